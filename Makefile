@@ -1,0 +1,51 @@
+# `make demo` and `make test` need Python 3.11 or later, git and make; all else goes into .venv.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.PHONY: demo test lint docs calibration acceptance format clean
+
+demo: $(VENV)/.base
+	$(BIN)/python vignettes/demo.py demo_output
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/.dev
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+calibration: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 -m calibration tests/calibration
+
+acceptance: $(VENV)/.test
+	$(BIN)/python -m pytest -s -m acceptance tests/acceptance
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) demo_output docs/_build
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e .
+	touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e '.[test]'
+	touch $@ $(VENV)/.base
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e '.[dev]'
+	touch $@ $(VENV)/.test $(VENV)/.base

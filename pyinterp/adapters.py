@@ -1,0 +1,142 @@
+"""Estimators from other libraries: statsmodels models as learners, and who wants class codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from pyinterp.errors import OptionError
+
+__all__ = ["needs_intercept", "statsmodels_learner", "wants_codes"]
+
+
+class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """A statsmodels model class with its options, as an estimator."""
+
+    needs_intercept = True
+
+    def __init__(
+        self,
+        model: type[Any],
+        options: Mapping[str, Any] | None = None,
+        fit_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.model = model
+        self.options = options
+        self.fit_options = fit_options
+
+    @property
+    def learner_name(self) -> str:
+        family = (self.options or {}).get("family")
+        name: str = self.model.__name__
+        return f"{name}({type(family).__name__})" if family is not None else name
+
+    def _fit(self, X: npt.ArrayLike, y: npt.NDArray[Any]) -> None:
+        self.results_ = self.model(y, X, **(self.options or {})).fit(**(self.fit_options or {}))
+
+
+class StatsmodelsRegressor(RegressorMixin, _StatsmodelsBase):  # type: ignore[misc]  # untyped
+    """A statsmodels model that predicts a mean."""
+
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> StatsmodelsRegressor:
+        """Fit the model; the results are in ``results_``."""
+        self._fit(X, np.asarray(y, dtype=np.float64))
+        return self
+
+    def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Predict the mean response."""
+        return np.asarray(self.results_.predict(X), dtype=np.float64)
+
+
+class StatsmodelsClassifier(ClassifierMixin, _StatsmodelsBase):  # type: ignore[misc]  # untyped
+    """A statsmodels model that predicts class probabilities; the last of two classes is 1."""
+
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> StatsmodelsClassifier:
+        """Fit the model; the results are in ``results_``."""
+        self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
+        self._fit(X, codes.astype(np.float64))
+        return self
+
+    def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Predict the probability of every class."""
+        predicted = np.asarray(self.results_.predict(X), dtype=np.float64)
+        return predicted if predicted.ndim == 2 else np.column_stack([1 - predicted, predicted])
+
+    def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Predict the most probable class."""
+        best: npt.NDArray[Any] = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        return best
+
+
+def statsmodels_learner(
+    model: type[Any], *, fit: Mapping[str, Any] | None = None, **options: Any
+) -> StatsmodelsRegressor | StatsmodelsClassifier:
+    """Make a learner of a statsmodels model class.
+
+    Logit, Probit, MNLogit and a GLM with a binomial family become classifiers; every other model
+    becomes a regressor of the mean. The formula's intercept is passed on as a column, because
+    statsmodels models do not add their own.
+
+    Parameters
+    ----------
+    model : class
+        A model class with ``Model(endog, exog, **options).fit(**fit)``, such as ``sm.OLS``,
+        ``sm.GLM`` or ``sm.QuantReg``.
+    fit : mapping, optional
+        Options of its ``fit``, for example ``{"q": 0.9}``.
+    **options
+        Options of the model, for example ``family=sm.families.Poisson()``.
+
+    Returns
+    -------
+    estimator
+        With ``fit``, ``predict`` and, for classifiers, ``predict_proba``. After fitting,
+        ``results_`` holds the statsmodels results.
+
+    Examples
+    --------
+    >>> import statsmodels.api as sm
+    >>> import pyinterp as pi
+    >>> pi.statsmodels_learner(sm.GLM, family=sm.families.Poisson()).learner_name
+    'GLM(Poisson)'
+    """
+    if not isinstance(model, type):
+        raise OptionError(
+            f"`model` must be a statsmodels model class such as sm.GLM, not {model!r}; options "
+            "of the model go in as keywords."
+        )
+    family = options.get("family")
+    classifies = model.__name__ in {"Logit", "Probit", "MNLogit"} or (
+        family is not None and type(family).__name__ == "Binomial"
+    )
+    kind = StatsmodelsClassifier if classifies else StatsmodelsRegressor
+    if classifies and fit is None and model.__name__ != "GLM":
+        fit = {"disp": 0}  # these models print their convergence otherwise
+    return kind(model, options=options or None, fit_options=fit)
+
+
+def needs_intercept(estimator: Any) -> bool:
+    """Whether the estimator wants the intercept column because it does not fit its own."""
+    final = _final_step(estimator)
+    return bool(
+        getattr(final, "needs_intercept", False) or getattr(final, "fit_intercept", True) is False
+    )
+
+
+def fits_intercept(estimator: Any) -> bool:
+    """Whether the estimator says that it fits an intercept of its own."""
+    return getattr(_final_step(estimator), "fit_intercept", None) is True
+
+
+def wants_codes(estimator: Any) -> bool:
+    """Whether a classifier must be given class positions 0, 1, ... instead of labels."""
+    return type(_final_step(estimator)).__module__.startswith("xgboost")
+
+
+def _final_step(estimator: Any) -> Any:
+    steps = getattr(estimator, "steps", None)
+    return _final_step(steps[-1][1]) if steps else estimator

@@ -1,0 +1,244 @@
+"""Results side by side: paired tests of learners, and tables of several results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Unpack
+
+import numpy as np
+import pandas as pd
+from statsmodels.iolib.summary import Summary
+from statsmodels.iolib.table import SimpleTable
+from statsmodels.iolib.tableformatting import fmt_params
+
+from pyinterp.errors import InferenceError, OptionError, check_choice
+from pyinterp.estimands.base import Estimate, Terms
+from pyinterp.inference import ALTERNATIVES, Evidence, variance
+from pyinterp.interpretable import Interpretable, Reading
+from pyinterp.losses import LossLike
+from pyinterp.results import EstimandResults
+from pyinterp.summary import number_format
+
+__all__ = ["compare", "summary_col"]
+
+
+def compare(
+    first: Interpretable | EstimandResults,
+    *others: Interpretable | EstimandResults,
+    loss: LossLike | None = None,
+    names: Sequence[str] | None = None,
+    **reading: Unpack[Reading],
+) -> EstimandResults:
+    r"""Paired comparison of learners on the same resamples: `first` minus each of the others.
+
+    Per refit both are evaluated on the same rows, so the difference
+    :math:`\delta_d = L_d^{(1)} - L_d^{(2)}` is one number per refit, to which the variance of the
+    plan applies: with the default, :math:`(1/m + n_2/n_1) s_\delta^2` and m - 1 df, the corrected
+    t test of Nadeau and Bengio (2003) used in Molnar et al. (2021, section 9).
+
+    Parameters
+    ----------
+    first, *others : LearnerResults, FittedModel or EstimandResults
+        Learners are compared by their expected loss (negative: `first` is better). Results of the
+        same estimand, such as two ``pfi()``, are compared term by term.
+    loss : str, Loss or callable, optional
+        For learners; by default squared loss, or log loss for classifiers.
+    names : sequence of str, optional
+        Names of the learners; by default those of their estimators.
+    **reading
+        ``cov_type``, ``alternative``, ``p_adjust``: see `Interpretable`.
+
+    Returns
+    -------
+    EstimandResults
+        The differences.
+
+    Raises
+    ------
+    InferenceError
+        If the results do not rest on the same resamples of the same data.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> data = pi.datasets.load_diabetes()
+    >>> fits = [
+    ...     pi.Learner.from_formula("progression ~ .", data, learner).fit(seed=1)
+    ...     for learner in (LinearRegression(), DecisionTreeRegressor())
+    ... ]
+    >>> bool(pi.compare(*fits).params.iloc[0] < 0)
+    True
+    """
+    if not others:
+        raise OptionError("A comparison needs at least two results; got one.")
+    results = [_as_results(r, loss) for r in (first, *others)]
+    labels = _names(results, names)
+    base, differences = results[0], []
+    for other in results[1:]:
+        _check_comparable(base, other)
+        pairs = zip(base.evidence.estimates, other.evidence.estimates, strict=True)
+        differences.append([a.minus(b) for a, b in pairs])
+    evidence = Evidence(
+        estimates=tuple(Estimate.stack(parts) for parts in zip(*differences, strict=True)),
+        clusters=base.evidence.clusters,
+        correction=base.evidence.correction,
+    )
+    alternative = reading.get("alternative", "two-sided")
+    check_choice("alternative", alternative, ALTERNATIVES)
+    contrasts = [f"{labels[0]} - {label}" for label in labels[1:]]
+    estimand = base.estimand
+    return replace(
+        base,
+        estimand=replace(
+            estimand,
+            terms=_terms(estimand.terms, contrasts, single=len(estimand.terms.names) == 1),
+            label="difference",
+            title=f"Difference in {estimand.title[0].lower()}{estimand.title[1:]}",
+            description=f"difference in {estimand.description}",
+            null=0.0,
+            notes=(_note(estimand.description, contrasts),),
+            exact="",
+            zero_variance="the two agree exactly in every refit",
+        ),
+        evidence=evidence,
+        variance=variance(evidence, reading.get("cov_type")),
+        context=replace(
+            base.context, learner=" - ".join(labels) if len(labels) == 2 else "several"
+        ),
+        fit=None,
+        alternative=alternative,
+        p_adjust=reading.get("p_adjust"),
+    )
+
+
+def summary_col(
+    results: Sequence[EstimandResults],
+    *,
+    model_names: Sequence[str] | None = None,
+    stars: bool = False,
+    float_format: str | None = None,
+) -> Summary:
+    """Put several results side by side: estimates with standard errors below, one column each.
+
+    Parameters
+    ----------
+    results : sequence of EstimandResults
+        For example the ``pfi()`` of several learners.
+    model_names : sequence of str, optional
+        Column headings; by default the learners' names, numbered where they repeat.
+    stars : bool
+        Mark p-values below 0.1, 0.05 and 0.01 with one, two and three stars.
+    float_format : str, optional
+        Such as ``"%.4f"``; by default four significant digits of the largest number.
+
+    Returns
+    -------
+    statsmodels.iolib.summary.Summary
+        With ``as_text``, ``as_html``, ``as_latex`` and ``as_csv``.
+    """
+    if not results:
+        raise OptionError("`results` must hold at least one result.")
+    for r in results:
+        if not isinstance(r, EstimandResults):
+            raise OptionError(
+                f"`results` must hold results of an estimand such as res.pfi(), not "
+                f"{type(r).__name__}."
+            )
+    columns = _names(list(results), model_names)
+    numbers = [np.asarray(v, float) for r in results for v in (r.params, r.bse)]
+    fmt = float_format or number_format(*numbers)
+    terms = list(dict.fromkeys(t for r in results for t in r.estimand.terms.names))
+    rows: list[list[str]] = []
+    stubs: list[str] = []
+    for term in terms:
+        stubs += [term, ""]
+        rows.append([_estimate_cell(r, term, fmt, stars=stars) for r in results])
+        rows.append([f"({fmt % r.bse[term]})" if term in r.bse else "" for r in results])
+    facts = {
+        "Estimand": [r.estimand.description for r in results],
+        "No. observations": [str(r.nobs) for r in results],
+        "No. refits": [str(r.context.refits) for r in results],
+        "Loss": [f"{r.fit.loss:.4g}" if r.fit else "" for r in results],
+        "R² or D²": [f"{r.fit.explained:.3f}" if r.fit else "" for r in results],
+        "Cov. type": [r.variance.label for r in results],
+    }
+    stubs += list(facts)
+    rows += list(facts.values())
+    table = SimpleTable(
+        rows, headers=columns, stubs=stubs, txt_fmt={**fmt_params, "data_fmts": ["%s"]}
+    )
+    summary = Summary()
+    summary.tables = [table]
+    notes = ["Standard errors in parentheses."]
+    if stars:
+        notes.append("* p<.1, ** p<.05, *** p<.01")
+    summary.add_extra_txt(notes)
+    return summary
+
+
+def _as_results(result: Any, loss: LossLike | None) -> EstimandResults:
+    if isinstance(result, EstimandResults):
+        if loss is not None:
+            raise OptionError("`loss` is for comparing learners; results have their own.")
+        return result
+    if isinstance(result, Interpretable):
+        return result.loss(loss)
+    raise OptionError(
+        "Only results of Learner.fit, FittedModel or one of their estimands can be compared, not "
+        f"{type(result).__name__}."
+    )
+
+
+def _check_comparable(mine: EstimandResults, other: EstimandResults) -> None:
+    same = mine.estimand.terms.names == other.estimand.terms.names
+    if not same or mine.estimand.description != other.estimand.description:
+        raise InferenceError(
+            "Only the same estimand of the same terms can be compared; got "
+            f"{mine.estimand.description} and {other.estimand.description}."
+        )
+    if mine.context.resamples != other.context.resamples:
+        raise InferenceError(
+            "A paired comparison needs the same resamples of the same data, but these results have "
+            "different ones; fit both with the same plan and seed."
+        )
+
+
+def _names(results: list[EstimandResults], names: Sequence[str] | None) -> list[str]:
+    if names is not None:
+        if len(names) != len(results):
+            raise OptionError(f"There must be {len(results)} names, not {len(names)}.")
+        return [str(n) for n in names]
+    own = [r.context.learner for r in results]
+    if len(set(own)) == len(own):
+        return own
+    return [f"{name} ({k})" for k, name in enumerate(own, start=1)]
+
+
+def _terms(terms: Terms, contrasts: Sequence[str], *, single: bool) -> Terms:
+    if single:
+        return Terms.plain(contrasts)
+    if len(contrasts) == 1:
+        return terms
+    layout = pd.concat([terms.layout] * len(contrasts), ignore_index=True)
+    layout["contrast"] = np.repeat(contrasts, len(terms.names))
+    return replace(
+        terms,
+        names=tuple(f"{c}: {name}" for c in contrasts for name in terms.names),
+        layout=layout,
+        facet="contrast" if terms.axes else None,
+    )
+
+
+def _note(description: str, contrasts: Sequence[str]) -> str:
+    return f"{description}: {'; '.join(contrasts)}, paired by resample."
+
+
+def _estimate_cell(result: EstimandResults, term: str, fmt: str, *, stars: bool) -> str:
+    if term not in result.params:
+        return ""
+    p = result.pvalues[term]
+    marks = sum(p < level for level in (0.1, 0.05, 0.01)) if stars else 0
+    return fmt % result.params[term] + "*" * int(marks)

@@ -1,0 +1,112 @@
+"""What tables and plots show: numbers with their inference, and the analysis behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy.typing as npt
+import pandas as pd
+
+from pyinterp.estimands.base import Estimand
+from pyinterp.inference import Alternative, Variance
+
+__all__ = ["Context", "Fit", "Shown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """How well the evaluation rows are predicted.
+
+    Attributes
+    ----------
+    name : str
+        Name of the loss.
+    loss, bse : float
+        Mean loss and its standard error (missing where it is not defined).
+    explained_name : str
+        "R²" for squared loss, "D²" for others; empty if the loss has no best constant.
+    explained : float
+    """
+
+    name: str
+    loss: float
+    bse: float
+    explained_name: str
+    explained: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """The analysis behind a result.
+
+    Attributes
+    ----------
+    level : {"learner", "model"}
+        Whether estimates are means over refits or of one fitted model.
+    endog_name : str
+        Name of the response; empty if there is none.
+    learner : str
+        Name of the estimator.
+    nobs : int
+        Rows analyzed.
+    dropped : int
+        Rows left out because of missing values.
+    plan : str
+        Resampling plan, or how the model's rows came about.
+    refits, failed : int
+        Refits that were made and that failed.
+    n_train, n_evaluation : float
+        Mean number of distinct rows (or clusters) that train and evaluate a refit.
+    engine : str
+        What computed the predictions.
+    seed : int or None
+    date : str
+    resamples : tuple
+        Identifies the resamples: two results can be paired only if these are equal.
+    versions : tuple of (str, str)
+        Versions of the packages behind the numbers.
+    """
+
+    level: Literal["learner", "model"]
+    endog_name: str
+    learner: str
+    nobs: int
+    dropped: int
+    plan: str
+    refits: int
+    failed: int
+    n_train: float
+    n_evaluation: float
+    engine: str
+    seed: int | None
+    date: str
+    resamples: tuple[bytes, ...]
+    versions: tuple[tuple[str, str], ...]
+
+
+class Shown(Protocol):
+    """What tables and plots ask of results; see `EstimandResults`."""
+
+    @property
+    def estimand(self) -> Estimand: ...
+    @property
+    def variance(self) -> Variance: ...
+    @property
+    def context(self) -> Context: ...
+    @property
+    def fit(self) -> Fit | None: ...
+    @property
+    def alternative(self) -> Alternative: ...
+    @property
+    def p_adjust(self) -> str | None: ...
+    @property
+    def support(self) -> dict[str, npt.NDArray[Any]]: ...
+    @property
+    def bse(self) -> pd.Series[float]: ...
+    @property
+    def mcse(self) -> pd.Series[float]: ...
+    @property
+    def df_resid(self) -> float: ...
+    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame: ...  # noqa: D102
+    def row_frame(self) -> pd.DataFrame: ...  # noqa: D102

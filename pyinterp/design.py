@@ -1,0 +1,283 @@
+"""Designs: how variables become what an estimator is given, and what-if copies of it.
+
+A feature is a variable of the user's data, never a design column: replacing `x` rebuilds every
+column built from `x`, with the state (levels, knots, means) that the design has learned.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import patsy
+
+from pyinterp.errors import DesignError, FormulaError
+from pyinterp.formula import names_in
+
+__all__ = [
+    "ArrayDesign",
+    "Categories",
+    "Design",
+    "FormulaDesign",
+    "FrameDesign",
+    "IntArray",
+    "Matrix",
+    "Swap",
+]
+
+IntArray: TypeAlias = npt.NDArray[np.intp]
+Matrix: TypeAlias = npt.NDArray[np.float64] | pd.DataFrame
+
+
+class Categories(NamedTuple):
+    """The level of every row for one categorical factor of a design."""
+
+    codes: IntArray
+    levels: tuple[Any, ...]
+
+
+class Swap(ABC):
+    """What-if copies of rows: some variables take a donor's values, the others stay."""
+
+    @abstractmethod
+    def matrix(self, rows: IntArray, donors: IntArray) -> Matrix:
+        """Return one design row per pair (row kept, donor), both of shape (k,)."""
+
+
+class Design(ABC):
+    """Map from variables to the matrix or frame that an estimator is given.
+
+    Attributes
+    ----------
+    variables : tuple of str
+        The variables used, in the order of the data.
+    columns : tuple of str
+        The names of the columns given to the estimator.
+    """
+
+    variables: tuple[str, ...]
+    columns: tuple[str, ...]
+
+    @abstractmethod
+    def encode(self, frame: pd.DataFrame) -> Matrix:
+        """Return the design of the rows of `frame`, shape (n, number of columns)."""
+
+    @abstractmethod
+    def driven(self, names: Sequence[str]) -> IntArray:
+        """Return the positions of the columns that change when the variables `names` change."""
+
+    @abstractmethod
+    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
+        """Prepare what-if copies of `frame` in which `names` take values from `donors`."""
+
+    def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
+        """Return the categorical factors that this design itself turns into columns."""
+        return {}
+
+
+class ArrayDesign(Design):
+    """Numeric variables handed over as the columns of an array."""
+
+    def __init__(self, variables: Sequence[str]) -> None:
+        self.variables = self.columns = tuple(variables)
+
+    def encode(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
+        """Return the variables as a float array."""
+        return frame[list(self.variables)].to_numpy(dtype=np.float64)
+
+    def driven(self, names: Sequence[str]) -> IntArray:
+        """Return the positions of the variables themselves."""
+        return np.array([self.variables.index(n) for n in names], dtype=np.intp)
+
+    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
+        """Overwrite the variables' columns."""
+        values = donors[list(names)].to_numpy(dtype=np.float64)
+        return _ColumnSwap(self.encode(frame), self.driven(names), values)
+
+
+class FrameDesign(Design):
+    """Variables handed over as a DataFrame, dtypes kept: the learner encodes for itself."""
+
+    def __init__(self, variables: Sequence[str]) -> None:
+        self.variables = self.columns = tuple(variables)
+
+    def encode(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the variables as they are."""
+        return frame[list(self.variables)]
+
+    def driven(self, names: Sequence[str]) -> IntArray:
+        """Return the positions of the variables themselves."""
+        return np.array([self.variables.index(n) for n in names], dtype=np.intp)
+
+    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
+        """Overwrite the variables' columns."""
+        return _FrameSwap(self.encode(frame), names, donors)
+
+
+class FormulaDesign(Design):
+    """Design matrix of a patsy formula, with the state learned from `frame`.
+
+    Parameters
+    ----------
+    terms : str
+        Right-hand side of the formula, `.` expanded.
+    frame : pandas.DataFrame
+        Rows from which levels, knots and means are learned.
+    env : patsy.EvalEnvironment
+        Where the formula's functions are looked up.
+    intercept : bool
+        Keep the intercept column, for learners that do not fit their own.
+    """
+
+    def __init__(
+        self, terms: str, frame: pd.DataFrame, env: patsy.EvalEnvironment, *, intercept: bool
+    ) -> None:
+        try:
+            description = patsy.ModelDesc.from_formula(terms)
+            info = patsy.incr_dbuilder(
+                patsy.ModelDesc([], description.rhs_termlist), lambda: iter([frame]), env
+            )
+        except Exception as error:
+            raise FormulaError(f"Can't build the terms `{terms}`: {_reason(error)}") from error
+        self._terms, self._env, self._intercept, self._info = terms, env, intercept, info
+        known = tuple(map(str, frame.columns))
+        self._uses = {
+            term.name(): tuple(
+                dict.fromkeys(n for factor in term.factors for n in names_in(factor.code, known))
+            )
+            for term in info.terms
+        }
+        used = {name for names in self._uses.values() for name in names}
+        self.variables = tuple(name for name in known if name in used)
+        if not self.variables:
+            raise FormulaError("The formula must have at least one variable on its right side.")
+        self.has_intercept = "Intercept" in info.column_names
+        self._kept = np.flatnonzero([intercept or c != "Intercept" for c in info.column_names])
+        self.columns = tuple(info.column_names[i] for i in self._kept)
+
+    def relearn(self, frame: pd.DataFrame) -> FormulaDesign:
+        """Return the same design with its state learned from the rows of `frame`."""
+        return FormulaDesign(self._terms, frame, self._env, intercept=self._intercept)
+
+    def encode(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
+        """Return the design matrix of the rows of `frame`."""
+        return _build(self._info, frame)[:, self._kept]
+
+    def driven(self, names: Sequence[str]) -> IntArray:
+        """Return the columns of every term that uses one of `names`."""
+        full = self._columns_of(self._terms_with(names))
+        return np.flatnonzero(np.isin(self._kept, full)).astype(np.intp)
+
+    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
+        """Rebuild every column built from `names`."""
+        terms = self._terms_with(names)
+        info = self._info.subset(terms)
+        # patsy may order the subset's columns differently: place each block by its term.
+        every = np.arange(len(info.column_names))
+        order = np.concatenate([every[info.term_name_slices[t]] for t in terms])
+        driven = self.driven(names)
+        base = self.encode(frame)
+        others = tuple({n for t in terms for n in self._uses[t]} - set(names))
+        if not others:
+            return _ColumnSwap(base, driven, _build(info, donors)[:, order])
+        return _RebuildSwap(base, driven, info, order, frame[list(others)], donors[list(names)])
+
+    def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
+        """Return the levels of the categorical factors, by factor name."""
+        found = {}
+        for factor, info in self._info.factor_infos.items():
+            if info.type != "categorical":
+                continue
+            values = factor.eval(info.state, frame)
+            codes = patsy.categorical.categorical_to_int(
+                values, info.categories, patsy.missing.NAAction(), origin=factor
+            )
+            found[factor.name()] = Categories(np.asarray(codes, np.intp), tuple(info.categories))
+        return found
+
+    def _terms_with(self, names: Sequence[str]) -> list[str]:
+        return [term for term, used in self._uses.items() if set(used) & set(names)]
+
+    def _columns_of(self, terms: Sequence[str]) -> IntArray:
+        every = np.arange(len(self._info.column_names))
+        return np.concatenate([every[self._info.term_name_slices[t]] for t in terms])
+
+
+class _ColumnSwap(Swap):
+    """The driven columns depend on the replaced variables only: computed once per donor."""
+
+    def __init__(
+        self, base: npt.NDArray[np.float64], driven: IntArray, values: npt.NDArray[np.float64]
+    ) -> None:
+        self._base, self._driven, self._values = base, driven, values
+
+    def matrix(self, rows: IntArray, donors: IntArray) -> npt.NDArray[np.float64]:
+        copies = self._base[rows]
+        copies[:, self._driven] = self._values[donors]
+        return copies
+
+
+class _RebuildSwap(Swap):
+    """Some driven column mixes replaced and kept variables (an interaction)."""
+
+    def __init__(
+        self,
+        base: npt.NDArray[np.float64],
+        driven: IntArray,
+        info: patsy.DesignInfo,
+        order: IntArray,
+        kept: pd.DataFrame,
+        donors: pd.DataFrame,
+    ) -> None:
+        self._base, self._driven, self._info, self._order = base, driven, info, order
+        self._kept, self._donors = kept, donors
+
+    def matrix(self, rows: IntArray, donors: IntArray) -> npt.NDArray[np.float64]:
+        copies = self._base[rows]
+        mixed = pd.concat(
+            [
+                self._kept.take(rows).reset_index(drop=True),
+                self._donors.take(donors).reset_index(drop=True),
+            ],
+            axis=1,
+        )
+        copies[:, self._driven] = _build(self._info, mixed)[:, self._order]
+        return copies
+
+
+class _FrameSwap(Swap):
+    def __init__(self, base: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> None:
+        self._base, self._names, self._donors = base, tuple(names), donors
+
+    def matrix(self, rows: IntArray, donors: IntArray) -> pd.DataFrame:
+        copies = self._base.take(rows).reset_index(drop=True)
+        for name in self._names:
+            copies[name] = self._donors[name].take(donors).array
+        return copies
+
+
+def _build(info: patsy.DesignInfo, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
+    try:
+        (built,) = patsy.build_design_matrices([info], frame, NA_action="raise")
+    except Exception as error:
+        raise DesignError(
+            "Some rows can't be encoded with the levels and knots that the design has learned: "
+            f"{_reason(error)}"
+        ) from error
+    matrix = np.asarray(built, dtype=np.float64)
+    if not np.isfinite(matrix).all():
+        column = info.column_names[int(np.flatnonzero(~np.isfinite(matrix).all(axis=0))[0])]
+        raise DesignError(
+            f"Every design column must be finite, but `{column}` is not in some rows; "
+            "change the transformation or drop those rows."
+        )
+    return matrix
+
+
+def _reason(error: Exception) -> str:
+    first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return first if first.endswith(".") else first + "."

@@ -1,0 +1,86 @@
+"""Errors and warnings: each message says what must hold, what was got and how to mend it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "DataError",
+    "DesignError",
+    "FormulaError",
+    "InferenceError",
+    "LossError",
+    "OptionError",
+    "PredictionError",
+    "PyinterpError",
+    "RefitError",
+    "RefitWarning",
+    "check_alpha",
+    "check_choice",
+    "did_you_mean",
+]
+
+
+class PyinterpError(ValueError):
+    """Base of all errors raised by pyinterp."""
+
+
+class OptionError(PyinterpError):
+    """An argument has a value that is not allowed."""
+
+
+class DataError(PyinterpError):
+    """The data cannot be analysed as given."""
+
+
+class FormulaError(PyinterpError):
+    """The formula cannot be understood or evaluated."""
+
+
+class DesignError(PyinterpError):
+    """Rows cannot be encoded with what the design has learned."""
+
+
+class PredictionError(PyinterpError):
+    """The estimator's predictions are not what is needed."""
+
+
+class LossError(PyinterpError):
+    """The loss does not suit the learner's predictions or the response."""
+
+
+class InferenceError(PyinterpError):
+    """A standard error, test or interval is not defined for these estimates."""
+
+
+class RefitError(PyinterpError):
+    """A refit failed; the cause is chained."""
+
+
+class RefitWarning(UserWarning):
+    """Some refits failed and were left out."""
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """Return `` Did you mean `x`?`` for the known name nearest to `name`, or an empty string."""
+    close = difflib.get_close_matches(str(name), [str(k) for k in known], n=1)
+    return f" Did you mean `{close[0]}`?" if close else ""
+
+
+def check_choice(argument: str, value: object, allowed: Iterable[str]) -> None:
+    """Raise `OptionError` unless `value` is one of the `allowed` strings."""
+    choices = tuple(allowed)
+    if value not in choices:
+        listed = ", ".join(f'"{c}"' for c in choices)
+        raise OptionError(
+            f"`{argument}` must be one of {listed}, not {value!r}.{did_you_mean(value, choices)}"
+        )
+
+
+def check_alpha(alpha: float) -> None:
+    """Raise `OptionError` unless `alpha` is a number in (0, 1)."""
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
+        raise OptionError(
+            f"`alpha` must be a number in (0, 1), not {alpha!r}. `alpha=0.05` gives a 95% interval."
+        )

@@ -1,0 +1,300 @@
+"""What an estimand is: terms, a measurement per refit, and how the measurement is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from pyinterp.engine import WhatIf
+from pyinterp.errors import OptionError, did_you_mean
+from pyinterp.predictive import Predictor
+from pyinterp.sample import FloatArray, Response, Sample
+
+__all__ = [
+    "Case",
+    "Estimand",
+    "Estimate",
+    "Features",
+    "Measurement",
+    "Subject",
+    "Terms",
+    "features_of",
+]
+
+Features: TypeAlias = Mapping[str, tuple[str, ...]]
+
+
+def features_of(variables: Sequence[str], groups: Mapping[str, Sequence[str]] | None) -> Features:
+    """Return the features: groups of variables, and every variable that is in no group."""
+    owner: dict[str, str] = {}
+    for group, members in (groups or {}).items():
+        if isinstance(members, str) or not members:
+            raise OptionError(
+                f"Group {group!r} must be a list of variables such as ['area', 'rooms'], "
+                f"not {members!r}."
+            )
+        for name in members:
+            if name not in variables:
+                raise OptionError(
+                    f"Can't find variable {name!r} of group {group!r}. Variables: "
+                    f"{', '.join(variables)}." + did_you_mean(name, variables)
+                )
+            if name in owner:
+                raise OptionError(
+                    f"A variable can be in one group only, but {name!r} is in {owner[name]!r} and "
+                    f"{group!r}."
+                )
+            owner[name] = group
+    for group in groups or {}:
+        if group in variables and owner.get(group) != group:
+            raise OptionError(f"Group {group!r} has the name of a variable; choose another name.")
+    features: dict[str, tuple[str, ...]] = {}
+    for name in variables:
+        if name in owner and groups is not None:
+            features.setdefault(owner[name], tuple(groups[owner[name]]))
+        else:
+            features[name] = (name,)
+    return features
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """What an estimand may look at before refitting, to fix its terms.
+
+    Attributes
+    ----------
+    population : Sample
+        All rows.
+    features : mapping of str to tuple of str
+        The variables of every feature; a group has several.
+    predictor : Predictor
+        A fitted model, for the kind of its predictions.
+    """
+
+    population: Sample
+    features: Features
+    predictor: Predictor
+
+    @property
+    def response(self) -> Response:
+        """The response, which estimands with a loss need."""
+        if self.population.response is None or self.population.y is None:
+            raise OptionError("A loss needs the response: pass `y` to FittedModel.")
+        return self.population.response
+
+    def choose(self, features: str | Sequence[str] | None) -> Features:
+        """Return the named features, or all."""
+        if features is None:
+            return dict(self.features)
+        names = [features] if isinstance(features, str) else list(features)
+        if not names:
+            raise OptionError("`features` must name at least one feature.")
+        for name in names:
+            if name not in self.features:
+                known = ", ".join(self.features)
+                raise OptionError(
+                    f"Can't find feature {name!r}. Features: {known}."
+                    + did_you_mean(name, self.features)
+                )
+        return {name: self.features[name] for name in dict.fromkeys(names)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One fitted model on its evaluation rows.
+
+    Attributes
+    ----------
+    whatif : WhatIf
+        Its what-if predictions.
+    train_y : ndarray or None
+        The responses it was trained on, if known.
+    draw : callable
+        ``draw(name)`` returns the random stream for one term of this case.
+    """
+
+    whatif: WhatIf
+    train_y: FloatArray | None
+    draw: Callable[[str], np.random.Generator]
+
+    @property
+    def sample(self) -> Sample:
+        """The evaluation rows."""
+        return self.whatif.sample
+
+    @property
+    def y(self) -> FloatArray:
+        """The responses of the evaluation rows."""
+        if self.sample.y is None:
+            raise OptionError("A loss needs the response: pass `y` to FittedModel.")
+        return self.sample.y
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """The q values that an estimand has, and how they are laid out.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Unique names; the index of ``params``.
+    layout : pandas.DataFrame, q rows
+        What each value stands for besides its name: grid values and class. No columns for one
+        value per feature.
+    axes : tuple of str
+        The grid columns of `layout`: none for one value per feature, one for a curve, two for a
+        surface.
+    axis_names : tuple of str
+        The variable on each axis.
+    facet : str or None
+        The column of `layout` that separates curves (the class).
+    constant : tuple of str
+        Features that do not vary in the data.
+    """
+
+    names: tuple[str, ...]
+    layout: pd.DataFrame
+    axes: tuple[str, ...] = ()
+    axis_names: tuple[str, ...] = ()
+    facet: str | None = None
+    constant: tuple[str, ...] = ()
+
+    @classmethod
+    def plain(cls, names: Sequence[str], constant: Sequence[str] = ()) -> Terms:
+        """Make terms that are one value per name."""
+        index = pd.RangeIndex(len(names))
+        return cls(names=tuple(names), layout=pd.DataFrame(index=index), constant=tuple(constant))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """An estimand's q values for one fitted model; each is a mean over its n evaluation rows.
+
+    Attributes
+    ----------
+    value : ndarray, shape (q,)
+    rows : ndarray, shape (n, q)
+        Every row's own contribution; their mean is `value`.
+    donors : ndarray of shape (n, q), or None
+        Every row's contribution as a donor of feature values, as a deviation: their mean is 0.
+        None if rows do not donate.
+    mc_variance : ndarray, shape (q,)
+        Monte Carlo variance of `value`; 0 if it is exact.
+    """
+
+    value: FloatArray
+    rows: FloatArray
+    donors: FloatArray | None = None
+    mc_variance: FloatArray = field(default_factory=lambda: np.zeros(1))
+
+    @classmethod
+    def of_rows(cls, rows: FloatArray) -> Estimate:
+        """Make an exact estimate whose rows do not donate."""
+        return cls(value=rows.mean(axis=0), rows=rows, mc_variance=np.zeros(rows.shape[1]))
+
+    @classmethod
+    def stack(cls, parts: Sequence[Estimate]) -> Estimate:
+        """Put estimates of different terms on the same rows side by side."""
+        donors = [p.donors for p in parts if p.donors is not None]
+        return cls(
+            value=np.concatenate([p.value for p in parts]),
+            rows=np.concatenate([p.rows for p in parts], axis=1),
+            donors=np.concatenate(donors, axis=1) if len(donors) == len(parts) else None,
+            mc_variance=np.concatenate([p.mc_variance for p in parts]),
+        )
+
+    def linear(self, weights: FloatArray) -> Estimate:
+        """Return the estimate of ``weights @ value``; weights have shape (new q, q)."""
+        return Estimate(
+            value=weights @ self.value,
+            rows=self.rows @ weights.T,
+            donors=None if self.donors is None else self.donors @ weights.T,
+            mc_variance=np.square(weights) @ self.mc_variance,
+        )
+
+    def minus(self, other: Estimate) -> Estimate:
+        """Return the difference of two estimates on the same rows."""
+        donors: FloatArray | None = None
+        for sign, part in ((1.0, self.donors), (-1.0, other.donors)):
+            if part is not None:
+                donors = sign * part if donors is None else donors + sign * part
+        return Estimate(
+            value=self.value - other.value,
+            rows=self.rows - other.rows,
+            donors=donors,
+            mc_variance=self.mc_variance + other.mc_variance,
+        )
+
+    def over(self, other: Estimate) -> Estimate:
+        """Return the ratio of two estimates on the same rows, contributions by the delta method."""
+        ratio = self.value / other.value
+        rows = ratio + (self.rows - ratio * other.rows) / other.value
+        donors: FloatArray | None = None
+        if self.donors is not None:
+            base = 0.0 if other.donors is None else other.donors
+            donors = np.asarray((self.donors - ratio * base) / other.value)
+        return Estimate(
+            value=ratio,
+            rows=rows,
+            donors=donors,
+            mc_variance=(self.mc_variance + ratio**2 * other.mc_variance) / other.value**2,
+        )
+
+
+Measurement: TypeAlias = Mapping[str, Estimate]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimand:
+    """A quantity of a fitted model and a sample: two pure functions, and words for tables.
+
+    A new estimand is a new file in this folder with a function that returns one of these, and a
+    method of `Interpretable` that calls it; variances, intervals, tests, tables and plots serve it
+    as they are.
+
+    Attributes
+    ----------
+    key : hashable
+        What the measurement depends on: equal keys share measurements.
+    terms : Terms
+        The values, fixed before refitting.
+    measure : callable
+        ``measure(case)`` returns, for one fitted model, components that are means over rows: all
+        that is expensive.
+    read : callable
+        ``read(measurement)`` returns the estimate that the components give, without predictions.
+    label : str
+        Heading of the estimate's column, such as "PFI".
+    title : str
+        Heading of the table.
+    description : str
+        The header's "Estimand", such as "PFI (squared error)".
+    null : float or None
+        Value under the natural null hypothesis; None if there is none, and then tables print no
+        test.
+    notes : tuple of str
+        Footnotes: what a value means and its unit.
+    exact : str
+        What is added to the first note where there is no Monte Carlo error, if anything.
+    zero_variance : str
+        Reason to print no interval for a term on which all refits agree exactly.
+    curves : bool
+        Whether plots draw every row's own contribution as a thin line.
+    """
+
+    key: Hashable
+    terms: Terms
+    measure: Callable[[Case], Measurement]
+    read: Callable[[Measurement], Estimate]
+    label: str
+    title: str
+    description: str
+    null: float | None
+    notes: tuple[str, ...]
+    exact: str = ""
+    zero_variance: str = "all refits agree exactly, so there is no variance"
+    curves: bool = False

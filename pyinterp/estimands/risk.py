@@ -1,0 +1,74 @@
+"""Expected loss out of sample, and the share of it that the features explain."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from pyinterp.errors import LossError, check_choice
+from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.losses import Loss, LossLike, choose
+from pyinterp.sample import FloatArray
+
+__all__ = ["RiskRelation", "risk"]
+
+RiskRelation: TypeAlias = Literal["loss", "explained"]
+
+
+def risk(
+    subject: Subject, *, loss: LossLike | None = None, relation: RiskRelation = "loss"
+) -> Estimand:
+    r"""Expected loss :math:`E[L(Y, f(X))]`, or the share :math:`1 - E[L] / E[L_0]` explained.
+
+    :math:`L_0` is the loss of the best constant prediction of the training rows (their mean for
+    squared loss), so that under squared loss the share is R² out of sample.
+    """
+    check_choice("relation", relation, ("loss", "explained"))
+    used = choose(loss, subject.predictor, subject.response)
+    if relation == "loss":
+        label, note = "loss", "Mean loss over evaluation rows."
+    else:
+        label = "R²" if used.name == "squared error" else "D²"
+        note = (
+            "One minus the ratio of the mean loss to that of the best constant prediction of the "
+            "training rows, per refit."
+        )
+        if used.constant is None:
+            raise LossError(
+                f"The loss `{used.name}` states no best constant prediction, so the share that is "
+                "explained is not defined; use Loss(..., constant=...)."
+            )
+    return Estimand(
+        key=("risk", used),
+        terms=Terms.plain([label]),
+        measure=partial(_measure, loss=used),
+        read=_loss if relation == "loss" else _explained,
+        label=label,
+        title="Expected loss",
+        description=f"{label} ({used.name})",
+        null=None if relation == "loss" else 0.0,
+        notes=(note,),
+    )
+
+
+def _measure(case: Case, *, loss: Loss) -> Measurement:
+    measured = {"loss": Estimate.of_rows(loss(case.y, case.whatif.factual)[:, None])}
+    if loss.constant is not None:
+        best = loss.constant(case.y if case.train_y is None else case.train_y)
+        factual = case.whatif.factual
+        if factual.ndim == 2 and len(best) < factual.shape[1]:  # last classes absent in training
+            best = np.pad(best, (0, factual.shape[1] - len(best)))
+        constant: FloatArray = np.broadcast_to(best, factual.shape)
+        measured["constant"] = Estimate.of_rows(loss(case.y, constant)[:, None])
+    return measured
+
+
+def _loss(measurement: Measurement) -> Estimate:
+    return measurement["loss"]
+
+
+def _explained(measurement: Measurement) -> Estimate:
+    ratio = measurement["loss"].over(measurement["constant"])
+    return Estimate(value=1 - ratio.value, rows=1 - ratio.rows, mc_variance=ratio.mc_variance)

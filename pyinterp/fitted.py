@@ -1,0 +1,291 @@
+"""One fitted model on given rows: model-level estimands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pyinterp.design import ArrayDesign, Design, FrameDesign
+from pyinterp.errors import DataError, OptionError
+from pyinterp.estimands.base import Subject, features_of
+from pyinterp.formula import names_in
+from pyinterp.interpretable import Analysis, Interpretable, context_of
+from pyinterp.predictive import Predictor, learner_name
+from pyinterp.refits import Refit
+from pyinterp.sample import (
+    Missing,
+    Response,
+    Sample,
+    as_frame,
+    complete_rows,
+    read_response,
+    read_variables,
+)
+from pyinterp.seeds import Seeds
+
+__all__ = ["FittedModel"]
+
+
+class FittedModel(Interpretable):
+    """A model fitted elsewhere, on evaluation rows: model-PD, model-PFI and their inference.
+
+    Intervals are for this fitted model on new rows. They do not allow for refitting it; for that
+    fit a `Learner`.
+
+    Parameters
+    ----------
+    fitted : estimator, results or callable
+        Any fitted scikit-learn style estimator or pipeline, statsmodels results (of a formula or of
+        arrays), or a function of the rows that returns predictions.
+    X : DataFrame or array of shape (n, p)
+        Evaluation rows, in the form that `fitted` predicts. For statsmodels results of a formula:
+        the data frame; features are the formula's variables.
+    y : array of shape (n,), or str, optional
+        The response, or the name of its column in `X`. Needed by everything that has a loss.
+    groups : mapping of str to list of str, optional
+        Variables that are replaced jointly, by the name of the group.
+    cluster : str or array of shape (n,), optional
+        Rows of the same cluster are not independent: standard errors are over clusters.
+    classes : sequence of two or more labels, optional
+        For a function that returns class probabilities: the classes in the order of its columns. A
+        function of one column gives the probability of the second of two classes.
+    missing : {"drop", "raise"}
+        What to do with rows that have missing values.
+    seed : int, Generator or None
+        For permutations, where not all are used.
+    n_jobs : int, optional
+        Unused for one model except by its own predictions.
+    memory_mb : float
+        Bound on the memory of one predict call's what-if copies.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = LinearRegression().fit(X[:300], y[:300])
+    >>> res = pi.FittedModel(model, X[300:], y[300:]).pfi(["bmi", "s5"])
+    >>> list(res.params.round(0))
+    [1199.0, 2459.0]
+    """
+
+    def __init__(
+        self,
+        fitted: Any,
+        X: pd.DataFrame | npt.ArrayLike,
+        y: npt.ArrayLike | str | None = None,
+        *,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        cluster: str | npt.ArrayLike | None = None,
+        classes: Sequence[Any] | None = None,
+        missing: Missing = "drop",
+        seed: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        memory_mb: float = 256.0,
+    ) -> None:
+        frame = as_frame(X, "X")
+        name, response = _response_column(y, frame, fitted)
+        if isinstance(y, str):
+            frame = frame.drop(columns=y)
+        units = None
+        if cluster is not None:
+            units = _column(cluster, frame, "cluster")
+            if isinstance(cluster, str) and cluster not in _wanted(fitted, frame):
+                frame = frame.drop(columns=cluster)
+        variables, design = _encoding(fitted, frame)
+        parts: list[pd.DataFrame | pd.Series[Any]] = [variables]
+        parts += [part for part in (response, units) if part is not None]
+        keep = complete_rows(parts, missing)
+        predictor, about, numbers = _predictor(
+            fitted, classes, None if response is None else response[keep], name
+        )
+        sample = Sample(
+            variables=variables[keep].reset_index(drop=True),
+            y=numbers,
+            response=about,
+            rows=np.flatnonzero(keep),
+            clusters=None if units is None else pd.factorize(units[keep])[0].astype(np.intp),
+        )
+        self._assemble(
+            predictor,
+            design,
+            sample,
+            groups=groups,
+            dropped=int((~keep).sum()),
+            plan="none (one fitted model)",
+            seed=seed,
+            n_jobs=n_jobs,
+            memory_mb=memory_mb,
+        )
+
+    @classmethod
+    def _of_sample(
+        cls, predictor: Predictor, design: Design, sample: Sample, **options: Any
+    ) -> FittedModel:
+        """Make a fitted model of rows that a Learner has already read and encoded."""
+        new = cls.__new__(cls)
+        new._assemble(predictor, design, sample, **options)
+        return new
+
+    def _assemble(
+        self,
+        predictor: Predictor,
+        design: Design,
+        sample: Sample,
+        *,
+        groups: Mapping[str, Sequence[str]] | None,
+        dropped: int,
+        plan: str,
+        seed: int | np.random.Generator | None,
+        n_jobs: int | None = None,
+        memory_mb: float = 256.0,
+    ) -> None:
+        seeds = Seeds.start(seed)
+        refit = Refit(
+            number=1,
+            predictor=predictor,
+            design=design,
+            evaluation=sample,
+            train_rows=np.empty(0, np.intp),
+            train_y=None,
+            n_train=0,
+            n_evaluation=sample.nobs,
+        )
+        self._analysis = Analysis(
+            subject=Subject(
+                population=sample,
+                features=features_of(design.variables, groups),
+                predictor=predictor,
+            ),
+            refits=(refit,),
+            correction=0.0,
+            context=context_of(
+                (refit,),
+                level="model",
+                endog_name=sample.response.name if sample.response is not None else "",
+                learner=learner_name(predictor.estimator),
+                nobs=sample.nobs,
+                dropped=dropped,
+                plan=plan,
+                failed=0,
+                seed=seeds.entropy if seed is not None else None,
+            ),
+            seeds=seeds,
+            memory_mb=memory_mb,
+            n_jobs=n_jobs,
+        )
+
+
+def _is_statsmodels(fitted: Any) -> bool:
+    return hasattr(fitted, "model") and hasattr(fitted.model, "endog_names")
+
+
+def _formula(fitted: Any) -> str | None:
+    formula = getattr(getattr(fitted, "model", None), "formula", None)
+    return formula if isinstance(formula, str) and "~" in formula else None
+
+
+def _response_column(
+    y: npt.ArrayLike | str | None, frame: pd.DataFrame, fitted: Any
+) -> tuple[str, pd.Series[Any] | None]:
+    if y is None:
+        return "", None
+    if isinstance(y, str):
+        return y, _column(y, frame, "y")
+    name = str(y.name) if isinstance(y, pd.Series) and y.name is not None else "y"
+    formula = _formula(fitted)
+    if formula is not None and name == "y":
+        name = formula.partition("~")[0].strip()
+    return name, _column(y, frame, "y").rename(name)
+
+
+def _column(values: npt.ArrayLike | str, frame: pd.DataFrame, what: str) -> pd.Series[Any]:
+    if isinstance(values, str):
+        if values not in frame:
+            raise OptionError(f"`{what}` names column {values!r}, which is not in `X`.")
+        return frame[values]
+    column = pd.Series(values).reset_index(drop=True)
+    if len(column) != len(frame):
+        raise DataError(
+            f"`{what}` must have one value per row of `X`; got {len(column)} for {len(frame)} rows."
+        )
+    return column
+
+
+def _wanted(fitted: Any, frame: pd.DataFrame) -> list[str]:
+    """Return the columns of `frame` that the model was trained on, in its order."""
+    formula = _formula(fitted)
+    if formula is not None:
+        return list(names_in(formula.partition("~")[2], list(frame.columns)))
+    names = getattr(fitted, "feature_names_in_", None)
+    if names is not None and set(map(str, names)) <= set(frame.columns):
+        return [str(n) for n in names]
+    return list(frame.columns)
+
+
+def _encoding(fitted: Any, frame: pd.DataFrame) -> tuple[pd.DataFrame, Design]:
+    """Return the variables and how `fitted` wants them: as a frame or as an array."""
+    names = getattr(fitted, "feature_names_in_", None)
+    expected = getattr(fitted, "n_features_in_", None)
+    wanted = _wanted(fitted, frame)
+    if expected is not None and len(wanted) != expected:
+        raise DataError(
+            f"{learner_name(fitted)} was fitted on {expected} columns, but `X` has {len(wanted)}; "
+            "pass the columns it was fitted on."
+        )
+    variables = read_variables(frame[wanted])
+    as_array = names is None and not (expected is None and _takes_frames(fitted))
+    if names is not None and not set(map(str, names)) <= set(frame.columns):
+        # The model knows other names: it was fitted on a frame, or names its array columns itself.
+        if all(str(n).startswith("Column_") for n in names):
+            return variables, ArrayDesign(wanted)
+        variables = variables.set_axis([str(n) for n in names], axis=1)
+        wanted = list(variables.columns)
+    return variables, ArrayDesign(wanted) if as_array else FrameDesign(wanted)
+
+
+def _takes_frames(fitted: Any) -> bool:
+    """Whether a model that does not say what it was fitted on is given a frame."""
+    if _is_statsmodels(fitted):
+        return _formula(fitted) is not None
+    return True
+
+
+def _predictor(
+    fitted: Any, classes: Sequence[Any] | None, response: pd.Series[Any] | None, name: str
+) -> tuple[Predictor, Response | None, npt.NDArray[np.float64] | None]:
+    probability = _is_statsmodels(fitted) and _predicts_probability(fitted)
+    if probability and response is not None and response.nunique() <= 2:
+        _, about = read_response(response, name, classifier=True, learner=learner_name(fitted))
+        predictor = Predictor.of(fitted.predict, classes=classes or about.classes)
+    elif probability:
+        predictor = Predictor.of(fitted.predict, classes=classes or (0, 1))
+    else:
+        predictor = Predictor.of(fitted, classes)
+    if response is None:
+        return predictor, None, None
+    if predictor.classes is None:
+        numbers, about = read_response(
+            response, name, classifier=False, learner=learner_name(fitted), constant_ok=True
+        )
+        return predictor, about, numbers
+    codes = response.map({c: k for k, c in enumerate(predictor.classes)}).astype(np.float64)
+    if codes.isna().any():
+        raise DataError(
+            f"The response `{name}` has class {response[codes.isna()].iloc[0]!r}, which "
+            f"{learner_name(fitted)} does not predict; it predicts {list(predictor.classes)}."
+        )
+    about = Response(name=name, classes=predictor.classes)
+    return predictor, about, np.asarray(codes, dtype=np.float64)
+
+
+def _predicts_probability(fitted: Any) -> bool:
+    family = getattr(fitted.model, "family", None)
+    return type(fitted.model).__name__ in {"Logit", "Probit"} or (
+        family is not None and type(family).__name__ == "Binomial"
+    )

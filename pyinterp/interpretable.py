@@ -1,0 +1,392 @@
+"""What can be asked of a fitted learner or model: one method per estimand."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+from joblib import Parallel, delayed
+from statsmodels.iolib.summary import Summary
+from tqdm import tqdm
+
+from pyinterp.context import Context, Fit
+from pyinterp.engine import BatchedWhatIf, WhatIf
+from pyinterp.errors import InferenceError, OptionError, check_choice
+from pyinterp.estimands.base import Case, Estimand, Measurement, Subject
+from pyinterp.estimands.effects import Grid, PDKind, Scale, partial_dependence
+from pyinterp.estimands.permutation import Permutations, Relation, permutation_importance
+from pyinterp.estimands.risk import RiskRelation, risk
+from pyinterp.inference import ALTERNATIVES, Alternative, CovType, Evidence, variance
+from pyinterp.losses import LossLike
+from pyinterp.refits import Refit
+from pyinterp.results import EstimandResults
+from pyinterp.seeds import Seeds
+
+__all__ = ["Analysis", "Interpretable", "Reading", "context_of"]
+
+PACKAGES = ("pyinterp-stats", "numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
+
+
+class Reading(TypedDict, total=False):
+    """Inference options of every estimand; none of them needs new predictions.
+
+    Attributes
+    ----------
+    cov_type : {"naive", "corrected", "rows", "ustat"}
+        Variance estimator; by default "corrected" for refits that share rows, "naive" for fresh
+        draws, "ustat" for one fitted model.
+    alternative : {"two-sided", "greater", "less"}
+        Alternative hypothesis of the tests and side of the intervals.
+    p_adjust : str
+        Adjustment of the p-values for multiplicity, a method of statsmodels' ``multipletests``
+        such as "holm" or "fdr_bh".
+    """
+
+    cov_type: CovType | None
+    alternative: Alternative
+    p_adjust: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analysis:
+    """Fitted models with all that interpreting them needs.
+
+    Attributes
+    ----------
+    subject : Subject
+        Population, features and predictor, from which estimands settle their terms.
+    refits : tuple of Refit
+        The fitted models, one or more.
+    correction : float
+        c of Nadeau and Bengio.
+    context : Context
+        For headers.
+    seeds : Seeds
+        Root of the random streams.
+    memory_mb : float
+        Bound on the memory of one predict call's copies.
+    n_jobs : int or None
+        Threads over refits.
+    progress : bool
+        Whether to show progress bars on a terminal.
+    """
+
+    subject: Subject
+    refits: tuple[Refit, ...]
+    correction: float
+    context: Context
+    seeds: Seeds
+    memory_mb: float = 256.0
+    n_jobs: int | None = None
+    progress: bool = True
+    _measured: dict[Any, tuple[Measurement, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (
+            isinstance(self.memory_mb, bool)
+            or not isinstance(self.memory_mb, int | float)
+            or self.memory_mb <= 0
+        ):
+            raise OptionError(f"`memory_mb` must be a positive number, not {self.memory_mb!r}.")
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """One case per refit; each keeps its predictions on the rows as they are."""
+        return tuple(
+            Case(whatif=self._whatif(r), train_y=r.train_y, draw=_Draws(self.seeds, r.number))
+            for r in self.refits
+        )
+
+    def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
+        """Measure every refit once per `estimand.key`."""
+        if estimand.key not in self._measured:
+            # Threads: predictions release the GIL, and models need not be copied to processes.
+            outcomes = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
+                delayed(estimand.measure)(case) for case in self.cases
+            )
+            shown = tqdm(
+                outcomes,
+                total=len(self.cases),
+                desc=estimand.label,
+                unit="fit",
+                disable=None if self.progress else True,
+            )
+            self._measured[estimand.key] = tuple(shown)
+        return self._measured[estimand.key]
+
+    def evidence(self, estimand: Estimand) -> Evidence:
+        """Return the estimates of every refit."""
+        return Evidence(
+            estimates=tuple(estimand.read(m) for m in self.measure(estimand)),
+            clusters=tuple(r.evaluation.clusters for r in self.refits),
+            correction=self.correction,
+        )
+
+    def _whatif(self, refit: Refit) -> WhatIf:
+        return BatchedWhatIf(
+            refit.predictor, refit.design, refit.evaluation, memory_mb=self.memory_mb
+        )
+
+
+class Interpretable:
+    """Methods common to a fitted learner and a single fitted model: one per estimand."""
+
+    _analysis: Analysis
+
+    def pfi(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        loss: LossLike | None = None,
+        permutations: Permutations = "auto",
+        relation: Relation = "difference",
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Permutation feature importance (PFI), marginal.
+
+        .. math:: PFI_S = E[L(Y, f(\tilde X_S, X_C))] - E[L(Y, f(X))]
+
+        where :math:`\tilde X_S` is drawn from the marginal law of the feature, independently of all
+        else (Molnar et al. 2021, eqs 3, 4 and 8). For a learner it is the mean over refits of the
+        PFI on each refit's evaluation rows.
+
+        Parameters
+        ----------
+        features : str or sequence of str, optional
+            Features (variables, or groups of variables, which move jointly); by default all.
+        loss : str, Loss or callable, optional
+            "squared", "absolute", "huber", "poisson", "gamma" for regression; "log", "brier",
+            "zero_one" for classification; or a function ``loss(y, prediction)``, elementwise. The
+            default is "squared", or "log" for classifiers with probabilities.
+        permutations : "auto", "all" or int
+            "all" takes the mean over all ordered pairs of different rows, the U-statistic
+            :math:`e_{switch}` of Fisher, Rudin and Dominici (2019), without Monte Carlo error. A
+            number K takes K balanced permutations: no row is its own donor and each meets K
+            different donors. "auto" is "all" as long as rows times distinct values of the feature
+            stay at most 250,000 per refit, else as many permutations as that allows, at least 10.
+        relation : {"difference", "ratio"}
+            How the two expected losses are compared, per refit.
+        **reading
+            ``cov_type``, ``alternative``, ``p_adjust``: see `Reading`.
+
+        Returns
+        -------
+        EstimandResults
+            In units of the loss; one term per feature.
+
+        Raises
+        ------
+        LossError
+            If the learner's predictions can't serve the loss.
+        """
+        estimand = permutation_importance(
+            self._analysis.subject,
+            features,
+            loss=loss,
+            permutations=permutations,
+            relation=relation,
+        )
+        return self._results(estimand, reading, loss)
+
+    def pd(
+        self,
+        features: str | Sequence[str],
+        *,
+        grid: Grid = "quantile",
+        points: int | None = None,
+        kind: PDKind = "pd",
+        scale: Scale | None = None,
+        which_class: Any = None,
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        """Partial dependence (PD) on one or two variables, with its ICE curves.
+
+        .. math:: PD_S(x) = E[f(x, X_C)]
+
+        estimated by the mean over evaluation rows and, for a learner, over refits (Molnar et al.
+        2021, eqs 2 and 7). The grid is fixed from all rows.
+
+        Parameters
+        ----------
+        features : str or sequence of two str
+            The variables.
+        grid : {"quantile", "equidistant", "unique"}, array or mapping
+            See `pyinterp.estimands.effects.grid_values`; an array, or a mapping from variables to
+            arrays, is used as it is. Categories always give their levels.
+        points : int, optional
+            Grid points per variable; 20 for one variable, 10 each for two.
+        kind : {"pd", "ice", "c-ice", "d-ice"}
+            "ice" adds every row's curve to the plot. "c-ice" subtracts each curve's value at the
+            first grid point, "d-ice" takes its slope; estimates and intervals are then of the
+            centered curve or of the slope.
+        scale : {"probability", "logit"}, optional
+            For classifiers. The logit of more than two classes is log p minus its mean over the
+            classes, per row.
+        which_class : label or list of labels, optional
+            For classifiers; by default the second of two classes, or all of more.
+        **reading
+            ``cov_type``, ``alternative``, ``p_adjust``: see `Reading`.
+
+        Returns
+        -------
+        EstimandResults
+            In units of the prediction; one term per grid point (and class). ``row_frame()`` has
+            the ICE curves.
+        """
+        estimand = partial_dependence(
+            self._analysis.subject,
+            features,
+            grid=grid,
+            points=points,
+            kind=kind,
+            scale=scale,
+            which_class=which_class,
+        )
+        return self._results(estimand, reading, None)
+
+    def loss(
+        self,
+        loss: LossLike | None = None,
+        *,
+        relation: RiskRelation = "loss",
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        """Expected loss on evaluation rows, or the share of it that the features explain.
+
+        Parameters
+        ----------
+        loss : str, Loss or callable, optional
+            As for `pfi`.
+        relation : {"loss", "explained"}
+            "explained" gives R² for squared loss and D² for others: one minus the ratio to the
+            loss of the best constant prediction of the training rows.
+        **reading
+            ``cov_type``, ``alternative``, ``p_adjust``: see `Reading`.
+
+        Returns
+        -------
+        EstimandResults
+            With one term.
+        """
+        estimand = risk(self._analysis.subject, loss=loss, relation=relation)
+        return self._results(estimand, reading, loss)
+
+    def summary(self, alpha: float = 0.05, *, sort: bool = True) -> Summary:
+        """Return the summary of `pfi` with default options."""
+        return self.pfi().summary(alpha, sort=sort)
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return str(self.summary().as_html())
+
+    def _results(
+        self, estimand: Estimand, reading: Reading, loss: LossLike | None
+    ) -> EstimandResults:
+        unknown = set(reading) - set(Reading.__annotations__)
+        if unknown:
+            raise TypeError(f"Unexpected keyword argument {sorted(unknown)[0]!r}.")
+        alternative = reading.get("alternative", "two-sided")
+        check_choice("alternative", alternative, ALTERNATIVES)
+        analysis = self._analysis
+        evidence = analysis.evidence(estimand)
+        axis_names = estimand.terms.axis_names
+        return EstimandResults(
+            estimand=estimand,
+            evidence=evidence,
+            variance=variance(evidence, reading.get("cov_type")),
+            context=analysis.context,
+            fit=self._fit(loss),
+            rows=tuple(r.evaluation.rows for r in analysis.refits),
+            alternative=alternative,
+            p_adjust=reading.get("p_adjust"),
+            support={n: analysis.subject.population.variables[n].to_numpy() for n in axis_names},
+        )
+
+    def _fit(self, loss: LossLike | None) -> Fit | None:
+        subject, analysis = self._analysis.subject, self._analysis
+        if subject.population.y is None:
+            return None
+        expected = risk(subject, loss=loss)
+        evidence = analysis.evidence(expected)
+        try:
+            spread = float(np.sqrt(variance(evidence, None).cov[0, 0]))
+        except InferenceError:
+            spread = float("nan")
+        has_constant = "constant" in analysis.measure(expected)[0]
+        explained_name, explained = "", float("nan")
+        if has_constant:
+            share = risk(subject, loss=loss, relation="explained")
+            explained_name = share.label
+            explained = float(analysis.evidence(share).per_refit.mean())
+        return Fit(
+            name=expected.description.partition("(")[2].rstrip(")"),
+            loss=float(evidence.per_refit.mean()),
+            bse=spread,
+            explained_name=explained_name,
+            explained=explained,
+        )
+
+
+@dataclass(frozen=True)
+class _Draws:
+    seeds: Seeds
+    refit: int
+
+    def __call__(self, name: str) -> np.random.Generator:
+        return self.seeds.stream("draws", self.refit, name)
+
+
+def context_of(
+    refits: Sequence[Refit],
+    *,
+    level: str,
+    endog_name: str,
+    learner: str,
+    nobs: int,
+    dropped: int,
+    plan: str,
+    failed: int,
+    seed: int | None,
+) -> Context:
+    """Describe an analysis for its headers."""
+    return Context(
+        level="learner" if level == "learner" else "model",
+        endog_name=endog_name,
+        learner=learner,
+        nobs=nobs,
+        dropped=dropped,
+        plan=plan,
+        refits=len(refits),
+        failed=failed,
+        n_train=float(np.mean([r.n_train for r in refits])),
+        n_evaluation=float(np.mean([r.n_evaluation for r in refits])),
+        engine=BatchedWhatIf.name,
+        seed=seed,
+        date=datetime.date.today().strftime("%a, %d %b %Y"),
+        resamples=tuple(_fingerprint(r) for r in refits),
+        versions=tuple(_versions()),
+    )
+
+
+def _fingerprint(refit: Refit) -> bytes:
+    digest = blake2b(digest_size=16)
+    for part in (refit.train_rows, refit.evaluation.rows, refit.evaluation.y):
+        if part is not None:
+            digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.digest()
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    for name in PACKAGES:
+        try:
+            yield name, importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue

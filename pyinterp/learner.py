@@ -1,0 +1,448 @@
+"""Learners: a formula or arrays, an estimator, and refits of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import patsy
+
+from pyinterp.adapters import fits_intercept, needs_intercept
+from pyinterp.design import Design, FormulaDesign
+from pyinterp.errors import DataError, FormulaError, OptionError, check_choice, did_you_mean
+from pyinterp.estimands.base import Subject, features_of
+from pyinterp.fitted import FittedModel
+from pyinterp.interpretable import Analysis, Interpretable, context_of
+from pyinterp.predictive import check_estimator, is_classifier, learner_name
+from pyinterp.reading import ArrayReader, FormulaReader, Reader, Source
+from pyinterp.refits import DesignState, OnError, Refit, RefitOptions, UnseenLevels, fit_one, refit
+from pyinterp.resampling import Bootstrap, Resampling, Units
+from pyinterp.sample import (
+    FloatArray,
+    Missing,
+    Sample,
+    as_frame,
+    complete_rows,
+    read_response,
+    read_variables,
+)
+from pyinterp.seeds import Seeds
+
+__all__ = ["Learner", "LearnerResults"]
+
+Encoding: TypeAlias = Literal["matrix", "frame"]
+
+
+class Learner:
+    """A learning procedure: what is predicted from what, and by which estimator.
+
+    The specification, like a statsmodels model; `fit` returns results.
+
+    Parameters
+    ----------
+    endog : array of shape (n,)
+        Response.
+    exog : DataFrame or array of shape (n, p)
+        Variables, one per column. A DataFrame is handed to the estimator as it is (category dtype
+        kept), an array as an array.
+    estimator : estimator
+        Unfitted, with ``fit`` and ``predict``: scikit-learn estimators and pipelines, XGBoost,
+        LightGBM, `statsmodels_learner`.
+    groups : mapping of str to list of str, optional
+        Variables that are replaced jointly, by the name of the group.
+    missing : {"drop", "raise"}
+        What to do with rows that have missing values in a variable that is used.
+
+    Attributes
+    ----------
+    population : Sample
+        The rows analyzed.
+    design : Design
+        How variables become what the estimator is given.
+    features : dict of str to tuple of str
+        The variables of every feature.
+    dropped : int
+        Rows left out because of missing values.
+
+    See Also
+    --------
+    Learner.from_formula : The usual way to make one.
+    """
+
+    def __init__(
+        self,
+        endog: npt.ArrayLike,
+        exog: pd.DataFrame | npt.ArrayLike,
+        estimator: Any,
+        *,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        missing: Missing = "drop",
+    ) -> None:
+        reader = ArrayReader(as_frame=isinstance(exog, pd.DataFrame))
+        self._setup(reader, (endog, exog), estimator, groups=groups, missing=missing)
+
+    @classmethod
+    def from_formula(
+        cls,
+        formula: str,
+        data: pd.DataFrame,
+        estimator: Any,
+        *,
+        design: Encoding = "matrix",
+        design_state: DesignState = "all",
+        unseen_levels: UnseenLevels = "raise",
+        groups: Mapping[str, Sequence[str]] | None = None,
+        missing: Missing = "drop",
+    ) -> Learner:
+        r"""Make a learner of an R-style formula and a data frame.
+
+        Parameters
+        ----------
+        formula : str
+            patsy's language with R's `.` (every column that the response does not use) and `^`:
+            ``"y ~ ."``, ``"np.log(y) ~ . - id + I(x**2)"``, ``"y ~ x*z + C(g) + bs(age, df=4)"``.
+            Features are the variables, whatever columns are built from them. An intercept column
+            is passed only to estimators that do not fit their own.
+        data : pandas.DataFrame
+            One row per observation.
+        estimator : estimator
+            As in `Learner`.
+        design : {"matrix", "frame"}
+            "frame" hands the formula's variables over as a DataFrame, category dtype kept, to
+            learners and pipelines that encode for themselves; the formula then only selects.
+        design_state : {"all", "refit"}
+            Learn levels, knots and means once from all rows (they use no response), or anew from
+            each refit's training rows, where evaluation rows outside the knots are an error.
+        unseen_levels : {"raise", "allow"}
+            Whether a refit whose evaluation rows have a level that its training rows lack is an
+            error, or predicts it as the reference level.
+        groups : mapping of str to list of str, optional
+            Variables that are replaced jointly, by the name of the group.
+        missing : {"drop", "raise"}
+            What to do with rows that have missing values in a variable that is used.
+
+        Returns
+        -------
+        Learner
+
+        Raises
+        ------
+        FormulaError
+            If the formula can't be read or names an unknown variable.
+        DataError
+            If the data can't be analyzed as given.
+        """
+        check_choice("design", design, ("matrix", "frame"))
+        if not isinstance(data, pd.DataFrame):
+            raise DataError(
+                f"`data` must be a pandas DataFrame, not {type(data).__name__}; for arrays use "
+                "Learner(endog, exog, estimator)."
+            )
+        env = patsy.EvalEnvironment.capture(1).with_outer_namespace({"np": np})
+        new = cls.__new__(cls)
+        new._setup(
+            FormulaReader(formula, data, env, as_frame=design == "frame"),
+            data,
+            estimator,
+            groups=groups,
+            missing=missing,
+            options=RefitOptions(design_state=design_state, unseen_levels=unseen_levels),
+        )
+        return new
+
+    def _setup(
+        self,
+        reader: Reader,
+        data: Any,
+        estimator: Any,
+        *,
+        groups: Mapping[str, Sequence[str]] | None,
+        missing: Missing,
+        options: RefitOptions | None = None,
+    ) -> None:
+        check_estimator(estimator)
+        self._reader, self._options, self._missing = reader, options or RefitOptions(), missing
+        self.estimator = estimator
+        source = reader.read(data)
+        self.population, self._source, self._kept = self._sample(source)
+        self.dropped = int((~self._kept).sum())
+        self.design: Design = reader.design(
+            self.population.variables, intercept=needs_intercept(estimator)
+        )
+        self.groups = groups
+        self.features = dict(features_of(self.design.variables, groups))
+        self._check_intercept()
+
+    def fit(
+        self,
+        resampling: Resampling | None = None,
+        *,
+        seed: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        reseed: bool = True,
+        on_error: OnError = "raise",
+        memory_mb: float = 256.0,
+        progress: bool = True,
+    ) -> LearnerResults:
+        """Train and keep a model for every part of a resampling plan.
+
+        Parameters
+        ----------
+        resampling : Resampling, optional
+            By default ``Bootstrap(15)``, as Molnar et al. (2021) recommend.
+        seed : int, Generator or None
+            The same int gives the same results, for any `n_jobs`. None draws a seed, which the
+            header shows.
+        n_jobs : int, optional
+            Jobs over refits, by joblib: ``joblib.parallel_config`` chooses the backend.
+        reseed : bool
+            Give every ``random_state`` inside the estimator its own seed in every refit. False
+            keeps them as they are, so that refits share the estimator's seed.
+        on_error : {"raise", "drop"}
+            What to do when a refit fails. "drop" warns, and counts them in the header.
+        memory_mb : float
+            Bound on the memory of one predict call's what-if copies.
+        progress : bool
+            Show progress bars (never if the output is not a terminal).
+
+        Returns
+        -------
+        LearnerResults
+
+        Raises
+        ------
+        RefitError
+            If a refit fails; it names the refit and its cause.
+        """
+        plan = Bootstrap() if resampling is None else resampling
+        if not isinstance(plan, Resampling):
+            raise OptionError(
+                f"`resampling` must be a plan such as pi.Bootstrap(15), not {plan!r}."
+            )
+        options = RefitOptions(
+            reseed=reseed,
+            on_error=on_error,
+            design_state=self._options.design_state,
+            unseen_levels=self._options.unseen_levels,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+        seeds = Seeds.start(seed)
+        units = self._units(plan)
+        population = self._clustered(plan, units)
+        refits = refit(
+            self.estimator,
+            self.design,
+            population,
+            plan=plan,
+            units=units,
+            read=lambda data: self._sample(self._reader.read(data))[0],
+            seeds=seeds,
+            options=options,
+        )
+        n_train = float(np.mean([r.n_train for r in refits]))
+        n_evaluation = float(np.mean([r.n_evaluation for r in refits]))
+        return LearnerResults(
+            self,
+            plan,
+            Analysis(
+                subject=Subject(
+                    population=population,
+                    features=self.features,
+                    predictor=refits[0].predictor,
+                ),
+                refits=refits,
+                correction=plan.correction(n_train, n_evaluation),
+                context=context_of(
+                    refits,
+                    level="learner" if plan.number > 1 else "model",
+                    endog_name=self.endog_names,
+                    learner=learner_name(self.estimator),
+                    nobs=population.nobs,
+                    dropped=self.dropped,
+                    plan=plan.label,
+                    failed=plan.number - len(refits),
+                    seed=seeds.entropy,
+                ),
+                seeds=seeds,
+                memory_mb=memory_mb,
+                n_jobs=n_jobs,
+                progress=progress,
+            ),
+        )
+
+    def fit_model(
+        self, *, seed: int | np.random.Generator | None = None, reseed: bool = True
+    ) -> FittedModel:
+        """Train one model on all rows and interpret it on the same rows, as R's `lm` would.
+
+        Losses and PFI are then in-sample and optimistic; PD is what R's ``pdp::partial`` computes.
+        """
+        seeds = Seeds.start(seed)
+        population = self.population
+        y, response = population.y, population.response
+        if y is None or response is None:
+            raise DataError("A learner needs a response.")
+        predictor = fit_one(
+            self.estimator,
+            self.design.encode(population.variables),
+            y,
+            response,
+            seeds.stream("refits", 1),
+            reseed=reseed,
+        )
+        return FittedModel._of_sample(
+            predictor,
+            self.design,
+            population,
+            groups=self.groups,
+            dropped=self.dropped,
+            plan="none (in sample)",
+            seed=seeds.entropy,
+        )
+
+    def variables_of(self, data: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
+        """Return the learner's variables of new rows."""
+        frame = as_frame(data)
+        absent = [v for v in self.design.variables if v not in frame]
+        if absent:
+            raise DataError(
+                f"New rows must have the variable `{absent[0]}`." + did_you_mean(absent[0], frame)
+            )
+        return read_variables(frame[list(self.design.variables)])
+
+    @property
+    def endog_names(self) -> str:
+        """Name of the response."""
+        return self.population.response.name if self.population.response is not None else ""
+
+    @property
+    def exog_names(self) -> list[str]:
+        """Names of the columns given to the estimator."""
+        return list(self.design.columns)
+
+    def _sample(self, source: Source) -> tuple[Sample, Source, npt.NDArray[np.bool_]]:
+        variables = read_variables(source.variables)
+        keep = complete_rows([variables, source.response], self._missing)
+        y, response = read_response(
+            source.response[keep],
+            str(source.response.name),
+            classifier=is_classifier(self.estimator),
+            learner=learner_name(self.estimator),
+        )
+        sample = Sample(
+            variables=variables[keep].reset_index(drop=True),
+            y=y,
+            response=response,
+            rows=np.arange(len(y)),
+        )
+        return sample, source, keep
+
+    def _units(self, plan: Resampling) -> Units:
+        return Units.make(
+            self.population.nobs,
+            self._labels(plan.cluster, "cluster"),
+            self._labels(plan.strata, "strata"),
+        )
+
+    def _clustered(self, plan: Resampling, units: Units) -> Sample:
+        if plan.cluster is None:
+            return self.population
+        return self.population.with_clusters(units.of_row)
+
+    def _labels(self, by: str | npt.ArrayLike | None, what: str) -> npt.NDArray[np.intp] | None:
+        """Return the level of every analyzed row for a column name or an array."""
+        if by is None:
+            return None
+        frame, response = self._source.frame, self._source.response
+        if isinstance(by, str):
+            if by == response.name and by not in frame:
+                column = response
+            elif by in frame:
+                column = frame[by]
+            else:
+                raise OptionError(
+                    f"`{what}` names column {by!r}, which is not in the data."
+                    + did_you_mean(by, frame.columns)
+                )
+        else:
+            column = pd.Series(np.asarray(by))
+            if len(column) != len(frame):
+                raise OptionError(
+                    f"`{what}` must have one value per row of the data ({len(frame)}); got "
+                    f"{len(column)}."
+                )
+        kept = column[self._kept]
+        if kept.isna().any():
+            raise DataError(
+                f"`{what}` must have no missing values; {int(kept.isna().sum())} rows have."
+            )
+        return pd.factorize(kept)[0].astype(np.intp)
+
+    def _check_intercept(self) -> None:
+        if (
+            isinstance(self.design, FormulaDesign)
+            and not self.design.has_intercept
+            and fits_intercept(self.estimator)
+        ):
+            raise FormulaError(
+                "The formula has no intercept, but "
+                f"{learner_name(self.estimator)} fits one; pass `fit_intercept=False`, or leave "
+                "`- 1` out of the formula."
+            )
+
+
+class LearnerResults(Interpretable):
+    """Refits of a learner: what can be asked of them is one method per estimand.
+
+    Made by `Learner.fit`. Inference options belong to these methods and never refit.
+
+    Attributes
+    ----------
+    model : Learner
+        The specification.
+    resampling : Resampling
+        The plan.
+    refits : tuple of Refit
+        The fitted models with their rows.
+    """
+
+    def __init__(self, model: Learner, resampling: Resampling, analysis: Analysis) -> None:
+        self.model, self.resampling = model, resampling
+        self._analysis = analysis
+
+    @property
+    def refits(self) -> tuple[Refit, ...]:
+        """The fitted models with their rows."""
+        return self._analysis.refits
+
+    @property
+    def seed(self) -> int:
+        """The seed that repeats these results."""
+        return self._analysis.seeds.entropy
+
+    @property
+    def nobs(self) -> int:
+        """Number of rows analyzed."""
+        return self._analysis.context.nobs
+
+    def predict(self, data: pd.DataFrame | npt.ArrayLike) -> FloatArray | pd.DataFrame:
+        """Predict new rows by the mean over refits.
+
+        Parameters
+        ----------
+        data : DataFrame or array
+            New rows with the learner's variables.
+
+        Returns
+        -------
+        ndarray of shape (n,), or DataFrame of class probabilities
+        """
+        variables = self.model.variables_of(data)
+        predictions = [r.predictor(r.design.encode(variables)) for r in self.refits]
+        mean: FloatArray = np.mean(predictions, axis=0)
+        classes = self.refits[0].predictor.classes
+        return mean if classes is None else pd.DataFrame(mean, columns=list(classes))

@@ -1,0 +1,152 @@
+"""Plots with plotnine: one per shape of terms, none per estimand."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from plotnine import (
+    aes,
+    facet_wrap,
+    geom_errorbar,
+    geom_errorbarh,
+    geom_hline,
+    geom_line,
+    geom_point,
+    geom_ribbon,
+    geom_rug,
+    geom_tile,
+    geom_vline,
+    ggplot,
+    labs,
+    scale_fill_cmap,
+)
+
+from pyinterp.context import Shown
+
+__all__ = ["plot"]
+
+BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: told apart by color-blind readers
+CURVES = 200
+
+
+def plot(results: Shown, *, alpha: float) -> ggplot:
+    """Draw values per feature, a curve, or a surface, whichever the terms are."""
+    terms = results.estimand.terms
+    frame = results.summary_frame(alpha).reset_index()
+    drawn = {0: _points, 1: _curve, 2: _surface}[len(terms.axes)](results, frame)
+    if terms.facet is not None:
+        drawn += facet_wrap(terms.facet)
+    return drawn + labs(caption=_caption(results, alpha, surface=len(terms.axes) == 2))
+
+
+def _points(results: Shown, frame: pd.DataFrame) -> ggplot:
+    ordered = frame.sort_values("estimate")["term"].tolist()
+    frame = frame.assign(term=pd.Categorical(frame["term"], categories=ordered, ordered=True))
+    drawn = ggplot(frame, aes(y="term", x="estimate"))
+    if results.estimand.null is not None:
+        drawn += geom_vline(xintercept=results.estimand.null, color=GRAY, linetype="dashed")
+    limits = _bounded(frame)
+    if len(limits):
+        drawn += geom_errorbarh(
+            aes(y="term", xmin="conf_low", xmax="conf_high"),
+            data=limits,
+            height=0.25,
+            color=BLUE,
+            inherit_aes=False,
+        )
+    return drawn + geom_point(color=BLUE) + labs(x=results.estimand.description, y="")
+
+
+def _curve(results: Shown, frame: pd.DataFrame) -> ggplot:
+    axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
+    numeric = pd.api.types.is_numeric_dtype(frame[axis]) and frame[axis].dtype != bool
+    if not numeric:
+        levels = frame[axis].drop_duplicates().tolist()
+        frame = frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)})
+    drawn = ggplot(frame, aes(x=axis, y="estimate"))
+    if results.estimand.curves:
+        drawn += geom_line(
+            aes(x=axis, y="estimate", group="line"),
+            data=_row_curves(results, frame, axis),
+            color=GRAY,
+            alpha=0.25,
+            size=0.3,
+            inherit_aes=False,
+        )
+    if results.estimand.null is not None:
+        drawn += geom_hline(yintercept=results.estimand.null, color=GRAY, linetype="dashed")
+    limits = _bounded(frame)
+    if numeric:
+        if len(limits):
+            drawn += geom_ribbon(
+                aes(ymin="conf_low", ymax="conf_high"), data=limits, fill=BLUE, alpha=0.2
+            )
+        drawn += geom_line(color=BLUE)
+        rug = pd.DataFrame({axis: results.support[name]})
+        inside = rug[axis].between(frame[axis].min(), frame[axis].max())
+        drawn += geom_rug(aes(x=axis), data=rug[inside], sides="b", alpha=0.1, inherit_aes=False)
+    elif len(limits):
+        drawn += geom_errorbar(
+            aes(ymin="conf_low", ymax="conf_high"), data=limits, width=0.2, color=BLUE
+        )
+    return drawn + geom_point(color=BLUE, size=1.2) + labs(x=name, y=_response_label(results))
+
+
+def _surface(results: Shown, frame: pd.DataFrame) -> ggplot:
+    terms = results.estimand.terms
+    x, y = terms.axes
+    # Tiles of equal size: grids by quantile are uneven, so cells are drawn in order.
+    for axis in terms.axes:
+        levels = [_short(v) for v in frame[axis].drop_duplicates()]
+        shown = [_short(v) for v in frame[axis]]
+        frame = frame.assign(**{axis: pd.Categorical(shown, categories=levels)})
+    return (
+        ggplot(frame, aes(x=x, y=y, fill="estimate"))
+        + geom_tile()
+        + scale_fill_cmap("viridis")
+        + labs(x=terms.axis_names[0], y=terms.axis_names[1], fill=_response_label(results))
+    )
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _row_curves(results: Shown, frame: pd.DataFrame, axis: str) -> pd.DataFrame:
+    rows = results.row_frame()
+    if len(rows) > CURVES:  # evenly spread over the rows, so that the same plot comes out twice
+        rows = rows.iloc[np.linspace(0, len(rows) - 1, CURVES).astype(int)]
+    long = rows.reset_index().melt(id_vars="row", var_name="term", value_name="estimate")
+    facet = results.estimand.terms.facet
+    keep = ["term", axis] + ([facet] if facet else [])
+    long = long.merge(frame[keep], on="term")
+    return long.assign(line=long["row"].astype(str) + (long[facet].astype(str) if facet else ""))
+
+
+def _bounded(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows with an interval; its open side, if any, ends where plotnine clips it."""
+    known = frame.dropna(subset=["conf_low", "conf_high"])
+    return known.assign(
+        conf_low=known["conf_low"].where(np.isfinite(known["conf_low"]), known["estimate"]),
+        conf_high=known["conf_high"].where(np.isfinite(known["conf_high"]), known["estimate"]),
+    )
+
+
+def _response_label(results: Shown) -> str:
+    name = results.context.endog_name
+    return f"{results.estimand.label} of {name}" if name else results.estimand.label
+
+
+def _caption(results: Shown, alpha: float, *, surface: bool) -> str:
+    context = results.context
+    level = f"{100 * (1 - alpha):g}%"
+    side = "" if results.alternative == "two-sided" else "one-sided "
+    if context.level == "learner":
+        over = f"{context.refits} refits ({context.plan})"
+    else:
+        over = f"one fitted model, {context.nobs} rows"
+    what = "" if surface else f" {level} {side}pointwise t intervals ({results.variance.label})."
+    return "\n".join(textwrap.wrap(f"{context.learner}, {over}.{what}", 72))

@@ -1,0 +1,176 @@
+"""Predictions of any fitted estimator, in one form: means, or class probabilities in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from sklearn.base import is_classifier as sklearn_is_classifier
+
+from pyinterp.design import Matrix
+from pyinterp.errors import OptionError, PredictionError
+from pyinterp.sample import FloatArray
+
+__all__ = ["Kind", "Predictor", "check_estimator", "is_classifier", "learner_name"]
+
+Kind: TypeAlias = Literal["mean", "probability", "label"]
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A fitted estimator as a function of design rows.
+
+    Attributes
+    ----------
+    estimator : object
+        The fitted estimator.
+    kind : {"mean", "probability", "label"}
+        What is predicted. "label" stands for a classifier without ``predict_proba``: its
+        prediction is 1 for the predicted class and 0 for the others.
+    classes : tuple or None
+        The classes, in the order of the prediction's columns.
+    """
+
+    estimator: Any
+    kind: Kind
+    classes: tuple[Any, ...] | None
+    _call: Callable[[Matrix], Any]
+
+    @classmethod
+    def of(
+        cls, estimator: Any, classes: Sequence[Any] | None = None, *, coded: bool = False
+    ) -> Predictor:
+        """Wrap a fitted estimator, a results object with ``predict``, or a function.
+
+        Parameters
+        ----------
+        estimator : object
+            With ``predict``, or callable.
+        classes : sequence, optional
+            The classes to report, in order; by default the estimator's own. A class that the
+            estimator has not seen gets probability 0.
+        coded : bool
+            The estimator was fitted to positions in `classes`, not to the labels themselves.
+        """
+        if is_classifier(estimator):
+            own = list(getattr(estimator, "classes_", ()))
+            names = tuple(classes) if classes is not None else tuple(_plain(c) for c in own)
+            proba = getattr(estimator, "predict_proba", None)
+            if proba is not None:
+                place = [int(c) for c in own] if coded else [_position(c, names) for c in own]
+                return cls(estimator, "probability", names, _aligned(proba, place, len(names)))
+            return cls(estimator, "label", names, _indicator(estimator.predict, names))
+        if callable(getattr(estimator, "predict", None)):
+            return cls(estimator, "mean", None, estimator.predict)
+        if callable(estimator) and not isinstance(estimator, type):
+            if classes is None:
+                return cls(estimator, "mean", None, estimator)
+            identity = list(range(len(classes)))
+            return cls(
+                estimator,
+                "probability",
+                tuple(classes),
+                _aligned(estimator, identity, len(classes)),
+            )
+        raise PredictionError(
+            f"An estimator must have a `predict` method; {learner_name(estimator)} has none."
+        )
+
+    def __call__(self, matrix: Matrix) -> FloatArray:
+        """Return predictions of shape (n,) for means, (n, number of classes) otherwise."""
+        predicted = np.asarray(self._call(matrix), dtype=np.float64)
+        if self.kind == "mean" and predicted.ndim == 2 and predicted.shape[1] == 1:
+            predicted = predicted[:, 0]
+        expected = (len(matrix),) if self.classes is None else (len(matrix), len(self.classes))
+        if predicted.shape != expected:
+            raise PredictionError(
+                f"{learner_name(self.estimator)} must return one prediction per row, of shape "
+                f"{expected}; it returned shape {predicted.shape}."
+            )
+        if not np.isfinite(predicted).all():
+            raise PredictionError(
+                f"Predictions must be finite; {learner_name(self.estimator)} returned "
+                f"{int((~np.isfinite(predicted)).sum())} that are not, of {predicted.size}."
+            )
+        return predicted
+
+
+def check_estimator(estimator: Any) -> None:
+    """Raise unless `estimator` is an instance that can be trained and predicts."""
+    if isinstance(estimator, type):
+        raise OptionError(
+            f"`estimator` must be an instance such as {estimator.__name__}(), not the class."
+        )
+    for method in ("fit", "predict"):
+        if not callable(getattr(estimator, method, None)):
+            raise PredictionError(
+                f"An estimator must have a `{method}` method; {learner_name(estimator)} has none."
+            )
+
+
+def is_classifier(estimator: Any) -> bool:
+    """Whether the estimator predicts classes."""
+    if hasattr(estimator, "__sklearn_tags__"):
+        return bool(sklearn_is_classifier(estimator))
+    return hasattr(estimator, "classes_") and hasattr(estimator, "predict")
+
+
+def learner_name(estimator: Any) -> str:
+    """Return the name to print for an estimator; a pipeline's is that of its last step."""
+    steps = getattr(estimator, "steps", None)
+    if steps:
+        return f"Pipeline({learner_name(steps[-1][1])})"
+    name = getattr(estimator, "learner_name", None)
+    if isinstance(name, str):
+        return name
+    model = getattr(estimator, "model", None)  # a statsmodels results object
+    if model is not None and hasattr(estimator, "params"):
+        return type(model).__name__
+    if hasattr(estimator, "__name__"):
+        return str(estimator.__name__)
+    return type(estimator).__name__
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _position(label: Any, names: Sequence[Any]) -> int:
+    try:
+        return list(names).index(_plain(label))
+    except ValueError:
+        raise PredictionError(
+            f"The estimator predicts class {label!r}, which is not among {list(names)}."
+        ) from None
+
+
+def _aligned(
+    proba: Callable[[Matrix], Any], place: Sequence[int], k: int
+) -> Callable[[Matrix], FloatArray]:
+    in_order = list(place) == list(range(k))
+
+    def call(matrix: Matrix) -> FloatArray:
+        predicted = np.asarray(proba(matrix), dtype=np.float64)
+        if in_order and predicted.ndim == 1 and k == 2:  # a function for the second class
+            return np.column_stack([1 - predicted, predicted])
+        if in_order or predicted.ndim != 2 or predicted.shape[1] != len(place):
+            return predicted
+        full = np.zeros((len(predicted), k))
+        full[:, list(place)] = predicted
+        return full
+
+    return call
+
+
+def _indicator(
+    predict: Callable[[Matrix], Any], names: Sequence[Any]
+) -> Callable[[Matrix], FloatArray]:
+    labels = np.array(names)
+
+    def call(matrix: Matrix) -> FloatArray:
+        same = np.asarray(predict(matrix))[:, None] == labels[None, :]
+        return np.asarray(same, dtype=np.float64)
+
+    return call

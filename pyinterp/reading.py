@@ -1,0 +1,182 @@
+"""Reading: from a formula or arrays, and the user's data, to variables and a response."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import patsy
+
+from pyinterp.design import ArrayDesign, Design, FormulaDesign, FrameDesign
+from pyinterp.errors import DataError, FormulaError
+from pyinterp.formula import names_in, parse
+from pyinterp.sample import as_frame
+
+__all__ = ["ArrayReader", "FormulaReader", "Reader", "Source"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows as the user gave them.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        All columns, for strata and clusters.
+    variables : pandas.DataFrame
+        The columns used as variables.
+    response : pandas.Series
+        With the response's name.
+    """
+
+    frame: pd.DataFrame
+    variables: pd.DataFrame
+    response: pd.Series[Any]
+
+
+class Reader(ABC):
+    """How data in the user's form are read; the same for the data at hand and for fresh draws."""
+
+    @abstractmethod
+    def read(self, data: Any) -> Source:
+        """Pick variables and response."""
+
+    @abstractmethod
+    def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
+        """Return the design, its state learned from `variables`."""
+
+
+class FormulaReader(Reader):
+    """Reads data frames by a formula.
+
+    Parameters
+    ----------
+    formula : str
+        As in `Learner.from_formula`.
+    data : pandas.DataFrame
+        Data at hand, which say what `.` stands for.
+    env : patsy.EvalEnvironment
+        The caller's namespace.
+    as_frame : bool
+        Hand the variables over as a DataFrame instead of a matrix.
+    """
+
+    def __init__(
+        self, formula: str, data: pd.DataFrame, env: patsy.EvalEnvironment, *, as_frame: bool
+    ) -> None:
+        columns = [str(c) for c in data.columns]
+        self._env, self._as_frame = env, as_frame
+        self._parsed = parse(formula, columns, env.namespace)
+        try:
+            terms = patsy.ModelDesc.from_formula(self._parsed.terms).rhs_termlist
+        except patsy.PatsyError as error:
+            reason = str(error).splitlines()[0]
+            raise FormulaError(f"Can't read the terms of {formula!r}: {reason}.") from error
+        codes = {factor.code: names_in(factor.code, columns) for t in terms for factor in t.factors}
+        used = {name for names in codes.values() for name in names}
+        self._variables = [c for c in columns if c in used]
+        if not self._variables:
+            raise FormulaError(
+                f"The formula must have at least one variable on its right side; got {formula!r}."
+            )
+        if as_frame:
+            mixed = next((t.name() for t in terms if len(t.factors) > 1), None)
+            built = next((c for c, names in codes.items() if not _is_name(c, names)), None)
+            if mixed or built:
+                raise FormulaError(
+                    f'`design="frame"` hands variables over as they are, but `{built or mixed}` is '
+                    'not a variable; use `design="matrix"`, or build it inside a pipeline.'
+                )
+
+    def read(self, data: Any) -> Source:
+        """Evaluate the response and pick the variables."""
+        if not isinstance(data, pd.DataFrame):
+            raise DataError(f"`data` must be a pandas DataFrame, not {type(data).__name__}.")
+        frame = as_frame(data)
+        absent = [v for v in self._variables if v not in frame]
+        if absent:
+            raise DataError(f"Variable `{absent[0]}` of the formula is not in the data.")
+        return Source(frame, frame[self._variables], self._response(frame))
+
+    def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
+        """Return the formula's design matrix, or the variables as a frame."""
+        if self._as_frame:
+            return FrameDesign(list(variables.columns))
+        return FormulaDesign(self._parsed.terms, variables, self._env, intercept=intercept)
+
+    def _response(self, frame: pd.DataFrame) -> pd.Series[Any]:
+        code = self._parsed.response
+        env = self._env.with_outer_namespace(vars(patsy.builtins))
+        names = {"Q": _Quote(frame), **{str(c): frame[c] for c in frame.columns}}
+        try:
+            with np.errstate(all="ignore"):  # infinite and missing values are reported as such
+                value = env.eval(code, inner_namespace=names)
+        except Exception as error:
+            raise FormulaError(f"Can't evaluate the response `{code}`: {error}.") from error
+        if type(value).__name__ == "_CategoricalBox":  # patsy's C(...)
+            value = pd.Categorical(value.data, categories=value.levels)
+        values = value if isinstance(value, pd.Series) else pd.Series(_flat(value))
+        if len(values) != len(frame):
+            raise FormulaError(
+                f"The response `{code}` must be one column; it has {len(values)} values for "
+                f"{len(frame)} rows."
+            )
+        return values.reset_index(drop=True).rename(code)
+
+
+class ArrayReader(Reader):
+    """Reads ``(endog, exog)``.
+
+    Parameters
+    ----------
+    as_frame : bool
+        `exog` is a DataFrame, and handed over as one.
+    """
+
+    def __init__(self, *, as_frame: bool) -> None:
+        self._as_frame = as_frame
+
+    def read(self, data: Any) -> Source:
+        """Return exog as variables, endog as response."""
+        endog, exog = data
+        variables = as_frame(exog, "exog")
+        if isinstance(endog, pd.DataFrame):
+            endog = endog.squeeze(axis=1)
+        response = endog if isinstance(endog, pd.Series) else pd.Series(_flat(endog))
+        if response.ndim != 1 or len(response) != len(variables):
+            raise DataError(
+                f"`endog` must have one value per row of `exog`; got {len(response)} for "
+                f"{len(variables)} rows."
+            )
+        name = str(response.name) if response.name is not None else "y"
+        return Source(variables, variables, response.reset_index(drop=True).rename(name))
+
+    def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
+        """Return the variables as a frame or as an array."""
+        names = list(variables.columns)
+        return FrameDesign(names) if self._as_frame else ArrayDesign(names)
+
+
+class _Quote:
+    """patsy's Q for the response: a column whose name is not a Python name."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+
+    def __call__(self, name: str) -> pd.Series[Any]:
+        return self._frame[name]
+
+
+def _is_name(code: str, names: tuple[str, ...]) -> bool:
+    return len(names) == 1 and code in (names[0], f"Q({names[0]!r})", f'Q("{names[0]}")')
+
+
+def _flat(values: Any) -> npt.NDArray[Any] | pd.Categorical:
+    if isinstance(values, pd.Categorical):
+        return values
+    array = np.asarray(values)
+    return array.ravel() if array.ndim == 2 and array.shape[1] == 1 else array

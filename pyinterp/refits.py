@@ -1,0 +1,248 @@
+"""Refits: one learner trained on every part of a resampling plan."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from tqdm import tqdm
+
+from pyinterp.adapters import wants_codes
+from pyinterp.design import Design, FormulaDesign, Matrix
+from pyinterp.errors import (
+    DesignError,
+    PyinterpError,
+    RefitError,
+    RefitWarning,
+    check_choice,
+)
+from pyinterp.predictive import Predictor
+from pyinterp.resampling import Part, Resampling, Units
+from pyinterp.sample import FloatArray, Response, Sample
+from pyinterp.seeds import Seeds
+
+__all__ = ["DesignState", "OnError", "Refit", "RefitOptions", "UnseenLevels", "fit_one", "refit"]
+
+OnError: TypeAlias = Literal["raise", "drop"]
+DesignState: TypeAlias = Literal["all", "refit"]
+UnseenLevels: TypeAlias = Literal["raise", "allow"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refit:
+    """A fitted model with the rows that evaluate it.
+
+    Attributes
+    ----------
+    number : int
+        1, 2, ... in the order of the plan; a dropped refit leaves a gap.
+    predictor : Predictor
+        The fitted estimator as a function of design rows.
+    design : Design
+        How its variables are encoded.
+    evaluation : Sample
+        The rows on which it is evaluated.
+    train_rows : ndarray of int
+        Positions of its training rows, repeats included.
+    train_y : ndarray of float, or None
+        Their responses; None if the model was trained elsewhere.
+    n_train, n_evaluation : int
+        Number of distinct units (rows, or clusters) that train and evaluate.
+    """
+
+    number: int
+    predictor: Predictor
+    design: Design
+    evaluation: Sample
+    train_rows: npt.NDArray[np.intp]
+    train_y: FloatArray | None
+    n_train: int
+    n_evaluation: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefitOptions:
+    """How refits are made; see `Learner.fit`."""
+
+    reseed: bool = True
+    on_error: OnError = "raise"
+    design_state: DesignState = "all"
+    unseen_levels: UnseenLevels = "raise"
+    n_jobs: int | None = None
+    progress: bool = True
+
+    def __post_init__(self) -> None:
+        check_choice("on_error", self.on_error, ("raise", "drop"))
+        check_choice("design_state", self.design_state, ("all", "refit"))
+        check_choice("unseen_levels", self.unseen_levels, ("raise", "allow"))
+
+
+def refit(
+    estimator: Any,
+    design: Design,
+    population: Sample,
+    *,
+    plan: Resampling,
+    units: Units,
+    read: Callable[[Any], Sample],
+    seeds: Seeds,
+    options: RefitOptions,
+) -> tuple[Refit, ...]:
+    """Train `estimator` on every part of the plan.
+
+    Refits whose training fails are left out if ``options.on_error`` is "drop".
+
+    Raises
+    ------
+    RefitError
+        If a refit fails (or, with "drop", if fewer than are needed succeed); it names the refit
+        and chains the cause.
+    """
+    parts = list(plan.parts(population, units, seeds.stream("splits"), read))
+    designs = [_design_for(design, part, options) for part in parts]
+    jobs = (
+        delayed(_attempt)(
+            estimator, *_training(own, part), seeds.stream("refits", k), reseed=options.reseed
+        )
+        for k, (own, part) in enumerate(zip(designs, parts, strict=True), start=1)
+    )
+    outcomes = tqdm(
+        Parallel(n_jobs=options.n_jobs, return_as="generator")(jobs),
+        total=len(parts),
+        desc="Refits",
+        unit="fit",
+        disable=None if options.progress else True,
+    )
+    done = []
+    failed: list[tuple[int, Exception]] = []
+    for k, (outcome, own, part) in enumerate(zip(outcomes, designs, parts, strict=True), start=1):
+        if isinstance(own, Exception) or isinstance(outcome, Exception):
+            error = own if isinstance(own, Exception) else outcome
+            if options.on_error == "raise":
+                raise RefitError(_failed(k, len(parts), error)) from error
+            failed.append((k, error))
+        else:
+            done.append(_refit(k, outcome, own, part, units))
+    _report(failed, len(parts), len(done), least=min(2, plan.number))
+    return tuple(done)
+
+
+def fit_one(
+    estimator: Any,
+    matrix: Matrix,
+    y: FloatArray,
+    response: Response,
+    rng: np.random.Generator,
+    *,
+    reseed: bool = True,
+) -> Predictor:
+    """Train a clone of `estimator` on design rows `matrix` and responses `y`.
+
+    Every ``random_state`` inside the estimator, those of a pipeline's steps included, gets its own
+    seed from `rng` unless `reseed` is False.
+    """
+    own = clone(estimator)
+    if reseed:
+        names = sorted(k for k in own.get_params(deep=True) if k.split("__")[-1] == "random_state")
+        seeds = rng.integers(2**31 - 1, size=len(names))
+        own.set_params(**{name: int(s) for name, s in zip(names, seeds, strict=True)})
+    coded = response.classes is not None and wants_codes(own)
+    own.fit(matrix, y.astype(np.intp) if coded else response.labels(y))
+    return Predictor.of(own, response.classes, coded=coded)
+
+
+def _training(design: Design | Exception, part: Part) -> tuple[Any, ...]:
+    if isinstance(design, Exception):
+        return design, None, None
+    return design.encode(part.train.variables), part.train.y, part.train.response
+
+
+def _attempt(
+    estimator: Any,
+    matrix: Matrix | Exception,
+    y: FloatArray,
+    response: Response,
+    rng: np.random.Generator,
+    *,
+    reseed: bool,
+) -> Predictor | Exception:
+    if isinstance(matrix, Exception):
+        return matrix
+    try:
+        return fit_one(estimator, matrix, y, response, rng, reseed=reseed)
+    except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by refit
+        return error
+
+
+def _refit(k: int, predictor: Predictor, design: Design, part: Part, units: Units) -> Refit:
+    train, evaluation = part
+    if train.y is None:
+        raise RefitError("A learner can't be trained without a response.")
+    return Refit(
+        number=k,
+        predictor=predictor,
+        design=design,
+        evaluation=evaluation,
+        train_rows=train.rows,
+        train_y=train.y,
+        n_train=_distinct(train, units),
+        n_evaluation=_distinct(evaluation, units),
+    )
+
+
+def _distinct(sample: Sample, units: Units) -> int:
+    """Count the units in `sample`; fresh draws have rows of their own, each a unit."""
+    rows = sample.rows
+    return len(np.unique(units.of_row[rows] if rows.max() < len(units.of_row) else rows))
+
+
+def _design_for(design: Design, part: Part, options: RefitOptions) -> Design | Exception:
+    try:
+        if options.design_state == "refit" and isinstance(design, FormulaDesign):
+            own = design.relearn(part.train.variables)
+            own.encode(part.evaluation.variables)  # rows outside the knots or levels fail here
+            return own
+        if options.unseen_levels == "raise":
+            _check_levels(design, part)
+    except PyinterpError as error:
+        return error
+    return design
+
+
+def _check_levels(design: Design, part: Part) -> None:
+    trained = design.categories(part.train.variables)
+    for name, evaluated in design.categories(part.evaluation.variables).items():
+        unseen = np.setdiff1d(evaluated.codes, trained[name].codes)
+        if len(unseen):
+            level = evaluated.levels[int(unseen[0])]
+            raise DesignError(
+                f"Level {level!r} of `{name}` is in the evaluation rows but not in the training "
+                f"rows: merge rare levels, draw within levels (`strata=`), or accept that it is "
+                'treated as the reference level (`unseen_levels="allow"`).'
+            )
+
+
+def _failed(k: int, total: int, error: Exception) -> str:
+    return f"Refit {k} of {total} failed: {type(error).__name__}: {error}"
+
+
+def _report(failed: Sequence[tuple[int, Exception]], total: int, done: int, *, least: int) -> None:
+    if not failed:
+        return
+    k, first = failed[0]
+    if done < least:
+        raise RefitError(
+            f"At least {least} refits must succeed, but {done} of {total} did. "
+            f"{_failed(k, total, first)}"
+        ) from first
+    warnings.warn(
+        f"{len(failed)} of {total} refits failed and were left out. {_failed(k, total, first)}",
+        RefitWarning,
+        stacklevel=4,
+    )

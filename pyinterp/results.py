@@ -1,0 +1,336 @@
+"""Results of one estimand: estimates, standard errors, tests, intervals, tables and plots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from patsy.constraint import linear_constraint
+from statsmodels.stats.contrast import ContrastResults
+
+from pyinterp import summary as tables
+from pyinterp.context import Context, Fit
+from pyinterp.design import IntArray
+from pyinterp.errors import InferenceError, OptionError, check_alpha, did_you_mean
+from pyinterp.estimands.base import Estimand
+from pyinterp.inference import (
+    Alternative,
+    CovType,
+    Evidence,
+    Variance,
+    adjust,
+    interval,
+    p_values,
+)
+from pyinterp.sample import FloatArray
+
+if TYPE_CHECKING:
+    from plotnine import ggplot
+    from statsmodels.iolib.summary import Summary
+
+__all__ = ["EstimandResults"]
+
+# Standard errors below this share of the estimates' size are rounding, not sampling error.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class EstimandResults:
+    """Estimates of one estimand with their inference.
+
+    Made by the methods of `Learner.fit` results and of `FittedModel`, not by hand. Reading changes
+    nothing: no method stores a choice.
+
+    Attributes
+    ----------
+    estimand : Estimand
+        What is estimated.
+    evidence : Evidence
+        Per-refit estimates and per-row contributions.
+    variance : Variance
+        Sampling covariance and degrees of freedom.
+    context : Context
+        Data, learner, resampling, seed and versions.
+    fit : Fit or None
+        Out-of-sample loss for the header.
+    rows : tuple of ndarray
+        Positions in the data of the evaluation rows of each refit.
+    alternative : {"two-sided", "greater", "less"}
+        Alternative hypothesis of tests and side of intervals.
+    p_adjust : str or None
+        Adjustment of p-values for multiplicity.
+    support : dict of str to ndarray
+        Observed values of the variables on the axes, for rugs.
+    """
+
+    estimand: Estimand
+    evidence: Evidence
+    variance: Variance
+    context: Context
+    fit: Fit | None
+    rows: tuple[IntArray, ...]
+    alternative: Alternative = "two-sided"
+    p_adjust: str | None = None
+    support: dict[str, npt.NDArray[Any]]
+
+    @cached_property
+    def params(self) -> pd.Series[float]:
+        """Estimates: means over refits, by term."""
+        return self._series(self._values, "estimate")
+
+    @cached_property
+    def bse(self) -> pd.Series[float]:
+        """Standard errors of `params`: sampling error of the stated estimand."""
+        spread = np.sqrt(np.clip(np.diag(self.variance.cov), 0.0, None))
+        size = np.abs(self.evidence.per_refit).max(axis=0)
+        return self._series(np.where(spread > ROUNDING * size, spread, 0.0), "std_error")
+
+    @cached_property
+    def mcse(self) -> pd.Series[float]:
+        """Monte Carlo errors of `params`, from using some of all permutations; 0 if exact."""
+        m = len(self.evidence.estimates)
+        total = np.sum([e.mc_variance for e in self.evidence.estimates], axis=0)
+        return self._series(np.sqrt(total) / m, "mcse")
+
+    @cached_property
+    def tvalues(self) -> pd.Series[float]:
+        """Deviations from the null value in standard errors; missing where `bse` is 0."""
+        return self._series(self._tvalues(self.null), "statistic")
+
+    @cached_property
+    def pvalues(self) -> pd.Series[float]:
+        """p-values of `tvalues`, adjusted if `p_adjust` says so; missing where `bse` is 0."""
+        raw = p_values(_array(self.tvalues), self.df_resid, alternative=self.alternative)
+        return self._series(adjust(raw, self.p_adjust), "p_value")
+
+    @property
+    def null(self) -> float:
+        """Value under the null hypothesis of `tvalues` (0 if the estimand has none of its own)."""
+        return 0.0 if self.estimand.null is None else self.estimand.null
+
+    @property
+    def df_resid(self) -> float:
+        """Degrees of freedom of t."""
+        return self.variance.df
+
+    @property
+    def nobs(self) -> int:
+        """Number of rows analyzed."""
+        return self.context.nobs
+
+    @property
+    def cov_type(self) -> CovType:
+        """Type of the variance estimator."""
+        return self.variance.cov_type
+
+    @property
+    def endog_names(self) -> str:
+        """Name of the response."""
+        return self.context.endog_name
+
+    @property
+    def exog_names(self) -> list[str]:
+        """Names of the terms."""
+        return list(self.estimand.terms.names)
+
+    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return 1 - alpha intervals; missing where `bse` is 0.
+
+        Parameters
+        ----------
+        alpha : float
+            Significance level; 0.05 gives 95% intervals. If `alternative` is not "two-sided" the
+            interval is one-sided.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns 0 and 1, as in statsmodels.
+        """
+        limits = interval(
+            self._values,
+            _array(self.bse),
+            self.df_resid,
+            alpha=alpha,
+            alternative=self.alternative,
+        )
+        return pd.DataFrame(limits, index=self._index)
+
+    def cov_params(self) -> pd.DataFrame:
+        """Return the sampling covariance of the estimates."""
+        return pd.DataFrame(self.variance.cov, index=self._index, columns=self._index)
+
+    def t_test(self, hypotheses: str | npt.ArrayLike) -> ContrastResults:
+        """Test linear hypotheses about the terms, as in statsmodels.
+
+        Parameters
+        ----------
+        hypotheses : str or array of shape (k, q)
+            For example ``"alcohol = sulphates"``, ``"alcohol - sulphates = 0.1, pH = 0"``, or
+            contrast weights (each tested against 0).
+
+        Returns
+        -------
+        statsmodels.stats.contrast.ContrastResults
+            With ``effect``, ``sd``, ``tvalue``, ``pvalue``, ``conf_int()`` and ``summary()``.
+        """
+        weights, target = self._constraint(hypotheses)
+        effect = weights @ self._values
+        sd = np.sqrt(np.diag(weights @ self.variance.cov @ weights.T))
+        if not (sd > ROUNDING * np.abs(self.evidence.per_refit).max()).all():
+            raise InferenceError(
+                "A hypothesis can't be tested where the contrast does not vary over refits "
+                f"({self.estimand.zero_variance})."
+            )
+        return ContrastResults(
+            effect=effect, t=(effect - target) / sd, sd=sd, df_denom=self.df_resid
+        )
+
+    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return estimates with their inference, one row per term.
+
+        Columns as in R's broom: estimate, std_error, statistic, p_value, conf_low, conf_high; mcse;
+        before them value, value2 and class where the estimand has a grid or classes.
+        """
+        limits = self.conf_int(alpha).to_numpy()
+        numbers = pd.DataFrame(
+            {
+                "estimate": self.params,
+                "std_error": self.bse,
+                "statistic": self.tvalues,
+                "p_value": self.pvalues,
+                "conf_low": limits[:, 0],
+                "conf_high": limits[:, 1],
+                "mcse": self.mcse,
+            },
+            index=self._index,
+        )
+        return pd.concat([self.estimand.terms.layout.set_axis(self._index), numbers], axis=1)
+
+    def tidy(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return `summary_frame` with the terms as a column, as R's broom does."""
+        return self.summary_frame(alpha).reset_index()
+
+    def glance(self) -> pd.DataFrame:
+        """Return one row about the whole analysis, as R's broom does."""
+        context, fit = self.context, self.fit
+        return pd.DataFrame(
+            {
+                "estimand": [self.estimand.description],
+                "learner": [context.learner],
+                "nobs": [context.nobs],
+                "dropped": [context.dropped],
+                "resampling": [context.plan],
+                "refits": [context.refits],
+                "df_resid": [self.df_resid],
+                "cov_type": [self.cov_type],
+                "loss_name": [fit.name if fit else None],
+                "loss": [fit.loss if fit else np.nan],
+                "loss_std_error": [fit.bse if fit else np.nan],
+                "explained": [fit.explained if fit else np.nan],
+                "seed": [context.seed],
+            }
+        )
+
+    def refit_frame(self) -> pd.DataFrame:
+        """Return the estimates of every refit, shape (m, q)."""
+        return pd.DataFrame(self.evidence.per_refit, columns=self._index)
+
+    def row_frame(self) -> pd.DataFrame:
+        """Return every evaluation row's own contribution, averaged over the refits it evaluates.
+
+        For partial dependence these are the ICE curves.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by the position of the row in the analyzed data, one column per term.
+        """
+        stacked = pd.DataFrame(
+            np.concatenate([e.rows for e in self.evidence.estimates]), columns=self._index
+        )
+        rows = pd.Index(np.concatenate(self.rows), name="row")
+        return stacked.set_index(rows).groupby(level="row").mean()
+
+    def summary(self, alpha: float = 0.05, *, sort: bool = True) -> Summary:
+        """Return a table like those of statsmodels.
+
+        Parameters
+        ----------
+        alpha : float
+            Significance level of the intervals.
+        sort : bool
+            Print features in decreasing order of their estimates; grids always keep their order.
+
+        Returns
+        -------
+        statsmodels.iolib.summary.Summary
+            With ``as_text``, ``as_html``, ``as_latex`` and ``as_csv``.
+        """
+        check_alpha(alpha)
+        return tables.summarize(self, alpha=alpha, sort=sort)
+
+    def plot(self, alpha: float = 0.05) -> ggplot:
+        """Return a plotnine plot to which layers, scales and a theme can be added.
+
+        One value per feature gives points with intervals; a grid gives a curve with a pointwise
+        band, or a tile plot for two variables.
+        """
+        from pyinterp import plots  # noqa: PLC0415 - plotnine takes a second to import
+
+        check_alpha(alpha)
+        return plots.plot(self, alpha=alpha)
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return str(self.summary().as_html())
+
+    @property
+    def _index(self) -> pd.Index:
+        return pd.Index(self.estimand.terms.names, name="term")
+
+    @property
+    def _values(self) -> FloatArray:
+        return np.asarray(self.evidence.per_refit.mean(axis=0))
+
+    def _series(self, values: FloatArray, name: str) -> pd.Series[float]:
+        return pd.Series(values, index=self._index, name=name)
+
+    def _tvalues(self, null: float) -> FloatArray:
+        bse = _array(self.bse)
+        missing = np.full(len(bse), np.nan)
+        return np.asarray(np.divide(self._values - null, bse, out=missing, where=bse > 0))
+
+    def _constraint(self, hypotheses: str | npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        names = list(self.estimand.terms.names)
+        if isinstance(hypotheses, str):
+            try:
+                found = linear_constraint(hypotheses, names)
+            except Exception as error:
+                words = hypotheses.replace("=", " ").replace(",", " ").split()
+                hint = next((h for w in words if (h := did_you_mean(w, names))), "")
+                raise OptionError(
+                    f"Can't read the hypothesis {hypotheses!r}: write terms as in "
+                    f'"{names[0]} = {names[-1]}". Terms: {", ".join(names[:12])}.{hint}'
+                ) from error
+            return np.asarray(found.coefs, float), np.asarray(found.constants, float).ravel()
+        weights = np.atleast_2d(np.asarray(hypotheses, dtype=np.float64))
+        if weights.shape[1] != len(names):
+            raise OptionError(
+                f"Contrast weights must have one column per term ({len(names)}); got shape "
+                f"{weights.shape}."
+            )
+        return weights, np.zeros(len(weights))
+
+
+def _array(series: pd.Series[float]) -> FloatArray:
+    return np.asarray(series, dtype=np.float64)

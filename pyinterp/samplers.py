@@ -1,0 +1,59 @@
+"""Samplers: which donor rows supply the values that replace a feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from pyinterp.design import IntArray
+
+__all__ = ["Distinct", "balanced", "distinct"]
+
+
+class Distinct(NamedTuple):
+    """The distinct values among donors.
+
+    Attributes
+    ----------
+    values : pandas.DataFrame, one row per distinct combination
+    of_row : ndarray of int, shape (n,)
+        The position in `values` of each donor row.
+    counts : ndarray of int
+        How many donor rows have each value.
+    """
+
+    values: pd.DataFrame
+    of_row: IntArray
+    counts: IntArray
+
+
+def distinct(donors: pd.DataFrame, variables: Sequence[str]) -> Distinct:
+    """Find the distinct joint values of `variables`, so that each is predicted only once."""
+    codes = np.column_stack([pd.factorize(donors[v], use_na_sentinel=False)[0] for v in variables])
+    _, first, of_row, counts = np.unique(
+        codes, axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    values = donors[list(variables)].take(first).reset_index(drop=True)
+    return Distinct(values, of_row.ravel().astype(np.intp), counts.astype(np.intp))
+
+
+def balanced(n: int, k: int, rng: np.random.Generator) -> IntArray:
+    """Draw k permutations of n rows without fixed points, no donor met twice by a row.
+
+    Cyclic shifts, by k distinct amounts, of a random order of the rows. Every row meets k distinct
+    donors other than itself and every row donates k times; with k = n - 1 these are all pairs.
+
+    Returns
+    -------
+    ndarray of int, shape (n, k)
+        The donor of row i under permutation s.
+    """
+    order = rng.permutation(n)
+    shifts = rng.permutation(n - 1)[:k] + 1
+    position = np.empty(n, np.intp)
+    position[order] = np.arange(n)
+    donors: IntArray = order[(position[:, None] + shifts[None, :]) % n]
+    return donors
