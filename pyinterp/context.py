@@ -89,24 +89,47 @@ class Shown(Protocol):
     """What tables and plots ask of results; see `EstimandResults`."""
 
     @property
-    def estimand(self) -> Estimand: ...
+    def estimand(self) -> Estimand:
+        """What is estimated."""
+
     @property
-    def variance(self) -> Variance: ...
+    def variance(self) -> Variance:
+        """Sampling covariance and degrees of freedom."""
+
     @property
-    def context(self) -> Context: ...
+    def context(self) -> Context:
+        """The analysis behind the numbers."""
+
     @property
-    def fit(self) -> Fit | None: ...
+    def fit(self) -> Fit | None:
+        """Out-of-sample loss."""
+
     @property
-    def alternative(self) -> Alternative: ...
+    def alternative(self) -> Alternative:
+        """Side of tests and intervals."""
+
     @property
-    def p_adjust(self) -> str | None: ...
+    def p_adjust(self) -> str | None:
+        """Adjustment of p-values."""
+
     @property
-    def support(self) -> dict[str, npt.NDArray[Any]]: ...
+    def support(self) -> dict[str, npt.NDArray[Any]]:
+        """Observed values of the variables on the axes."""
+
     @property
-    def bse(self) -> pd.Series[float]: ...
+    def bse(self) -> pd.Series[float]:
+        """Standard errors."""
+
     @property
-    def mcse(self) -> pd.Series[float]: ...
+    def mcse(self) -> pd.Series[float]:
+        """Monte Carlo errors."""
+
     @property
-    def df_resid(self) -> float: ...
-    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame: ...  # noqa: D102
-    def row_frame(self) -> pd.DataFrame: ...  # noqa: D102
+    def df_resid(self) -> float:
+        """Degrees of freedom of t."""
+
+    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return estimates with their inference."""
+
+    def row_frame(self) -> pd.DataFrame:
+        """Return every row's own contribution."""

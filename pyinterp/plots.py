@@ -57,7 +57,7 @@ def _points(results: Shown, frame: pd.DataFrame) -> ggplot:
             color=BLUE,
             inherit_aes=False,
         )
-    return drawn + geom_point(color=BLUE) + labs(x=results.estimand.description, y="")
+    return drawn + geom_point(color=BLUE) + labs(x=_label(results), y="")
 
 
 def _curve(results: Shown, frame: pd.DataFrame) -> ggplot:
@@ -92,7 +92,7 @@ def _curve(results: Shown, frame: pd.DataFrame) -> ggplot:
         drawn += geom_errorbar(
             aes(ymin="conf_low", ymax="conf_high"), data=limits, width=0.2, color=BLUE
         )
-    return drawn + geom_point(color=BLUE, size=1.2) + labs(x=name, y=_response_label(results))
+    return drawn + geom_point(color=BLUE, size=1.2) + labs(x=name, y=_label(results))
 
 
 def _surface(results: Shown, frame: pd.DataFrame) -> ggplot:
@@ -107,7 +107,7 @@ def _surface(results: Shown, frame: pd.DataFrame) -> ggplot:
         ggplot(frame, aes(x=x, y=y, fill="estimate"))
         + geom_tile()
         + scale_fill_cmap("viridis")
-        + labs(x=terms.axis_names[0], y=terms.axis_names[1], fill=_response_label(results))
+        + labs(x=terms.axis_names[0], y=terms.axis_names[1], fill=_label(results))
     )
 
 
@@ -135,9 +135,9 @@ def _bounded(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _response_label(results: Shown) -> str:
-    name = results.context.endog_name
-    return f"{results.estimand.label} of {name}" if name else results.estimand.label
+def _label(results: Shown) -> str:
+    unit = results.estimand.unit
+    return f"{results.estimand.description}{f' [{unit}]' if unit else ''}"
 
 
 def _caption(results: Shown, alpha: float, *, surface: bool) -> str:
@@ -148,5 +148,7 @@ def _caption(results: Shown, alpha: float, *, surface: bool) -> str:
         over = f"{context.refits} refits ({context.plan})"
     else:
         over = f"one fitted model, {context.nobs} rows"
-    what = "" if surface else f" {level} {side}pointwise t intervals ({results.variance.label})."
+    pointwise = "pointwise " if results.estimand.terms.axes else ""
+    intervals = f"{level} {side}{pointwise}t intervals ({results.variance.label})"
+    what = "" if surface else f" {intervals}."
     return "\n".join(textwrap.wrap(f"{context.learner}, {over}.{what}", 72))

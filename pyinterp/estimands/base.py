@@ -276,8 +276,10 @@ class Estimand:
     null : float or None
         Value under the natural null hypothesis; None if there is none, and then tables print no
         test.
+    unit : str
+        Unit of the values, empty if they have none that can be named.
     notes : tuple of str
-        Footnotes: what a value means and its unit.
+        Footnotes: what a value means.
     exact : str
         What is added to the first note where there is no Monte Carlo error, if anything.
     zero_variance : str
@@ -294,6 +296,7 @@ class Estimand:
     title: str
     description: str
     null: float | None
+    unit: str
     notes: tuple[str, ...]
     exact: str = ""
     zero_variance: str = "all refits agree exactly, so there is no variance"

@@ -71,6 +71,7 @@ def partial_dependence(
         title="Partial dependence",
         description=_description(names, kind, used_scale),
         null=None if kind in ("pd", "ice") else 0.0,
+        unit=_unit(subject, kind, used_scale),
         notes=_notes(subject, names, axes, kind, used_scale),
         zero_variance=(
             "the reference point, 0 by definition, or a feature that no refit uses"
@@ -300,6 +301,12 @@ def _logit(probability: FloatArray) -> FloatArray:
 def _description(names: tuple[str, ...], kind: PDKind, scale: str) -> str:
     what = {"pd": "PD", "ice": "PD", "c-ice": "centered PD", "d-ice": "slope of PD"}[kind]
     return f"{what} of {', '.join(names)}" + (f" ({scale})" if scale != "mean" else "")
+
+
+def _unit(subject: Subject, kind: PDKind, scale: str) -> str:
+    if scale != "mean" or kind == "d-ice" or subject.population.response is None:
+        return ""
+    return subject.population.response.name
 
 
 def _notes(

@@ -51,6 +51,7 @@ def permutation_importance(
     used = choose(loss, subject.predictor, subject.response)
     data = subject.population.variables
     constant = [name for name, vs in chosen.items() if not any(_varies(data[v]) for v in vs)]
+    unit = used.unit.format(y=subject.response.name) if relation == "difference" else ""
     return Estimand(
         key=("pfi", tuple(chosen.items()), used, permutations),
         terms=Terms.plain(list(chosen), constant),
@@ -60,7 +61,8 @@ def permutation_importance(
         title="Permutation feature importance",
         description=f"PFI ({used.name}{', ratio' if relation == 'ratio' else ''})",
         null=0.0 if relation == "difference" else 1.0,
-        notes=_notes(used, relation, subject.response.name, constant),
+        unit=unit,
+        notes=_notes(used, relation, unit, constant),
         exact="All pairs of rows, no Monte Carlo error.",
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
     )
@@ -102,12 +104,9 @@ def _ratio(measurement: Measurement) -> Estimate:
     return measurement["switched"].over(measurement["original"])
 
 
-def _notes(
-    loss: Loss, relation: Relation, response: str, constant: Sequence[str]
-) -> tuple[str, ...]:
+def _notes(loss: Loss, relation: Relation, unit: str, constant: Sequence[str]) -> tuple[str, ...]:
     if relation == "difference":
-        unit = f", in units of {loss.unit.format(y=response)}," if loss.unit else ""
-        what = f"Increase in expected {loss.name}{unit}"
+        what = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
     else:
         what = f"Factor by which expected {loss.name} grows"
     notes = [f"{what} when the feature is replaced by an independent draw."]

@@ -49,6 +49,7 @@ def risk(
         title="Expected loss",
         description=f"{label} ({used.name})",
         null=None if relation == "loss" else 0.0,
+        unit=used.unit.format(y=subject.response.name) if relation == "loss" else "",
         notes=(note,),
     )
 
