@@ -1,0 +1,150 @@
+"""Variances, intervals, tests and multiplicity against their formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from pyinterp.errors import InferenceError, OptionError
+from pyinterp.estimands.base import Estimate
+from pyinterp.inference import COV_TYPES, Evidence, adjust, default, interval, p_values, variance
+
+
+def learner_evidence(m: int = 6, q: int = 3, correction: float = 0.58) -> Evidence:
+    rng = np.random.default_rng(1)
+    estimates = tuple(Estimate.of_rows(rng.normal(size=(9, q))) for _ in range(m))
+    return Evidence(estimates=estimates, clusters=(None,) * m, correction=correction)
+
+
+def model_evidence(donors: bool = True, clusters: np.ndarray | None = None) -> Evidence:
+    rng = np.random.default_rng(2)
+    rows, given_ = rng.normal(size=(12, 2)), rng.normal(size=(12, 2))
+    estimate = Estimate(
+        value=rows.mean(axis=0),
+        rows=rows,
+        donors=given_ - given_.mean(axis=0) if donors else None,
+        mc_variance=np.zeros(2),
+    )
+    return Evidence(estimates=(estimate,), clusters=(clusters,), correction=0.0)
+
+
+def test_naive_and_corrected() -> None:
+    evidence = learner_evidence()
+    s2 = evidence.per_refit.var(axis=0, ddof=1)
+    naive, corrected = variance(evidence, "naive"), variance(evidence, "corrected")
+    np.testing.assert_allclose(np.diag(naive.cov), s2 / 6)
+    np.testing.assert_allclose(np.diag(corrected.cov), (1 / 6 + 0.58) * s2)
+    np.testing.assert_allclose(
+        corrected.cov, (1 / 6 + 0.58) * np.cov(evidence.per_refit, rowvar=False)
+    )
+    assert naive.df == corrected.df == 5
+
+
+def test_rows_and_ustat() -> None:
+    evidence = model_evidence()
+    (estimate,) = evidence.estimates
+    n = 12
+    one = estimate.rows - estimate.rows.mean(axis=0)
+    both = estimate.rows + estimate.donors
+    both = both - both.mean(axis=0)
+    np.testing.assert_allclose(variance(evidence, "rows").cov, one.T @ one / (n * (n - 1)))
+    np.testing.assert_allclose(variance(evidence, "ustat").cov, both.T @ both / (n * (n - 1)))
+    assert variance(evidence, "ustat").df == 11
+    without = model_evidence(donors=False)
+    np.testing.assert_array_equal(variance(without, "rows").cov, variance(without, "ustat").cov)
+
+
+def test_clusters_of_one_row_change_nothing_and_copies_of_a_row_do_not_add_information() -> None:
+    plain = variance(model_evidence(), "ustat")
+    single = variance(model_evidence(clusters=np.arange(12)), "ustat")
+    np.testing.assert_allclose(single.cov, plain.cov)
+    (estimate,) = model_evidence(donors=False).estimates
+    twice = Estimate(
+        value=estimate.value,
+        rows=np.repeat(estimate.rows, 2, axis=0),
+        mc_variance=estimate.mc_variance,
+    )
+    copied = Evidence(estimates=(twice,), clusters=(np.repeat(np.arange(12), 2),), correction=0.0)
+    np.testing.assert_allclose(
+        variance(copied, "ustat").cov, variance(model_evidence(donors=False), "ustat").cov
+    )
+    assert variance(copied, "ustat").df == 11
+
+
+def test_defaults() -> None:
+    assert default(learner_evidence()) == "corrected"
+    assert default(learner_evidence(correction=0.0)) == "naive"
+    assert default(model_evidence()) == "ustat"
+
+
+def test_a_variance_that_does_not_apply_says_why() -> None:
+    with pytest.raises(InferenceError, match="not defined for one refit"):
+        variance(model_evidence(), "corrected")
+    with pytest.raises(InferenceError, match=r"for one fitted model, but .* over 6 refits"):
+        variance(learner_evidence(), "ustat")
+    with pytest.raises(OptionError, match="Did you mean `corrected`"):
+        variance(learner_evidence(), "corected")
+    with pytest.raises(InferenceError, match="at least 2 clusters"):
+        variance(model_evidence(clusters=np.zeros(12, int)), "ustat")
+
+
+def test_the_naive_table_warns_only_where_refits_share_rows() -> None:
+    assert "too narrow" in COV_TYPES["naive"](learner_evidence()).note
+    assert "too narrow" not in COV_TYPES["naive"](learner_evidence(correction=0.0)).note
+    assert "donors" in COV_TYPES["rows"](model_evidence()).note
+    assert "donors" not in COV_TYPES["rows"](model_evidence(donors=False)).note
+
+
+@given(
+    estimate=st.floats(-5, 5),
+    null=st.floats(-5, 5),
+    bse=st.floats(0.01, 3),
+    df=st.integers(1, 200),
+    alpha=st.floats(0.001, 0.5),
+    alternative=st.sampled_from(["two-sided", "greater", "less"]),
+)
+def test_interval_excludes_the_null_exactly_when_p_is_below_alpha(
+    estimate: float, null: float, bse: float, df: int, alpha: float, alternative: str
+) -> None:
+    one, error = np.array([estimate]), np.array([bse])
+    (low, high) = interval(one, error, df, alpha=alpha, alternative=alternative)[0]
+    (p,) = p_values((one - null) / error, df, alternative=alternative)
+    if abs(p - alpha) > 1e-9:
+        assert (p < alpha) == (not low <= null <= high)
+
+
+def test_small_p_values_do_not_become_0() -> None:
+    (p,) = p_values(np.array([40.0]), 100.0)
+    assert p == pytest.approx(2 * stats.t.sf(40.0, 100.0))
+    assert 0 < p < 1e-60
+    (left,) = p_values(np.array([-40.0]), 100.0, alternative="less")
+    assert left == pytest.approx(p / 2)
+
+
+def test_no_interval_without_variance() -> None:
+    limits = interval(np.array([1.0, 1.0]), np.array([0.0, 1.0]), 5.0)
+    assert np.isnan(limits[0]).all()
+    assert np.isfinite(limits[1]).all()
+    greater = interval(np.array([1.0, 1.0]), np.array([0.0, 1.0]), 5.0, alternative="greater")
+    assert np.isnan(greater[0]).all()
+    assert greater[1, 1] == np.inf
+
+
+@pytest.mark.parametrize("method", ["holm", "fdr_bh", "bonferroni"])
+def test_adjustment_is_statsmodels_and_leaves_missing_p_values_out(method: str) -> None:
+    p = np.array([0.01, np.nan, 0.04, 0.2])
+    adjusted = adjust(p, method)
+    assert np.isnan(adjusted[1])
+    np.testing.assert_allclose(adjusted[[0, 2, 3]], multipletests(p[[0, 2, 3]], method=method)[1])
+    with pytest.raises(OptionError, match="`p_adjust` must be one of"):
+        adjust(p, "homl")
+
+
+@pytest.mark.parametrize("alpha", [0, 1, 5, -0.1, True, "0.05", None])
+def test_alpha_must_be_in_0_1(alpha: object) -> None:
+    with pytest.raises(OptionError, match=r"`alpha` must be a number in \(0, 1\), not"):
+        interval(np.ones(1), np.ones(1), 3.0, alpha=alpha)

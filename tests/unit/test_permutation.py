@@ -1,0 +1,204 @@
+"""Permutation importance: closed forms, the literal double loop, and Monte Carlo error."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.inspection import permutation_importance as sklearn_pfi
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+from pyinterp.estimands.base import Estimate
+from pyinterp.losses import LOSSES
+from pyinterp.samplers import balanced, distinct
+
+EXACT = 1e-10  # the issue's bar for closed forms; measured differences are near 1e-14
+
+
+def linear_data(n: int = 60, seed: int = 1) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
+    X["b"] = X["b"].round(0)  # ties, so that distinct donors matter
+    return X, X["a"] - 2 * X["b"] + rng.normal(size=n)
+
+
+def test_linear_model_has_the_closed_form_of_all_pairs() -> None:
+    # With residuals r_i and f = x'beta, the mean over i != k of (r_i - beta (x_k - x_i))² - r_i²
+    # is 2 beta² s_x² + 2 beta s_rx (both with divisor n - 1).
+    X, y = linear_data()
+    model = LinearRegression().fit(X[:40], y[:40])
+    rows, target = X[40:], y[40:]
+    residual = target - model.predict(rows)
+    expected = [
+        2 * beta**2 * rows[name].var() + 2 * beta * rows[name].cov(residual)
+        for name, beta in zip(rows, model.coef_, strict=True)
+    ]
+    found = pi.FittedModel(model, rows, target).pfi(permutations="all")
+    np.testing.assert_allclose(found.params, expected, atol=EXACT, rtol=0)
+    assert (found.mcse == 0).all()
+
+
+def literal(model, loss, X: pd.DataFrame, y: np.ndarray, names: list[str], predict):
+    """D[i, k]: loss difference when row k donates `names` to row i; missing on the diagonal."""
+    n = len(X)
+    base = loss(y, predict(model, X))
+    D = np.full((n, n), np.nan)
+    for k in range(n):
+        copy = X.copy()
+        for name in names:
+            copy[name] = X[name].iloc[k]
+        D[:, k] = loss(y, predict(model, copy)) - base
+    np.fill_diagonal(D, np.nan)
+    return D, base
+
+
+def regression_case():
+    X, y = linear_data()
+    model = RandomForestRegressor(10, random_state=0).fit(X, y)
+    return model, X, y.to_numpy(), y.to_numpy(), lambda m, rows: m.predict(rows), "squared"
+
+
+def classification_case():
+    X, y = linear_data()
+    labels = np.array(["no", "perhaps", "yes"])[np.digitize(y, [-1, 1])]
+    model = RandomForestClassifier(10, random_state=0).fit(X, labels)
+    codes = np.searchsorted(model.classes_, labels).astype(float)
+    return model, X, labels, codes, lambda m, rows: m.predict_proba(rows), "brier"
+
+
+@pytest.mark.parametrize("case", [regression_case, classification_case])
+@pytest.mark.parametrize("members", [["a"], ["b"], ["a", "b"]])
+def test_all_pairs_equal_the_double_loop_with_both_sides_contributions(case, members) -> None:
+    model, X, y, coded, predict, loss = case()
+    groups = {"group": members} if len(members) > 1 else None
+    name = "group" if groups else members[0]
+    fitted = pi.FittedModel(model, X, y, groups=groups)
+    result = fitted.pfi(name, loss=loss, permutations="all")
+    D, _ = literal(model, LOSSES[loss], X, coded, members, predict)
+    (estimate,) = result.evidence.estimates
+    row, donor = np.nanmean(D, axis=1), np.nanmean(D, axis=0)
+    np.testing.assert_allclose(estimate.value, [np.nanmean(D)], atol=1e-12)
+    np.testing.assert_allclose(estimate.rows[:, 0], row, atol=1e-12)
+    np.testing.assert_allclose(estimate.donors[:, 0], donor - donor.mean(), atol=1e-12)
+    h, n = row + donor, len(X)
+    ustat = np.sum((h - h.mean()) ** 2) / (n * (n - 1))
+    rows = np.sum((row - row.mean()) ** 2) / (n * (n - 1))
+    assert result.variance.cov[0, 0] == pytest.approx(ustat, rel=1e-10)
+    alone = fitted.pfi(name, loss=loss, permutations="all", cov_type="rows")
+    assert alone.variance.cov[0, 0] == pytest.approx(rows, rel=1e-10)
+
+
+@pytest.mark.parametrize(("n", "k"), [(7, 3), (7, 6), (30, 11), (2, 1)])
+def test_balanced_permutations(n: int, k: int) -> None:
+    donors = balanced(n, k, np.random.default_rng(5))
+    assert donors.shape == (n, k)
+    assert (donors != np.arange(n)[:, None]).all()
+    assert all(len(set(row)) == k for row in donors.tolist())
+    assert (np.bincount(donors.ravel(), minlength=n) == k).all()
+    assert all(sorted(column) == list(range(n)) for column in donors.T.tolist())
+
+
+def test_n_minus_1_balanced_permutations_are_all_pairs() -> None:
+    X, y = linear_data(30)
+    fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=3)
+    np.testing.assert_allclose(
+        fitted.pfi(permutations=29).params, fitted.pfi(permutations="all").params, atol=1e-12
+    )
+
+
+def test_contributions_of_some_permutations_are_those_of_the_pairs_met() -> None:
+    X, y = linear_data(25)
+    model = LinearRegression().fit(X, y)
+    fitted = pi.FittedModel(model, X, y, seed=4)
+    (estimate,) = fitted.pfi("a", permutations=6).evidence.estimates
+    index = balanced(25, 6, fitted._analysis.seeds.stream("draws", 1, "a"))
+    D, _ = literal(model, LOSSES["squared"], X, y.to_numpy(), ["a"], lambda m, r: m.predict(r))
+    met = np.full((25, 25), np.nan)
+    for i, donors in enumerate(index):
+        met[i, donors] = D[i, donors]
+    donor = np.nanmean(met, axis=0)
+    np.testing.assert_allclose(estimate.rows[:, 0], np.nanmean(met, axis=1), atol=1e-12)
+    np.testing.assert_allclose(estimate.donors[:, 0], donor - donor.mean(), atol=1e-12)
+
+
+def test_monte_carlo_error_is_the_spread_over_seeds() -> None:
+    X, y = linear_data(40)
+    model = LinearRegression().fit(X, y)
+    exact = pi.FittedModel(model, X, y).pfi("a", permutations="all").params["a"]
+    runs = [pi.FittedModel(model, X, y, seed=s).pfi("a", permutations=5) for s in range(400)]
+    errors = np.array([r.params["a"] - exact for r in runs])
+    mcse = np.sqrt(np.mean([r.mcse["a"] ** 2 for r in runs]))
+    # The sd of 400 normal draws has relative standard error 1/sqrt(800) = 3.5%.
+    assert np.sqrt(np.mean(errors**2)) == pytest.approx(mcse, rel=4 * 0.035)
+    assert abs(errors.mean()) < 4 * mcse / np.sqrt(400)
+
+
+def test_balanced_permutations_beat_independent_ones_at_the_same_cost() -> None:
+    X, y = linear_data(40)
+    model = LinearRegression().fit(X, y)
+    exact = pi.FittedModel(model, X, y).pfi("a", permutations="all").params["a"]
+    ours = [pi.FittedModel(model, X, y, seed=s).pfi("a", permutations=10) for s in range(200)]
+    theirs = [
+        sklearn_pfi(
+            model, X, y, n_repeats=10, random_state=s, scoring="neg_mean_squared_error"
+        ).importances_mean[0]
+        for s in range(200)
+    ]
+    mse_ours = np.mean([(r.params["a"] - exact) ** 2 for r in ours])
+    mse_theirs = np.mean((np.array(theirs) - exact * 39 / 40) ** 2)
+    assert mse_ours < mse_theirs
+
+
+def test_auto_takes_all_pairs_while_few_rows_are_predicted(monkeypatch) -> None:
+    from pyinterp.estimands import permutation
+
+    X, y = linear_data(40)
+    fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1)
+    assert (fitted.pfi().mcse == 0).all()
+    # b has few distinct values, a and c have 40: only b stays under this bound.
+    monkeypatch.setattr(permutation, "MAX_WHAT_IF", 40 * X["b"].nunique())
+    mcse = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1).pfi().mcse
+    assert mcse["b"] == 0
+    assert mcse["a"] > 0
+    assert mcse["c"] > 0
+
+
+def test_a_feature_has_the_same_draws_whatever_else_is_asked_for() -> None:
+    X, y = linear_data(40)
+    fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1)
+    alone, among = fitted.pfi("c", permutations=4), fitted.pfi(permutations=4)
+    assert alone.params["c"] == among.params["c"]
+
+
+def test_ratio_and_its_contributions_are_the_delta_method() -> None:
+    rng = np.random.default_rng(2)
+    top, bottom = rng.uniform(1, 2, (50, 1)), rng.uniform(2, 3, (50, 1))
+    ratio = Estimate.of_rows(top).over(Estimate.of_rows(bottom))
+    assert ratio.value[0] == pytest.approx(top.mean() / bottom.mean(), rel=1e-14)
+    # The derivative of the weighted ratio with respect to row i's weight.
+    weight = np.full(50, 1 / 50)
+    for i in (0, 17, 49):
+        moved = weight.copy()
+        moved[i] += 1e-6
+        slope = ((moved @ top) / (moved @ bottom) - ratio.value)[0] / 1e-6
+        # Two-decimal-digit step error: the second derivative is of order one.
+        assert ratio.rows[i, 0] - ratio.value[0] == pytest.approx(slope, abs=1e-5)
+
+
+def test_ratio_is_switched_over_original_loss() -> None:
+    X, y = linear_data(40)
+    fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y)
+    loss = fitted.loss().params.iloc[0]
+    difference, ratio = fitted.pfi(), fitted.pfi(relation="ratio")
+    np.testing.assert_allclose(ratio.params, 1 + difference.params / loss, rtol=1e-12)
+    assert ratio.null == 1.0
+
+
+def test_distinct_donors_reproduce_every_row() -> None:
+    frame = pd.DataFrame({"a": [1.0, 2, 1, 2, 1], "g": pd.Categorical(list("xyxxx"))})
+    values, of_row, counts = distinct(frame, ["a", "g"])
+    assert counts.sum() == 5
+    assert len(values) == 3
+    pd.testing.assert_frame_equal(values.take(of_row).reset_index(drop=True), frame)

@@ -1,0 +1,99 @@
+"""Plots: the built layers hold the numbers of summary_frame, and nothing warns."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from plotnine import ggplot, theme_minimal
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+import pyinterp as pi
+
+mpl.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def fitted() -> pi.LearnerResults:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(90, 2)), columns=["a", "b"])
+    frame["g"] = pd.Categorical(rng.choice(["u", "v", "w"], 90))
+    frame["still"] = 0.0
+    frame["y"] = frame["a"] + rng.normal(size=90)
+    return pi.Learner.from_formula("y ~ .", frame, LinearRegression()).fit(pi.Bootstrap(5), seed=1)
+
+
+def layers(plot: ggplot) -> dict[str, pd.DataFrame]:
+    """Draw the plot and return the data that each layer was built to show, by geom."""
+    assert plot.draw() is not None
+    built = deepcopy(plot)
+    built._build()
+    return {type(layer.geom).__name__: layer.data for layer in built.layers}
+
+
+def test_importance_is_sorted_points_with_intervals_and_a_line_at_0(fitted) -> None:
+    result = fitted.pfi()
+    plot = result.plot()
+    drawn = layers(plot)
+    assert list(drawn) == ["geom_vline", "geom_errorbarh", "geom_point"]
+    order = list(plot.data["term"].cat.categories)
+    assert order == result.params.sort_values().index.tolist()
+    bars, limits = drawn["geom_errorbarh"], result.conf_int().dropna()
+    assert "still" not in limits.index  # no interval, no bar
+    np.testing.assert_allclose(sorted(bars["xmin"]), sorted(limits[0]))
+    np.testing.assert_allclose(sorted(bars["xmax"]), sorted(limits[1]))
+    np.testing.assert_allclose(drawn["geom_point"].sort_values("y")["x"], sorted(result.params))
+    assert plot.labels.x == "PFI (squared error) [y²]"
+    assert "95% t intervals (corrected)" in plot.labels.caption
+
+
+def test_curve_has_band_line_and_rug(fitted) -> None:
+    result = fitted.pd("a", points=7)
+    plot = result.plot(alpha=0.2)
+    drawn = layers(plot)
+    assert list(drawn) == ["geom_ribbon", "geom_line", "geom_rug", "geom_point"]
+    np.testing.assert_allclose(drawn["geom_ribbon"]["ymin"], result.conf_int(0.2)[0])
+    np.testing.assert_allclose(drawn["geom_line"]["y"], result.params)
+    assert len(drawn["geom_rug"]) == 90
+    assert plot.labels.x == "a"
+    assert "80% pointwise" in plot.labels.caption
+
+
+def test_ice_adds_a_thin_line_per_row(fitted) -> None:
+    result = fitted.pd("a", kind="ice", points=4)
+    built = deepcopy(result.plot())
+    built._build()
+    rows = result.row_frame()
+    thin = built.layers[0].data
+    assert thin["group"].nunique() == len(rows)
+    np.testing.assert_allclose(np.sort(thin["y"]), np.sort(rows.to_numpy(), axis=None))
+
+
+def test_levels_are_points_with_bars(fitted) -> None:
+    plot = fitted.pd("g").plot()
+    assert list(layers(plot)) == ["geom_errorbar", "geom_point"]
+    assert list(plot.data["value"].cat.categories) == ["u", "v", "w"]
+
+
+def test_two_variables_are_tiles(fitted) -> None:
+    plot = fitted.pd(("a", "g"), points=3).plot()
+    assert list(layers(plot)) == ["geom_tile"]
+    assert len(plot.data) == 9
+    assert "intervals" not in plot.labels.caption
+
+
+def test_classes_are_facets_and_layers_can_be_added() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=90), "y": rng.choice(list("uvw"), 90)})
+    res = pi.Learner.from_formula("y ~ a", frame, LogisticRegression()).fit(pi.Bootstrap(3), seed=1)
+    plot = res.pd("a", kind="c-ice").plot() + theme_minimal()
+    layers(plot)
+    assert plot.facet.vars == ["class"]
+
+
+def test_one_sided_intervals_are_drawn_to_the_estimate(fitted) -> None:
+    layers(fitted.pfi(alternative="greater").plot())
+    layers(fitted.pd("a", alternative="less").plot())

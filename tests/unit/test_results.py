@@ -1,0 +1,343 @@
+"""Results, tables and comparisons: the statsmodels vocabulary, and what is printed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+from pyinterp.errors import InferenceError, OptionError
+from pyinterp.summary import number_format
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(120, 4)), columns=["a", "b", "c", "noise"])
+    frame["y"] = 2 * frame["a"] + frame["b"] + rng.normal(size=120)
+    frame["still"] = 1.0
+    return frame
+
+
+@pytest.fixture(scope="module")
+def fitted(data: pd.DataFrame) -> pi.LearnerResults:
+    return pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(pi.Bootstrap(8), seed=1)
+
+
+@pytest.fixture(scope="module")
+def pfi(fitted: pi.LearnerResults) -> pi.EstimandResults:
+    return fitted.pfi()
+
+
+def test_estimates_are_means_over_refits_and_t_is_their_ratio(pfi: pi.EstimandResults) -> None:
+    per_refit = pfi.refit_frame()
+    np.testing.assert_allclose(pfi.params, per_refit.mean())
+    c = pfi.evidence.correction
+    shown = pfi.bse > 0
+    np.testing.assert_allclose(pfi.bse[shown], np.sqrt((1 / 8 + c) * per_refit.var())[shown])
+    np.testing.assert_allclose(pfi.tvalues[shown], (pfi.params / pfi.bse)[shown])
+    np.testing.assert_allclose(pfi.pvalues[shown], 2 * stats.t.sf(pfi.tvalues[shown].abs(), 7))
+    half = stats.t.isf(0.05, 7) * pfi.bse[shown]
+    np.testing.assert_allclose(pfi.conf_int(0.1)[0][shown], (pfi.params - half)[shown])
+    assert pfi.df_resid == 7
+    assert pfi.nobs == 120
+    assert pfi.endog_names == "y"
+    assert pfi.exog_names == ["a", "b", "c", "noise", "still"]
+    np.testing.assert_allclose(np.diag(pfi.cov_params())[:4], pfi.bse[:4] ** 2)
+
+
+def test_correction_counts_distinct_rows(fitted: pi.LearnerResults) -> None:
+    n1 = np.mean([len(np.unique(r.train_rows)) for r in fitted.refits])
+    n2 = np.mean([r.evaluation.nobs for r in fitted.refits])
+    assert fitted.pfi().evidence.correction == pytest.approx(n2 / n1)
+
+
+def test_inference_options_belong_to_the_reader(fitted: pi.LearnerResults) -> None:
+    calls = {"n": 0}
+    before = fitted.pfi()
+
+    class Broken:
+        def __getattr__(self, name: str) -> object:
+            calls["n"] += 1
+            raise AssertionError("predicted again")
+
+    cases = fitted._analysis.__dict__["cases"]
+    fitted._analysis.__dict__["cases"] = Broken()
+    try:
+        naive = fitted.pfi(cov_type="naive", alternative="greater", p_adjust="holm")
+        ratio = fitted.pfi(relation="ratio")
+    finally:
+        fitted._analysis.__dict__["cases"] = cases
+    assert calls["n"] == 0
+    assert (naive.bse <= before.bse).all()
+    assert ratio.params["a"] > 1
+    pd.testing.assert_series_equal(fitted.pfi().pvalues, before.pvalues)
+
+
+def test_reading_changes_nothing(pfi: pi.EstimandResults) -> None:
+    before = str(pfi.summary())
+    pfi.conf_int(0.5)
+    pfi.summary(0.2)
+    assert str(pfi.summary()) == before
+    with pytest.raises(AttributeError):
+        pfi.alternative = "greater"
+
+
+def test_frames_have_brooms_columns(pfi: pi.EstimandResults, fitted: pi.LearnerResults) -> None:
+    columns = ["estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high", "mcse"]
+    assert list(pfi.summary_frame()) == columns
+    assert list(pfi.tidy()) == ["term", *columns]
+    curve = fitted.pd("a", points=4).tidy()
+    assert list(curve) == ["term", "value", *columns]
+    glance = pfi.glance()
+    assert glance.shape[0] == 1
+    assert glance["loss"][0] == pytest.approx(fitted.loss().params.iloc[0])
+    assert glance["explained"][0] == pytest.approx(fitted.loss(relation="explained").params.iloc[0])
+
+
+def test_t_test_in_words_and_in_weights(pfi: pi.EstimandResults) -> None:
+    test = pfi.t_test("a = b")
+    difference = pfi.params["a"] - pfi.params["b"]
+    paired = pfi.refit_frame().eval("a - b")
+    se = np.sqrt((1 / 8 + pfi.evidence.correction) * paired.var())
+    assert test.effect[0] == pytest.approx(difference)
+    assert test.sd[0] == pytest.approx(se)
+    assert float(test.pvalue) == pytest.approx(2 * stats.t.sf(abs(difference / se), 7))
+    weights = np.array([[1.0, -1, 0, 0, 0]])
+    np.testing.assert_allclose(pfi.t_test(weights).tvalue, test.tvalue)
+    shifted = pfi.t_test("a - b = 1, c = 0")
+    assert shifted.tvalue[0] == pytest.approx((difference - 1) / se)
+    with pytest.raises(OptionError, match="Can't read the hypothesis"):
+        pfi.t_test("a = bb")
+    with pytest.raises(OptionError, match="one column per term"):
+        pfi.t_test([1.0, -1.0])
+    with pytest.raises(InferenceError, match="does not vary"):
+        pfi.t_test("still = 0")
+
+
+def test_t_test_of_grid_points(fitted: pi.LearnerResults) -> None:
+    curve = fitted.pd("a", grid=[-1.5, 0.0, 1.0])
+    test = curve.t_test("a[1] - a[-1.5] = 0")
+    assert test.effect[0] == pytest.approx(curve.params["a[1]"] - curve.params["a[-1.5]"])
+
+
+def test_a_constant_feature_has_importance_0_and_a_note(pfi: pi.EstimandResults) -> None:
+    assert pfi.params["still"] == 0
+    assert pfi.bse["still"] == 0
+    assert np.isnan(pfi.pvalues["still"])
+    text = str(pfi.summary())
+    assert "`still`: constant in the data" in text
+    assert "No interval for still: never used by the learner in any refit" in text
+
+
+def test_an_unused_feature_has_no_interval(data: pd.DataFrame) -> None:
+    stump = DecisionTreeRegressor(max_depth=1)
+    found = pi.Learner.from_formula("y ~ a + noise", data, stump).fit(seed=1).pfi()
+    assert found.params["noise"] == 0
+    assert found.conf_int().loc["noise"].isna().all()
+    assert np.isfinite(found.conf_int().loc["a"]).all()
+
+
+def test_the_table_names_what_it_holds(pfi: pi.EstimandResults) -> None:
+    text = str(pfi.summary())
+    for word in (
+        "Dep. variable:", "y", "LinearRegression", "PFI (squared error)", "120", "bootstrap",
+        "No. refits:", "8", "Df:", "7", "Loss, out of sample:", "R², out of sample:", "corrected",
+        "Date:", "Seed:", "1", "std err", "P>|t|", "[0.025", "0.975]", "in units of y²",
+        "All pairs of rows, no Monte Carlo error",
+    ):  # fmt: skip
+        assert word in text, word
+    rows = [line.split()[0] for line in text.splitlines() if line.split()[:1] != []]
+    assert rows.index("a") < rows.index("b")  # in decreasing order of the estimates
+    assert [r for r in rows if r in pfi.exog_names][-1] != "still"
+    in_order = [line.split(" ")[0] for line in str(pfi.summary(sort=False)).splitlines()]
+    assert [r for r in in_order if r in pfi.exog_names] == pfi.exog_names
+    assert "[0.05 " in str(pfi.summary(0.1))
+    widths = {len(line) for line in text.splitlines() if set(line) in ({"="}, {"-"})}
+    assert len(widths) == 1
+
+
+def test_other_formats(pfi: pi.EstimandResults) -> None:
+    summary = pfi.summary()
+    assert "<table" in summary.as_html()
+    assert r"\begin{tabular}" in summary.as_latex()
+    assert "std err" in summary.as_csv()
+    assert pfi._repr_html_() == summary.as_html()
+    assert repr(pfi) == str(pfi) == str(summary)
+
+
+def test_monte_carlo_error_is_shown_only_where_there_is_some(fitted: pi.LearnerResults) -> None:
+    some = fitted.pfi(permutations=3)
+    assert "mcse" in str(some.summary())
+    assert "mcse" not in str(fitted.pfi().summary())
+    per_refit = [e.mc_variance for e in some.evidence.estimates]
+    np.testing.assert_allclose(some.mcse, np.sqrt(np.sum(per_refit, axis=0)) / 8)
+
+
+def test_one_sided(fitted: pi.LearnerResults) -> None:
+    greater = fitted.pfi(alternative="greater")
+    assert (greater.conf_int()[1][:4] == np.inf).all()
+    assert "P>t" in str(greater.summary())
+    two = fitted.pfi()
+    up = two.tvalues > 0
+    np.testing.assert_allclose(greater.pvalues[up], two.pvalues[up] / 2)
+
+
+def test_no_test_is_printed_where_there_is_no_natural_null(fitted: pi.LearnerResults) -> None:
+    assert "P>|t|" not in str(fitted.pd("a").summary())
+    assert "P>|t|" in str(fitted.pd("a", kind="c-ice").summary())
+
+
+def test_the_same_seed_gives_the_same_table(data: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("y ~ .", data, DecisionTreeRegressor())
+    first, second = (str(learner.fit(pi.Bootstrap(4), seed=9).summary()) for _ in range(2))
+    assert first == second
+    assert str(learner.fit(pi.Bootstrap(4), seed=10).summary()) != first
+
+
+def test_a_drawn_seed_is_shown_and_repeats(data: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("y ~ .", data, DecisionTreeRegressor())
+    first = learner.fit(pi.Bootstrap(4))
+    assert f"{first.seed}" in str(first.summary())
+    assert str(learner.fit(pi.Bootstrap(4), seed=first.seed).summary()) == str(first.summary())
+
+
+def test_holdout_is_the_level_of_one_model(data: pd.DataFrame) -> None:
+    held = pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(pi.Holdout(), seed=1)
+    found = held.pfi()
+    assert found.cov_type == "ustat"
+    assert found.df_resid == held.refits[0].n_evaluation - 1
+    assert "fitted model" in str(found.summary())
+    with pytest.raises(InferenceError, match="not defined for one refit"):
+        held.pfi(cov_type="corrected")
+
+
+def test_r_squared_out_of_sample_is_relative_to_the_training_mean(
+    fitted: pi.LearnerResults,
+) -> None:
+    shares = []
+    for refit in fitted.refits:
+        error = refit.evaluation.y - refit.predictor(
+            refit.design.encode(refit.evaluation.variables)
+        )
+        null = refit.evaluation.y - refit.train_y.mean()
+        shares.append(1 - np.mean(error**2) / np.mean(null**2))
+    explained = fitted.loss(relation="explained")
+    assert explained.params.iloc[0] == pytest.approx(np.mean(shares))
+    assert explained.params.index[0] == "R²"
+
+
+def test_a_learner_that_ignores_the_features_explains_nothing(data: pd.DataFrame) -> None:
+    dummy = pi.Learner.from_formula("y ~ .", data, DummyRegressor()).fit(seed=1)
+    assert dummy.loss(relation="explained").params.iloc[0] == pytest.approx(0, abs=1e-12)
+
+
+def test_rows_average_over_the_refits_that_evaluate_them(fitted: pi.LearnerResults) -> None:
+    curves = fitted.pd("a", grid=[0.0]).row_frame()
+    row = int(curves.index[5])
+    predicted = []
+    for refit in fitted.refits:
+        (where,) = np.nonzero(refit.evaluation.rows == row)
+        if len(where):
+            one = refit.evaluation.variables.iloc[where].assign(a=0.0)
+            predicted.append(refit.predictor(refit.design.encode(one))[0])
+    assert curves.loc[row, "a[0]"] == pytest.approx(np.mean(predicted))
+
+
+def test_predict_is_the_mean_over_refits(fitted: pi.LearnerResults, data: pd.DataFrame) -> None:
+    by_hand = [r.predictor(r.design.encode(data)) for r in fitted.refits]
+    np.testing.assert_allclose(fitted.predict(data), np.mean(by_hand, axis=0))
+    with pytest.raises(ValueError, match="must have the variable `b`"):
+        fitted.predict(data[["a"]])
+    labels = data.assign(y=np.where(data["y"] > 0, "up", "down"))
+    classifier = pi.Learner.from_formula("y ~ a", labels, LogisticRegression()).fit(seed=1)
+    assert list(classifier.predict(labels[:3])) == ["down", "up"]
+
+
+@pytest.fixture(scope="module")
+def tree(data: pd.DataFrame) -> pi.LearnerResults:
+    learner = pi.Learner.from_formula("y ~ .", data, DecisionTreeRegressor())
+    return learner.fit(pi.Bootstrap(8), seed=1)
+
+
+class TestCompare:
+    def test_paired_corrected_t_test(self, fitted, tree) -> None:
+        found = pi.compare(fitted, tree)
+        delta = (fitted.loss().refit_frame() - tree.loss().refit_frame())["loss"]
+        se = np.sqrt((1 / 8 + fitted.loss().evidence.correction) * delta.var())
+        assert found.params.iloc[0] == pytest.approx(delta.mean())
+        assert found.bse.iloc[0] == pytest.approx(se)
+        assert found.pvalues.iloc[0] == pytest.approx(2 * stats.t.sf(abs(delta.mean() / se), 7))
+        assert found.params.index[0] == "LinearRegression - DecisionTreeRegressor"
+        assert "paired by resample" in str(found.summary())
+
+    def test_a_learner_equals_itself(self, fitted) -> None:
+        found = pi.compare(fitted, fitted)
+        assert found.params.iloc[0] == 0
+        assert "the two agree exactly in every refit" in str(found.summary())
+
+    def test_estimands_are_compared_term_by_term(self, fitted, tree) -> None:
+        found = pi.compare(fitted.pfi(), tree.pfi())
+        np.testing.assert_allclose(found.params, fitted.pfi().params - tree.pfi().params)
+        curves = pi.compare(fitted.pd("a"), tree.pd("a"))
+        assert curves.estimand.terms.axes == ("value",)
+        curves.plot().draw()
+
+    def test_several_others(self, fitted, tree) -> None:
+        found = pi.compare(fitted, tree, fitted, names=["lm", "tree", "again"])
+        assert list(found.params.index) == ["lm - tree", "lm - again"]
+        terms = pi.compare(fitted.pfi(), tree.pfi(), tree.pfi()).params
+        assert len(terms) == 10
+
+    def test_other_losses_and_models(self, fitted, tree, data) -> None:
+        assert "absolute error" in str(pi.compare(fitted, tree, loss="absolute").summary())
+        one, two = (
+            pi.FittedModel(m.fit(data[["a", "b"]], data["y"]), data[["a", "b"]], data["y"])
+            for m in (LinearRegression(), DecisionTreeRegressor(max_depth=2))
+        )
+        found = pi.compare(one, two)
+        assert found.cov_type == "ustat"
+        assert found.df_resid == 119
+
+    def test_refuses_what_is_not_paired(self, fitted, tree, data) -> None:
+        learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
+        for other in (
+            learner.fit(pi.Bootstrap(8), seed=2),
+            learner.fit(pi.Bootstrap(7), seed=1),
+            learner.fit(pi.Subsampling(8), seed=1),
+            pi.Learner.from_formula("y ~ .", data.assign(y=-data["y"]), LinearRegression()).fit(
+                pi.Bootstrap(8), seed=1
+            ),
+        ):
+            with pytest.raises(InferenceError, match="same resamples of the same data"):
+                pi.compare(fitted, other)
+        with pytest.raises(InferenceError, match="Only the same estimand"):
+            pi.compare(fitted.pfi(), tree.pfi("a"))
+        with pytest.raises(OptionError, match="at least two"):
+            pi.compare(fitted)
+        with pytest.raises(OptionError, match="can be compared, not DataFrame"):
+            pi.compare(fitted, data)
+
+    def test_summary_col(self, fitted, tree) -> None:
+        text = str(pi.summary_col([fitted.pfi(), tree.pfi("a")], stars=True))
+        assert "LinearRegression" in text
+        assert "DecisionTreeRegressor" in text
+        number = number_format(*(np.asarray(r.params) for r in (fitted.pfi(), tree.pfi("a"))))
+        assert number % fitted.pfi().params["a"] + "***" in text
+        assert r"\begin{tabular}" in pi.summary_col([fitted.pfi()]).as_latex()
+        with pytest.raises(OptionError, match=r"such as res\.pfi"):
+            pi.summary_col([fitted])
+        with pytest.raises(OptionError, match="2 names, not 1"):
+            pi.summary_col([fitted.pfi(), tree.pfi()], model_names=["one"])
+
+
+@pytest.mark.parametrize(
+    ("largest", "expected"), [(0.23512, "0.2351"), (3566.2, "3566"), (2.0e-12, "2.000e-12")]
+)
+def test_number_format_shows_four_digits(largest: float, expected: str) -> None:
+    assert number_format(np.array([0.0, largest])) % largest == expected
