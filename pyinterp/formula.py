@@ -149,7 +149,7 @@ def _check_function(call: ast.Call, columns: Sequence[str], scope: Mapping[str, 
         return
     name, written = base.id, ast.unparse(call)
     method = isinstance(call.func, ast.Attribute)
-    if name in columns and (not method or isinstance(_get(name, scope), ModuleType)):
+    if name in columns and (not method or isinstance(scope.get(name), ModuleType)):
         raise FormulaError(
             f"`{name}` is a column of the data, so `{written}` can't use the function or module of "
             "that name; rename the column."
@@ -160,10 +160,6 @@ def _check_function(call: ast.Call, columns: Sequence[str], scope: Mapping[str, 
             f"Can't find `{name}` of `{written}`: it is neither a variable nor a function that "
             f"patsy or the code around the formula knows.{meant or did_you_mean(name, columns)}"
         )
-
-
-def _get(name: str, scope: Mapping[str, object]) -> object:
-    return scope[name] if name in scope else None  # noqa: SIM401 - patsy's namespaces have no get
 
 
 def _unknown(name: str, columns: Sequence[str]) -> None:

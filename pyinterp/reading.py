@@ -13,8 +13,8 @@ import patsy
 
 from pyinterp.design import ArrayDesign, Design, FormulaDesign, FrameDesign
 from pyinterp.errors import DataError, FormulaError
-from pyinterp.formula import names_in, parse
-from pyinterp.sample import as_frame
+from pyinterp.formula import column_named, names_in, parse
+from pyinterp.sample import as_frame as read_frame
 
 __all__ = ["ArrayReader", "FormulaReader", "Reader", "Source"]
 
@@ -68,7 +68,7 @@ class FormulaReader(Reader):
     def __init__(
         self, formula: str, data: pd.DataFrame, env: patsy.EvalEnvironment, *, as_frame: bool
     ) -> None:
-        columns = [str(c) for c in data.columns]
+        columns = list(read_frame(data).columns)
         self._env, self._as_frame = env, as_frame
         self._parsed = parse(formula, columns, env.namespace)
         try:
@@ -85,7 +85,7 @@ class FormulaReader(Reader):
             )
         if as_frame:
             mixed = next((t.name() for t in terms if len(t.factors) > 1), None)
-            built = next((c for c, names in codes.items() if not _is_name(c, names)), None)
+            built = next((c for c in codes if column_named(c) is None), None)
             if mixed or built:
                 raise FormulaError(
                     f'`design="frame"` hands variables over as they are, but `{built or mixed}` is '
@@ -96,7 +96,7 @@ class FormulaReader(Reader):
         """Evaluate the response and pick the variables."""
         if not isinstance(data, pd.DataFrame):
             raise DataError(f"`data` must be a pandas DataFrame, not {type(data).__name__}.")
-        frame = as_frame(data)
+        frame = read_frame(data)
         absent = [v for v in self._variables if v not in frame]
         if absent:
             raise DataError(f"Variable `{absent[0]}` of the formula is not in the data.")
@@ -119,13 +119,13 @@ class FormulaReader(Reader):
             raise FormulaError(f"Can't evaluate the response `{code}`: {error}.") from error
         if type(value).__name__ == "_CategoricalBox":  # patsy's C(...)
             value = pd.Categorical(value.data, categories=value.levels)
-        values = value if isinstance(value, pd.Series) else pd.Series(_flat(value))
-        if len(values) != len(frame):
+        values = value if isinstance(value, pd.Series) else _series(value)
+        if values is None or len(values) != len(frame):
             raise FormulaError(
-                f"The response `{code}` must be one column; it has {len(values)} values for "
-                f"{len(frame)} rows."
+                f"The response `{code}` must be one column with a value for each of the "
+                f"{len(frame)} rows of the data; it has shape {np.shape(value)}."
             )
-        return values.reset_index(drop=True).rename(code)
+        return values.reset_index(drop=True).rename(column_named(code) or code)
 
 
 class ArrayReader(Reader):
@@ -142,15 +142,19 @@ class ArrayReader(Reader):
 
     def read(self, data: Any) -> Source:
         """Return exog as variables, endog as response."""
+        if not isinstance(data, tuple | list) or len(data) != 2:
+            raise DataError(
+                f"Data must be a pair (endog, exog) of arrays, not {type(data).__name__}."
+            )
         endog, exog = data
-        variables = as_frame(exog, "exog")
+        variables = read_frame(exog, "exog")
         if isinstance(endog, pd.DataFrame):
             endog = endog.squeeze(axis=1)
-        response = endog if isinstance(endog, pd.Series) else pd.Series(_flat(endog))
-        if response.ndim != 1 or len(response) != len(variables):
+        response = endog if isinstance(endog, pd.Series) else _series(endog)
+        if response is None or len(response) != len(variables):
             raise DataError(
-                f"`endog` must have one value per row of `exog`; got {len(response)} for "
-                f"{len(variables)} rows."
+                "`endog` must be one column with one value per row of `exog`; it has shape "
+                f"{np.shape(endog)} for {len(variables)} rows."
             )
         name = str(response.name) if response.name is not None else "y"
         return Source(variables, variables, response.reset_index(drop=True).rename(name))
@@ -158,7 +162,15 @@ class ArrayReader(Reader):
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
         """Return the variables as a frame or as an array."""
         names = list(variables.columns)
-        return FrameDesign(names) if self._as_frame else ArrayDesign(names)
+        if self._as_frame:
+            return FrameDesign(names)
+        for name, column in variables.items():
+            if not pd.api.types.is_numeric_dtype(column):
+                raise DataError(
+                    f"An array given as `exog` must hold numbers, but `{name}` has dtype "
+                    f"{column.dtype}; pass a DataFrame, or use Learner.from_formula."
+                )
+        return ArrayDesign(names)
 
 
 class _Quote:
@@ -171,12 +183,11 @@ class _Quote:
         return self._frame[name]
 
 
-def _is_name(code: str, names: tuple[str, ...]) -> bool:
-    return len(names) == 1 and code in (names[0], f"Q({names[0]!r})", f'Q("{names[0]}")')
-
-
-def _flat(values: Any) -> npt.NDArray[Any] | pd.Categorical:
+def _series(values: Any) -> pd.Series[Any] | None:
+    """Return one column of values as a Series; None if it is not one column."""
     if isinstance(values, pd.Categorical):
-        return values
+        return pd.Series(values)
     array = np.asarray(values)
-    return array.ravel() if array.ndim == 2 and array.shape[1] == 1 else array
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    return pd.Series(array) if array.ndim == 1 else None

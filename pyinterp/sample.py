@@ -156,7 +156,7 @@ def read_response(
             )
         numbers = column.to_numpy(dtype=np.float64)
         if not constant_ok:
-            _check_varies(len(np.unique(numbers)), numbers[0], name)
+            _check_varies(len(np.unique(numbers)), float(numbers[0]), name)
         return numbers, Response(name=name)
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.cat.remove_unused_categories()
