@@ -57,8 +57,6 @@ class FittedModel(Interpretable):
         What to do with rows that have missing values.
     seed : int, Generator or None
         For permutations, where not all are used.
-    n_jobs : int, optional
-        Unused for one model except by its own predictions.
     memory_mb : float
         Bound on the memory of one predict call's what-if copies.
 
@@ -85,7 +83,6 @@ class FittedModel(Interpretable):
         classes: Sequence[Any] | None = None,
         missing: Missing = "drop",
         seed: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
         memory_mb: float = 256.0,
     ) -> None:
         frame = as_frame(X, "X")
@@ -119,7 +116,6 @@ class FittedModel(Interpretable):
             dropped=int((~keep).sum()),
             plan="none (one fitted model)",
             seed=seed,
-            n_jobs=n_jobs,
             memory_mb=memory_mb,
         )
 
@@ -142,7 +138,6 @@ class FittedModel(Interpretable):
         dropped: int,
         plan: str,
         seed: int | np.random.Generator | None,
-        n_jobs: int | None = None,
         memory_mb: float = 256.0,
     ) -> None:
         seeds = Seeds.start(seed)
@@ -177,7 +172,6 @@ class FittedModel(Interpretable):
             ),
             seeds=seeds,
             memory_mb=memory_mb,
-            n_jobs=n_jobs,
         )
 
 

@@ -23,7 +23,7 @@ from pyinterp.estimands.effects import Grid, PDKind, Scale, partial_dependence
 from pyinterp.estimands.permutation import Permutations, Relation, permutation_importance
 from pyinterp.estimands.risk import RiskRelation, risk
 from pyinterp.inference import ALTERNATIVES, Alternative, CovType, Evidence, variance
-from pyinterp.losses import LossLike
+from pyinterp.losses import LossLike, choose
 from pyinterp.refits import Refit
 from pyinterp.results import EstimandResults
 from pyinterp.seeds import Seeds
@@ -314,23 +314,21 @@ class Interpretable:
         subject, analysis = self._analysis.subject, self._analysis
         if subject.population.y is None:
             return None
-        expected = risk(subject, loss=loss)
-        evidence = analysis.evidence(expected)
+        used = choose(loss, subject.predictor, subject.response)
+        expected = analysis.evidence(risk(subject, loss=used))
         try:
-            spread = float(np.sqrt(variance(evidence, None).cov[0, 0]))
-        except InferenceError:
+            spread = float(np.sqrt(variance(expected, None).cov[0, 0]))
+        except InferenceError:  # one refit of one cluster: no standard error to show
             spread = float("nan")
-        has_constant = "constant" in analysis.measure(expected)[0]
-        explained_name, explained = "", float("nan")
-        if has_constant:
-            share = risk(subject, loss=loss, relation="explained")
-            explained_name = share.label
-            explained = float(analysis.evidence(share).per_refit.mean())
+        label, explained = "", float("nan")
+        if used.constant is not None:
+            share = risk(subject, loss=used, relation="explained")
+            label, explained = share.label, float(analysis.evidence(share).per_refit.mean())
         return Fit(
-            name=expected.description.partition("(")[2].rstrip(")"),
-            loss=float(evidence.per_refit.mean()),
+            name=used.name,
+            loss=float(expected.per_refit.mean()),
             bse=spread,
-            explained_name=explained_name,
+            explained_name=label,
             explained=explained,
         )
 

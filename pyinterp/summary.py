@@ -84,13 +84,13 @@ def _header(results: Shown) -> list[tuple[str, str, str, str]]:
     refits = str(context.refits)
     if context.failed:
         refits += f" ({context.failed} failed)"
-    where = "out of sample" if context.level == "learner" else "evaluation rows"
+    where = "out of sample" if context.n_train > 0 else "evaluation rows"
     rows = [
         ("Dep. variable:", context.endog_name, "Learner:", context.learner),
         ("Estimand:", results.estimand.description, "Engine:", context.engine),
         ("No. observations:", nobs, "Resampling:", context.plan),
     ]
-    if context.level == "learner":
+    if context.n_train > 0:
         sizes = f"{context.n_train:.0f} / {context.n_evaluation:.0f}"
         rows.append(("No. refits:", refits, "Train / evaluation:", sizes))
     if fit is not None:

@@ -8,6 +8,7 @@ acidity most important. Software differs (ranger and rpart there), so bounds are
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -25,17 +26,21 @@ def wine(data_folder: object) -> pd.DataFrame:
     return pi.datasets.load_wine_quality("red")
 
 
-@pytest.fixture(scope="module")
-def fits(wine: pd.DataFrame) -> dict[str, pi.LearnerResults]:
-    learners = {
+def learners(wine: pd.DataFrame) -> dict[str, Any]:
+    return {
         "forest": RandomForestRegressor(500),
+        "forest, sqrt": RandomForestRegressor(500, max_features="sqrt"),
         "linear": LinearRegression(),
         "tree": DecisionTreeRegressor(
             min_samples_split=20, min_samples_leaf=7, ccp_alpha=0.01 * wine["quality"].var()
         ),
     }
+
+
+@pytest.fixture(scope="module")
+def fits(wine: pd.DataFrame) -> dict[str, pi.LearnerResults]:
     found = {}
-    for name, learner in learners.items():
+    for name, learner in learners(wine).items():
         start = time.perf_counter()
         specification = pi.Learner.from_formula("quality ~ .", data=wine, estimator=learner)
         found[name] = specification.fit(resampling=pi.Bootstrap(15), seed=1, n_jobs=2)
@@ -43,12 +48,26 @@ def fits(wine: pd.DataFrame) -> dict[str, pi.LearnerResults]:
     return found
 
 
-def test_out_of_bag_losses(fits: dict[str, pi.LearnerResults]) -> None:
-    loss = {name: res.loss().params.iloc[0] for name, res in fits.items()}
-    print(f"\nMSE: {loss}")
-    assert 0.34 <= loss["forest"] <= 0.36
-    assert 0.42 <= loss["linear"] <= 0.44
-    assert 0.455 <= loss["tree"] <= 0.475
+def test_out_of_bag_losses(wine: pd.DataFrame) -> None:
+    # One set of 15 bootstraps has a standard deviation of 0.006 to 0.008 over seeds, so that the
+    # mean over eight seeds is compared, rounded to the two decimals of the bounds. The paper's
+    # forest (ranger) tries the square root of the number of features at every split.
+    loss = {
+        name: [
+            pi.Learner.from_formula("quality ~ .", wine, learner)
+            .fit(pi.Bootstrap(15), seed=seed, n_jobs=2)
+            .loss()
+            .params.iloc[0]
+            for seed in range(8)
+        ]
+        for name, learner in learners(wine).items()
+    }
+    mean = pd.DataFrame(loss).mean()
+    print(f"\nMSE over seeds 0 to 7:\n{pd.DataFrame(loss).describe().loc[['mean', 'min', 'max']]}")
+    assert round(mean["linear"], 2) == 0.43
+    assert 0.46 <= round(mean["tree"], 2) <= 0.47
+    assert 0.34 <= round(mean["forest"], 2) <= 0.36
+    assert 0.34 <= round(mean["forest, sqrt"], 2) <= 0.36
 
 
 def test_the_forest_is_ahead_of_both(fits: dict[str, pi.LearnerResults]) -> None:

@@ -1,0 +1,95 @@
+"""The README's Python runs, and prints what the README says it prints."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+VARIABLE = "PYINTERP_DATA"
+CANDIDATES = [Path(p) for p in (os.environ.get(VARIABLE), ROOT.parent / "shared" / "data") if p]
+FENCE = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    """A block of Python and the block of text right after it, if any."""
+
+    code: str
+    output: str | None
+
+
+def blocks() -> list[Block]:
+    """Return the README's Python blocks with the output that it claims for them."""
+    found = FENCE.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    following = [*found[1:], ("", "")]
+    return [
+        Block(code, text if kind == "text" else None)
+        for (language, code), (kind, text) in zip(found, following, strict=True)
+        if language == "python"
+    ]
+
+
+def needs_wine(block: Block) -> bool:
+    return "load_wine_quality" in block.code
+
+
+def comparable(printed: str) -> list[str]:
+    """Return the lines of a table without the date and without space at line ends."""
+    lines = [line.rstrip() for line in printed.strip("\n").splitlines()]
+    return [re.sub(r"^(Date:) +\w{3}, \d\d \w{3} \d{4}", r"\1", line) for line in lines]
+
+
+def run(block: Block, namespace: dict[str, Any]) -> None:
+    """Execute a block and compare what it prints with what the README says it prints."""
+    stream = io.StringIO()
+    with contextlib.redirect_stdout(stream):
+        exec(compile(block.code, "README.md", "exec"), namespace)  # noqa: S102 - our own README
+    if block.output is not None:
+        assert comparable(stream.getvalue()) == comparable(block.output)
+
+
+@pytest.fixture
+def wine_folder(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Announce the folder with the wine data to the package."""
+    for folder in CANDIDATES:
+        if (folder / "wine_quality_red.csv").is_file():
+            monkeypatch.setenv(VARIABLE, str(folder))
+            return folder
+    pytest.skip(f"no wine data: {VARIABLE} names no folder and there is no ../shared/data")
+
+
+def test_there_is_a_wine_example_and_there_are_offline_examples() -> None:
+    kinds = [needs_wine(block) for block in blocks()]
+    assert kinds.count(True) == 1
+    assert kinds.count(False) >= 2
+
+
+def test_the_offline_examples_run_and_print_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(VARIABLE, raising=False)
+    namespace: dict[str, Any] = {}
+    exec("import pyinterp as pi", namespace)  # noqa: S102 - stands in the wine example
+    for block in blocks():
+        if not needs_wine(block):
+            run(block, namespace)
+    assert (tmp_path / "pfi.tex").stat().st_size > 0
+    assert (tmp_path / "pfi.csv").read_text().startswith("term,estimate,std_error,statistic")
+
+
+@pytest.mark.acceptance
+@pytest.mark.usefixtures("wine_folder")
+def test_the_wine_example_prints_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (example,) = (block for block in blocks() if needs_wine(block))
+    run(example, {})
+    assert (tmp_path / "alcohol.png").stat().st_size > 0

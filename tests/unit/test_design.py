@@ -1,0 +1,253 @@
+"""Designs: what-if copies equal re-encoding, and learned state comes from the right rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+import patsy
+import pytest
+from hypothesis import given, settings
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+from pyinterp.design import ArrayDesign, Design, FormulaDesign, FrameDesign, Matrix
+from pyinterp.errors import DesignError, FormulaError, RefitError
+
+# Both sides evaluate the same patsy code on the same values: equal but for the last bits of BLAS.
+SAME = 1e-12
+
+ENV = patsy.EvalEnvironment.capture().with_outer_namespace({"np": np})
+TERMS = [
+    "x + z + g + h + b + k",
+    "x*z",
+    "x:g + z",
+    "g*h",
+    "g:h:b",
+    "x*g*b",
+    "I(x**2) + x:z + C(g, Sum)",
+    "bs(x, df=4) + z:g",
+    "bs(x, df=4):g + cr(z, df=3)",
+    "te(cr(x, df=3), cr(z, df=3)) + h",
+    "standardize(x)*center(z) + C(k)",
+    "C(k):x + np.log(z + 5) + g",
+    "x:z + g:h - 1",
+    "0 + g + C(k):b + x",
+    "x + x:z + x:z:g + z",
+    "b + h:b",
+]
+
+
+@st.composite
+def frames(draw: st.DrawFn) -> pd.DataFrame:
+    """12-30 rows of numbers, strings, a category with an unused level, booleans and integers."""
+    n = draw(st.integers(12, 30))
+    rng = np.random.default_rng(draw(st.integers(0, 2**16)))
+
+    def levels(values: list[Any]) -> np.ndarray:
+        return rng.permutation(np.resize(np.array(values), n))  # every level occurs
+
+    return pd.DataFrame(
+        {
+            "x": rng.normal(size=n).round(draw(st.integers(1, 3))),
+            "z": rng.uniform(-2, 2, size=n),
+            "g": levels(["a", "b", "c"]),
+            "h": pd.Categorical(levels(["low", "high"]), categories=["low", "mid", "high"]),
+            "b": levels([True, False]),
+            "k": levels([1, 2, 5]),
+        }
+    )
+
+
+def values_of(matrix: Matrix) -> np.ndarray:
+    return matrix.to_numpy() if isinstance(matrix, pd.DataFrame) else matrix
+
+
+def assert_swap_re_encodes(design: Design, frame: pd.DataFrame, names: list[str], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, donors = rng.integers(len(frame), size=(2, 25))
+    source = frame.sample(frac=1, random_state=seed).reset_index(drop=True)
+    replaced = frame.take(rows).reset_index(drop=True)
+    for name in names:
+        replaced[name] = source[name].take(donors).array
+    found = design.swap(frame, names, source).matrix(rows, donors)
+    expected = design.encode(replaced)
+    if isinstance(expected, pd.DataFrame):
+        pd.testing.assert_frame_equal(found, expected)
+    else:
+        np.testing.assert_allclose(found, expected, atol=SAME, rtol=SAME)
+
+
+@pytest.mark.parametrize("terms", TERMS)
+@settings(max_examples=12, deadline=None, derandomize=True)
+@given(frame=frames(), seed=st.integers(0, 999), data=st.data())
+def test_formula_swap_equals_encoding_the_replaced_frame(
+    terms: str, frame: pd.DataFrame, seed: int, data: st.DataObject
+) -> None:
+    design = FormulaDesign(terms, frame, ENV, intercept=data.draw(st.booleans()))
+    for name in design.variables:
+        assert_swap_re_encodes(design, frame, [name], seed)
+    group = data.draw(st.lists(st.sampled_from(design.variables), min_size=2, unique=True))
+    assert_swap_re_encodes(design, frame, group, seed)
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(frame=frames(), seed=st.integers(0, 999))
+def test_frame_and_array_swap_equal_encoding_the_replaced_frame(
+    frame: pd.DataFrame, seed: int
+) -> None:
+    as_frame = FrameDesign(list(frame.columns))
+    as_array = ArrayDesign(["x", "z", "b", "k"])
+    for design in (as_frame, as_array):
+        for name in design.variables:
+            assert_swap_re_encodes(design, frame, [name], seed)
+    assert_swap_re_encodes(as_frame, frame, ["h", "x", "g"], seed)
+    assert_swap_re_encodes(as_array, frame, ["k", "x"], seed)
+
+
+@pytest.mark.parametrize("terms", TERMS)
+@settings(max_examples=6, deadline=None, derandomize=True)
+@given(frame=frames(), seed=st.integers(0, 999))
+def test_driven_columns_are_those_that_can_change(
+    terms: str, frame: pd.DataFrame, seed: int
+) -> None:
+    design = FormulaDesign(terms, frame, ENV, intercept=True)
+    base = design.encode(frame)
+    for name in design.variables:
+        other = frame.assign(**{name: frame[name].sample(frac=1, random_state=seed).array})
+        changed = np.flatnonzero((design.encode(other) != base).any(axis=0))
+        assert set(changed) <= set(design.driven([name]))
+
+
+def test_driven_names_the_columns_of_every_term_that_uses_the_variable() -> None:
+    frame = pd.DataFrame({"x": np.arange(9.0), "z": np.arange(9.0) ** 2, "g": list("abcabcabc")})
+    design = FormulaDesign("x + I(x**2) + x:z + C(g) + z", frame, ENV, intercept=False)
+    named = {n: [design.columns[i] for i in design.driven([n])] for n in design.variables}
+    assert named == {
+        "x": ["x", "I(x ** 2)", "x:z"],
+        "z": ["x:z", "z"],
+        "g": ["C(g)[T.b]", "C(g)[T.c]"],
+    }
+    both = [design.columns[i] for i in design.driven(["g", "z"])]
+    assert both == ["C(g)[T.b]", "C(g)[T.c]", "x:z", "z"]
+
+
+def test_swap_leaves_its_inputs_alone() -> None:
+    frame = pd.DataFrame({"x": np.arange(6.0), "z": np.arange(6.0), "g": list("ababab")})
+    before = frame.copy()
+    rows, donors = np.arange(6), np.arange(6)[::-1].copy()
+    for design in (FormulaDesign("x*z + g", frame, ENV, intercept=False), FrameDesign(["x", "g"])):
+        swap = design.swap(frame, ["x"], frame)
+        first, second = values_of(swap.matrix(rows, donors)), values_of(swap.matrix(rows, donors))
+        np.testing.assert_array_equal(first, second)
+        pd.testing.assert_frame_equal(frame, before)
+
+
+def test_a_factor_with_one_level_has_no_columns() -> None:
+    frame = pd.DataFrame({"x": np.arange(6.0), "g": ["a"] * 6})
+    design = FormulaDesign("x + g", frame, ENV, intercept=False)
+    assert design.columns == ("x",)
+    assert len(design.driven(["g"])) == 0
+    assert_swap_re_encodes(design, frame, ["g"], 0)
+
+
+def test_categories_are_the_levels_of_factors() -> None:
+    frame = pd.DataFrame({"g": list("aabbcc"), "b": [True, False] * 3, "x": np.arange(6.0)})
+    found = FormulaDesign("C(g):x + b", frame, ENV, intercept=False).categories(frame)
+    assert {name: c.levels for name, c in found.items()} == {
+        "C(g)": ("a", "b", "c"),
+        "b": (False, True),
+    }
+    np.testing.assert_array_equal(found["C(g)"].codes, [0, 0, 1, 1, 2, 2])
+    assert FrameDesign(["g"]).categories(frame) == {}
+
+
+def test_rows_that_cannot_be_encoded_are_a_clear_error() -> None:
+    frame = pd.DataFrame({"x": np.arange(9.0), "g": list("abcabcabc")})
+    design = FormulaDesign("bs(x, df=4) + g", frame, ENV, intercept=False)
+    with pytest.raises(DesignError, match=r"levels and knots.*outside the outermost knots"):
+        design.encode(frame.assign(x=99.0))
+    with pytest.raises(DesignError, match=r"levels and knots.*'d'"):
+        design.encode(frame.assign(g="d"))
+    with pytest.raises(DesignError, match=r"levels and knots.*'d'"):
+        design.categories(frame.assign(g="d"))
+
+
+@pytest.mark.parametrize("formula", ["y ~ np.log(x)", "y ~ np.sqrt(x) + z", "y ~ I(1/(z - z))"])
+def test_a_transformation_with_no_finite_value_is_an_error_before_any_fit(
+    data: pd.DataFrame, formula: str
+) -> None:
+    with pytest.raises(DesignError, match=r"column must be finite, but `.*` is not in \d+ of 60"):
+        pi.Learner.from_formula(formula, data, LinearRegression())
+
+
+@pytest.mark.parametrize("formula", ["y ~ x[0]", "y ~ [x]"])
+def test_a_term_with_the_wrong_number_of_rows_is_an_error(data: pd.DataFrame, formula: str) -> None:
+    with pytest.raises((DesignError, FormulaError), match="Number of rows mismatch"):
+        pi.Learner.from_formula(formula, data, LinearRegression())
+
+
+STATE = "y ~ standardize(x) + center(z) + bs(z, df=4, degree=2) + g"
+
+
+def test_state_comes_from_all_rows(data: pd.DataFrame) -> None:
+    results = pi.Learner.from_formula(STATE, data, LinearRegression()).fit(pi.Bootstrap(3), seed=1)
+    everything = patsy.dmatrix(STATE.partition("~")[2], data, return_type="dataframe")
+    for refit in results.refits:
+        found = pd.DataFrame(refit.design.encode(refit.evaluation.variables), columns=refit.design.columns)
+        expected = everything.iloc[refit.evaluation.rows][list(refit.design.columns)]
+        np.testing.assert_allclose(found, expected, atol=SAME)
+
+
+def test_state_comes_from_training_rows_if_it_is_learned_per_refit(data: pd.DataFrame) -> None:
+    model = pi.Learner.from_formula(
+        "y ~ standardize(x) + center(z) + g", data, LinearRegression(), design_state="refit"
+    )
+    for refit in model.fit(pi.Bootstrap(4), seed=1).refits:
+        train = data.iloc[refit.train_rows]
+        rows = refit.evaluation.variables
+        encoded = pd.DataFrame(refit.design.encode(rows), columns=refit.design.columns)
+        mean, sd = train.x.mean(), train.x.std(ddof=0)
+        np.testing.assert_allclose(encoded["standardize(x)"], (rows.x - mean) / sd, atol=SAME)
+        np.testing.assert_allclose(encoded["center(z)"], rows.z - train.z.mean(), atol=SAME)
+
+
+def test_rows_outside_the_training_rows_knots_are_an_error_that_names_the_refit(
+    data: pd.DataFrame,
+) -> None:
+    formula = "y ~ bs(x, df=4)"
+    plan = pi.CrossValidation(3)
+    learner = pi.Learner.from_formula(formula, data, LinearRegression())
+    assert len(learner.fit(plan, seed=1).refits) == 3
+    again = pi.Learner.from_formula(formula, data, LinearRegression(), design_state="refit")
+    with pytest.raises(RefitError, match=r"Refit \d of 3 failed: DesignError: .*outermost knots"):
+        again.fit(plan, seed=1)
+
+
+@pytest.mark.parametrize("dtype", ["str", "category", "object"])
+@pytest.mark.parametrize("state", ["all", "refit"])
+def test_a_level_of_evaluation_rows_only_is_an_error_that_names_it(
+    data: pd.DataFrame, dtype: str, state: Any
+) -> None:
+    data = data.assign(g=["rare", *data.g[1:]]).astype({"g": dtype})
+    model = pi.Learner.from_formula("y ~ x + g", data, LinearRegression(), design_state=state)
+    message = r"Refit \d of 3 failed: DesignError: Level 'rare' of `g` is in the evaluation rows"
+    with pytest.raises(RefitError, match=message):
+        model.fit(pi.CrossValidation(3), seed=1)
+
+
+def test_an_unseen_level_may_be_taken_for_the_reference_level(data: pd.DataFrame) -> None:
+    data = data.assign(g=["rare", *data.g[1:]])
+    tree = DecisionTreeRegressor(max_depth=3, random_state=0)
+    model = pi.Learner.from_formula("y ~ x + g", data, tree, unseen_levels="allow")
+    results = model.fit(pi.CrossValidation(3), seed=1)
+    assert np.isfinite(results.pfi().params).all()
+    with_rare = next(r for r in results.refits if 0 in r.evaluation.rows)
+    encoded = with_rare.design.encode(with_rare.evaluation.variables.iloc[:1])
+    reference = with_rare.evaluation.variables.iloc[:1].assign(g="a")
+    np.testing.assert_array_equal(
+        with_rare.predictor(encoded), with_rare.predictor(with_rare.design.encode(reference))
+    )

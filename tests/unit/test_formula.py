@@ -1,0 +1,289 @@
+"""The formula language: what it expands to, which variables it uses, what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import patsy
+import pytest
+import statsmodels.api as sm
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+from pyinterp.errors import FormulaError
+from pyinterp.formula import column_named, names_in, parse, quoted
+
+COLUMNS = ["y", "x", "z", "g"]
+
+
+def learner(formula: str, data: pd.DataFrame, estimator: Any = None, **options: Any) -> pi.Learner:
+    return pi.Learner.from_formula(formula, data, estimator or LinearRegression(), **options)
+
+
+@pytest.mark.parametrize(
+    ("formula", "terms"),
+    [
+        ("y ~ .", "x + z + g"),
+        ("y ~ . - x", "z + g"),
+        ("y ~ .-x", "z + g"),
+        ("y ~ . + I(x**2)", "x + z + g + I(x**2)"),
+        ("y ~ (x + z)^2", "x + z + x:z"),
+        ("y ~ .^2", "x + z + g + x:z + x:g + z:g"),
+        ("y ~ .*g", "x + z + g + x:g + z:g"),
+        ("y ~ x*z", "x + z + x:z"),
+        ("y ~ x:z", "x:z"),
+        ("y ~ x/g", "x + x:g"),
+        ("y ~ np.log(z) + C(g, Sum)", "np.log(z) + C(g, Sum)"),
+        ("y ~ z.clip(1.5, 2.5)", "z.clip(1.5, 2.5)"),
+        ("y ~ x +\n       z +\n    g", "x + z + g"),
+        ("np.log(y) ~ .", "x + z + g"),
+    ],
+)
+def test_terms_are_those_of_the_written_out_formula(formula: str, terms: str) -> None:
+    parsed = parse(formula, COLUMNS, {"np": np})
+    expected = patsy.ModelDesc.from_formula(terms).rhs_termlist
+    assert set(patsy.ModelDesc.from_formula(parsed.terms).rhs_termlist) == set(expected)
+
+
+def test_dot_leaves_out_what_the_response_uses() -> None:
+    assert parse("y + x ~ .", COLUMNS).terms == "(z + g)"
+    assert parse("C(g) ~ .", COLUMNS).response == "C(g)"
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("x:z", ("x", "z")),
+        ("bs(x, df=4)", ("x",)),
+        ("np.add(z, x)", ("x", "z")),
+        ("Q('g') + x", ("x", "g")),
+        ("x.clip(0)", ("x",)),
+        ("I(x**2)", ("x",)),
+        ("np.log(2.0)", ()),
+    ],
+)
+def test_names_in_finds_variables_in_the_order_of_the_data(code: str, names: tuple[str, ...]) -> None:
+    assert names_in(code, COLUMNS) == names
+
+
+def test_a_function_is_not_a_variable_of_the_same_name() -> None:
+    assert names_in("C(g)", ["C", "g"]) == ("g",)
+
+
+@pytest.mark.parametrize("name", ["odd name", "a.b", "class", "1x", "it's", 'say "hi"', "Intercept"])
+def test_quoted_names_are_read_back(name: str) -> None:
+    assert quoted(name) == f"Q({name!r})"
+    assert column_named(quoted(name)) == name
+    assert names_in(f"{quoted(name)}:x", ["x", name]) == ("x", name)
+
+
+def test_plain_names_need_no_quotes() -> None:
+    assert quoted("x1") == "x1"
+    assert column_named("x1") == "x1"
+    assert column_named("np.log(x1)") is None
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("y ~ xx", r"Can't find variable `xx`.*Variables: y, x, z, g\. Did you mean `x`\?"),
+        ("y ~ np.log(zz)", r"Can't find variable `zz`.*Did you mean `z`\?"),
+        ("yy ~ x", r"Can't find variable `yy`.*Did you mean `y`\?"),
+        ("np.log(yy) ~ x", r"Can't find variable `yy`"),
+        ('y ~ Q("gg")', r"Can't find variable `gg`.*Did you mean `g`\?"),
+        ("y ~ x + scalar", r"Can't find variable `scalar`"),
+        ("y ~ log(x)", r"Can't find `log` of `log\(x\)`.*Did you mean `np\.log`\?"),
+        ("y ~ spline(x)", r"Can't find `spline`"),
+        ("y ~ nq.log(x)", r"Can't find `nq`"),
+        ("y ~ I(x^2)", r"the power is Python's `\*\*`, as in `I\(x\*\*2\)`"),
+        ("y ~ x +", r"Can't read `x \+` as formula code"),
+        ("y ~ (x", r"Can't read `\(x`.*brackets or quotes do not match"),
+        ("y ~ x)", r"Can't read `x\)`"),
+        ("y ~ Q('x", r"Can't read"),
+        ("y ~ x %in% z", r"Can't read `x %in% z`"),
+        ("y x", r'has the form "response ~ terms"; got \'y x\'.*"y ~ \."'),
+        ("y ~", r'has the form "response ~ terms"'),
+        ("~ x", r'has the form "response ~ terms"'),
+        ("y ~ x ~ z", r'has the form "response ~ terms"'),
+    ],
+)
+def test_a_formula_that_cannot_be_read_is_a_clear_error(formula: str, message: str) -> None:
+    with pytest.raises(FormulaError, match=message):
+        parse(formula, COLUMNS, {"np": np, "scalar": 2})
+
+
+@pytest.mark.parametrize("formula", [None, 3, ["y ~ x"]])
+def test_a_formula_must_be_a_string(formula: Any) -> None:
+    with pytest.raises(FormulaError, match=r"must be a string such as \"y ~ x\", not"):
+        parse(formula, COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("y ~ odd name", r"Can't read `odd name`.*Write the column `odd name` as Q\('odd name'\)"),
+        ("y ~ `odd name`", r"Write the column `odd name` as Q\('odd name'\)"),
+        ("y ~ x + class", r"Write the column `class` as Q\('class'\)"),
+        ("y ~ a.b", r"Can't find variable `a`.*Write `a\.b` as Q\('a\.b'\)"),
+        ("odd name ~ x", r"`odd name` is not a Python name; write it as Q\('odd name'\)"),
+        ("class ~ x", r"`class` is not a Python name; write it as Q\('class'\)"),
+        ("0 ~ x", r"`0` is not a Python name; write it as Q\('0'\)"),
+    ],
+)
+def test_unquoted_odd_names_are_told_how_to_be_quoted(formula: str, message: str) -> None:
+    with pytest.raises(FormulaError, match=message):
+        parse(formula, ["y", "x", "odd name", "a.b", "class", "0"])
+
+
+@pytest.mark.parametrize(
+    ("column", "formula"),
+    [
+        ("C", "y ~ C(g)"),
+        ("I", "y ~ I(x**2)"),
+        ("np", "y ~ np.log(z)"),
+        ("np", "np.log(y) ~ z"),
+        ("bs", "y ~ bs(x, df=4)"),
+        ("Q", 'y ~ Q("odd name")'),
+    ],
+)
+def test_a_column_that_hides_a_function_is_an_error(column: str, formula: str) -> None:
+    columns = [*COLUMNS, "odd name", column]
+    with pytest.raises(FormulaError, match=f"`{column}` is a column of the data.*rename the column"):
+        parse(formula, columns, {"np": np})
+
+
+@pytest.mark.parametrize("column", ["C", "Q", "I", "np", "bs", "Intercept", "class", "odd name", ""])
+def test_dot_takes_columns_of_any_name(data: pd.DataFrame, column: str) -> None:
+    renamed = data.rename(columns={"z": column})
+    model = learner("y ~ .", renamed)
+    assert list(model.features) == ["x", column, "g"]
+    plain = learner("y ~ .", data).fit(pi.Bootstrap(3), seed=1).pfi()
+    found = model.fit(pi.Bootstrap(3), seed=1).pfi()
+    np.testing.assert_array_equal(found.params, plain.params)
+
+
+@pytest.mark.parametrize("formula", ["y ~ Intercept + x", "y ~ x + Intercept:x", "y ~ I(Intercept)"])
+def test_a_column_called_intercept_is_not_the_column_of_ones(
+    data: pd.DataFrame, formula: str
+) -> None:
+    named = data.rename(columns={"z": "Intercept"})
+    assert "Intercept" in learner(formula, named).features
+    with_ones = learner(formula, named, pi.statsmodels_learner(sm.OLS))
+    assert with_ones.exog_names[0] == "Intercept"
+    ones = with_ones.design.encode(with_ones.population.variables)[:, 0]
+    np.testing.assert_array_equal(ones, 1.0)
+
+
+def test_integer_column_names_are_read_as_strings(data: pd.DataFrame) -> None:
+    model = learner("Q('0') ~ .", data.set_axis(range(4), axis=1))
+    assert list(model.features) == ["1", "2", "3"]
+    assert model.endog_names == "0"
+
+
+def test_names_of_the_caller_work_inside_calls_only(data: pd.DataFrame) -> None:
+    power, double = 3, lambda v: 2 * v
+    model = pi.Learner.from_formula("y ~ I(x**power) + double(z)", data, LinearRegression())
+    encoded = model.design.encode(model.population.variables)
+    np.testing.assert_allclose(encoded, np.column_stack([data.x**power, double(data.z)]))
+    with pytest.raises(FormulaError, match="Can't find variable `power`"):
+        pi.Learner.from_formula("y ~ x + power", data, LinearRegression())
+
+
+@pytest.mark.parametrize(
+    ("formula", "values", "name"),
+    [
+        ("np.exp(y) ~ x", np.exp, "np.exp(y)"),
+        ("I(2*y) ~ x", lambda y: 2 * y, "I(2*y)"),
+        ("y.clip(0) ~ x", lambda y: y.clip(0), "y.clip(0)"),
+        ("Q('y') ~ x", lambda y: y, "y"),
+    ],
+)
+def test_the_response_may_be_transformed(
+    data: pd.DataFrame, formula: str, values: Any, name: str
+) -> None:
+    model = learner(formula, data)
+    np.testing.assert_array_equal(model.population.y, values(data.y))
+    assert model.endog_names == name
+    assert list(model.features) == ["x"]
+
+
+@pytest.mark.parametrize("response", ["C(g)", "g"])
+def test_a_categorical_response_becomes_classes(data: pd.DataFrame, response: str) -> None:
+    model = learner(f"{response} ~ x + z", data, LogisticRegression())
+    assert model.population.response is not None
+    assert model.population.response.classes == ("a", "b", "c")
+    np.testing.assert_array_equal(model.population.y, data.g.map({"a": 0, "b": 1, "c": 2}))
+
+
+def test_levels_of_a_response_keep_the_order_they_are_given(data: pd.DataFrame) -> None:
+    model = learner("C(g, levels=['c', 'b', 'a']) ~ x", data, LogisticRegression())
+    assert model.population.response is not None
+    assert model.population.response.classes == ("c", "b", "a")
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("y ~ 1", "at least one variable on its right side"),
+        ("y ~ x - x", "at least one variable on its right side"),
+        ("y ~ np.random.normal(size=60)", "at least one variable on its right side"),
+        ("y ~ x + y", "`y` can't be on the right side too"),
+        ("y, z ~ x", r"must be one column.*shape \(2, 60\)"),
+        ("np.mean(y) ~ x", r"must be one column"),
+        ("y.nonsense() ~ x", "Can't evaluate the response `y.nonsense\\(\\)`"),
+        ("y ~ x + 5", "Can't read the terms"),
+        ("y ~ z.nonsense()", "Can't build the terms"),
+    ],
+)
+def test_a_formula_that_does_not_fit_the_data_is_a_clear_error(
+    data: pd.DataFrame, formula: str, message: str
+) -> None:
+    with pytest.raises(FormulaError, match=message):
+        learner(formula, data)
+
+
+@pytest.mark.parametrize("formula", ["y ~ x - 1", "y ~ 0 + x", "y ~ -1 + x + g"])
+def test_no_intercept_needs_a_learner_without_one(data: pd.DataFrame, formula: str) -> None:
+    with pytest.raises(FormulaError, match=r"no intercept, but LinearRegression fits one.*- 1"):
+        learner(formula, data)
+    assert "Intercept" not in learner(
+        formula, data, LinearRegression(fit_intercept=False)
+    ).exog_names
+    assert "Intercept" not in learner(formula, data, pi.statsmodels_learner(sm.OLS)).exog_names
+    assert "Intercept" not in learner(formula, data, DecisionTreeRegressor()).exog_names
+
+
+@pytest.mark.parametrize(
+    ("estimator", "columns"),
+    [
+        (LinearRegression(), ["x", "z"]),
+        (DecisionTreeRegressor(), ["x", "z"]),
+        (LinearRegression(fit_intercept=False), ["Intercept", "x", "z"]),
+        (pi.statsmodels_learner(sm.OLS), ["Intercept", "x", "z"]),
+    ],
+)
+def test_the_intercept_goes_to_learners_that_fit_none(
+    data: pd.DataFrame, estimator: Any, columns: list[str]
+) -> None:
+    assert learner("y ~ x + z", data, estimator).exog_names == columns
+
+
+def test_without_intercept_the_first_factor_keeps_all_levels(data: pd.DataFrame) -> None:
+    model = learner("y ~ g - 1", data, LinearRegression(fit_intercept=False))
+    assert model.exog_names == ["g[a]", "g[b]", "g[c]"]
+
+
+def test_frame_design_only_selects(data: pd.DataFrame) -> None:
+    odd = data.rename(columns={"z": "odd name"})
+    assert learner("y ~ . - g", odd, design="frame").exog_names == ["x", "odd name"]
+    for formula, term in [
+        ("y ~ x*Q('odd name')", "x:Q('odd name')"),
+        ("y ~ x + I(x**2)", "I(x ** 2)"),
+        ("y ~ x + np.log(x)", "np.log(x)"),
+    ]:
+        with pytest.raises(FormulaError) as caught:
+            learner(formula, odd, design="frame")
+        assert f"`{term}` is not a variable" in str(caught.value)
