@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from pyinterp.errors import OptionError
+from pyinterp.errors import DataError, OptionError
 
 __all__ = ["needs_intercept", "statsmodels_learner", "wants_codes"]
 
@@ -58,6 +58,11 @@ class StatsmodelsClassifier(ClassifierMixin, _StatsmodelsBase):  # type: ignore[
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> StatsmodelsClassifier:
         """Fit the model; the results are in ``results_``."""
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
+        if len(self.classes_) != 2 and self.model.__name__ != "MNLogit":
+            raise DataError(
+                f"{self.learner_name} needs two classes, but the response has "
+                f"{len(self.classes_)}; use statsmodels_learner(sm.MNLogit)."
+            )
         self._fit(X, codes.astype(np.float64))
         return self
 
@@ -138,5 +143,12 @@ def wants_codes(estimator: Any) -> bool:
 
 
 def _final_step(estimator: Any) -> Any:
+    """Return the estimator inside pipelines, searches and other wrappers of one estimator."""
     steps = getattr(estimator, "steps", None)
-    return _final_step(steps[-1][1]) if steps else estimator
+    if steps:
+        return _final_step(steps[-1][1])
+    for inside in ("estimator", "regressor"):
+        wrapped = getattr(estimator, inside, None)
+        if hasattr(wrapped, "fit"):
+            return _final_step(wrapped)
+    return estimator

@@ -138,9 +138,10 @@ class FormulaDesign(Design):
     ) -> None:
         try:
             description = patsy.ModelDesc.from_formula(terms)
-            info = patsy.incr_dbuilder(
-                patsy.ModelDesc([], description.rhs_termlist), lambda: iter([frame]), env
-            )
+            with np.errstate(all="ignore"):  # infinite and missing values are reported as such
+                info = patsy.incr_dbuilder(
+                    patsy.ModelDesc([], description.rhs_termlist), lambda: iter([frame]), env
+                )
         except Exception as error:
             raise FormulaError(f"Can't build the terms `{terms}`: {_reason(error)}") from error
         self._terms, self._env, self._intercept, self._info = terms, env, intercept, info
@@ -158,6 +159,7 @@ class FormulaDesign(Design):
         self.has_intercept = "Intercept" in info.column_names
         self._kept = np.flatnonzero([intercept or c != "Intercept" for c in info.column_names])
         self.columns = tuple(info.column_names[i] for i in self._kept)
+        self.encode(frame)  # a transformation that some row does not allow fails here
 
     def relearn(self, frame: pd.DataFrame) -> FormulaDesign:
         """Return the same design with its state learned from the rows of `frame`."""
@@ -192,10 +194,13 @@ class FormulaDesign(Design):
         for factor, info in self._info.factor_infos.items():
             if info.type != "categorical":
                 continue
-            values = factor.eval(info.state, frame)
-            codes = patsy.categorical.categorical_to_int(
-                values, info.categories, patsy.missing.NAAction(), origin=factor
-            )
+            try:
+                values = factor.eval(info.state, frame)
+                codes = patsy.categorical.categorical_to_int(
+                    values, info.categories, patsy.NAAction(), origin=factor
+                )
+            except Exception as error:
+                raise _cannot_encode(error) from error
             found[factor.name()] = Categories(np.asarray(codes, np.intp), tuple(info.categories))
         return found
 
@@ -261,21 +266,29 @@ class _FrameSwap(Swap):
 
 
 def _build(info: patsy.DesignInfo, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
+    keep_missing = patsy.NAAction(NA_types=[])  # no variable has any; transformations may
     try:
-        (built,) = patsy.build_design_matrices([info], frame, NA_action="raise")
+        with np.errstate(all="ignore"):  # infinite and missing values are reported as such
+            (built,) = patsy.build_design_matrices([info], frame, NA_action=keep_missing)
     except Exception as error:
-        raise DesignError(
-            "Some rows can't be encoded with the levels and knots that the design has learned: "
-            f"{_reason(error)}"
-        ) from error
+        raise _cannot_encode(error) from error
     matrix = np.asarray(built, dtype=np.float64)
-    if not np.isfinite(matrix).all():
-        column = info.column_names[int(np.flatnonzero(~np.isfinite(matrix).all(axis=0))[0])]
+    bad = ~np.isfinite(matrix)
+    if bad.any():
+        column = int(np.flatnonzero(bad.any(axis=0))[0])
         raise DesignError(
-            f"Every design column must be finite, but `{column}` is not in some rows; "
-            "change the transformation or drop those rows."
+            f"Every design column must be finite, but `{info.column_names[column]}` is not in "
+            f"{int(bad[:, column].sum())} of {len(matrix)} rows; change the transformation or drop "
+            "those rows."
         )
     return matrix
+
+
+def _cannot_encode(error: Exception) -> DesignError:
+    return DesignError(
+        "Some rows can't be encoded with the levels and knots that the design has learned: "
+        f"{_reason(error)}"
+    )
 
 
 def _reason(error: Exception) -> str:

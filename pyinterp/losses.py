@@ -52,9 +52,26 @@ class Loss:
     constant: Callable[[FloatArray], FloatArray] | None = None
     unit: str = ""
 
+    def __post_init__(self) -> None:
+        check_choice("needs", self.needs, ("mean", "probability", "label"))
+        if not callable(self.function):
+            raise LossError(
+                f"The function of a Loss must be callable, not {self.function!r}; it takes "
+                "(y, prediction)."
+            )
+
     def __call__(self, y: FloatArray, prediction: FloatArray) -> FloatArray:
         """Return the loss of every row; `y` broadcasts against the predictions."""
-        loss = np.asarray(self.function(y, prediction), dtype=np.float64)
+        try:
+            loss = np.asarray(self.function(y, prediction), dtype=np.float64)
+        except LossError:
+            raise
+        except Exception as error:
+            raise LossError(
+                f"The loss `{self.name}` must work elementwise over broadcast arrays, but for y of "
+                f"shape {y.shape} and predictions of shape {prediction.shape} it raised "
+                f"{type(error).__name__}: {error}"
+            ) from error
         shape = prediction.shape[:-1] if self.needs != "mean" else prediction.shape
         if loss.shape != shape:
             raise LossError(

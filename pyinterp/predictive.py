@@ -80,7 +80,15 @@ class Predictor:
 
     def __call__(self, matrix: Matrix) -> FloatArray:
         """Return predictions of shape (n,) for means, (n, number of classes) otherwise."""
-        predicted = np.asarray(self._call(matrix), dtype=np.float64)
+        try:
+            predicted = np.asarray(self._call(matrix), dtype=np.float64)
+        except PredictionError:
+            raise
+        except Exception as error:
+            raise PredictionError(
+                f"{learner_name(self.estimator)} can't predict {len(matrix)} rows: "
+                f"{type(error).__name__}: {error}"
+            ) from error
         if self.kind == "mean" and predicted.ndim == 2 and predicted.shape[1] == 1:
             predicted = predicted[:, 0]
         expected = (len(matrix),) if self.classes is None else (len(matrix), len(self.classes))
@@ -100,13 +108,17 @@ class Predictor:
 def check_estimator(estimator: Any) -> None:
     """Raise unless `estimator` is an instance that can be trained and predicts."""
     if isinstance(estimator, type):
-        raise OptionError(
-            f"`estimator` must be an instance such as {estimator.__name__}(), not the class."
-        )
-    for method in ("fit", "predict"):
+        name = estimator.__name__
+        instance = f"{name}()"
+        if estimator.__module__.startswith("statsmodels"):
+            instance = f"pi.statsmodels_learner({name})"
+        raise OptionError(f"`estimator` must be an instance such as {instance}, not the class.")
+    for method in ("fit", "predict", "get_params", "set_params"):
         if not callable(getattr(estimator, method, None)):
+            hint = " Inherit from sklearn.base.BaseEstimator." if "params" in method else ""
             raise PredictionError(
                 f"An estimator must have a `{method}` method; {learner_name(estimator)} has none."
+                + hint
             )
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import patsy
 
@@ -78,6 +77,11 @@ class FormulaReader(Reader):
             raise FormulaError(f"Can't read the terms of {formula!r}: {reason}.") from error
         codes = {factor.code: names_in(factor.code, columns) for t in terms for factor in t.factors}
         used = {name for names in codes.values() for name in names}
+        if column_named(self._parsed.response) in used:
+            raise FormulaError(
+                f"The response `{self._parsed.response}` can't be on the right side too: it would "
+                f"predict itself; got {formula!r}."
+            )
         self._variables = [c for c in columns if c in used]
         if not self._variables:
             raise FormulaError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -112,8 +112,9 @@ def refit(
         )
         for k, (own, part) in enumerate(zip(designs, parts, strict=True), start=1)
     )
+    fits = Parallel(n_jobs=options.n_jobs, return_as="generator")(jobs)
     outcomes = tqdm(
-        Parallel(n_jobs=options.n_jobs, return_as="generator")(jobs),
+        fits,
         total=len(parts),
         desc="Refits",
         unit="fit",
@@ -125,6 +126,7 @@ def refit(
         if isinstance(own, Exception) or isinstance(outcome, Exception):
             error = own if isinstance(own, Exception) else outcome
             if options.on_error == "raise":
+                _stop(fits)
                 raise RefitError(_failed(k, len(parts), error)) from error
             failed.append((k, error))
         else:
@@ -160,7 +162,10 @@ def fit_one(
 def _training(design: Design | Exception, part: Part) -> tuple[Any, ...]:
     if isinstance(design, Exception):
         return design, None, None
-    return design.encode(part.train.variables), part.train.y, part.train.response
+    try:
+        return design.encode(part.train.variables), part.train.y, part.train.response
+    except PyinterpError as error:  # fresh rows with levels or values never seen
+        return error, None, None
 
 
 def _attempt(
@@ -204,15 +209,17 @@ def _distinct(sample: Sample, units: Units) -> int:
 
 def _design_for(design: Design, part: Part, options: RefitOptions) -> Design | Exception:
     try:
-        if options.design_state == "refit" and isinstance(design, FormulaDesign):
-            own = design.relearn(part.train.variables)
-            own.encode(part.evaluation.variables)  # rows outside the knots or levels fail here
-            return own
         if options.unseen_levels == "raise":
             _check_levels(design, part)
+        if not isinstance(design, FormulaDesign):
+            return design
+        own = design
+        if options.design_state == "refit":
+            own = design.relearn(part.train.variables)
+        own.encode(part.evaluation.variables)  # rows outside the knots or levels fail here
     except PyinterpError as error:
         return error
-    return design
+    return own
 
 
 def _check_levels(design: Design, part: Part) -> None:
@@ -226,6 +233,13 @@ def _check_levels(design: Design, part: Part) -> None:
                 f"rows: merge rare levels, draw within levels (`strata=`), or accept that it is "
                 'treated as the reference level (`unseen_levels="allow"`).'
             )
+
+
+def _stop(fits: Generator[Any, None, None]) -> None:
+    """Cancel the refits that are still under way, of which joblib would warn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        fits.close()
 
 
 def _failed(k: int, total: int, error: Exception) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -175,15 +175,19 @@ def _redraw(
     draw: Callable[[], Split], units: Units, classes: FloatArray | None, label: str
 ) -> Split:
     """Draw until both parts have rows and the training rows have every class."""
-    everything = None if classes is None else np.unique(classes)
+    one_sided = 0
     for _ in range(REDRAWS):
         split = draw()
         if not len(split.evaluation) or not len(split.train):
-            continue
-        if classes is None or everything is None:
+            one_sided += 1
+        elif classes is None or _all_present(classes, units.rows(np.unique(split.train))):
             return split
-        if len(np.unique(classes[units.rows(np.unique(split.train))])) == len(everything):
-            return split
+    if one_sided == REDRAWS:
+        raise DataError(
+            "Every refit needs rows that train and rows that evaluate, but "
+            f"{REDRAWS} draws of {label} did not give both; there are {units.count} rows or "
+            f"clusters in {len(np.unique(units.strata))} strata: use larger strata, or more rows."
+        )
     raise DataError(
         f"Every refit's training rows must hold every class, but {REDRAWS} draws of {label} did "
         "not; merge rare classes or give `strata=` the response."
@@ -374,8 +378,7 @@ class CrossValidation(_Splitting):
             for _ in range(REDRAWS):
                 fold = deal()
                 if classes is None or all(
-                    len(np.unique(classes[units.rows(split(fold, k).train)]))
-                    == len(np.unique(classes))
+                    _all_present(classes, units.rows(split(fold, k).train))
                     for k in range(self.folds)
                 ):
                     return fold
@@ -441,12 +444,44 @@ class FreshDraws(Resampling):
         read: Callable[[Any], Sample],
     ) -> Iterator[Part]:
         """Yield every refit's own rows: the first `fraction` train, the rest evaluate."""
-        for stream in rng.spawn(self.refits):
-            sample = read(self.generator(stream))
+        for k, stream in enumerate(rng.spawn(self.refits), start=1):
+            sample = _with_classes_of(population, read(self.generator(stream)), k)
             first = round(self.fraction * sample.nobs)
             rows = np.arange(sample.nobs)
             _check_size(rows[:first], rows[first:], self.label, sample.nobs)
+            _check_classes(sample, rows[:first], k)
             yield Part(sample.take(rows[:first]), sample.take(rows[first:]))
+
+
+def _with_classes_of(population: Sample, fresh: Sample, k: int) -> Sample:
+    """Return fresh rows whose response counts positions in the population's classes."""
+    known, own = population.response, fresh.response
+    if known is None or own is None or fresh.y is None or known.classes == own.classes:
+        return fresh
+    place = {label: j for j, label in enumerate(known.classes or ())}
+    for label in own.classes or ():
+        if label not in place:
+            raise DataError(
+                f"Fresh draws must have the classes of the learner's data, {list(place)}, but draw "
+                f"{k} has class {label!r} of `{known.name}`."
+            )
+    positions = np.array([place[label] for label in own.classes or ()], dtype=np.float64)
+    return replace(fresh, y=positions[fresh.y.astype(np.intp)], response=known)
+
+
+def _check_classes(fresh: Sample, train: IntArray, k: int) -> None:
+    if fresh.y is None or fresh.response is None or fresh.response.classes is None:
+        return
+    for position, label in enumerate(fresh.response.classes):
+        if position not in fresh.y[train]:
+            raise DataError(
+                f"Every refit's training rows must hold every class, but fresh draw {k} has no "
+                f"training row of class {label!r}; draw more rows."
+            )
+
+
+def _all_present(classes: FloatArray, rows: IntArray) -> bool:
+    return len(np.unique(classes[rows])) == len(np.unique(classes))
 
 
 def _subsample(units: Units, fraction: float, rng: np.random.Generator) -> Split:
@@ -481,7 +516,7 @@ def _check_count(name: str, value: object, least: int = 1) -> None:
 
 
 def _check_fraction(value: object) -> None:
-    if not isinstance(value, float) or not 0 < value < 1:
+    if isinstance(value, bool) or not isinstance(value, float | np.floating) or not 0 < value < 1:
         raise OptionError(
             f"`fraction` must be a number in (0, 1), the share of rows that train, not {value!r}."
         )

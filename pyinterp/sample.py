@@ -227,7 +227,7 @@ def _read_objects(column: pd.Series[Any], name: str) -> pd.Series[Any]:
     if kinds <= {bool, np.bool_}:
         return column if column.isna().any() else column.astype(bool)
     if all(issubclass(k, int | float | np.number) and k is not bool for k in kinds):
-        return _finite(column.astype(np.float64), name)
+        return _finite(column.where(column.notna(), np.nan).astype(np.float64), name)
     shown = ", ".join(sorted(k.__name__ for k in kinds))
     raise DataError(
         f"Column `{name}` must hold numbers or strings, but it is an object column of {shown}; "

@@ -1,4 +1,7 @@
-"""The README's Python runs, and prints what the README says it prints."""
+"""The README's Python runs, and prints what the README says it prints.
+
+Run as a script, this file writes what is printed now into the README.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import contextlib
 import io
 import os
 import re
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,19 +43,25 @@ def needs_wine(block: Block) -> bool:
     return "load_wine_quality" in block.code
 
 
-def comparable(printed: str) -> list[str]:
+def comparable(text: str) -> list[str]:
     """Return the lines of a table without the date and without space at line ends."""
-    lines = [line.rstrip() for line in printed.strip("\n").splitlines()]
+    lines = [line.rstrip() for line in text.strip("\n").splitlines()]
     return [re.sub(r"^(Date:) +\w{3}, \d\d \w{3} \d{4}", r"\1", line) for line in lines]
+
+
+def printed(block: Block, namespace: dict[str, Any]) -> str:
+    """Execute a block and return what it prints."""
+    stream = io.StringIO()
+    with contextlib.redirect_stdout(stream):
+        exec(compile(block.code, "README.md", "exec"), namespace)  # noqa: S102 - our own README
+    return stream.getvalue()
 
 
 def run(block: Block, namespace: dict[str, Any]) -> None:
     """Execute a block and compare what it prints with what the README says it prints."""
-    stream = io.StringIO()
-    with contextlib.redirect_stdout(stream):
-        exec(compile(block.code, "README.md", "exec"), namespace)  # noqa: S102 - our own README
+    found = printed(block, namespace)
     if block.output is not None:
-        assert comparable(stream.getvalue()) == comparable(block.output)
+        assert comparable(found) == comparable(block.output)
 
 
 @pytest.fixture
@@ -93,3 +103,20 @@ def test_the_wine_example_prints_what_is_shown(
     (example,) = (block for block in blocks() if needs_wine(block))
     run(example, {})
     assert (tmp_path / "alcohol.png").stat().st_size > 0
+
+
+def rewrite() -> None:
+    """Write what the blocks print now into the README."""
+    readme, namespace = ROOT / "README.md", dict[str, Any]()
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        outputs = [(block, printed(block, namespace)) for block in blocks()]
+    page = readme.read_text(encoding="utf-8")
+    for block, output in outputs:
+        if block.output is not None:
+            shown = "\n".join(line.rstrip() for line in output.strip("\n").splitlines())
+            page = page.replace(f"```text\n{block.output}```", f"```text\n{shown}\n```")
+    readme.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    rewrite()

@@ -66,7 +66,9 @@ def values_of(matrix: Matrix) -> np.ndarray:
     return matrix.to_numpy() if isinstance(matrix, pd.DataFrame) else matrix
 
 
-def assert_swap_re_encodes(design: Design, frame: pd.DataFrame, names: list[str], seed: int) -> None:
+def assert_swap_re_encodes(
+    design: Design, frame: pd.DataFrame, names: list[str], seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     rows, donors = rng.integers(len(frame), size=(2, 25))
     source = frame.sample(frac=1, random_state=seed).reset_index(drop=True)
@@ -197,7 +199,9 @@ def test_state_comes_from_all_rows(data: pd.DataFrame) -> None:
     results = pi.Learner.from_formula(STATE, data, LinearRegression()).fit(pi.Bootstrap(3), seed=1)
     everything = patsy.dmatrix(STATE.partition("~")[2], data, return_type="dataframe")
     for refit in results.refits:
-        found = pd.DataFrame(refit.design.encode(refit.evaluation.variables), columns=refit.design.columns)
+        found = pd.DataFrame(
+            refit.design.encode(refit.evaluation.variables), columns=refit.design.columns
+        )
         expected = everything.iloc[refit.evaluation.rows][list(refit.design.columns)]
         np.testing.assert_allclose(found, expected, atol=SAME)
 

@@ -19,8 +19,13 @@ from pyinterp.formula import column_named, names_in, parse, quoted
 COLUMNS = ["y", "x", "z", "g"]
 
 
-def learner(formula: str, data: pd.DataFrame, estimator: Any = None, **options: Any) -> pi.Learner:
-    return pi.Learner.from_formula(formula, data, estimator or LinearRegression(), **options)
+LINEAR = LinearRegression()
+
+
+def learner(
+    formula: str, data: pd.DataFrame, estimator: Any = LINEAR, **options: Any
+) -> pi.Learner:
+    return pi.Learner.from_formula(formula, data, estimator, **options)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +70,9 @@ def test_dot_leaves_out_what_the_response_uses() -> None:
         ("np.log(2.0)", ()),
     ],
 )
-def test_names_in_finds_variables_in_the_order_of_the_data(code: str, names: tuple[str, ...]) -> None:
+def test_names_in_finds_variables_in_the_order_of_the_data(
+    code: str, names: tuple[str, ...]
+) -> None:
     assert names_in(code, COLUMNS) == names
 
 
@@ -73,7 +80,9 @@ def test_a_function_is_not_a_variable_of_the_same_name() -> None:
     assert names_in("C(g)", ["C", "g"]) == ("g",)
 
 
-@pytest.mark.parametrize("name", ["odd name", "a.b", "class", "1x", "it's", 'say "hi"', "Intercept"])
+@pytest.mark.parametrize(
+    "name", ["odd name", "a.b", "class", "1x", "it's", 'say "hi"', "Intercept"]
+)
 def test_quoted_names_are_read_back(name: str) -> None:
     assert quoted(name) == f"Q({name!r})"
     assert column_named(quoted(name)) == name
@@ -151,11 +160,15 @@ def test_unquoted_odd_names_are_told_how_to_be_quoted(formula: str, message: str
 )
 def test_a_column_that_hides_a_function_is_an_error(column: str, formula: str) -> None:
     columns = [*COLUMNS, "odd name", column]
-    with pytest.raises(FormulaError, match=f"`{column}` is a column of the data.*rename the column"):
+    with pytest.raises(
+        FormulaError, match=f"`{column}` is a column of the data.*rename the column"
+    ):
         parse(formula, columns, {"np": np})
 
 
-@pytest.mark.parametrize("column", ["C", "Q", "I", "np", "bs", "Intercept", "class", "odd name", ""])
+@pytest.mark.parametrize(
+    "column", ["C", "Q", "I", "np", "bs", "Intercept", "class", "odd name", ""]
+)
 def test_dot_takes_columns_of_any_name(data: pd.DataFrame, column: str) -> None:
     renamed = data.rename(columns={"z": column})
     model = learner("y ~ .", renamed)
@@ -165,7 +178,9 @@ def test_dot_takes_columns_of_any_name(data: pd.DataFrame, column: str) -> None:
     np.testing.assert_array_equal(found.params, plain.params)
 
 
-@pytest.mark.parametrize("formula", ["y ~ Intercept + x", "y ~ x + Intercept:x", "y ~ I(Intercept)"])
+@pytest.mark.parametrize(
+    "formula", ["y ~ Intercept + x", "y ~ x + Intercept:x", "y ~ I(Intercept)"]
+)
 def test_a_column_called_intercept_is_not_the_column_of_ones(
     data: pd.DataFrame, formula: str
 ) -> None:
@@ -249,9 +264,9 @@ def test_a_formula_that_does_not_fit_the_data_is_a_clear_error(
 def test_no_intercept_needs_a_learner_without_one(data: pd.DataFrame, formula: str) -> None:
     with pytest.raises(FormulaError, match=r"no intercept, but LinearRegression fits one.*- 1"):
         learner(formula, data)
-    assert "Intercept" not in learner(
-        formula, data, LinearRegression(fit_intercept=False)
-    ).exog_names
+    assert (
+        "Intercept" not in learner(formula, data, LinearRegression(fit_intercept=False)).exog_names
+    )
     assert "Intercept" not in learner(formula, data, pi.statsmodels_learner(sm.OLS)).exog_names
     assert "Intercept" not in learner(formula, data, DecisionTreeRegressor()).exog_names
 

@@ -1,0 +1,290 @@
+"""One matrix: learners x responses x estimands x levels, served without a warning or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import xgboost
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neural_network import MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVR, LinearSVC
+from threadpoolctl import threadpool_limits
+
+import pyinterp as pi
+from pyinterp.errors import DataError, LossError, OptionError, RefitError
+from pyinterp.results import EstimandResults
+
+N = 60
+PLAN = pi.Bootstrap(3, strata="g")
+REGRESSION = {"squared", "absolute", "huber", "poisson", "gamma"}
+CLASSIFICATION = {"log", "brier", "zero_one"}
+
+rng = np.random.default_rng(0)
+x, z = rng.normal(size=N), rng.uniform(1, 3, size=N)
+g = rng.permutation(np.repeat(["a", "b", "c"], N // 3))
+mean = 4 + x + np.log(z) + (g == "b")
+score = x + (g == "b") + rng.logistic(size=N)
+DATA = pd.DataFrame(
+    {
+        "x": x,
+        "z": z,
+        "g": pd.Categorical(g),
+        "numeric": mean + rng.normal(size=N) / 2,
+        "count": rng.poisson(np.exp(mean / 3)).astype(float),
+        "bool": score > 0,
+        "str": np.where(score > 0, "yes", "no"),
+        "category": pd.Categorical(np.where(score > 0, "yes", "no"), ["yes", "no"]),
+        "integer": (score > 0).astype(int),
+        "three": pd.cut(score, [-99, -0.7, 0.7, 99], labels=["low", "mid", "high"]),
+    }
+)
+CLASSES: dict[str, tuple[Any, ...]] = {
+    "bool": (False, True),
+    "str": ("no", "yes"),
+    "category": ("yes", "no"),
+    "integer": (0, 1),
+    "three": ("low", "mid", "high"),
+}
+
+
+class Served(NamedTuple):
+    """A learner, how its variables are handed over, and which per-row losses it can serve."""
+
+    estimator: Any
+    design: str
+    losses: set[str]
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Keep OpenMP learners from crowding out the other test processes."""
+    with threadpool_limits(1):
+        yield
+
+
+def one_hot(last: Any) -> Any:
+    encode = make_column_transformer((OneHotEncoder(), ["g"]), remainder=StandardScaler())
+    return make_pipeline(encode, last)
+
+
+# Means of trees and of a Poisson GLM are positive where the response is; a line's need not be.
+POSITIVE, ANY_SIGN = REGRESSION, {"squared", "absolute", "huber"}
+REGRESSORS = {
+    "linear": Served(LinearRegression(), "matrix", ANY_SIGN),
+    "forest": Served(RandomForestRegressor(5), "matrix", POSITIVE),
+    "histogram": Served(HistGradientBoostingRegressor(max_iter=5), "frame", POSITIVE),
+    "pipeline": Served(one_hot(LinearRegression()), "frame", ANY_SIGN),
+    "xgboost": Served(xgboost.XGBRegressor(n_estimators=5, n_jobs=1), "matrix", POSITIVE),
+    "xgboost frame": Served(
+        xgboost.XGBRegressor(n_estimators=5, n_jobs=1, enable_categorical=True), "frame", POSITIVE
+    ),
+    "lightgbm": Served(
+        lightgbm.LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1), "matrix", POSITIVE
+    ),
+    "lightgbm frame": Served(
+        lightgbm.LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1), "frame", POSITIVE
+    ),
+    "svr": Served(one_hot(SVR()), "frame", POSITIVE),
+    "network": Served(
+        one_hot(MLPRegressor(hidden_layer_sizes=[4], solver="lbfgs", max_iter=5000, alpha=0.1)),
+        "frame",
+        ANY_SIGN,
+    ),
+    "ols": Served(pi.statsmodels_learner(sm.OLS), "matrix", ANY_SIGN),
+    "poisson glm": Served(
+        pi.statsmodels_learner(sm.GLM, family=sm.families.Poisson()), "matrix", POSITIVE
+    ),
+}
+CLASSIFIERS = {
+    "logistic": Served(LogisticRegression(), "matrix", CLASSIFICATION),
+    "forest": Served(RandomForestClassifier(5), "matrix", CLASSIFICATION),
+    "histogram": Served(HistGradientBoostingClassifier(max_iter=5), "frame", CLASSIFICATION),
+    "pipeline": Served(one_hot(LogisticRegression()), "frame", CLASSIFICATION),
+    "xgboost": Served(xgboost.XGBClassifier(n_estimators=5, n_jobs=1), "matrix", CLASSIFICATION),
+    "lightgbm": Served(
+        lightgbm.LGBMClassifier(n_estimators=5, n_jobs=1, verbose=-1), "matrix", CLASSIFICATION
+    ),
+    "svc": Served(LinearSVC(), "matrix", {"zero_one"}),
+    "binomial glm": Served(
+        pi.statsmodels_learner(sm.GLM, family=sm.families.Binomial()), "matrix", CLASSIFICATION
+    ),
+    "logit": Served(pi.statsmodels_learner(sm.Logit), "matrix", CLASSIFICATION),
+}
+TWO_CLASSES_ONLY = {"binomial glm", "logit"}
+CELLS = [(k, r) for k in REGRESSORS for r in ("numeric", "count")] + [
+    (k, r) for k in CLASSIFIERS for r in CLASSES if not (r == "three" and k in TWO_CLASSES_ONLY)
+]
+
+
+def served(name: str, response: str) -> Served:
+    return (CLASSIFIERS if response in CLASSES else REGRESSORS)[name]
+
+
+def learner(name: str, response: str) -> pi.Learner:
+    estimator, design, _ = served(name, response)
+    formula = f"Q({response!r}) ~ x + z + g"
+    return pi.Learner.from_formula(formula, DATA, clone(estimator), design=design)  # type: ignore[arg-type]
+
+
+def assert_readable(results: EstimandResults, terms: int, *, exact_zero_ok: bool = True) -> None:
+    """Every way to read results works and agrees on its shape."""
+    assert results.params.shape == (terms,)
+    assert np.isfinite(results.params).all()
+    assert (results.bse >= 0).all()
+    if not exact_zero_ok:
+        assert (results.bse > 0).all()
+    frame = results.summary_frame()
+    assert len(frame) == len(results.tidy()) == terms
+    assert {"estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"} <= {*frame}
+    varies = results.bse > 0
+    inference = frame.loc[varies, ["statistic", "p_value", "conf_low", "conf_high"]]
+    assert np.isfinite(inference.to_numpy()).all()
+    assert results.conf_int().shape == (terms, 2)
+    assert results.cov_params().shape == (terms, terms)
+    assert len(results.glance()) == 1
+    text = str(results.summary())
+    assert all(str(term) in text for term in results.params.index)
+    assert "<table" in results._repr_html_()
+
+
+Ask = Callable[[Any], EstimandResults]
+EFFECTS: dict[str, tuple[Ask, int]] = {
+    "pd": (lambda r: r.pd("x", points=4), 4),
+    "pd of levels": (lambda r: r.pd("g"), 3),
+    "ice": (lambda r: r.pd("x", points=4, kind="ice"), 4),
+    "c-ice": (lambda r: r.pd("x", points=4, kind="c-ice", grid="equidistant"), 4),
+    "d-ice": (lambda r: r.pd("x", points=4, kind="d-ice"), 4),
+    "surface": (lambda r: r.pd(["g", "z"], points=3), 9),
+}
+
+
+@pytest.mark.parametrize(("name", "response"), CELLS, ids=str)
+def test_cell(name: str, response: str) -> None:
+    """PFI with every loss, PD in every form and the loss, for refits and for one model."""
+    cell, model = served(name, response), learner(name, response)
+    curves = 3 if response == "three" else 1
+    refits = model.fit(PLAN, seed=1)
+    level_model = model.fit_model(seed=1)
+    for level in (refits, level_model):
+        for loss in sorted(cell.losses):
+            if loss == "gamma" and response == "count":
+                continue  # counts of 0 have no gamma deviance
+            assert_readable(level.pfi(loss=loss), 3)
+            assert_readable(level.loss(loss), 1, exact_zero_ok=False)
+        assert_readable(level.pfi(permutations=2), 3)
+        assert_readable(level.loss(relation="explained"), 1)
+        for ask, terms in EFFECTS.values():
+            assert_readable(ask(level), terms * curves)
+    if response in CLASSES:
+        assert refits.refits[0].predictor.classes == CLASSES[response]
+        if "log" in cell.losses:
+            assert_readable(refits.pd("x", points=4, scale="logit"), 4 * curves)
+    for loss in (REGRESSION | CLASSIFICATION) - cell.losses:
+        mixed = loss in {"poisson", "gamma"} and response not in CLASSES
+        if not mixed:  # a line's predictions may happen to be positive
+            with pytest.raises(LossError):
+                refits.pfi(loss=loss)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("name", "response"), CELLS, ids=str)
+def test_a_model_fitted_elsewhere_gives_what_the_learner_gives(name: str, response: str) -> None:
+    """`FittedModel` of a refit's own estimator, on its evaluation rows, equals the refit."""
+    refit = learner(name, response).fit(pi.Holdout(0.6, strata="g"), seed=1)
+    one = refit.refits[0]
+    rows = one.design.encode(one.evaluation.variables)
+    y = DATA[response].iloc[one.evaluation.rows].reset_index(drop=True)
+    estimator = one.predictor.estimator
+    if response in CLASSES and hasattr(estimator, "classes_") and name == "xgboost":
+        y = pd.Series(one.evaluation.y.astype(int), name=response)  # it knows codes only
+    elsewhere = pi.FittedModel(estimator, rows, y)
+    np.testing.assert_allclose(elsewhere.loss().params, refit.loss().params, rtol=1e-10)
+    numeric = [c for c in ("x", "z") if c in one.design.columns]
+    assert numeric == ["x", "z"]
+    position = [one.design.columns.index(c) for c in numeric]
+    named = (
+        numeric
+        if served(name, response).design == "frame"
+        else [list(elsewhere._analysis.subject.features)[j] for j in position]
+    )
+    np.testing.assert_allclose(
+        elsewhere.pfi(named, permutations="all").params.to_numpy(),
+        refit.pfi(numeric, permutations="all").params.to_numpy(),
+        rtol=1e-8,
+        atol=1e-10,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "response"),
+    [("linear", "numeric"), ("forest", "numeric"), ("forest", "three"), ("svc", "str")],
+)
+def test_plots_draw(name: str, response: str) -> None:
+    results = learner(name, response).fit(PLAN, seed=1)
+    for ask in (lambda r: r.pfi(), lambda r: r.loss(), *(ask for ask, _ in EFFECTS.values())):
+        ask(results).plot().draw()
+
+
+@pytest.mark.parametrize(
+    ("name", "response"),
+    [("forest", "numeric"), ("lightgbm", "str"), ("histogram", "three"), ("binomial glm", "bool")],
+)
+def test_jobs_change_nothing(name: str, response: str) -> None:
+    one = learner(name, response).fit(PLAN, seed=1)
+    two = learner(name, response).fit(PLAN, seed=1, n_jobs=2)
+    for ask in (lambda r: r.pfi(), lambda r: r.pfi(permutations=3), EFFECTS["surface"][0]):
+        pd.testing.assert_frame_equal(ask(one).summary_frame(), ask(two).summary_frame())
+
+
+@pytest.mark.parametrize("response", ["bool", "str", "category", "three"])
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_a_regressor_refuses_labels(name: str, response: str) -> None:
+    estimator, design, _ = REGRESSORS[name]
+    with pytest.raises(DataError, match="is a regressor and needs a numeric response"):
+        pi.Learner.from_formula(f"Q({response!r}) ~ x", DATA, estimator, design=design)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_classifier_refuses_fractions(name: str) -> None:
+    with pytest.raises(
+        DataError, match="is a classifier, but the response `numeric` has fractional"
+    ):
+        pi.Learner.from_formula("numeric ~ x", DATA, CLASSIFIERS[name].estimator)
+
+
+@pytest.mark.parametrize("name", sorted(TWO_CLASSES_ONLY))
+def test_a_binary_model_refuses_three_classes(name: str) -> None:
+    with pytest.raises(RefitError, match=r"Refit 1 of 3 failed: DataError: .* needs two classes"):
+        learner(name, "three").fit(PLAN, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "response", "options"),
+    [
+        ("linear", "numeric", {"scale": "logit"}),
+        ("linear", "numeric", {"which_class": "a"}),
+        ("svc", "str", {"scale": "logit"}),
+        ("forest", "str", {"which_class": "maybe"}),
+        ("forest", "str", {"scale": "odds"}),
+    ],
+)
+def test_effects_that_make_no_sense_are_refused(
+    name: str, response: str, options: dict[str, Any]
+) -> None:
+    with pytest.raises(OptionError):
+        learner(name, response).fit(PLAN, seed=1).pd("x", **options)

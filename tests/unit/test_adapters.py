@@ -1,0 +1,150 @@
+"""Learners from other libraries: same fits, intercepts, labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import BaggingClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from xgboost import XGBClassifier
+
+import pyinterp as pi
+from pyinterp.adapters import fits_intercept, needs_intercept, wants_codes
+from pyinterp.errors import OptionError
+
+SAME = 1e-9  # iterative fits of the same model from the same start
+
+
+def test_ols_equals_statsmodels_own_formula(data: pd.DataFrame) -> None:
+    formula = "y ~ x + I(x**2) + C(g)"
+    learner = pi.Learner.from_formula(formula, data, pi.statsmodels_learner(sm.OLS))
+    fitted = learner.fit_model(seed=1)
+    own = smf.ols(formula, data).fit()
+    refit = fitted._analysis.refits[0]
+    np.testing.assert_allclose(refit.predictor.estimator.results_.params, own.params, rtol=SAME)
+    np.testing.assert_allclose(fitted.loss().params, (own.resid**2).mean(), rtol=SAME)
+    theirs = pi.FittedModel(own, data, "y").pfi()
+    np.testing.assert_allclose(fitted.pfi().params, theirs.params, rtol=SAME)
+
+
+def test_options_of_model_and_fit_are_passed_on(data: pd.DataFrame) -> None:
+    median = pi.statsmodels_learner(sm.QuantReg, fit={"q": 0.9}).fit(
+        sm.add_constant(data.x), data.y
+    )
+    own = sm.QuantReg(data.y, sm.add_constant(data.x)).fit(q=0.9)
+    np.testing.assert_allclose(median.results_.params, own.params, rtol=SAME)
+    counts = np.round(np.exp(data.x))
+    poisson = pi.statsmodels_learner(sm.GLM, family=sm.families.Poisson()).fit(
+        sm.add_constant(data.x), counts
+    )
+    own = sm.GLM(counts, sm.add_constant(data.x), family=sm.families.Poisson()).fit()
+    np.testing.assert_allclose(poisson.results_.params, own.params, rtol=SAME)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "classifier", "name"),
+    [
+        (pi.statsmodels_learner(sm.OLS), False, "OLS"),
+        (pi.statsmodels_learner(sm.GLM), False, "GLM"),
+        (pi.statsmodels_learner(sm.GLM, family=sm.families.Poisson()), False, "GLM(Poisson)"),
+        (pi.statsmodels_learner(sm.GLM, family=sm.families.Binomial()), True, "GLM(Binomial)"),
+        (pi.statsmodels_learner(sm.Logit), True, "Logit"),
+        (pi.statsmodels_learner(sm.Probit), True, "Probit"),
+        (pi.statsmodels_learner(sm.MNLogit), True, "MNLogit"),
+    ],
+)
+def test_kind_and_name(estimator: Any, classifier: bool, name: str) -> None:
+    assert is_classifier(estimator) == classifier
+    assert is_regressor(estimator) != classifier
+    assert estimator.learner_name == name
+    assert clone(estimator).learner_name == name
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        pi.statsmodels_learner(sm.Logit),
+        pi.statsmodels_learner(sm.Probit),
+        pi.statsmodels_learner(sm.GLM, family=sm.families.Binomial()),
+    ],
+)
+@pytest.mark.parametrize("labels", [("no", "yes"), (False, True), (0, 1), (2.0, 1.0)])
+def test_the_last_class_in_order_is_modeled(
+    data: pd.DataFrame, estimator: Any, labels: tuple[Any, Any]
+) -> None:
+    X, y = sm.add_constant(data[["x", "z"]].to_numpy()), (data.y > 1).to_numpy()
+    fitted = clone(estimator).fit(X, np.where(y, labels[1], labels[0]))
+    second = sorted(labels)[1]
+    own = sm.Logit((np.where(y, labels[1], labels[0]) == second).astype(float), X).fit(disp=0)
+    assert fitted.classes_.tolist() == sorted(labels)
+    proba = fitted.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    if type(fitted.results_.model).__name__ != "Probit":
+        np.testing.assert_allclose(proba[:, 1], own.predict(X), rtol=1e-6)
+    np.testing.assert_array_equal(fitted.predict(X) == second, proba[:, 1] > 0.5)
+
+
+def test_mnlogit_serves_three_classes(data: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("g ~ x + z", data, pi.statsmodels_learner(sm.MNLogit))
+    results = learner.fit(pi.Bootstrap(3, strata="g"), seed=1)
+    assert np.isfinite(results.pfi().params).all()
+    assert results.pd("x", points=3).params.shape == (9,)
+    np.testing.assert_allclose(results.predict(data).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("model", [sm.OLS(np.ones(3), np.ones(3)), "OLS", smf.ols])
+def test_a_model_class_is_wanted(model: Any) -> None:
+    with pytest.raises(
+        OptionError, match=r"`model` must be a statsmodels model class such as sm.GLM"
+    ):
+        pi.statsmodels_learner(model)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "needs", "fits"),
+    [
+        (LinearRegression(), False, True),
+        (LinearRegression(fit_intercept=False), True, False),
+        (make_pipeline(StandardScaler(), Ridge(fit_intercept=False)), True, False),
+        (GridSearchCV(Ridge(), {"alpha": [1.0]}), False, True),
+        (TransformedTargetRegressor(Ridge(fit_intercept=False)), True, False),
+        (pi.statsmodels_learner(sm.OLS), True, False),
+        (make_pipeline(StandardScaler(), pi.statsmodels_learner(sm.OLS)), True, False),
+    ],
+)
+def test_who_needs_and_who_fits_an_intercept(estimator: Any, needs: bool, fits: bool) -> None:
+    assert needs_intercept(estimator) == needs
+    assert fits_intercept(estimator) == fits
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        XGBClassifier(n_estimators=3),
+        make_pipeline(StandardScaler(), XGBClassifier(n_estimators=3)),
+        GridSearchCV(XGBClassifier(n_estimators=3), {"max_depth": [1]}, cv=2),
+        BaggingClassifier(XGBClassifier(n_estimators=3), 2),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_xgboost_gets_codes_and_shows_labels(data: pd.DataFrame, estimator: Any) -> None:
+    assert wants_codes(estimator)
+    learner = pi.Learner.from_formula("g ~ x + z", data, estimator)
+    results = learner.fit(pi.Bootstrap(2, strata="g"), seed=1)
+    assert results.refits[0].predictor.classes == ("a", "b", "c")
+    assert list(results.predict(data).columns) == ["a", "b", "c"]
+    assert set(results.pd("x", points=3).estimand.terms.layout["class"]) == {"a", "b", "c"}
+
+
+def test_others_get_labels() -> None:
+    assert not wants_codes(LogisticRegression())

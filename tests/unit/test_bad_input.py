@@ -1,0 +1,475 @@
+"""Bad input from the user's side: each a sentence that says what must hold and how to mend it.
+
+What single modules refuse is tested beside them; here each case goes through the public interface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from lightgbm import LGBMRegressor
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+
+import pyinterp as pi
+from pyinterp.errors import (
+    DataError,
+    DesignError,
+    FormulaError,
+    InferenceError,
+    LossError,
+    OptionError,
+    PredictionError,
+    PyinterpError,
+    RefitError,
+)
+
+PLAN = pi.Bootstrap(3)
+LINEAR = LinearRegression()
+Change = Callable[[pd.DataFrame], Any]
+
+
+def fitted(
+    data: Any, formula: str = "y ~ .", estimator: Any = LINEAR, plan: Any = PLAN, **options: Any
+) -> pi.LearnerResults:
+    return pi.Learner.from_formula(formula, data, estimator, **options).fit(plan, seed=1)
+
+
+def with_first(column: str, value: Any) -> Change:
+    return lambda data: data.astype({column: object}).assign(**{column: [value, *data[column][1:]]})
+
+
+BAD_DATA: dict[str, tuple[Change, str, type[PyinterpError], str]] = {
+    "unknown variable": (
+        lambda d: d,
+        "y ~ x + zz",
+        FormulaError,
+        r"`zz`.*Variables: y, x, z, g\. Did you mean `z`\?",
+    ),
+    "unknown response": (lambda d: d, "Y ~ x", FormulaError, "Can't find variable `Y`"),
+    "no rows": (lambda d: d[:0], "y ~ .", DataError, r"must have rows.*shape \(0, 4\)"),
+    "no columns": (lambda _: pd.DataFrame(), "y ~ .", DataError, r"it has shape \(0, 0\)"),
+    "no variables": (lambda d: d[["y"]], "y ~ .", FormulaError, "at least one variable"),
+    "all rows missing": (
+        lambda d: d.assign(x=np.nan),
+        "y ~ .",
+        DataError,
+        r"All 60 rows have a missing value \(in x\)",
+    ),
+    "never complete": (
+        lambda d: d.assign(x=d.x.where(d.index < 30), z=d.z.where(d.index >= 30)),
+        "y ~ .",
+        DataError,
+        r"All 60 rows have a missing value \(in x, z\)",
+    ),
+    "constant response": (
+        lambda d: d.assign(y=1.5),
+        "y ~ .",
+        DataError,
+        "`y` must vary, but it is 1.5 in every row",
+    ),
+    "2 rows": (lambda d: d[:2], "y ~ .", DataError, "At least 5 complete rows are needed.*got 2"),
+    "duplicate columns": (
+        lambda d: pd.concat([d, d[["x"]]], axis=1),
+        "y ~ .",
+        DataError,
+        "must be unique, but `x`",
+    ),
+    "infinite value": (
+        lambda d: d.assign(x=[-np.inf, *d.x[1:]]),
+        "y ~ .",
+        DataError,
+        r"Column `x` must be finite, but it has 1 infinite value\(s\) \(first in row 0\); drop",
+    ),
+    "infinite response": (
+        lambda d: d.assign(y=[np.inf, *d.y[1:]]),
+        "y ~ .",
+        DataError,
+        "Column `y` must be finite",
+    ),
+    "objects": (
+        lambda d: d.assign(x=[object()] * 60),
+        "y ~ .",
+        DataError,
+        "object column of object; convert",
+    ),
+    "numbers and strings": (
+        with_first("x", "n/a"),
+        "y ~ .",
+        DataError,
+        "Column `x` must hold numbers or strings, but .* "
+        "float, str; convert it with pandas.to_numeric",
+    ),
+    "dates": (
+        lambda d: d.assign(x=pd.date_range("2020", periods=60)),
+        "y ~ .",
+        DataError,
+        "Column `x` must hold numbers, booleans, strings or categories, not datetime64",
+    ),
+    "complex numbers": (
+        lambda d: d.assign(x=d.x * 1j),
+        "y ~ .",
+        DataError,
+        "Column `x` .* not complex128",
+    ),
+    "string response": (
+        lambda d: d,
+        "g ~ x",
+        DataError,
+        "LinearRegression is a regressor and needs a numeric resp",
+    ),
+    "not a frame": (
+        lambda d: d.to_numpy(),
+        "y ~ x",
+        DataError,
+        "`data` must be a pandas DataFrame",
+    ),
+    "a file name": (lambda _: "wine.csv", "y ~ x", DataError, "pandas DataFrame, not str"),
+    "log of negatives": (
+        lambda d: d,
+        "y ~ np.log(x)",
+        DesignError,
+        r"finite, but `np.log\(x\)` is not in \d+ of 60",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_DATA)
+def test_bad_data(data: pd.DataFrame, case: str) -> None:
+    change, formula, error, message = BAD_DATA[case]
+    with pytest.raises(error, match=message):
+        fitted(change(data), formula)
+
+
+@pytest.mark.parametrize(
+    ("case", "message"),
+    [
+        ("y too short", r"`endog` must be one column with one value per row of `exog`"),
+        ("two responses", "`endog` must be one column"),
+        ("strings", "`exog` must be a DataFrame or a numeric array of two dimensions"),
+        ("cube", "not an array of 3 dimension"),
+        ("dictionary", "`exog` must be a pandas DataFrame or a numeric array, not dict"),
+    ],
+)
+def test_bad_arrays(data: pd.DataFrame, case: str, message: str) -> None:
+    y, X = data.y.to_numpy(), data[["x", "z"]].to_numpy()
+    endog, exog = {
+        "y too short": (y[1:], X),
+        "two responses": (X, X),
+        "strings": (y, data[["g"]].to_numpy(dtype=str)),
+        "cube": (y, X[:, :, None]),
+        "dictionary": (y, {"x": X[:, 0]}),
+    }[case]
+    with pytest.raises(DataError, match=message):
+        pi.Learner(endog, exog, LINEAR)
+
+
+BAD_MODEL_INPUT: list[tuple[Callable[[Any, pd.DataFrame], Any], type[PyinterpError], str]] = [
+    (
+        lambda m, d: pi.FittedModel(m, d[["x", "z"]], d.y[1:]),
+        DataError,
+        "`y` must have one value per",
+    ),
+    (lambda m, d: pi.FittedModel(m, d[["x", "z"]], "yy"), OptionError, "`y` names column 'yy'"),
+    (
+        lambda m, d: pi.FittedModel(m, d[["x"]], d.y),
+        DataError,
+        "fitted on 2 columns, but `X` has 1",
+    ),
+    (lambda m, d: pi.FittedModel(m, d[["x", "z"]][:2]), DataError, "At least 5 complete rows"),
+    (
+        lambda m, d: pi.FittedModel(m, d[["x", "z"]][:0]),
+        DataError,
+        "`X` must have rows and columns",
+    ),
+    (lambda _, d: pi.FittedModel(object(), d[["x"]]), PredictionError, "`predict` method; object"),
+    (lambda m, d: pi.FittedModel(m, d[["x", "z"]], d.g), DataError, "needs a numeric response"),
+    (lambda m, d: pi.FittedModel(m, d[["x", "z"]]).pfi(), OptionError, "pass `y` to FittedModel"),
+    (
+        lambda m, d: pi.FittedModel(m, d[["x", "z"]], d.y, missing="raise", cluster=[np.nan] * 60),
+        DataError,
+        "60 rows have missing values",
+    ),
+    (
+        lambda m, d: pi.FittedModel(m, d[["x", "z"]], d.y).pfi(cov_type="corrected"),
+        InferenceError,
+        "not defined for one refit.*Bootstrap",
+    ),
+]
+
+
+@pytest.mark.parametrize(("ask", "error", "message"), BAD_MODEL_INPUT)
+def test_bad_input_of_a_fitted_model(
+    data: pd.DataFrame, ask: Any, error: type[Exception], message: str
+) -> None:
+    model = LinearRegression().fit(data[["x", "z"]], data.y)
+    with pytest.raises(error, match=message):
+        ask(model, data)
+
+
+def test_a_class_that_the_fitted_model_does_not_predict(data: pd.DataFrame) -> None:
+    model = LogisticRegression().fit(data[["x"]], data.g == "a")
+    with pytest.raises(
+        DataError, match=r"has class '.', which LogisticRegression does not predict"
+    ):
+        pi.FittedModel(model, data[["x"]], data.g)
+
+
+BAD_ESTIMATORS: list[tuple[Any, type[PyinterpError], str]] = [
+    (LinearRegression, OptionError, r"instance such as LinearRegression\(\), not the class"),
+    (sm.OLS, OptionError, r"pi\.statsmodels_learner\(OLS\)"),
+    (StandardScaler(), PredictionError, "must have a `predict` method; StandardScaler has none"),
+    (None, PredictionError, "must have a `fit` method; NoneType has none"),
+    (np.mean, PredictionError, "must have a `fit` method; mean has none"),
+]
+
+
+@pytest.mark.parametrize(("estimator", "error", "message"), BAD_ESTIMATORS)
+def test_bad_estimators(
+    data: pd.DataFrame, estimator: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        fitted(data, estimator=estimator)
+
+
+NOT_ALPHA = [0, 1, 5, -0.1, 1.5, True, "0.05", None, [0.05], float("nan")]
+
+
+@pytest.mark.parametrize("alpha", NOT_ALPHA)
+def test_alpha_must_be_in_the_open_unit_interval(data: pd.DataFrame, alpha: Any) -> None:
+    pfi = fitted(data).pfi()
+    for ask in (pfi.conf_int, pfi.summary, pfi.summary_frame, pfi.tidy, pfi.plot):
+        with pytest.raises(OptionError, match=r"`alpha` must be a number in \(0, 1\), not .*95%"):
+            ask(alpha)
+
+
+BAD_READING: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"cov_type": "hc3"}, OptionError, '`cov_type` must be one of "naive", "corrected"'),
+    ({"cov_type": "correct"}, OptionError, "Did you mean `corrected`"),
+    ({"cov_type": "ustat"}, InferenceError, "for one fitted model, but these .* over 3 refits"),
+    ({"cov_type": "rows"}, InferenceError, 'use "corrected", or `pi.FittedModel'),
+    ({"alternative": "larger"}, OptionError, '`alternative` must be one of "two-sided", "greater"'),
+    ({"p_adjust": "holms"}, OptionError, "`p_adjust` must be one of .*Did you mean `holm`"),
+    ({"features": "alcohl"}, OptionError, "Can't find feature 'alcohl'. Features: x, z, g"),
+    ({"features": ["x", "zz"]}, OptionError, "'zz'.*Did you mean `z`"),
+    ({"features": []}, OptionError, "must name at least one feature"),
+    ({"relation": "quotient"}, OptionError, '`relation` must be one of "difference", "ratio"'),
+    ({"permutations": 1}, OptionError, "`permutations` must be"),
+    ({"permutations": "some"}, OptionError, '`permutations` must be one of "auto", "all"'),
+    ({"permutations": 2.5}, OptionError, "not 2.5"),
+    ({"loss": "log"}, LossError, "needs a classifier"),
+    ({"loss": 2}, LossError, "must be a name, a Loss or a function"),
+    ({"covtype": "naive"}, TypeError, "covtype"),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "message"), BAD_READING)
+def test_bad_options_of_pfi(
+    data: pd.DataFrame, options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    results = fitted(data)
+    with pytest.raises(error, match=message):
+        results.pfi(**options).summary_frame()
+
+
+BAD_GRIDS: list[tuple[Any, dict[str, Any], str]] = [
+    ("q", {}, r"Can't find variable `q`. Variables: x, z, g"),
+    (["x", "z", "g"], {}, "of one variable or of two different ones"),
+    (["x", "x"], {}, "two different ones"),
+    ([], {}, "of one variable or of two"),
+    ("x", {"grid": "quantiles"}, "`grid` must be one of .*Did you mean `quantile`"),
+    ("x", {"grid": [0.0, np.inf]}, "The grid of `x` must be finite numbers"),
+    ("x", {"grid": ["a"]}, "The grid of `x` must be finite numbers"),
+    ("x", {"grid": {"z": [1.0]}}, "`grid` names 'z', which is not among"),
+    (["x", "z"], {"grid": [1.0, 2.0]}, "A grid for two variables must be a mapping"),
+    ("g", {"grid": ["d"]}, "'d' is not a level of `g`. Levels: a, b, c"),
+    ("x", {"points": 1}, "`points` must be a whole number of at least 2, not 1"),
+    ("x", {"points": 2.5}, "not 2.5"),
+    ("g", {"kind": "d-ice"}, "needs one numeric variable"),
+    (["x", "z"], {"kind": "d-ice"}, "needs one numeric variable"),
+    ("x", {"kind": "ale"}, '`kind` must be one of "pd"'),
+    ("x", {"scale": "logit"}, "`scale` is for classifiers"),
+    ("x", {"which_class": 1}, "`which_class` is for classifiers"),
+]
+
+
+@pytest.mark.parametrize(("features", "options", "message"), BAD_GRIDS)
+def test_bad_grids(
+    data: pd.DataFrame, features: Any, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(OptionError, match=message):
+        fitted(data).pd(features, **options)
+
+
+BAD_GROUPS: list[tuple[Any, str]] = [
+    ({"size": ["x", "zz"]}, "Can't find variable 'zz' of group 'size'.*Did you mean `z`"),
+    ({"size": "x"}, "Group 'size' must be a list of variables"),
+    ({"size": []}, "Group 'size' must be a list of variables"),
+    ({"a": ["x", "z"], "b": ["z"]}, "in one group only, but 'z' is in 'a' and 'b'"),
+    ({"g": ["x", "z"]}, "Group 'g' has the name of a variable"),
+]
+
+
+@pytest.mark.parametrize(("groups", "message"), BAD_GROUPS)
+def test_bad_groups(data: pd.DataFrame, groups: Any, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        fitted(data, groups=groups)
+
+
+def test_groups_move_jointly_and_are_no_axis(data: pd.DataFrame) -> None:
+    results = fitted(data, groups={"both": ["x", "z"]})
+    assert list(results.pfi().params.index) == ["both", "g"]
+    with pytest.raises(OptionError, match=r"`both` .*a group of variables; name one of them"):
+        results.pd("both")
+
+
+def test_one_refit_has_no_standard_error_of_the_learner(data: pd.DataFrame) -> None:
+    results = fitted(data, plan=pi.Bootstrap(1))
+    assert results.pfi().cov_type == "ustat"
+    for cov_type in ("naive", "corrected"):
+        with pytest.raises(
+            InferenceError, match=r"not defined for one refit. Fit with .*Bootstrap"
+        ):
+            results.pfi(cov_type=cov_type)  # type: ignore[arg-type]
+
+
+def test_a_level_of_evaluation_rows_only(data: pd.DataFrame) -> None:
+    rare = data.assign(g=["rare", *data.g[1:]])
+    message = "Level 'rare' of `g` is in the evaluation rows but not in the training rows: merge"
+    with pytest.raises(RefitError, match=message):
+        fitted(rare, plan=pi.CrossValidation(3))
+
+
+def test_a_pipeline_that_meets_an_unseen_level_says_so(data: pd.DataFrame) -> None:
+    rare = data.assign(g=["rare", *data.g[1:]])
+    encode = make_column_transformer((OneHotEncoder(), ["g"]), remainder="passthrough")
+    results = fitted(
+        rare, estimator=make_pipeline(encode, LINEAR), plan=pi.CrossValidation(3), design="frame"
+    )
+    with pytest.raises(PredictionError, match=r"can't predict .* rows: ValueError: .*'rare'"):
+        results.pfi()
+
+
+@pytest.mark.parametrize("design", ["matrix", "frame"])
+@pytest.mark.parametrize("value", [1.0, True, 3])
+def test_a_constant_feature_has_importance_0_and_a_note(
+    data: pd.DataFrame, design: str, value: Any
+) -> None:
+    pfi = fitted(data.assign(g=value), design=design).pfi()
+    assert pfi.params["g"] == pfi.bse["g"] == 0
+    assert np.isnan(pfi.pvalues["g"])
+    assert pfi.conf_int().loc["g"].isna().all()
+    assert "`g`: constant in the data, so nothing can be replaced" in str(pfi.summary())
+
+
+def test_a_constant_string_feature_has_importance_0_too(data: pd.DataFrame) -> None:
+    results = fitted(data.assign(g="only"))
+    assert results.pfi().params["g"] == 0
+    assert results.pd("g").params.shape == (1,)
+
+
+@pytest.mark.parametrize("loss", ["log", "brier"])
+def test_a_classifier_with_a_loss_it_can_not_serve(data: pd.DataFrame, loss: Any) -> None:
+    results = fitted(data, "g ~ x + z", LinearSVC(), pi.Bootstrap(3, strata="g"))
+    with pytest.raises(LossError, match=r"needs class probabilities, .*use \"zero_one\""):
+        results.pfi(loss=loss)
+
+
+MISSING: dict[str, Callable[[np.ndarray], pd.Series]] = {
+    "float64": lambda at: pd.Series(np.arange(60.0)).mask(at),
+    "Int64": lambda at: pd.Series(np.arange(60), dtype="Int64").mask(at),
+    "Float64": lambda at: pd.Series(np.arange(60.0), dtype="Float64").mask(at),
+    "boolean": lambda at: pd.Series(np.arange(60) % 2 == 0, dtype="boolean").mask(at),
+    "string": lambda at: pd.Series(list("abc") * 20, dtype="string").mask(at),
+    "str": lambda at: pd.Series(list("abc") * 20, dtype="str").mask(at),
+    "category": lambda at: pd.Series(list("abc") * 20, dtype="category").mask(at),
+    "object strings": lambda at: pd.Series(list("abc") * 20, dtype=object).mask(at, pd.NA),
+    "object numbers": lambda at: pd.Series(range(60), dtype=object).mask(at, pd.NA),
+    "object booleans": lambda at: pd.Series([True, False] * 30, dtype=object).mask(at, None),
+}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+def test_missing_values_of_every_kind_of_column_are_dropped_and_counted(
+    data: pd.DataFrame, kind: str
+) -> None:
+    at = np.arange(60) % 9 == 0
+    holes = data.assign(g=MISSING[kind](at))
+    results = fitted(holes)
+    assert results.nobs == 53
+    assert "53 (7 dropped)" in str(results.summary())
+    assert np.isfinite(results.pfi().params).all()
+    whole = MISSING[kind](np.zeros(60, bool))
+    expected = fitted(data.assign(g=whole)[~at])
+    np.testing.assert_allclose(results.pfi().params, expected.pfi().params, atol=1e-12)
+    np.testing.assert_allclose(results.pd("g").params, expected.pd("g").params, atol=1e-12)
+    with pytest.raises(DataError, match=r"7 rows have missing values \(in g\); fill them in, or"):
+        fitted(holes, missing="raise")
+
+
+@pytest.mark.parametrize(
+    "kind", [k for k in MISSING if "bool" in k or "str" in k or k == "category"]
+)
+def test_a_missing_class_is_dropped_too(data: pd.DataFrame, kind: str) -> None:
+    holes = data.assign(g=MISSING[kind](np.arange(60) % 9 == 0))
+    results = fitted(holes, "g ~ x + z", LogisticRegression())
+    assert results.nobs == 53
+    assert np.isfinite(results.pfi().params).all()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(
+            kind,
+            marks=pytest.mark.xfail(
+                strict=True,
+                reason="Learner reads variables before it drops rows, so booleans stay objects",
+            )
+            if "bool" in kind
+            else (),
+        )
+        for kind in ("Int64", "Float64", "boolean", "object numbers", "object booleans", "category")
+    ],
+)
+def test_columns_with_missing_values_suit_learners_that_take_frames(
+    data: pd.DataFrame, kind: str
+) -> None:
+    holes = data.assign(g=MISSING[kind](np.arange(60) % 9 == 0))
+    boosted = LGBMRegressor(n_estimators=3, verbose=-1, n_jobs=1)
+    assert np.isfinite(fitted(holes, estimator=boosted, design="frame").pfi().params).all()
+
+
+def test_the_callers_data_are_not_changed(data: pd.DataFrame) -> None:
+    data = data.set_index(np.arange(60)[::-1])
+    before = data.copy(deep=True)
+    fitted(data, "np.exp(y) ~ x*z + C(g)", RandomForestRegressor(3)).pd("x")
+    pd.testing.assert_frame_equal(data, before)
+
+
+@pytest.mark.parametrize(
+    "names", [range(4), ["y", "x", "class", "Intercept"], ["y", "C", "Q", "I"]]
+)
+def test_column_names_of_any_kind(data: pd.DataFrame, names: Any) -> None:
+    renamed = data.set_axis(list(names), axis=1)
+    expected = fitted(data).pfi()
+    found = fitted(renamed, f"Q('{names[0]}') ~ ." if names[0] == 0 else "y ~ .").pfi()
+    assert list(found.params.index) == [str(n) for n in names[1:]]
+    np.testing.assert_array_equal(found.params, expected.params)
+    arrays = pi.Learner(data.y, renamed[list(names[1:3])], LINEAR).fit(PLAN, seed=1)
+    assert list(arrays.pfi().params.index) == [str(n) for n in names[1:3]]
+
+
+def test_every_error_is_a_value_error_of_pyinterp() -> None:
+    for error in (DataError, DesignError, FormulaError, InferenceError, LossError, OptionError):
+        assert issubclass(error, PyinterpError)
+        assert issubclass(error, ValueError)

@@ -1,0 +1,123 @@
+"""What-if predictions: the budget changes nothing, and rows meet the right donors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+from pyinterp.engine import BatchedWhatIf
+from pyinterp.errors import OptionError
+
+# Trees give the same bits in batches of any size; matrix products may round differently.
+ROUNDING = 1e-12
+BUDGETS = [1e-9, 0.001, 0.01, 256.0]
+
+CASES = {
+    "forest": ("y ~ x*g + bs(z, df=4)", RandomForestRegressor(5), "matrix"),
+    "linear": ("y ~ x*g + bs(z, df=4)", LinearRegression(), "matrix"),
+    "classes": ("g ~ x + z", RandomForestClassifier(5), "frame"),
+}
+
+
+def whatif(data: pd.DataFrame, case: str, memory_mb: float = 256.0) -> BatchedWhatIf:
+    formula, estimator, design = CASES[case]
+    learner = pi.Learner.from_formula(formula, data, estimator, design=design)  # type: ignore[arg-type]
+    refit = learner.fit(pi.Holdout(0.6), seed=1).refits[0]
+    return BatchedWhatIf(refit.predictor, refit.design, refit.evaluation, memory_mb=memory_mb)
+
+
+def crossed(engine: BatchedWhatIf, variables: Sequence[str], donors: pd.DataFrame) -> np.ndarray:
+    blocks = list(engine.cross(variables, donors))
+    positions = np.concatenate([np.arange(engine.sample.nobs)[b.rows] for b in blocks])
+    np.testing.assert_array_equal(positions, np.arange(engine.sample.nobs))
+    return np.concatenate([b.predictions for b in blocks])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_cross_predicts_every_row_with_every_donor(data: pd.DataFrame, case: str) -> None:
+    engine = whatif(data, case)
+    donors = data[["x", "z"]].sample(7, random_state=1).reset_index(drop=True)
+    found = crossed(engine, ["x", "z"], donors)
+    assert found.shape[:2] == (engine.sample.nobs, 7)
+    for k in range(7):
+        replaced = engine.sample.variables.assign(x=donors.x[k], z=donors.z[k])
+        expected = engine.predictor(engine._design.encode(replaced))
+        np.testing.assert_allclose(found[:, k], expected, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_paired_predicts_what_cross_does(data: pd.DataFrame, case: str) -> None:
+    engine = whatif(data, case)
+    donors, n = data[["x"]], engine.sample.nobs
+    every = crossed(engine, ["x"], donors)
+    index = np.random.default_rng(0).integers(len(donors), size=(n, 5))
+    found = engine.paired(["x"], donors, index)
+    np.testing.assert_allclose(found, every[np.arange(n)[:, None], index], atol=ROUNDING)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_own_values_give_the_factual_predictions(data: pd.DataFrame, case: str) -> None:
+    engine = whatif(data, case)
+    own = np.arange(engine.sample.nobs)[:, None]
+    found = engine.paired(["z", "x"], engine.sample.variables[["x", "z"]], own)
+    np.testing.assert_allclose(found[:, 0], engine.factual, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("memory_mb", BUDGETS[:-1])
+@pytest.mark.parametrize("case", CASES)
+def test_the_memory_budget_does_not_change_predictions(
+    data: pd.DataFrame, case: str, memory_mb: float
+) -> None:
+    large, small = whatif(data, case), whatif(data, case, memory_mb)
+    donors = data[["x"]].iloc[:9]
+    tolerance = ROUNDING if case == "linear" else 0.0
+    np.testing.assert_allclose(
+        crossed(small, ["x"], donors), crossed(large, ["x"], donors), atol=tolerance, rtol=0
+    )
+    index = np.random.default_rng(0).integers(9, size=(small.sample.nobs, 4))
+    np.testing.assert_allclose(
+        small.paired(["x"], donors, index),
+        large.paired(["x"], donors, index),
+        atol=tolerance,
+        rtol=0,
+    )
+
+
+def test_batches_stay_within_the_budget(data: pd.DataFrame) -> None:
+    largest = []
+    engine = whatif(data, "linear", 0.01)
+    predict = engine.predictor
+
+    def watch(matrix: Any) -> np.ndarray:
+        largest.append(len(matrix))
+        return predict(matrix)
+
+    engine.predictor = watch  # type: ignore[assignment]
+    list(engine.cross(["x"], data[["x"]]))
+    bytes_per_row = 24 * (len(engine._design.columns) + 1)
+    assert max(largest) * bytes_per_row <= 0.01 * 2**20
+    assert len(largest) > 1
+
+
+@pytest.mark.parametrize("memory_mb", BUDGETS[1:-1])
+def test_estimates_do_not_depend_on_the_memory_budget(data: pd.DataFrame, memory_mb: float) -> None:
+    learner = pi.Learner.from_formula("y ~ x*g + z", data, RandomForestRegressor(5))
+    expected = learner.fit(pi.Bootstrap(2), seed=1)
+    found = learner.fit(pi.Bootstrap(2), seed=1, memory_mb=memory_mb)
+    for ask in (lambda r: r.pfi(), lambda r: r.pfi(permutations=3), lambda r: r.pd("g")):
+        np.testing.assert_allclose(ask(found).params, ask(expected).params, atol=ROUNDING)
+        np.testing.assert_allclose(ask(found).bse, ask(expected).bse, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("memory_mb", [0, -1.0, "256", True, None])
+def test_the_budget_must_be_positive(data: pd.DataFrame, memory_mb: Any) -> None:
+    learner = pi.Learner.from_formula("y ~ x", data, LinearRegression())
+    with pytest.raises(OptionError, match="`memory_mb` must be a positive number"):
+        learner.fit(pi.Bootstrap(2), seed=1, memory_mb=memory_mb)

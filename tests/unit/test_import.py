@@ -1,0 +1,52 @@
+"""`import pyinterp` is light, and every public name is there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import pyinterp as pi
+
+LOADED = """
+import sys
+before = set(sys.modules)
+import pyinterp
+new = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(*sorted(new - set(sys.stdlib_module_names)))
+"""
+
+
+def output_of(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603
+    return done.stdout.strip()
+
+
+def test_importing_pyinterp_imports_no_third_party_module() -> None:
+    assert output_of(LOADED) == "pyinterp"
+
+
+def test_errors_come_without_third_party_modules() -> None:
+    code = LOADED.replace("import pyinterp\n", "import pyinterp, pyinterp.errors\n", 1)
+    assert output_of(code) == "pyinterp"
+
+
+@pytest.mark.parametrize("name", pi.__all__)
+def test_every_public_name_resolves_and_is_listed(name: str) -> None:
+    assert getattr(pi, name) is not None
+    assert name in dir(pi)
+    assert output_of(f"from pyinterp import {name}; print({name}.__name__)").endswith(name)
+
+
+def test_public_names_are_sorted_and_unique() -> None:
+    assert sorted(set(pi.__all__)) == list(pi.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'pyinterp' has no attribute 'lm'"):
+        pi.lm  # noqa: B018
+
+
+def test_the_version_is_a_string() -> None:
+    assert pi.__version__[0].isdigit()

@@ -1,0 +1,379 @@
+"""Resampling plans: who trains, who evaluates, and the correction that follows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+from pyinterp.errors import DataError, OptionError, RefitError
+from pyinterp.resampling import Part, Resampling, Units
+from pyinterp.sample import Response, Sample
+
+# A share of n = 1000 distinct rows has a standard deviation below 0.01 per bootstrap draw
+# (sd of the number of distinct rows is about sqrt(n (e^-1 - 2 e^-2)) = 10); over 200 draws five
+# standard errors are 0.0035, and the ratio of two such shares stays below three times that.
+FIVE_SE = 0.0035
+RATIO_FIVE_SE = 3 * FIVE_SE
+
+PLANS: list[Resampling] = [
+    pi.Bootstrap(6),
+    pi.Subsampling(6),
+    pi.Subsampling(6, fraction=0.5),
+    pi.Holdout(0.7),
+    pi.CrossValidation(5, repeats=2),
+]
+
+
+def sample_of(y: Any, classes: tuple[Any, ...] | None = None) -> Sample:
+    n = len(y)
+    return Sample(
+        variables=pd.DataFrame({"x": np.arange(n, dtype=float)}),
+        y=np.asarray(y, dtype=float),
+        response=Response(name="y", classes=classes),
+        rows=np.arange(n),
+    )
+
+
+def parts_of(
+    plan: Resampling,
+    n: int,
+    *,
+    cluster: Any = None,
+    strata: Any = None,
+    seed: int = 0,
+    y: Any = None,
+    classes: tuple[Any, ...] | None = None,
+) -> list[Part]:
+    population = sample_of(np.arange(n) if y is None else y, classes)
+    units = Units.make(n, cluster, strata)
+    return list(plan.parts(population, units, np.random.default_rng(seed), lambda data: data))
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(n=st.integers(20, 90), seed=st.integers(0, 2**16), which=st.integers(0, len(PLANS) - 1))
+def test_training_and_evaluation_rows_are_disjoint_and_complete(
+    n: int, seed: int, which: int
+) -> None:
+    plan = PLANS[which]
+    parts = parts_of(plan, n, seed=seed)
+    assert len(parts) == plan.number
+    for train, evaluation in parts:
+        assert not set(train.rows) & set(evaluation.rows)
+        assert sorted({*train.rows, *evaluation.rows}) == list(range(n))
+        assert len(set(evaluation.rows)) == evaluation.nobs
+
+
+def test_sizes() -> None:
+    for train, evaluation in parts_of(pi.Bootstrap(5), 100):
+        assert train.nobs == 100
+        assert evaluation.nobs == 100 - len(np.unique(train.rows))
+    for train, evaluation in parts_of(pi.Subsampling(5), 100):
+        assert (train.nobs, evaluation.nobs) == (63, 37)
+        assert len(np.unique(train.rows)) == 63
+    for train, evaluation in parts_of(pi.Holdout(0.8), 50):
+        assert (train.nobs, evaluation.nobs) == (40, 10)
+    for train, evaluation in parts_of(pi.CrossValidation(7), 40):
+        assert evaluation.nobs in (5, 6)
+        assert train.nobs == 40 - evaluation.nobs
+
+
+def test_folds_partition_the_rows_in_every_repeat() -> None:
+    parts = parts_of(pi.CrossValidation(6, repeats=3), 45)
+    assert len(parts) == 18
+    partitions = []
+    for repeat in range(3):
+        folds = [parts[repeat * 6 + k].evaluation.rows for k in range(6)]
+        assert sorted(np.concatenate(folds)) == list(range(45))
+        partitions.append([tuple(sorted(f)) for f in folds])
+    assert partitions[0] != partitions[1] != partitions[2]
+
+
+def test_bootstrap_draws_every_row_equally_often() -> None:
+    n, m = 30, 400
+    drawn = np.zeros(n)
+    for train, _ in parts_of(pi.Bootstrap(m), n):
+        drawn += np.bincount(train.rows, minlength=n)
+    # Binomial(n m, 1/n) per row: five standard errors of its mean share.
+    assert np.abs(drawn / m - 1).max() < 5 * np.sqrt((1 - 1 / n) / m)
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected", "tolerance"),
+    [
+        (pi.Bootstrap(200), np.exp(-1) / (1 - np.exp(-1)), RATIO_FIVE_SE),
+        (pi.Subsampling(20), 0.368 / 0.632, 1e-12),
+        (pi.Subsampling(20, fraction=0.5), 1.0, 1e-12),
+        (pi.CrossValidation(10), 1 / 9, 1e-12),
+        (pi.CrossValidation(4, repeats=2), 1 / 3, 1e-12),
+    ],
+)
+def test_correction_is_the_ratio_of_distinct_rows(
+    plan: Resampling, expected: float, tolerance: float
+) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(1000, 1)), rng.normal(size=1000)
+    results = pi.Learner(y, X, DummyRegressor()).fit(plan, seed=1)
+    m, s2 = plan.number, results.loss().refit_frame().iloc[:, 0].var()
+    variance = float(results.loss(cov_type="corrected").cov_params().iloc[0, 0])
+    assert variance / s2 - 1 / m == pytest.approx(expected, abs=tolerance)
+    for refit in results.refits:
+        assert refit.n_train == len(np.unique(refit.train_rows))
+        assert refit.n_evaluation == refit.evaluation.nobs
+
+
+def test_correction_counts_clusters_if_clusters_are_drawn() -> None:
+    rng = np.random.default_rng(1)
+    cluster = np.repeat(np.arange(20), 5)
+    X, y = rng.normal(size=(100, 1)), rng.normal(size=100)
+    results = pi.Learner(y, X, DummyRegressor()).fit(
+        pi.Subsampling(3, fraction=0.6, cluster=cluster)
+    )
+    assert [(r.n_train, r.n_evaluation) for r in results.refits] == [(12, 8)] * 3
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_strata_keep_their_shares(plan: Resampling) -> None:
+    strata = np.repeat([0, 1, 2], [60, 30, 10])
+    order = np.random.default_rng(0).permutation(100)
+    strata = strata[order]
+    whole = np.bincount(strata)
+    for train, evaluation in parts_of(plan, 100, strata=strata):
+        counts = np.bincount(strata[train.rows], minlength=3)
+        expected = whole * train.nobs / 100
+        assert np.abs(counts - expected).max() <= 1
+        if not isinstance(plan, pi.Bootstrap):  # how many are out of bag is random per stratum
+            left = np.bincount(strata[evaluation.rows], minlength=3)
+            assert np.abs(left - whole * evaluation.nobs / 100).max() <= 1
+
+
+def test_stratified_bootstrap_draws_as_many_as_the_stratum_has() -> None:
+    strata = np.repeat([0, 1], [70, 30])
+    for train, _ in parts_of(pi.Bootstrap(5), 100, strata=strata):
+        np.testing.assert_array_equal(np.bincount(strata[train.rows]), [70, 30])
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("stratified", [False, True])
+def test_clusters_are_whole_in_or_out(plan: Resampling, stratified: bool) -> None:
+    rng = np.random.default_rng(3)
+    cluster = rng.permutation(np.repeat(np.arange(24), rng.integers(1, 6, size=24)))
+    strata = cluster % 2 if stratified else None
+    size = np.bincount(cluster)
+    for train, evaluation in parts_of(plan, len(cluster), cluster=cluster, strata=strata):
+        assert not set(cluster[train.rows]) & set(cluster[evaluation.rows])
+        times = np.bincount(cluster[train.rows], minlength=24)
+        assert (times % size == 0).all()
+        copies = np.bincount(train.rows, minlength=len(cluster))
+        for c in range(24):
+            assert len(set(copies[cluster == c])) == 1
+        left = np.bincount(cluster[evaluation.rows], minlength=24)
+        assert set(left[left > 0]) <= set(size)
+
+
+def test_columns_name_strata_and_clusters(data: pd.DataFrame) -> None:
+    data = data.assign(subject=np.repeat(np.arange(20), 3), site=np.repeat(np.arange(4), 15))
+    model = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
+    named = model.fit(pi.Bootstrap(4, cluster="subject", strata="site"), seed=1)
+    given = model.fit(pi.Bootstrap(4, cluster=data.subject, strata=data.site.to_numpy()), seed=1)
+    for a, b in zip(named.refits, given.refits, strict=True):
+        np.testing.assert_array_equal(a.train_rows, b.train_rows)
+        assert not set(data.subject[a.train_rows]) & set(data.subject[a.evaluation.rows])
+
+
+def test_strata_and_clusters_follow_the_rows_that_are_kept(data: pd.DataFrame) -> None:
+    data = data.assign(subject=np.repeat([f"s{k}" for k in range(20)], 3))
+    data.loc[::7, "x"] = np.nan
+    kept = data.dropna().reset_index(drop=True)
+    results = pi.Learner.from_formula("y ~ x", data, LinearRegression()).fit(
+        pi.Bootstrap(4, cluster=data.subject.to_numpy()), seed=1
+    )
+    for refit in results.refits:
+        train, out = kept.subject[refit.train_rows], kept.subject[refit.evaluation.rows]
+        assert not set(train) & set(out)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_training_rows_hold_every_class(plan: Resampling) -> None:
+    y = np.zeros(60)
+    y[:2], y[2:5] = 1, 2
+    for seed in range(15):
+        for train, _ in parts_of(plan, 60, y=y, classes=("a", "b", "c"), seed=seed):
+            assert set(train.y) == {0, 1, 2}
+
+
+def test_a_class_that_cannot_be_in_every_training_part_is_an_error() -> None:
+    y = np.zeros(40)
+    y[0] = 1
+    with pytest.raises(DataError, match=r"must hold every class.*5 folds.*merge rare classes"):
+        parts_of(pi.CrossValidation(5), 40, y=y, classes=("a", "b"))
+
+
+def test_strata_too_small_to_split_are_an_error() -> None:
+    with pytest.raises(DataError, match=r"rows that train and rows that evaluate.*20 strata"):
+        parts_of(pi.Bootstrap(3), 20, strata=np.arange(20))
+
+
+def test_clusters_must_lie_within_strata() -> None:
+    with pytest.raises(DataError, match="must lie within one stratum, but cluster number 1"):
+        Units.make(6, np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 0, 1, 1, 1]))
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_splits_depend_on_the_seed_alone(data: pd.DataFrame, plan: Resampling) -> None:
+    def rows(formula: str, estimator: Any, seed: int) -> list[list[int]]:
+        results = pi.Learner.from_formula(formula, data, estimator).fit(plan, seed=seed)
+        return [[*r.train_rows, *r.evaluation.rows] for r in results.refits]
+
+    first = rows("y ~ x", LinearRegression(), 7)
+    assert rows("y ~ .", DecisionTreeRegressor(), 7) == first
+    assert rows("y ~ bs(x, df=4) + g", LinearRegression(), 7) == first
+    assert rows("y ~ x", LinearRegression(), 8) != first
+
+
+def draw(rng: np.random.Generator, n: int = 50) -> pd.DataFrame:
+    x, z = rng.normal(size=(2, n))
+    return pd.DataFrame({"y": x + rng.normal(size=n), "x": x, "z": z})
+
+
+def test_fresh_draws_of_frames_and_of_arrays_agree() -> None:
+    def arrays(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        data = draw(rng)
+        return data["y"].to_numpy(), data[["x", "z"]].to_numpy()
+
+    first = draw(np.random.default_rng(0))
+    by_formula = pi.Learner.from_formula("y ~ x + z", first, LinearRegression())
+    by_array = pi.Learner(first["y"], first[["x", "z"]].to_numpy(), LinearRegression())
+    a = by_formula.fit(pi.FreshDraws(draw, 5), seed=3)
+    b = by_array.fit(pi.FreshDraws(arrays, 5), seed=3)
+    np.testing.assert_allclose(a.pfi().refit_frame(), b.pfi().refit_frame(), rtol=1e-10)
+    assert a.pfi().cov_type == "naive"
+    with_c = a.pfi(cov_type="corrected").cov_params()
+    np.testing.assert_allclose(with_c, a.pfi(cov_type="naive").cov_params(), rtol=1e-12)
+
+
+def test_fresh_draws_share_no_rows_and_split_by_fraction() -> None:
+    seen: list[pd.DataFrame] = []
+
+    def record(rng: np.random.Generator) -> pd.DataFrame:
+        seen.append(draw(rng))
+        return seen[-1]
+
+    model = pi.Learner.from_formula("y ~ x", draw(np.random.default_rng(0)), LinearRegression())
+    results = model.fit(pi.FreshDraws(record, 4, fraction=0.6), seed=1)
+    assert len(seen) == 4
+    assert len(np.unique(np.concatenate([d["x"] for d in seen]))) == 200
+    for data, refit in zip(seen, results.refits, strict=True):
+        assert (refit.n_train, refit.n_evaluation) == (30, 20)
+        np.testing.assert_array_equal(refit.train_y, data["y"][:30])
+        np.testing.assert_array_equal(refit.evaluation.y, data["y"][30:])
+
+
+def test_fresh_draws_keep_the_classes_of_the_learners_data() -> None:
+    def with_classes(labels: list[str]) -> Any:
+        def draw_labels(rng: np.random.Generator) -> pd.DataFrame:
+            x = rng.normal(size=60)
+            cut = pd.cut(x, [-9, -0.5, 0.5, 9], labels=["low", "mid", "high"])
+            y = pd.Categorical(rng.permutation(np.resize(labels, 60)) if labels else cut)
+            return pd.DataFrame({"y": y, "x": x})
+
+        return draw_labels
+
+    def model(labels: list[str]) -> pi.Learner:
+        data = with_classes(labels)(np.random.default_rng(0))
+        return pi.Learner.from_formula("y ~ x", data, LogisticRegression())
+
+    ordered = model([])  # categories low < mid < high; fresh draws sort them by name
+    as_text = pi.FreshDraws(lambda rng: with_classes([])(rng).astype({"y": "str"}), 3)
+    fresh = pi.FreshDraws(with_classes([]), 3)
+    expected, found = ordered.fit(fresh, seed=1), ordered.fit(as_text, seed=1)
+    assert found.refits[0].predictor.classes == ("low", "mid", "high")
+    np.testing.assert_allclose(found.pfi().params, expected.pfi().params)
+    np.testing.assert_allclose(found.pd("x").params, expected.pd("x").params)
+    with pytest.raises(DataError, match="draw 1 has class 'c' of `y`"):
+        model(["a", "b"]).fit(pi.FreshDraws(with_classes(["a", "c"]), 2), seed=1)
+    with pytest.raises(DataError, match="fresh draw 1 has no training row of class 'c'"):
+        model(["a", "b", "c"]).fit(pi.FreshDraws(with_classes(["a", "b"]), 2), seed=1)
+
+
+def test_fresh_draws_may_bring_levels_that_can_not_be_encoded(data: pd.DataFrame) -> None:
+    model = pi.Learner.from_formula("y ~ x + g", data, LinearRegression())
+    plan = pi.FreshDraws(lambda rng: data.assign(g=rng.permutation(list("abcd") * 15)), 2)
+    with pytest.raises(RefitError, match=r"Refit 1 of 2 failed: DesignError: .*'d'"):
+        model.fit(plan, seed=1)
+    spline = pi.Learner.from_formula("y ~ bs(x, df=4)", data, LinearRegression())
+    wider = pi.FreshDraws(lambda rng: data.assign(x=2 * rng.permutation(data.x)), 2)
+    with pytest.raises(RefitError, match=r"Refit 1 of 2 failed: DesignError: .*knots"):
+        spline.fit(wider, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: pi.Bootstrap(0), "`refits` must be a whole number of at least 1, not 0"),
+        (lambda: pi.Bootstrap(2.5), "`refits` must be a whole number"),  # type: ignore[arg-type]
+        (lambda: pi.Bootstrap(True), "`refits` must be a whole number"),
+        (lambda: pi.Subsampling("3"), "not '3'"),  # type: ignore[arg-type]
+        (lambda: pi.Subsampling(fraction=0.0), r"`fraction` must be a number in \(0, 1\)"),
+        (lambda: pi.Subsampling(fraction=1), "not 1"),
+        (lambda: pi.Holdout("half"), "not 'half'"),  # type: ignore[arg-type]
+        (lambda: pi.CrossValidation(1), "`folds` must be a whole number of at least 2, not 1"),
+        (lambda: pi.CrossValidation(5, repeats=0), "`repeats` must be a whole number"),
+        (lambda: pi.FreshDraws(3), "`generator` must be a function"),  # type: ignore[arg-type]
+        (lambda: pi.FreshDraws(draw, fraction=1.5), "not 1.5"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_a_clear_error(make: Any, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        make()
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    assert pi.Bootstrap(np.int64(3)).number == 3
+    assert pi.Subsampling(3, fraction=np.float32(0.5)).number == 3
+
+
+@pytest.mark.parametrize(
+    ("plan", "n", "message"),
+    [
+        (pi.CrossValidation(10), 6, "at least as many rows or clusters as folds; got 6 for 10"),
+        (pi.CrossValidation(6), 6, "2 evaluation rows, but 6-fold cross-validation of 6 rows"),
+        (pi.Holdout(0.9), 6, "2 evaluation rows, but holdout, 0.9 of 6 rows gave 5 and 1"),
+        (pi.Subsampling(2, fraction=0.1), 6, "training rows.*gave 1 and 5"),
+    ],
+)
+def test_too_few_rows_for_the_plan_is_a_clear_error(plan: Resampling, n: int, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        parts_of(plan, n)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"strata": "site"}, OptionError, "`strata` names column 'site', which is not in the data"),
+        ({"cluster": "gg"}, OptionError, r"`cluster` names column 'gg'.*Did you mean `g`\?"),
+        ({"strata": [1, 2]}, OptionError, r"one value per row of the data \(60\); got 2"),
+        ({"cluster": [None, *range(59)]}, DataError, "`cluster` must have no missing values; 1"),
+    ],
+)
+def test_strata_and_clusters_that_do_not_fit_are_a_clear_error(
+    data: pd.DataFrame, options: Any, error: type[Exception], message: str
+) -> None:
+    model = pi.Learner.from_formula("y ~ x", data, LinearRegression())
+    with pytest.raises(error, match=message):
+        model.fit(pi.Bootstrap(3, **options), seed=1)
+
+
+@pytest.mark.parametrize("plan", [15, "bootstrap", pi.Bootstrap])
+def test_resampling_must_be_a_plan(data: pd.DataFrame, plan: Any) -> None:
+    model = pi.Learner.from_formula("y ~ x", data, LinearRegression())
+    with pytest.raises(OptionError, match=r"must be a plan such as pi\.Bootstrap\(15\)"):
+        model.fit(plan)

@@ -1,0 +1,227 @@
+"""Reading columns: what becomes a number, a boolean or a level, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pyinterp.errors import DataError, OptionError
+from pyinterp.sample import (
+    Response,
+    Sample,
+    as_frame,
+    complete_rows,
+    read_response,
+    read_variables,
+)
+
+N = 8
+NUMBERS = np.arange(N)
+LEVELS = ["a", "b"] * (N // 2)
+TRUTH = [True, False] * (N // 2)
+
+
+def column(values: Any, dtype: str | None = None) -> pd.Series:
+    return pd.Series(values, dtype=dtype, name="v")
+
+
+def read(values: pd.Series) -> pd.Series:
+    return read_variables(values.to_frame())["v"]
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int64", "uint8", "float32", "float64", "Int64", "Float64", "object", "Sparse[float]"]
+)
+def test_numbers_are_read_as_numpy_numbers(dtype: str) -> None:
+    found = read(column(NUMBERS).astype(dtype))
+    assert isinstance(found.dtype, np.dtype)
+    assert found.dtype.kind in "iuf"
+    np.testing.assert_array_equal(found, NUMBERS)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "boolean", "object"])
+def test_booleans_are_read_as_booleans(dtype: str) -> None:
+    found = read(column(TRUTH).astype(dtype))
+    assert found.dtype == bool
+    np.testing.assert_array_equal(found, TRUTH)
+
+
+@pytest.mark.parametrize("dtype", ["str", "string", "object", "category"])
+def test_strings_and_categories_keep_their_dtype(dtype: str) -> None:
+    given = column(LEVELS).astype(dtype)
+    assert read(given).dtype == given.dtype
+    assert read(given).tolist() == LEVELS
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        (NUMBERS, "Int64"),
+        (NUMBERS, "Float64"),
+        (NUMBERS, "object"),
+        (TRUTH, "boolean"),
+        (TRUTH, "object"),
+        (LEVELS, "string"),
+        (LEVELS, "str"),
+        (LEVELS, "object"),
+        (LEVELS, "category"),
+    ],
+)
+def test_a_missing_value_of_any_kind_is_found(values: Any, dtype: str, missing: Any) -> None:
+    given = column(list(values)).astype("object")
+    given.iloc[2] = missing
+    kept = complete_rows([read_variables(given.astype(dtype).to_frame())], "drop")
+    np.testing.assert_array_equal(kept, np.arange(N) != 2)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (pd.date_range("2020", periods=N), r"not datetime64\[.*\]; convert it first"),
+        (pd.to_timedelta(NUMBERS, "D"), "not timedelta64"),
+        (pd.period_range("2020", periods=N, freq="D"), "not period"),
+        (NUMBERS * 1j, "not complex128"),
+        (pd.arrays.IntervalArray.from_breaks(range(N + 1)), "not interval"),
+        ([object()] * N, "object column of object; convert it with pandas.to_numeric or astype"),
+        ([*LEVELS[1:], 1], "object column of int, str"),
+        ([*TRUTH[1:], 1], "object column of bool, int"),
+        ([*LEVELS[1:], b"a"], "object column of bytes, str"),
+        ([[1, 2]] * N, "object column of list"),
+        ([*NUMBERS[1:], np.inf], r"be finite.*1 infinite value\(s\) \(first in row 7\)"),
+        ([-np.inf, *NUMBERS[1:]], r"be finite.*first in row 0"),
+    ],
+)
+def test_a_column_of_another_kind_is_a_clear_error(values: Any, message: str) -> None:
+    with pytest.raises(DataError, match=f"Column `v` must .*{message}"):
+        read(column(values))
+
+
+def test_arrays_get_the_names_of_statsmodels() -> None:
+    assert list(as_frame(np.ones((2, 3))).columns) == ["x1", "x2", "x3"]
+    assert list(as_frame(np.ones(4)).columns) == ["x1"]
+    assert list(as_frame([[1, 2], [3, 4]]).columns) == ["x1", "x2"]
+    assert list(as_frame(pd.Series([1.0, 2.0], name="a")).columns) == ["a"]
+
+
+def test_a_frame_gets_string_names_and_a_range_index() -> None:
+    given = pd.DataFrame({1: [1.0, 2.0], "a": [3.0, 4.0]}, index=["r", "r"])
+    found = as_frame(given)
+    assert list(found.columns) == ["1", "a"]
+    assert found.index.tolist() == [0, 1]
+    assert given.index.tolist() == ["r", "r"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (pd.DataFrame(np.ones((2, 2)), columns=["a", "a"]), "must be unique, but `a`"),
+        (pd.DataFrame(np.ones((2, 2)), columns=[1, "1"]), "must be unique, but `1`"),
+        (pd.DataFrame({"a": []}), r"must have rows and columns; it has shape \(0, 1\)"),
+        (pd.DataFrame(index=range(3)), r"must have rows and columns; it has shape \(3, 0\)"),
+        (np.empty((0, 2)), r"it has shape \(0, 2\)"),
+        (np.ones((2, 2, 2)), r"not an array of 3 dimension\(s\) and dtype float64"),
+        (np.ones((2, 2), complex), "dtype complex128"),
+        (np.array([["a"], ["b"]]), "numeric array"),
+        ({"a": [1, 2]}, "not dict"),
+        ("data.csv", "not str"),
+        (None, "not NoneType"),
+    ],
+)
+def test_data_of_another_kind_is_a_clear_error(given: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        as_frame(given)
+
+
+def response(values: pd.Series, *, classifier: bool, **options: Any) -> tuple[np.ndarray, Response]:
+    return read_response(values, "v", classifier=classifier, learner="Learner", **options)
+
+
+@pytest.mark.parametrize(
+    ("values", "classes"),
+    [
+        (column(LEVELS), ("a", "b")),
+        (column(LEVELS, "string"), ("a", "b")),
+        (column(TRUTH), (False, True)),
+        (column(TRUTH, "boolean"), (False, True)),
+        (column(NUMBERS % 3), (0, 1, 2)),
+        (column(NUMBERS % 2, "Int64"), (0, 1)),
+        (column(NUMBERS % 2 + 3.0), (3.0, 4.0)),
+        (column(pd.Categorical(LEVELS, ["b", "a", "unused"])), ("b", "a")),
+    ],
+)
+def test_classes_are_sorted_or_in_the_order_of_the_categories(
+    values: pd.Series, classes: tuple[Any, ...]
+) -> None:
+    codes, about = response(values, classifier=True)
+    assert about.classes == classes
+    assert [type(c) for c in about.classes] == [type(c) for c in classes]
+    assert about.labels(codes).tolist() == values.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", "Int64", "Float64", "object"])
+def test_a_numeric_response_is_read_as_float(dtype: str) -> None:
+    numbers, about = response(column(NUMBERS).astype(dtype), classifier=False)
+    assert numbers.dtype == np.float64
+    assert about.classes is None
+    np.testing.assert_array_equal(numbers, NUMBERS)
+
+
+@pytest.mark.parametrize("values", [LEVELS, TRUTH, pd.Categorical(LEVELS)])
+def test_a_regressor_needs_numbers(values: Any) -> None:
+    with pytest.raises(DataError, match="Learner is a regressor and needs a numeric response"):
+        response(column(values), classifier=False)
+
+
+def test_a_classifier_needs_labels() -> None:
+    with pytest.raises(DataError, match="is a classifier, but the response `v` has fractional"):
+        response(column(NUMBERS / 3), classifier=True)
+
+
+@pytest.mark.parametrize("values", [[2.0] * N, ["a"] * N, [True] * N])
+def test_a_constant_response_is_an_error(values: Any) -> None:
+    kind = not isinstance(values[0], float)
+    with pytest.raises(DataError, match=rf"`v` must vary, but it is {values[0]!r} in every row"):
+        response(column(values), classifier=kind)
+
+
+def test_a_fitted_model_may_be_evaluated_on_a_constant_response() -> None:
+    numbers, _ = response(column([2.0] * N), classifier=False, constant_ok=True)
+    np.testing.assert_array_equal(numbers, 2.0)
+
+
+def test_missing_rows_are_dropped_or_refused() -> None:
+    frame = pd.DataFrame({"a": [1.0, np.nan, *range(5)], "b": [*range(6), np.nan]})
+    y = pd.Series([np.nan, *range(6)], name="y")
+    kept = complete_rows([frame[["a"]]], "drop")
+    np.testing.assert_array_equal(kept, np.arange(7) != 1)
+    with pytest.raises(DataError, match=r"3 rows have missing values \(in a, b, y\).*\"drop\""):
+        complete_rows([frame, y], "raise")
+    with pytest.raises(DataError, match=r"At least 5 complete rows are needed.*got 4"):
+        complete_rows([frame, y], "drop")
+    with pytest.raises(DataError, match=r"All 7 rows have a missing value \(in a\)"):
+        complete_rows([frame.assign(a=np.nan)[["a"]]], "drop")
+    with pytest.raises(OptionError, match='`missing` must be one of "drop", "raise", not \'keep\''):
+        complete_rows([frame], "keep")  # type: ignore[arg-type]
+
+
+def test_taking_rows_keeps_all_parts_together() -> None:
+    sample = Sample(
+        variables=pd.DataFrame({"a": [10.0, 11.0, 12.0]}),
+        y=np.array([0.0, 1.0, 2.0]),
+        response=Response(name="y"),
+        rows=np.array([5, 6, 7]),
+        clusters=np.array([0, 0, 1]),
+    )
+    taken = sample.take(np.array([2, 0, 2]))
+    assert taken.nobs == 3
+    assert taken.variables["a"].tolist() == [12.0, 10.0, 12.0]
+    assert taken.variables.index.tolist() == [0, 1, 2]
+    assert taken.y is not None
+    assert taken.y.tolist() == [2, 0, 2]
+    assert taken.rows.tolist() == [7, 5, 7]
+    assert taken.clusters is not None
+    assert taken.clusters.tolist() == [1, 0, 1]
