@@ -25,7 +25,7 @@ calibration: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 -m calibration tests/calibration
 
 acceptance: $(VENV)/.test
-	$(BIN)/python -m pytest -s -m acceptance tests/acceptance
+	$(BIN)/python -m pytest -s -m acceptance tests/acceptance tests/docs
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyinterp import datasets
     from pyinterp.adapters import statsmodels_learner
-    from pyinterp.compare import compare, summary_col
+    from pyinterp.comparison import compare, summary_col
     from pyinterp.fitted import FittedModel
     from pyinterp.learner import Learner, LearnerResults
     from pyinterp.losses import Loss
@@ -54,9 +54,9 @@ _HOME = {
     "LearnerResults": "learner",
     "Loss": "losses",
     "Subsampling": "resampling",
-    "compare": "compare",
+    "compare": "comparison",
     "statsmodels_learner": "adapters",
-    "summary_col": "compare",
+    "summary_col": "comparison",
 }
 
 

@@ -54,6 +54,10 @@ class Context:
         Rows left out because of missing values.
     plan : str
         Resampling plan, or how the model's rows came about.
+    studied : str
+        Name under which published simulations studied the plan; empty if they did not.
+    where : {"out of sample", "in sample", "evaluation rows"}
+        What the rows are to the models that they evaluate.
     refits, failed : int
         Refits that were made and that failed.
     n_train, n_evaluation : float
@@ -74,6 +78,8 @@ class Context:
     nobs: int
     dropped: int
     plan: str
+    studied: str
+    where: str
     refits: int
     failed: int
     n_train: float

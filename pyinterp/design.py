@@ -57,10 +57,14 @@ class Design(ABC):
         The variables used, in the order of the data.
     columns : tuple of str
         The names of the columns given to the estimator.
+    discrete : frozenset of str
+        Variables that the design treats as categories, numbers among them (``C(year)``): only
+        their observed values can be encoded.
     """
 
     variables: tuple[str, ...]
     columns: tuple[str, ...]
+    discrete: frozenset[str] = frozenset()
 
     @abstractmethod
     def encode(self, frame: pd.DataFrame) -> Matrix:
@@ -156,6 +160,12 @@ class FormulaDesign(Design):
         self.variables = tuple(name for name in known if name in used)
         if not self.variables:
             raise FormulaError("The formula must have at least one variable on its right side.")
+        self.discrete = frozenset(
+            name
+            for factor, found in info.factor_infos.items()
+            if found.type == "categorical"
+            for name in names_in(factor.code, known)
+        )
         self.has_intercept = "Intercept" in info.column_names
         self._kept = np.flatnonzero([intercept or c != "Intercept" for c in info.column_names])
         self.columns = tuple(info.column_names[i] for i in self._kept)

@@ -18,6 +18,8 @@ __all__ = [
     "RefitWarning",
     "check_alpha",
     "check_choice",
+    "check_jobs",
+    "check_memory",
     "did_you_mean",
 ]
 
@@ -76,6 +78,24 @@ def check_choice(argument: str, value: object, allowed: Iterable[str]) -> None:
         raise OptionError(
             f"`{argument}` must be one of {listed}, not {value!r}.{did_you_mean(value, choices)}"
         )
+
+
+def check_jobs(n_jobs: object) -> None:
+    """Raise `OptionError` unless `n_jobs` is None or a whole number other than 0."""
+    if n_jobs is not None and (
+        not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or not n_jobs
+    ):
+        raise OptionError(
+            "`n_jobs` must be None or a whole number other than 0 (-1 for all cores), not "
+            f"{n_jobs!r}."
+        )
+
+
+def check_memory(memory_mb: object) -> None:
+    """Raise `OptionError` unless `memory_mb` is a positive, finite number."""
+    number = isinstance(memory_mb, int | float) and not isinstance(memory_mb, bool)
+    if not number or not 0 < memory_mb < float("inf"):  # type: ignore[operator]  # a number
+        raise OptionError(f"`memory_mb` must be a positive number, not {memory_mb!r}.")
 
 
 def check_alpha(alpha: float) -> None:

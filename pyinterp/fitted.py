@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp.design import ArrayDesign, Design, FrameDesign
-from pyinterp.errors import DataError, OptionError
+from pyinterp.errors import DataError, OptionError, check_memory
 from pyinterp.estimands.base import Subject, features_of
 from pyinterp.formula import names_in
 from pyinterp.interpretable import Analysis, Interpretable, context_of
@@ -21,6 +22,7 @@ from pyinterp.sample import (
     Response,
     Sample,
     as_frame,
+    check_aligned,
     complete_rows,
     read_response,
     read_variables,
@@ -86,6 +88,8 @@ class FittedModel(Interpretable):
         memory_mb: float = 256.0,
     ) -> None:
         frame = as_frame(X, "X")
+        check_aligned(y, X, "y", "X")
+        check_memory(memory_mb)
         name, response = _response_column(y, frame, fitted)
         if isinstance(y, str):
             frame = frame.drop(columns=y)
@@ -94,15 +98,15 @@ class FittedModel(Interpretable):
             units = _column(cluster, frame, "cluster")
             if isinstance(cluster, str) and cluster not in _wanted(fitted, frame):
                 frame = frame.drop(columns=cluster)
-        variables, design = _encoding(fitted, frame)
-        parts: list[pd.DataFrame | pd.Series[Any]] = [variables]
+        parts: list[pd.DataFrame | pd.Series[Any]] = [frame[_wanted(fitted, frame)]]
         parts += [part for part in (response, units) if part is not None]
         keep = complete_rows(parts, missing)
+        variables, design = _encoding(fitted, frame[keep])
         predictor, about, numbers = _predictor(
             fitted, classes, None if response is None else response[keep], name
         )
         sample = Sample(
-            variables=variables[keep].reset_index(drop=True),
+            variables=variables.reset_index(drop=True),
             y=numbers,
             response=about,
             rows=np.flatnonzero(keep),
@@ -115,6 +119,7 @@ class FittedModel(Interpretable):
             groups=groups,
             dropped=int((~keep).sum()),
             plan="none (one fitted model)",
+            where="evaluation rows",
             seed=seed,
             memory_mb=memory_mb,
         )
@@ -137,6 +142,7 @@ class FittedModel(Interpretable):
         groups: Mapping[str, Sequence[str]] | None,
         dropped: int,
         plan: str,
+        where: str,
         seed: int | np.random.Generator | None,
         memory_mb: float = 256.0,
     ) -> None:
@@ -155,6 +161,7 @@ class FittedModel(Interpretable):
             subject=Subject(
                 population=sample,
                 features=features_of(design.variables, groups),
+                discrete=design.discrete,
                 predictor=predictor,
             ),
             refits=(refit,),
@@ -167,8 +174,9 @@ class FittedModel(Interpretable):
                 nobs=sample.nobs,
                 dropped=dropped,
                 plan=plan,
+                where=where,
                 failed=0,
-                seed=seeds.entropy if seed is not None else None,
+                seed=seeds.entropy,
             ),
             seeds=seeds,
             memory_mb=memory_mb,
@@ -254,11 +262,11 @@ def _predictor(
     fitted: Any, classes: Sequence[Any] | None, response: pd.Series[Any] | None, name: str
 ) -> tuple[Predictor, Response | None, npt.NDArray[np.float64] | None]:
     probability = _is_statsmodels(fitted) and _predicts_probability(fitted)
-    if probability and response is not None and response.nunique() <= 2:
-        _, about = read_response(response, name, classifier=True, learner=learner_name(fitted))
-        predictor = Predictor.of(fitted.predict, classes=classes or about.classes)
-    elif probability:
-        predictor = Predictor.of(fitted.predict, classes=classes or (0, 1))
+    if probability:
+        if classes is None and response is not None and response.nunique() == 2:
+            _, about = read_response(response, name, classifier=True, learner=learner_name(fitted))
+            classes = about.classes
+        predictor = replace(Predictor.of(fitted.predict, classes or (0, 1)), estimator=fitted)
     else:
         predictor = Predictor.of(fitted, classes)
     if response is None:

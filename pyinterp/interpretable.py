@@ -17,12 +17,12 @@ from tqdm import tqdm
 
 from pyinterp.context import Context, Fit
 from pyinterp.engine import BatchedWhatIf, WhatIf
-from pyinterp.errors import InferenceError, OptionError, check_choice
+from pyinterp.errors import InferenceError, check_choice, check_memory
 from pyinterp.estimands.base import Case, Estimand, Measurement, Subject
 from pyinterp.estimands.effects import Grid, PDKind, Scale, partial_dependence
 from pyinterp.estimands.permutation import Permutations, Relation, permutation_importance
 from pyinterp.estimands.risk import RiskRelation, risk
-from pyinterp.inference import ALTERNATIVES, Alternative, CovType, Evidence, variance
+from pyinterp.inference import ALTERNATIVES, Alternative, CovType, Evidence, adjust, variance
 from pyinterp.losses import LossLike, choose
 from pyinterp.refits import Refit
 from pyinterp.results import EstimandResults
@@ -88,12 +88,7 @@ class Analysis:
     _measured: dict[Any, tuple[Measurement, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if (
-            isinstance(self.memory_mb, bool)
-            or not isinstance(self.memory_mb, int | float)
-            or self.memory_mb <= 0
-        ):
-            raise OptionError(f"`memory_mb` must be a positive number, not {self.memory_mb!r}.")
+        check_memory(self.memory_mb)
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
@@ -106,8 +101,8 @@ class Analysis:
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
         """Measure every refit once per `estimand.key`."""
         if estimand.key not in self._measured:
-            # Threads: predictions release the GIL, and models need not be copied to processes.
-            outcomes = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
+            # Threads whatever the backend of the refits: models and measurements stay in memory.
+            outcomes = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
                 delayed(estimand.measure)(case) for case in self.cases
             )
             shown = tqdm(
@@ -238,6 +233,11 @@ class Interpretable:
         EstimandResults
             In units of the prediction; one term per grid point (and class). ``row_frame()`` has
             the ICE curves.
+
+        Raises
+        ------
+        OptionError
+            If a variable, level or class is unknown, or the grid can't be used.
         """
         estimand = partial_dependence(
             self._analysis.subject,
@@ -265,7 +265,8 @@ class Interpretable:
             As for `pfi`.
         relation : {"loss", "explained"}
             "explained" gives R² for squared loss and D² for others: one minus the ratio to the
-            loss of the best constant prediction of the training rows.
+            loss of the best constant prediction of the training rows (of the evaluation rows for a
+            `FittedModel`, whose training rows are not known).
         **reading
             ``cov_type``, ``alternative``, ``p_adjust``: see `Reading`.
 
@@ -281,11 +282,10 @@ class Interpretable:
         """Return the summary of `pfi` with default options."""
         return self.pfi().summary(alpha, sort=sort)
 
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return str(self.summary().as_html())
+    def __repr__(self) -> str:
+        context = self._analysis.context
+        made = f", {context.refits} refits ({context.plan})" if context.level == "learner" else ""
+        return f"<{type(self).__name__}: {context.learner}{made}, {context.nobs} rows>"
 
     def _results(
         self, estimand: Estimand, reading: Reading, loss: LossLike | None
@@ -295,6 +295,8 @@ class Interpretable:
             raise TypeError(f"Unexpected keyword argument {sorted(unknown)[0]!r}.")
         alternative = reading.get("alternative", "two-sided")
         check_choice("alternative", alternative, ALTERNATIVES)
+        p_adjust = reading.get("p_adjust")
+        adjust(np.empty(0), p_adjust)  # an unknown method fails here, before any prediction
         analysis = self._analysis
         evidence = analysis.evidence(estimand)
         axis_names = estimand.terms.axis_names
@@ -306,7 +308,7 @@ class Interpretable:
             fit=self._fit(loss),
             rows=tuple(r.evaluation.rows for r in analysis.refits),
             alternative=alternative,
-            p_adjust=reading.get("p_adjust"),
+            p_adjust=p_adjust,
             support={n: analysis.subject.population.variables[n].to_numpy() for n in axis_names},
         )
 
@@ -351,6 +353,8 @@ def context_of(
     nobs: int,
     dropped: int,
     plan: str,
+    where: str,
+    studied: str = "",
     failed: int,
     seed: int | None,
 ) -> Context:
@@ -362,6 +366,8 @@ def context_of(
         nobs=nobs,
         dropped=dropped,
         plan=plan,
+        studied=studied,
+        where=where,
         refits=len(refits),
         failed=failed,
         n_train=float(np.mean([r.n_train for r in refits])),

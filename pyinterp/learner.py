@@ -12,7 +12,14 @@ import patsy
 
 from pyinterp.adapters import fits_intercept, needs_intercept
 from pyinterp.design import Design, FormulaDesign
-from pyinterp.errors import DataError, FormulaError, OptionError, check_choice, did_you_mean
+from pyinterp.errors import (
+    DataError,
+    FormulaError,
+    OptionError,
+    check_choice,
+    check_memory,
+    did_you_mean,
+)
 from pyinterp.estimands.base import Subject, features_of
 from pyinterp.fitted import FittedModel
 from pyinterp.interpretable import Analysis, Interpretable, context_of
@@ -58,6 +65,10 @@ class Learner:
 
     Attributes
     ----------
+    estimator : estimator
+        As given; refits train clones of it.
+    groups : mapping or None
+        As given.
     population : Sample
         The rows analyzed.
     design : Design
@@ -222,6 +233,7 @@ class Learner:
             raise OptionError(
                 f"`resampling` must be a plan such as pi.Bootstrap(15), not {plan!r}."
             )
+        check_memory(memory_mb)
         options = RefitOptions(
             reseed=reseed,
             on_error=on_error,
@@ -252,6 +264,7 @@ class Learner:
                 subject=Subject(
                     population=population,
                     features=self.features,
+                    discrete=self.design.discrete,
                     predictor=refits[0].predictor,
                 ),
                 refits=refits,
@@ -264,6 +277,8 @@ class Learner:
                     nobs=population.nobs,
                     dropped=self.dropped,
                     plan=plan.label,
+                    where="out of sample",
+                    studied=plan.studied,
                     failed=plan.number - len(refits),
                     seed=seeds.entropy,
                 ),
@@ -300,7 +315,8 @@ class Learner:
             population,
             groups=self.groups,
             dropped=self.dropped,
-            plan="none (in sample)",
+            plan="none (one fitted model)",
+            where="in sample",
             seed=seeds.entropy,
         )
 
@@ -325,8 +341,8 @@ class Learner:
         return list(self.design.columns)
 
     def _sample(self, source: Source) -> tuple[Sample, Source, npt.NDArray[np.bool_]]:
-        variables = read_variables(source.variables)
-        keep = complete_rows([variables, source.response], self._missing)
+        keep = complete_rows([source.variables, source.response], self._missing)
+        variables = read_variables(source.variables[keep])
         y, response = read_response(
             source.response[keep],
             str(source.response.name),
@@ -334,10 +350,10 @@ class Learner:
             learner=learner_name(self.estimator),
         )
         sample = Sample(
-            variables=variables[keep].reset_index(drop=True),
+            variables=variables.reset_index(drop=True),
             y=y,
             response=response,
-            rows=np.arange(len(y)),
+            rows=np.flatnonzero(keep),
         )
         return sample, source, keep
 

@@ -197,7 +197,7 @@ def _shares(y: FloatArray) -> FloatArray:
 LOSSES: Mapping[str, Loss] = {
     "squared": Loss("squared error", _squared, "mean", _mean, "{y}²"),
     "absolute": Loss("absolute error", _absolute, "mean", _median, "{y}"),
-    "huber": Loss("Huber, threshold 1", _huber, "mean", None, "{y}²"),
+    "huber": Loss("Huber loss", _huber, "mean", None),
     "poisson": Loss("Poisson deviance", _poisson, "mean", _mean),
     "gamma": Loss("gamma deviance", _gamma, "mean", _mean),
     "log": Loss("log loss", _log, "probability", _shares, "nats"),

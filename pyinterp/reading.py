@@ -14,6 +14,7 @@ from pyinterp.design import ArrayDesign, Design, FormulaDesign, FrameDesign
 from pyinterp.errors import DataError, FormulaError
 from pyinterp.formula import column_named, names_in, parse
 from pyinterp.sample import as_frame as read_frame
+from pyinterp.sample import check_aligned
 
 __all__ = ["ArrayReader", "FormulaReader", "Reader", "Source"]
 
@@ -154,6 +155,7 @@ class ArrayReader(Reader):
         variables = read_frame(exog, "exog")
         if isinstance(endog, pd.DataFrame):
             endog = endog.squeeze(axis=1)
+        check_aligned(endog, exog, "endog", "exog")
         response = endog if isinstance(endog, pd.Series) else _series(endog)
         if response is None or len(response) != len(variables):
             raise DataError(

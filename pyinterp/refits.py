@@ -21,6 +21,7 @@ from pyinterp.errors import (
     RefitError,
     RefitWarning,
     check_choice,
+    check_jobs,
 )
 from pyinterp.predictive import Predictor
 from pyinterp.resampling import Part, Resampling, Units
@@ -78,6 +79,7 @@ class RefitOptions:
     progress: bool = True
 
     def __post_init__(self) -> None:
+        check_jobs(self.n_jobs)
         check_choice("on_error", self.on_error, ("raise", "drop"))
         check_choice("design_state", self.design_state, ("all", "refit"))
         check_choice("unseen_levels", self.unseen_levels, ("raise", "allow"))
@@ -130,7 +132,7 @@ def refit(
                 raise RefitError(_failed(k, len(parts), error)) from error
             failed.append((k, error))
         else:
-            done.append(_refit(k, outcome, own, part, units))
+            done.append(_refit(k, outcome, own, part))
     _report(failed, len(parts), len(done), least=min(2, plan.number))
     return tuple(done)
 
@@ -185,26 +187,17 @@ def _attempt(
         return error
 
 
-def _refit(k: int, predictor: Predictor, design: Design, part: Part, units: Units) -> Refit:
-    train, evaluation = part
-    if train.y is None:
-        raise RefitError("A learner can't be trained without a response.")
+def _refit(k: int, predictor: Predictor, design: Design, part: Part) -> Refit:
     return Refit(
         number=k,
         predictor=predictor,
         design=design,
-        evaluation=evaluation,
-        train_rows=train.rows,
-        train_y=train.y,
-        n_train=_distinct(train, units),
-        n_evaluation=_distinct(evaluation, units),
+        evaluation=part.evaluation,
+        train_rows=part.train.rows,
+        train_y=part.train.y,
+        n_train=part.n_train,
+        n_evaluation=part.n_evaluation,
     )
-
-
-def _distinct(sample: Sample, units: Units) -> int:
-    """Count the units in `sample`; fresh draws have rows of their own, each a unit."""
-    rows = sample.rows
-    return len(np.unique(units.of_row[rows] if rows.max() < len(units.of_row) else rows))
 
 
 def _design_for(design: Design, part: Part, options: RefitOptions) -> Design | Exception:

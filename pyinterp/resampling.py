@@ -30,10 +30,12 @@ REDRAWS = 200
 
 
 class Part(NamedTuple):
-    """One refit's rows."""
+    """One refit's rows, and how many distinct rows or clusters they are."""
 
     train: Sample
     evaluation: Sample
+    n_train: int
+    n_evaluation: int
 
 
 class Split(NamedTuple):
@@ -110,6 +112,11 @@ class Resampling(ABC):
     cluster: By = None
 
     @property
+    def studied(self) -> str:
+        """Name under which published simulations studied this plan; empty if they did not."""
+        return ""
+
+    @property
     @abstractmethod
     def number(self) -> int:
         """Number of refits."""
@@ -162,7 +169,12 @@ class _Splitting(Resampling):
         for split in self._splits(units, rng, classes):
             train, evaluation = units.rows(split.train), units.rows(split.evaluation)
             _check_size(train, evaluation, self.label, population.nobs)
-            yield Part(population.take(train), population.take(evaluation))
+            yield Part(
+                population.take(train),
+                population.take(evaluation),
+                n_train=len(np.unique(split.train)),
+                n_evaluation=len(split.evaluation),
+            )
 
     @abstractmethod
     def _splits(
@@ -227,6 +239,11 @@ class Bootstrap(_Splitting):
         """What tables call the plan."""
         return "bootstrap"
 
+    @property
+    def studied(self) -> str:
+        """Name under which published simulations studied this plan."""
+        return "bootstrap" if self.cluster is None and self.strata is None else ""
+
     def _splits(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
@@ -273,6 +290,12 @@ class Subsampling(_Splitting):
     def label(self) -> str:
         """What tables call the plan."""
         return f"subsampling, {self.fraction:.3g}"
+
+    @property
+    def studied(self) -> str:
+        """Name under which published simulations studied this plan."""
+        plain = self.cluster is None and self.strata is None and self.fraction == 0.632
+        return "subsampling" if plain else ""
 
     def _splits(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
@@ -444,13 +467,22 @@ class FreshDraws(Resampling):
         read: Callable[[Any], Sample],
     ) -> Iterator[Part]:
         """Yield every refit's own rows: the first `fraction` train, the rest evaluate."""
+        seen = 0
         for k, stream in enumerate(rng.spawn(self.refits), start=1):
             sample = _with_classes_of(population, read(self.generator(stream)), k)
+            # Row i of one draw is not row i of another: rows are numbered through.
+            sample = replace(sample, rows=np.arange(seen, seen + sample.nobs))
+            seen += sample.nobs
             first = round(self.fraction * sample.nobs)
             rows = np.arange(sample.nobs)
             _check_size(rows[:first], rows[first:], self.label, sample.nobs)
             _check_classes(sample, rows[:first], k)
-            yield Part(sample.take(rows[:first]), sample.take(rows[first:]))
+            yield Part(
+                sample.take(rows[:first]),
+                sample.take(rows[first:]),
+                n_train=first,
+                n_evaluation=sample.nobs - first,
+            )
 
 
 def _with_classes_of(population: Sample, fresh: Sample, k: int) -> Sample:

@@ -98,8 +98,17 @@ class EstimandResults:
 
     @cached_property
     def tvalues(self) -> pd.Series[float]:
-        """Deviations from the null value in standard errors; missing where `bse` is 0."""
-        return self._series(self._tvalues(self.null), "statistic")
+        """Deviations from the null value in standard errors.
+
+        Missing where `bse` is 0, and for estimands without a natural null value, such as partial
+        dependence and expected loss; `t_test` tests any value.
+        """
+        if self.null is None:
+            return self._series(np.full(len(self.params), np.nan), "statistic")
+        bse = _array(self.bse)
+        missing = np.full(len(bse), np.nan)
+        t = np.divide(self._values - self.null, bse, out=missing, where=bse > 0)
+        return self._series(np.asarray(t), "statistic")
 
     @cached_property
     def pvalues(self) -> pd.Series[float]:
@@ -108,9 +117,9 @@ class EstimandResults:
         return self._series(adjust(raw, self.p_adjust), "p_value")
 
     @property
-    def null(self) -> float:
-        """Value under the null hypothesis of `tvalues` (0 if the estimand has none of its own)."""
-        return 0.0 if self.estimand.null is None else self.estimand.null
+    def null(self) -> float | None:
+        """Value under the null hypothesis of `tvalues`, if the estimand has a natural one."""
+        return self.estimand.null
 
     @property
     def df_resid(self) -> float:
@@ -186,9 +195,12 @@ class EstimandResults:
                 "A hypothesis can't be tested where the contrast does not vary over refits "
                 f"({self.estimand.zero_variance})."
             )
-        return ContrastResults(
+        tested = ContrastResults(
             effect=effect, t=(effect - target) / sd, sd=sd, df_denom=self.df_resid
         )
+        if isinstance(hypotheses, str):
+            tested.c_names = [h.strip() for h in hypotheses.split(",")]
+        return tested
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return estimates with their inference, one row per term.
@@ -304,11 +316,6 @@ class EstimandResults:
 
     def _series(self, values: FloatArray, name: str) -> pd.Series[float]:
         return pd.Series(values, index=self._index, name=name)
-
-    def _tvalues(self, null: float) -> FloatArray:
-        bse = _array(self.bse)
-        missing = np.full(len(bse), np.nan)
-        return np.asarray(np.divide(self._values - null, bse, out=missing, where=bse > 0))
 
     def _constraint(self, hypotheses: str | npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         names = list(self.estimand.terms.names)

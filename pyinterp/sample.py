@@ -19,6 +19,7 @@ __all__ = [
     "Response",
     "Sample",
     "as_frame",
+    "check_aligned",
     "complete_rows",
     "read_response",
     "read_variables",
@@ -116,6 +117,17 @@ def as_frame(data: object, what: str = "data") -> pd.DataFrame:
     if frame.shape[0] == 0 or frame.shape[1] == 0:
         raise DataError(f"`{what}` must have rows and columns; it has shape {tuple(frame.shape)}.")
     return frame
+
+
+def check_aligned(values: object, frame: object, what: str, other: str) -> None:
+    """Raise `DataError` if a Series and the rows it belongs to have different indexes."""
+    if not isinstance(values, pd.Series) or not isinstance(frame, pd.DataFrame | pd.Series):
+        return
+    if len(values) == len(frame) and not values.index.equals(frame.index):
+        raise DataError(
+            f"`{what}` and `{other}` must have the same index, but theirs differ, and pairing them "
+            f"by position could mix up rows; align them, or pass `{what}.to_numpy()`."
+        )
 
 
 def read_variables(frame: pd.DataFrame) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -23,6 +23,7 @@ __all__ = [
     "Subject",
     "Terms",
     "features_of",
+    "names_of",
 ]
 
 Features: TypeAlias = Mapping[str, tuple[str, ...]]
@@ -30,8 +31,15 @@ Features: TypeAlias = Mapping[str, tuple[str, ...]]
 
 def features_of(variables: Sequence[str], groups: Mapping[str, Sequence[str]] | None) -> Features:
     """Return the features: groups of variables, and every variable that is in no group."""
+    if groups is not None and not isinstance(groups, Mapping):
+        raise OptionError(
+            "`groups` must map names to lists of variables, such as "
+            f"{{'size': ['area', 'rooms']}}; got {type(groups).__name__}."
+        )
     owner: dict[str, str] = {}
     for group, members in (groups or {}).items():
+        if not isinstance(group, str):
+            raise OptionError(f"The name of a group must be a string, not {group!r}.")
         if isinstance(members, str) or not members:
             raise OptionError(
                 f"Group {group!r} must be a list of variables such as ['area', 'rooms'], "
@@ -73,10 +81,13 @@ class Subject:
         The variables of every feature; a group has several.
     predictor : Predictor
         A fitted model, for the kind of its predictions.
+    discrete : frozenset of str
+        Variables of which only observed values can be predicted.
     """
 
     population: Sample
     features: Features
+    discrete: frozenset[str] = frozenset()
     predictor: Predictor
 
     @property
@@ -90,7 +101,7 @@ class Subject:
         """Return the named features, or all."""
         if features is None:
             return dict(self.features)
-        names = [features] if isinstance(features, str) else list(features)
+        names = names_of(features)
         if not names:
             raise OptionError("`features` must name at least one feature.")
         for name in names:
@@ -245,6 +256,17 @@ class Estimate:
         )
 
 
+def names_of(features: object) -> list[str]:
+    """Return one name or several as a list."""
+    if isinstance(features, str):
+        return [features]
+    if isinstance(features, Iterable):
+        names = [name for name in features if isinstance(name, str)]
+        if len(names) == len(list(features)):
+            return names
+    raise OptionError(f"`features` must be a name or a list of names, not {features!r}.")
+
+
 Measurement: TypeAlias = Mapping[str, Estimate]
 
 
@@ -282,6 +304,8 @@ class Estimand:
         Footnotes: what a value means.
     exact : str
         What is added to the first note where there is no Monte Carlo error, if anything.
+    coverage : mapping
+        Published coverage of nominal 95% intervals, by (cov_type, plan).
     zero_variance : str
         Reason to print no interval for a term on which all refits agree exactly.
     curves : bool
@@ -299,5 +323,6 @@ class Estimand:
     unit: str
     notes: tuple[str, ...]
     exact: str = ""
+    coverage: Mapping[tuple[str, str], str] = field(default_factory=dict)
     zero_variance: str = "all refits agree exactly, so there is no variance"
     curves: bool = False

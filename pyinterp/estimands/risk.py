@@ -32,8 +32,8 @@ def risk(
     else:
         label = "R²" if used.name == "squared error" else "D²"
         note = (
-            "One minus the ratio of the mean loss to that of the best constant prediction of the "
-            "training rows, per refit."
+            "One minus the ratio of the mean loss to that of the best constant prediction, which "
+            "is that of the training rows (of the evaluation rows for a model fitted elsewhere)."
         )
         if used.constant is None:
             raise LossError(
@@ -46,7 +46,7 @@ def risk(
         measure=partial(_measure, loss=used),
         read=_loss if relation == "loss" else _explained,
         label=label,
-        title="Expected loss",
+        title="Expected loss" if relation == "loss" else "Explained share of expected loss",
         description=f"{label} ({used.name})",
         null=None if relation == "loss" else 0.0,
         unit=used.unit.format(y=subject.response.name) if relation == "loss" else "",

@@ -71,12 +71,7 @@ def naive(evidence: Evidence) -> Variance:
     Right if every refit has fresh data (c = 0); far too small if refits share rows.
     """
     m, cov = _between(evidence)
-    warning = (
-        "; refits share rows, so these are too narrow: in published simulations nominal 95% "
-        "intervals of this kind covered 21-68%"
-        if evidence.correction > 0
-        else ""
-    )
+    warning = "; refits share rows, so these are too narrow" if evidence.correction > 0 else ""
     return Variance(
         cov=cov / m,
         df=m - 1,
@@ -98,10 +93,7 @@ def corrected(evidence: Evidence) -> Variance:
         df=m - 1,
         cov_type="corrected",
         label="corrected",
-        note=(
-            f"Intervals (Nadeau-Bengio, c = {c:.3f}, {m - 1} df) are for the learner; in published "
-            "simulations nominal 95% intervals of this kind covered 80-98% (PD) and 59-99% (PFI)."
-        ),
+        note=f"Intervals (Nadeau-Bengio, c = {c:.3f}, {m - 1} df) are for the learner over refits.",
     )
 
 
@@ -128,11 +120,12 @@ def ustat(evidence: Evidence) -> Variance:
 
     where :math:`D_{ik}` is the loss difference when row k donates to row i. With K < n - 1
     permutations the contributions carry noise of order 1/K, which makes V larger, never smaller.
-    For estimands without donors it is the variance of the mean over rows.
+    For estimands whose rows do not donate it is `rows`, and says so.
     """
     estimate, cluster = _single(evidence)
-    both = estimate.rows if estimate.donors is None else estimate.rows + estimate.donors
-    return _over_rows(both, cluster, "ustat", "")
+    if estimate.donors is None:
+        return rows(evidence)
+    return _over_rows(estimate.rows + estimate.donors, cluster, "ustat", "")
 
 
 COV_TYPES: Mapping[str, Callable[[Evidence], Variance]] = {

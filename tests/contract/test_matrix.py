@@ -153,8 +153,10 @@ def assert_readable(results: EstimandResults, terms: int, *, exact_zero_ok: bool
     assert len(frame) == len(results.tidy()) == terms
     assert {"estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"} <= {*frame}
     varies = results.bse > 0
-    inference = frame.loc[varies, ["statistic", "p_value", "conf_low", "conf_high"]]
-    assert np.isfinite(inference.to_numpy()).all()
+    limits, tests = ["conf_low", "conf_high"], ["statistic", "p_value"]
+    assert np.isfinite(frame.loc[varies, limits].to_numpy()).all()
+    tested = np.isfinite(frame.loc[varies, tests].to_numpy())
+    assert tested.all() if results.null is not None else not tested.any()
     assert results.conf_int().shape == (terms, 2)
     assert results.cov_params().shape == (terms, terms)
     assert len(results.glance()) == 1

@@ -428,18 +428,7 @@ def test_a_missing_class_is_dropped_too(data: pd.DataFrame, kind: str) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        pytest.param(
-            kind,
-            marks=pytest.mark.xfail(
-                strict=True,
-                reason="Learner reads variables before it drops rows, so booleans stay objects",
-            )
-            if "bool" in kind
-            else (),
-        )
-        for kind in ("Int64", "Float64", "boolean", "object numbers", "object booleans", "category")
-    ],
+    ["Int64", "Float64", "boolean", "object numbers", "object booleans", "category"],
 )
 def test_columns_with_missing_values_suit_learners_that_take_frames(
     data: pd.DataFrame, kind: str

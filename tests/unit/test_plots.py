@@ -47,7 +47,7 @@ def test_importance_is_sorted_points_with_intervals_and_a_line_at_0(fitted) -> N
     np.testing.assert_allclose(sorted(bars["xmax"]), sorted(limits[1]))
     np.testing.assert_allclose(drawn["geom_point"].sort_values("y")["x"], sorted(result.params))
     assert plot.labels.x == "PFI (squared error) [y²]"
-    assert "95% t intervals (corrected)" in plot.labels.caption
+    assert "95% t intervals (corrected)" in plot.labels.caption.replace("\n", " ")
 
 
 def test_curve_has_band_line_and_rug(fitted) -> None:
@@ -59,7 +59,7 @@ def test_curve_has_band_line_and_rug(fitted) -> None:
     np.testing.assert_allclose(drawn["geom_line"]["y"], result.params)
     assert len(drawn["geom_rug"]) == 90
     assert plot.labels.x == "a"
-    assert "80% pointwise" in plot.labels.caption
+    assert "80% pointwise" in plot.labels.caption.replace("\n", " ")
 
 
 def test_ice_adds_a_thin_line_per_row(fitted) -> None:

@@ -107,9 +107,6 @@ def test_results_do_not_depend_on_jobs_or_backend(data: pd.DataFrame, backend: s
     assert tables(data, forest, 1, seed=3) == expected
 
 
-@pytest.mark.xfail(
-    strict=True, reason="Analysis.measure only prefers threads; it must require them"
-)
 def test_estimands_work_inside_a_context_of_worker_processes(data: pd.DataFrame) -> None:
     results = learner(data, LinearRegression()).fit(PLAN, seed=3, n_jobs=2)
     with parallel_config(backend="loky"):

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import DataError, OptionError, RefitError
-from pyinterp.resampling import Part, Resampling, Units
+from pyinterp.resampling import Resampling, Units
 from pyinterp.sample import Response, Sample
 
 # A share of n = 1000 distinct rows has a standard deviation below 0.01 per bootstrap draw
@@ -52,10 +52,16 @@ def parts_of(
     seed: int = 0,
     y: Any = None,
     classes: tuple[Any, ...] | None = None,
-) -> list[Part]:
+) -> list[tuple[Sample, Sample]]:
     population = sample_of(np.arange(n) if y is None else y, classes)
     units = Units.make(n, cluster, strata)
-    return list(plan.parts(population, units, np.random.default_rng(seed), lambda data: data))
+    parts = plan.parts(population, units, np.random.default_rng(seed), lambda data: data)
+    checked = []
+    for part in parts:
+        assert part.n_train == len(np.unique(units.of_row[part.train.rows]))
+        assert part.n_evaluation == len(np.unique(units.of_row[part.evaluation.rows]))
+        checked.append((part.train, part.evaluation))
+    return checked
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)
@@ -91,7 +97,7 @@ def test_folds_partition_the_rows_in_every_repeat() -> None:
     assert len(parts) == 18
     partitions = []
     for repeat in range(3):
-        folds = [parts[repeat * 6 + k].evaluation.rows for k in range(6)]
+        folds = [parts[repeat * 6 + k][1].rows for k in range(6)]
         assert sorted(np.concatenate(folds)) == list(range(45))
         partitions.append([tuple(sorted(f)) for f in folds])
     assert partitions[0] != partitions[1] != partitions[2]
@@ -192,12 +198,14 @@ def test_columns_name_strata_and_clusters(data: pd.DataFrame) -> None:
 def test_strata_and_clusters_follow_the_rows_that_are_kept(data: pd.DataFrame) -> None:
     data = data.assign(subject=np.repeat([f"s{k}" for k in range(20)], 3))
     data.loc[::7, "x"] = np.nan
-    kept = data.dropna().reset_index(drop=True)
     results = pi.Learner.from_formula("y ~ x", data, LinearRegression()).fit(
         pi.Bootstrap(4, cluster=data.subject.to_numpy()), seed=1
     )
     for refit in results.refits:
-        train, out = kept.subject[refit.train_rows], kept.subject[refit.evaluation.rows]
+        rows = refit.evaluation.rows  # positions in the data as given
+        assert not data["x"].iloc[rows].isna().any()
+        np.testing.assert_array_equal(data["x"].iloc[rows], refit.evaluation.variables["x"])
+        train, out = data.subject.iloc[refit.train_rows], data.subject.iloc[rows]
         assert not set(train) & set(out)
 
 

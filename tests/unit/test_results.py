@@ -301,7 +301,7 @@ class TestCompare:
             for m in (LinearRegression(), DecisionTreeRegressor(max_depth=2))
         )
         found = pi.compare(one, two)
-        assert found.cov_type == "ustat"
+        assert found.cov_type == "rows"
         assert found.df_resid == 119
 
     def test_refuses_what_is_not_paired(self, fitted, tree, data) -> None:

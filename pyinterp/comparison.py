@@ -8,17 +8,16 @@ from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
-from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_params
 
 from pyinterp.errors import InferenceError, OptionError, check_choice
-from pyinterp.estimands.base import Estimate, Terms
+from pyinterp.estimands.base import Estimand, Estimate, Terms
 from pyinterp.inference import ALTERNATIVES, Evidence, variance
 from pyinterp.interpretable import Interpretable, Reading
 from pyinterp.losses import LossLike
 from pyinterp.results import EstimandResults
-from pyinterp.summary import number_format
+from pyinterp.summary import Table, number_format
 
 __all__ = ["compare", "summary_col"]
 
@@ -97,17 +96,16 @@ def compare(
             terms=_terms(estimand.terms, contrasts, single=len(estimand.terms.names) == 1),
             label="difference",
             title=f"Difference in {estimand.title[0].lower()}{estimand.title[1:]}",
+            coverage={},
             description=f"difference in {estimand.description}",
             null=0.0,
-            notes=(_note(estimand.description, contrasts),),
+            notes=(_note(estimand, contrasts),),
             exact="",
             zero_variance="the two agree exactly in every refit",
         ),
         evidence=evidence,
         variance=variance(evidence, reading.get("cov_type")),
-        context=replace(
-            base.context, learner=" - ".join(labels) if len(labels) == 2 else "several"
-        ),
+        context=replace(base.context, learner=_learners(labels)),
         fit=None,
         alternative=alternative,
         p_adjust=reading.get("p_adjust"),
@@ -120,7 +118,7 @@ def summary_col(
     model_names: Sequence[str] | None = None,
     stars: bool = False,
     float_format: str | None = None,
-) -> Summary:
+) -> Table:
     """Put several results side by side: estimates with standard errors below, one column each.
 
     Parameters
@@ -136,7 +134,7 @@ def summary_col(
 
     Returns
     -------
-    statsmodels.iolib.summary.Summary
+    statsmodels Summary
         With ``as_text``, ``as_html``, ``as_latex`` and ``as_csv``.
     """
     if not results:
@@ -157,26 +155,40 @@ def summary_col(
         stubs += [term, ""]
         rows.append([_estimate_cell(r, term, fmt, stars=stars) for r in results])
         rows.append([f"({fmt % r.bse[term]})" if term in r.bse else "" for r in results])
+    descriptions = [r.estimand.description for r in results]
     facts = {
-        "Estimand": [r.estimand.description for r in results],
+        "Estimand": [] if len(set(descriptions)) == 1 else descriptions,
         "No. observations": [str(r.nobs) for r in results],
         "No. refits": [str(r.context.refits) for r in results],
         "Loss": [f"{r.fit.loss:.4g}" if r.fit else "" for r in results],
-        "R² or D²": [f"{r.fit.explained:.3f}" if r.fit else "" for r in results],
+        "R² or D²": [
+            f"{r.fit.explained:.3f}" if r.fit and r.fit.explained_name else "" for r in results
+        ],
         "Cov. type": [r.variance.label for r in results],
     }
-    stubs += list(facts)
-    rows += list(facts.values())
-    table = SimpleTable(
-        rows, headers=columns, stubs=stubs, txt_fmt={**fmt_params, "data_fmts": ["%s"]}
+    fmt_txt = {**fmt_params, "data_fmts": ["%s"]}
+    estimates = SimpleTable(
+        rows,
+        headers=columns,
+        stubs=stubs,
+        title=descriptions[0] if len(set(descriptions)) == 1 else "",
+        txt_fmt=fmt_txt,
     )
-    summary = Summary()
-    summary.tables = [table]
+    about = SimpleTable(
+        [values for values in facts.values() if values],
+        stubs=[name for name, values in facts.items() if values],
+        txt_fmt=fmt_txt,
+    )
+    widths = [
+        max(*pair)
+        for pair in zip(estimates.get_colwidths("txt"), about.get_colwidths("txt"), strict=True)
+    ]
+    for table in (estimates, about):
+        table.output_formats["txt"]["colwidths"] = widths
     notes = ["Standard errors in parentheses."]
     if stars:
-        notes.append("* p<.1, ** p<.05, *** p<.01")
-    summary.add_extra_txt(notes)
-    return summary
+        notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01")
+    return Table([estimates, about], notes, sum(widths) + len(widths) - 1)
 
 
 def _as_results(result: Any, loss: LossLike | None) -> EstimandResults:
@@ -232,8 +244,17 @@ def _terms(terms: Terms, contrasts: Sequence[str], *, single: bool) -> Terms:
     )
 
 
-def _note(description: str, contrasts: Sequence[str]) -> str:
-    return f"{description}: {'; '.join(contrasts)}, paired by resample."
+def _learners(labels: Sequence[str]) -> str:
+    others = labels[1] if len(labels) == 2 else f"{len(labels) - 1} others"
+    return f"{labels[0]} - {others}"
+
+
+def _note(estimand: Estimand, contrasts: Sequence[str]) -> str:
+    listed = contrasts[0] if len(contrasts) == 1 else "the first minus each of the others"
+    sign = ""
+    if estimand.null is None and not estimand.terms.axes:
+        sign = " Negative: the first predicts better."
+    return f"{estimand.description}: {listed}, paired by resample.{sign}"
 
 
 def _estimate_cell(result: EstimandResults, term: str, fmt: str, *, stars: bool) -> str:

@@ -1,0 +1,99 @@
+"""Configuration of the documentation; `make docs` builds it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sphinx.util import logging
+
+import pyinterp
+from pyinterp.errors import DataError
+
+DOCS = Path(__file__).parent
+UNAVAILABLE = """
+```{warning}
+The wine data were not available when this page was built, so its code was not executed and no
+numbers are shown. Set the environment variable `PYINTERP_DATA` to a folder with
+`wine_quality_red.csv`, or allow downloads from OpenML, and build again.
+```
+"""
+
+
+def not_executed(page: str) -> str:
+    """Return a notebook page as a plain page: its code is shown but not run."""
+    body = page.split("\n---\n", 1)[1].replace("```{code-cell} ipython3", "```python")
+    title, rest = body.strip().split("\n", 1)
+    return f"{title}\n{UNAVAILABLE}{rest}"
+
+
+def wine_is_available() -> bool:
+    """Whether the wine data can be loaded; the reason why not goes into the build's log."""
+    try:
+        pyinterp.datasets.load_wine_quality()
+    except DataError as error:
+        logging.getLogger(__name__).info("The wine page is not executed: %s", error)
+        return False
+    return True
+
+
+def copy_vignettes() -> None:
+    """Bring the vignettes, which live outside this folder, into it: Sphinx reads one folder."""
+    target = DOCS / "vignettes"
+    target.mkdir(exist_ok=True)
+    for source in sorted((DOCS.parent / "vignettes").glob("*.md")):
+        page = source.read_text(encoding="utf-8")
+        executable = "load_wine_quality" not in page or wine_is_available()
+        text = page if executable else not_executed(page)
+        copy = target / source.name
+        if not copy.is_file() or copy.read_text(encoding="utf-8") != text:
+            copy.write_text(text, encoding="utf-8")
+
+
+copy_vignettes()
+
+project = "pyinterp"
+author = "The pyinterp developers"
+copyright = author
+version = release = pyinterp.__version__
+
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "Thumbs.db", ".DS_Store"]
+default_role = "py:obj"
+
+myst_enable_extensions = ["deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+# Every page is executed at every build, so that what is shown is what the package prints.
+nb_execution_mode = "force"
+nb_execution_timeout = 1200
+nb_execution_raise_on_error = True
+nb_execution_in_temp = True
+nb_merge_streams = True
+
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
+# The class template lists members; numpydoc's own lists would repeat them.
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"pyinterp {release}"
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
+html_show_sourcelink = False
+html_sidebars = {"**": ["globaltoc.html"]}  # all pages, under the captions of index.md
+html_theme_options = {
+    "navbar_center": [],
+    "navigation_with_keys": False,
+    "footer_start": ["copyright"],
+    "footer_end": ["sphinx-version"],
+}
