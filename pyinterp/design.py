@@ -43,6 +43,11 @@ class Categories(NamedTuple):
 class Swap(ABC):
     """What-if copies of rows: some variables take a donor's values, the others stay."""
 
+    @property
+    def replaced(self) -> tuple[IntArray, npt.NDArray[np.float64]] | None:
+        """Driven columns and their values by donor; None if the kept variables matter too."""
+        return None
+
     @abstractmethod
     def matrix(self, rows: IntArray, donors: IntArray) -> Matrix:
         """Return one design row per pair (row kept, donor), both of shape (k,)."""
@@ -229,6 +234,10 @@ class _ColumnSwap(Swap):
         self, base: npt.NDArray[np.float64], driven: IntArray, values: npt.NDArray[np.float64]
     ) -> None:
         self._base, self._driven, self._values = base, driven, values
+
+    @property
+    def replaced(self) -> tuple[IntArray, npt.NDArray[np.float64]]:
+        return self._driven, self._values
 
     def matrix(self, rows: IntArray, donors: IntArray) -> npt.NDArray[np.float64]:
         copies = self._base[rows]

@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp.design import ArrayDesign, Design, FrameDesign
-from pyinterp.errors import DataError, OptionError, check_memory
+from pyinterp.engine import ENGINES, EngineName
+from pyinterp.errors import DataError, OptionError, check_choice, check_memory
 from pyinterp.estimands.base import Subject, features_of
 from pyinterp.formula import names_in
 from pyinterp.interpretable import Analysis, Interpretable, context_of
@@ -59,6 +60,9 @@ class FittedModel(Interpretable):
         What to do with rows that have missing values.
     seed : int, Generator or None
         For permutations, where not all are used.
+    engine : {"auto", "trees", "batched"}
+        What computes what-if predictions. "auto" walks tree ensembles exactly, if that reproduces
+        the model's own predictions, and predicts copies of rows otherwise.
     memory_mb : float
         Bound on the memory of one predict call's what-if copies.
 
@@ -85,6 +89,7 @@ class FittedModel(Interpretable):
         classes: Sequence[Any] | None = None,
         missing: Missing = "drop",
         seed: int | np.random.Generator | None = None,
+        engine: EngineName = "auto",
         memory_mb: float = 256.0,
     ) -> None:
         frame = as_frame(X, "X")
@@ -121,6 +126,7 @@ class FittedModel(Interpretable):
             plan="none (one fitted model)",
             where="evaluation rows",
             seed=seed,
+            engine=engine,
             memory_mb=memory_mb,
         )
 
@@ -144,8 +150,10 @@ class FittedModel(Interpretable):
         plan: str,
         where: str,
         seed: int | np.random.Generator | None,
+        engine: EngineName = "auto",
         memory_mb: float = 256.0,
     ) -> None:
+        check_choice("engine", engine, ENGINES)
         seeds = Seeds.start(seed)
         refit = Refit(
             number=1,
@@ -179,6 +187,7 @@ class FittedModel(Interpretable):
                 seed=seeds.entropy,
             ),
             seeds=seeds,
+            engine=engine,
             memory_mb=memory_mb,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import importlib.metadata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, TypedDict, Unpack
@@ -16,7 +16,7 @@ from statsmodels.iolib.summary import Summary
 from tqdm import tqdm
 
 from pyinterp.context import Context, Fit
-from pyinterp.engine import BatchedWhatIf, WhatIf
+from pyinterp.engine import EngineName, WhatIf, dispatch
 from pyinterp.errors import InferenceError, check_choice, check_memory
 from pyinterp.estimands.base import Case, Estimand, Measurement, Subject
 from pyinterp.estimands.effects import Grid, PDKind, Scale, partial_dependence
@@ -82,6 +82,7 @@ class Analysis:
     correction: float
     context: Context
     seeds: Seeds
+    engine: EngineName = "auto"
     memory_mb: float = 256.0
     n_jobs: int | None = None
     progress: bool = True
@@ -97,6 +98,11 @@ class Analysis:
             Case(whatif=self._whatif(r), train_y=r.train_y, draw=_Draws(self.seeds, r.number))
             for r in self.refits
         )
+
+    @cached_property
+    def engine_name(self) -> str:
+        """What computed the predictions."""
+        return "; ".join(dict.fromkeys(case.whatif.name for case in self.cases))
 
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
         """Measure every refit once per `estimand.key`."""
@@ -124,8 +130,13 @@ class Analysis:
         )
 
     def _whatif(self, refit: Refit) -> WhatIf:
-        return BatchedWhatIf(
-            refit.predictor, refit.design, refit.evaluation, memory_mb=self.memory_mb
+        return dispatch(
+            refit.predictor,
+            refit.design,
+            refit.evaluation,
+            engine=self.engine,
+            support=self.subject.population.variables,
+            memory_mb=self.memory_mb,
         )
 
 
@@ -163,8 +174,9 @@ class Interpretable:
             "all" takes the mean over all ordered pairs of different rows, the U-statistic
             :math:`e_{switch}` of Fisher, Rudin and Dominici (2019), without Monte Carlo error. A
             number K takes K balanced permutations: no row is its own donor and each meets K
-            different donors. "auto" is "all" as long as rows times distinct values of the feature
-            stay at most 250,000 per refit, else as many permutations as that allows, at least 10.
+            different donors. "auto" is "all" for tree ensembles that the engine can walk. For other
+            models it is "all" as long as rows times distinct values of the feature stay at most
+            250,000 per refit, else as many permutations as that allows, at least 10.
         relation : {"difference", "ratio"}
             How the two expected losses are compared, per refit.
         **reading
@@ -304,7 +316,7 @@ class Interpretable:
             estimand=estimand,
             evidence=evidence,
             variance=variance(evidence, reading.get("cov_type")),
-            context=analysis.context,
+            context=replace(analysis.context, engine=analysis.engine_name),
             fit=self._fit(loss),
             rows=tuple(r.evaluation.rows for r in analysis.refits),
             alternative=alternative,
@@ -372,7 +384,7 @@ def context_of(
         failed=failed,
         n_train=float(np.mean([r.n_train for r in refits])),
         n_evaluation=float(np.mean([r.n_evaluation for r in refits])),
-        engine=BatchedWhatIf.name,
+        engine="",
         seed=seed,
         date=datetime.date.today().strftime("%a, %d %b %Y"),
         resamples=tuple(_fingerprint(r) for r in refits),

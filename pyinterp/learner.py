@@ -12,6 +12,7 @@ import patsy
 
 from pyinterp.adapters import fits_intercept, needs_intercept
 from pyinterp.design import Design, FormulaDesign
+from pyinterp.engine import ENGINES, EngineName
 from pyinterp.errors import (
     DataError,
     FormulaError,
@@ -195,6 +196,7 @@ class Learner:
         n_jobs: int | None = None,
         reseed: bool = True,
         on_error: OnError = "raise",
+        engine: EngineName = "auto",
         memory_mb: float = 256.0,
         progress: bool = True,
     ) -> LearnerResults:
@@ -214,6 +216,9 @@ class Learner:
             keeps them as they are, so that refits share the estimator's seed.
         on_error : {"raise", "drop"}
             What to do when a refit fails. "drop" warns, and counts them in the header.
+        engine : {"auto", "trees", "batched"}
+            What computes what-if predictions. "auto" walks tree ensembles exactly, if that
+            reproduces the model's own predictions, and predicts copies of rows otherwise.
         memory_mb : float
             Bound on the memory of one predict call's what-if copies.
         progress : bool
@@ -234,6 +239,7 @@ class Learner:
                 f"`resampling` must be a plan such as pi.Bootstrap(15), not {plan!r}."
             )
         check_memory(memory_mb)
+        check_choice("engine", engine, ENGINES)
         options = RefitOptions(
             reseed=reseed,
             on_error=on_error,
@@ -283,6 +289,7 @@ class Learner:
                     seed=seeds.entropy,
                 ),
                 seeds=seeds,
+                engine=engine,
                 memory_mb=memory_mb,
                 n_jobs=n_jobs,
                 progress=progress,

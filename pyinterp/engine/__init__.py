@@ -1,6 +1,7 @@
 """What-if predictions: the only place that calls a fitted model's predictions."""
 
 from pyinterp.engine.batched import BatchedWhatIf
+from pyinterp.engine.dispatch import ENGINES, EngineName, dispatch
 from pyinterp.engine.whatif import Block, WhatIf
 
-__all__ = ["BatchedWhatIf", "Block", "WhatIf"]
+__all__ = ["ENGINES", "BatchedWhatIf", "Block", "EngineName", "WhatIf", "dispatch"]

@@ -35,11 +35,10 @@ class BatchedWhatIf(WhatIf):
         Upper bound on the memory of one predict call's copies.
     """
 
-    name = "batched"
-
     def __init__(
         self, predictor: Predictor, design: Design, sample: Sample, *, memory_mb: float = 256.0
     ) -> None:
+        self.name = "batched"
         self.predictor, self.sample = predictor, sample
         self._design = design
         values = len(design.columns) + len(predictor.classes or (0,))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from pyinterp.design import IntArray
 from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray, Sample
+from pyinterp.samplers import Distinct, distinct
 
 __all__ = ["Block", "WhatIf"]
 
@@ -42,9 +43,18 @@ class WhatIf(ABC):
         What tables call the engine.
     """
 
-    name: ClassVar[str]
+    name: str
     predictor: Predictor
     sample: Sample
+
+    def distinct(self, variables: Sequence[str]) -> Distinct:
+        """Return the sample's rows as donors of `variables`, those that predict alike as one."""
+        return distinct(self.sample.variables, variables)
+
+    @property
+    def most_pairs(self) -> float:
+        """How many pairs of rows and distinct donors are worth predicting exactly."""
+        return 250_000
 
     @property
     @abstractmethod

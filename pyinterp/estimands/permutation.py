@@ -15,16 +15,13 @@ from pyinterp.errors import InferenceError, OptionError, check_choice
 from pyinterp.estimands.base import Case, Estimand, Estimate, Features, Measurement, Subject, Terms
 from pyinterp.losses import LOSSES, Loss, LossLike, choose
 from pyinterp.sample import FloatArray
-from pyinterp.samplers import Distinct, balanced, distinct
+from pyinterp.samplers import Distinct, balanced
 
 __all__ = ["Permutations", "Relation", "permutation_importance", "switched_losses"]
 
 Permutations: TypeAlias = int | Literal["auto", "all"]
 Relation: TypeAlias = Literal["difference", "ratio"]
 
-# "auto" predicts at most this many what-if rows per feature and refit (but at least 10
-# permutations): all pairs of 500 rows, or of 5,000 rows of a feature with 50 distinct values.
-MAX_WHAT_IF = 250_000
 LEAST_PERMUTATIONS = 10
 # Molnar et al. (2021, Table 2), over two processes, three learners, n = 100 and 1,000, 15 refits.
 COVERAGE = {
@@ -180,18 +177,18 @@ def switched_losses(
         With one term each and both sides' contributions.
     """
     n = len(y)
-    donors = distinct(whatif.sample.variables, variables)
-    k = _number(permutations, n, len(donors.values))
+    donors = whatif.distinct(variables)
+    k = _number(permutations, n, len(donors.values), whatif.most_pairs)
     if k < n - 1:
         return _some_pairs(whatif, y, losses, variables, loss, balanced(n, k, rng))
     return _all_pairs(whatif, y, losses, variables, loss, donors)
 
 
-def _number(permutations: Permutations, n: int, values: int) -> int:
+def _number(permutations: Permutations, n: int, values: int, most: float) -> int:
     """Return the number of permutations; n - 1 stands for all pairs."""
-    if permutations == "all" or (permutations == "auto" and n * values <= MAX_WHAT_IF):
+    if permutations == "all" or (permutations == "auto" and n * values <= most):
         return n - 1
-    wanted = max(LEAST_PERMUTATIONS, MAX_WHAT_IF // n) if permutations == "auto" else permutations
+    wanted = max(LEAST_PERMUTATIONS, int(most // n)) if permutations == "auto" else permutations
     return min(int(wanted), n - 1)
 
 

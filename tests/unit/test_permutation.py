@@ -10,6 +10,7 @@ from sklearn.inspection import permutation_importance as sklearn_pfi
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
+from pyinterp.engine import BatchedWhatIf
 from pyinterp.estimands.base import Estimate
 from pyinterp.losses import LOSSES
 from pyinterp.samplers import balanced, distinct
@@ -152,13 +153,11 @@ def test_balanced_permutations_beat_independent_ones_at_the_same_cost() -> None:
 
 
 def test_auto_takes_all_pairs_while_few_rows_are_predicted(monkeypatch) -> None:
-    from pyinterp.estimands import permutation
-
     X, y = linear_data(40)
     fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1)
     assert (fitted.pfi().mcse == 0).all()
     # b has few distinct values, a and c have 40: only b stays under this bound.
-    monkeypatch.setattr(permutation, "MAX_WHAT_IF", 40 * X["b"].nunique())
+    monkeypatch.setattr(BatchedWhatIf, "most_pairs", 40 * X["b"].nunique())
     mcse = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1).pfi().mcse
     assert mcse["b"] == 0
     assert mcse["a"] > 0

@@ -1,0 +1,307 @@
+"""The exact engine: equal to the model's own predictions for every family, row and donor."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lightgbm import LGBMClassifier, LGBMRegressor
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVR
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from xgboost import XGBClassifier, XGBRegressor
+
+import pyinterp as pi
+from pyinterp.engine import BatchedWhatIf
+from pyinterp.errors import OptionError
+
+DOUBLE = 1e-12  # the bar; rounding of sums in another order
+ROUNDING = 1e-13  # steps are sums from the left, over those asked for
+SINGLE = 1e-5  # XGBoost sums in single precision
+
+REGRESSORS = {
+    "tree": DecisionTreeRegressor(random_state=0),
+    "forest": RandomForestRegressor(15, random_state=0),
+    "extra": ExtraTreesRegressor(15, random_state=0),
+    "gb": GradientBoostingRegressor(n_estimators=20, random_state=0),
+    "hist": HistGradientBoostingRegressor(max_iter=20, min_samples_leaf=5),
+    "hist poisson": HistGradientBoostingRegressor(loss="poisson", max_iter=10, min_samples_leaf=5),
+    "xgb": XGBRegressor(n_estimators=15, max_depth=4, n_jobs=1),
+    "xgb poisson": XGBRegressor(n_estimators=10, objective="count:poisson", n_jobs=1),
+    "lgb": LGBMRegressor(n_estimators=15, min_child_samples=5, verbose=-1, n_jobs=1),
+}
+CLASSIFIERS = {
+    "tree": DecisionTreeClassifier(max_depth=4, random_state=0),
+    "forest": RandomForestClassifier(15, random_state=0),
+    "extra": ExtraTreesClassifier(15, random_state=0),
+    "gb": GradientBoostingClassifier(n_estimators=15, random_state=0),
+    "hist": HistGradientBoostingClassifier(max_iter=15, min_samples_leaf=5),
+    "xgb": XGBClassifier(n_estimators=10, max_depth=4, n_jobs=1),
+    "lgb": LGBMClassifier(n_estimators=10, min_child_samples=5, verbose=-1, n_jobs=1),
+}
+
+
+def make_data(seed: int = 0, n: int = 90) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    X[:, 1] = X[:, 1].round(1)  # ties, and thresholds between equal values
+    X[:, 2] = rng.integers(0, 5, n)
+    X[:, 3] = 1.0  # constant
+    return X, X[:, 0] * X[:, 1] + (X[:, 2] == 3) + rng.normal(size=n) / 10
+
+
+def compare(whatif, variables: list[str], donors: pd.DataFrame, tolerance: float) -> None:
+    """The engine's predictions for all rows and donors equal those of predicted copies."""
+    batched = BatchedWhatIf(whatif.predictor, whatif._design, whatif.sample)
+    exact, slow = (
+        np.concatenate([block.predictions for block in w.cross(variables, donors)])
+        for w in (whatif, batched)
+    )
+    assert exact.shape == slow.shape
+    np.testing.assert_allclose(exact, slow, rtol=0, atol=tolerance * np.abs(slow).max())
+
+
+def check(model, X, y, tolerance: float, categorical: str = "") -> None:
+    whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
+    assert whatif.name == "trees, exact"
+    donors = whatif.sample.variables
+    for name in donors.columns:
+        compare(whatif, [name], donors[:25], tolerance)
+        if name == categorical:
+            continue
+        # Values that are thresholds themselves, beyond the data, and out of order.
+        compare(whatif, [name], pd.DataFrame({name: [1.5, -9.0, 0.5, 9.0, 0.5]}), tolerance)
+    compare(whatif, list(donors.columns[:2]), donors[:20], tolerance)
+    merged = whatif.distinct([donors.columns[1]])
+    assert merged.counts.sum() == len(donors)
+    compare(whatif, [donors.columns[1]], merged.values, tolerance)
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_regression_equals_the_model(name: str) -> None:
+    X, y = make_data()
+    y = np.exp(y / 3) if "poisson" in name else y
+    check(REGRESSORS[name].fit(X, y), X, y, SINGLE if "xgb" in name else DOUBLE)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_classification_equals_the_model(name: str, classes: int) -> None:
+    X, y = make_data()
+    labels = np.digitize(y, [0.0, 0.7][: classes - 1])
+    check(CLASSIFIERS[name].fit(X, labels), X, labels, SINGLE if "xgb" in name else DOUBLE)
+
+
+def test_categories_and_missing_values_of_histogram_boosting() -> None:
+    X, y = make_data()
+    check(
+        HistGradientBoostingRegressor(
+            max_iter=20, min_samples_leaf=5, categorical_features=[2]
+        ).fit(X, y),
+        X,
+        y,
+        DOUBLE,
+        categorical="x3",
+    )
+
+
+@pytest.mark.parametrize("name", ["tree", "forest", "hist", "xgb", "lgb"])
+def test_missing_donors_and_rows_go_where_the_model_sends_them(name: str) -> None:
+    from pyinterp.engine.dispatch import dispatch
+
+    X, y = make_data()
+    X[::6, 0] = np.nan
+    X[3::7, 1] = np.nan
+    model = REGRESSORS[name].fit(X, y)
+    whole = pi.FittedModel(REGRESSORS[name].fit(*make_data()), make_data()[0], y)
+    case = whole._analysis.cases[0].whatif
+    from dataclasses import replace
+
+    from pyinterp.predictive import Predictor
+
+    names = [f"x{j + 1}" for j in range(4)]
+    sample = replace(case.sample, variables=pd.DataFrame(X, columns=names))
+    whatif = dispatch(Predictor.of(model), case._design, sample)
+    assert whatif.name == "trees, exact"
+    tolerance = SINGLE if name == "xgb" else DOUBLE
+    for name_ in names:
+        compare(whatif, [name_], sample.variables[:25], tolerance)
+
+
+def test_one_node_trees_and_unused_features() -> None:
+    X, y = make_data()
+    stump = RandomForestRegressor(3, max_depth=1, random_state=0).fit(X, y)
+    check(stump, X, y, DOUBLE)
+    flat = DecisionTreeRegressor(min_samples_leaf=80).fit(X, y)
+    check(flat, X, y, DOUBLE)
+    assert (pi.FittedModel(flat, X, y).pfi().params == 0).all()
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    seed=st.integers(0, 10_000),
+    depth=st.integers(1, 8),
+    decimals=st.integers(0, 2),
+    trees=st.integers(1, 4),
+)
+def test_random_trees(seed: int, depth: int, decimals: int, trees: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, 3)).round(decimals)
+    y = rng.normal(size=40)
+    model = RandomForestRegressor(trees, max_depth=depth, random_state=seed).fit(X, y)
+    whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
+    for name in ("x1", "x2", "x3"):
+        compare(whatif, [name], whatif.sample.variables, DOUBLE)
+
+
+class TestDesigns:
+    data = pd.DataFrame(make_data()[0], columns=list("abkz")).assign(
+        y=make_data()[1],
+        g=lambda d: pd.Categorical.from_codes(d["k"].astype(int), list("uvwxy")),
+    )
+
+    def whatif(self, formula: str, learner, **options):
+        fitted = pi.Learner.from_formula(formula, self.data, learner, **options).fit_model(seed=1)
+        return fitted._analysis.cases[0].whatif
+
+    def test_a_variable_that_drives_several_columns(self) -> None:
+        whatif = self.whatif("y ~ a + I(a**2) + np.sin(a) + b + C(k)", RandomForestRegressor(8))
+        assert whatif.name == "trees, exact"
+        for name in ("a", "b", "k"):
+            compare(whatif, [name], whatif.sample.variables, DOUBLE)
+
+    def test_interactions_are_predicted_in_batches(self) -> None:
+        whatif = self.whatif("y ~ a*b + k", RandomForestRegressor(8))
+        for name in ("a", "k"):
+            compare(whatif, [name], whatif.sample.variables, DOUBLE)
+
+    @pytest.mark.parametrize(
+        "learner",
+        [
+            HistGradientBoostingRegressor(categorical_features="from_dtype", max_iter=10),
+            LGBMRegressor(n_estimators=8, min_child_samples=5, verbose=-1, n_jobs=1),
+            make_pipeline(
+                ColumnTransformer([("g", OneHotEncoder(), ["g"])], remainder="passthrough"),
+                RandomForestRegressor(8),
+            ),
+            make_pipeline(
+                ColumnTransformer([("g", OneHotEncoder(), ["g"])], remainder=StandardScaler()),
+                HistGradientBoostingRegressor(max_iter=10),
+            ),
+        ],
+    )
+    def test_frames_and_pipelines_equal_copies_whatever_the_engine(self, learner) -> None:
+        whatif = self.whatif("y ~ a + b + g", learner, design="frame")
+        for name in ("a", "g"):
+            compare(whatif, [name], whatif.sample.variables[:30], DOUBLE)
+
+    def test_a_pipeline_of_columnwise_steps_is_walked(self) -> None:
+        learner = make_pipeline(StandardScaler(), RandomForestRegressor(8))
+        whatif = self.whatif("y ~ a + b + k", learner)
+        assert whatif.name == "trees, exact"
+        compare(whatif, ["a"], whatif.sample.variables, DOUBLE)
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_exact_pfi_and_its_variance_equal_those_of_all_predicted_pairs(loss: str) -> None:
+    X, y = make_data()
+    model = RandomForestRegressor(20, random_state=0).fit(X, y)
+    exact = pi.FittedModel(model, X, y).pfi(loss=loss)
+    slow = pi.FittedModel(model, X, y, engine="batched").pfi(loss=loss, permutations="all")
+    assert (exact.mcse == 0).all()
+    np.testing.assert_allclose(exact.params, slow.params, atol=1e-10)
+    np.testing.assert_allclose(exact.bse, slow.bse, atol=1e-10)
+    (one,), (other,) = exact.evidence.estimates, slow.evidence.estimates
+    np.testing.assert_allclose(one.rows, other.rows, atol=1e-10)
+    np.testing.assert_allclose(one.donors, other.donors, atol=1e-10)
+
+
+def test_the_order_of_questions_changes_nothing() -> None:
+    X, y = make_data()
+    model = RandomForestRegressor(20, random_state=0).fit(X, y)
+    first, second = (pi.FittedModel(model, X, y) for _ in range(2))
+    curve, pfi = first.pd("x1"), first.pfi()
+    np.testing.assert_allclose(second.pfi().params, pfi.params, rtol=ROUNDING)
+    np.testing.assert_allclose(second.pd("x1").params, curve.params, rtol=ROUNDING)
+    one, two = (model.pd("x1", points=33).params for model in (first, second))
+    np.testing.assert_allclose(one, two, rtol=ROUNDING)
+
+
+def test_small_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyinterp.engine import trees
+
+    X, y = make_data()
+    model = RandomForestRegressor(10, random_state=0).fit(X, y)
+    whole = pi.FittedModel(model, X, y).pfi().params
+    monkeypatch.setattr(trees, "TABLE_BYTES", 0)  # nothing is kept: blocks are streamed
+    monkeypatch.setattr(trees, "BLOCK_BYTES", 1)
+    np.testing.assert_allclose(pi.FittedModel(model, X, y).pfi().params, whole, atol=1e-12)
+
+
+def test_the_engine_is_named_and_can_be_chosen() -> None:
+    X, y = make_data()
+    forest = RandomForestRegressor(5, random_state=0).fit(X, y)
+    assert "trees, exact" in str(pi.FittedModel(forest, X, y).pfi().summary())
+    assert "batched" in str(pi.FittedModel(forest, X, y, engine="batched").pfi().summary())
+    assert "batched" in str(pi.FittedModel(SVR().fit(X, y), X, y).pfi().summary())
+    with pytest.raises(OptionError, match='engine="trees"` can\'t serve LinearRegression'):
+        pi.FittedModel(LinearRegression().fit(X, y), X, y, engine="trees").pfi()
+    with pytest.raises(OptionError, match="`engine` must be one of"):
+        pi.FittedModel(forest, X, y, engine="tree")
+
+
+def test_a_model_that_the_trees_do_not_reproduce_is_predicted_in_batches() -> None:
+    class Shifted(RandomForestRegressor):
+        def predict(self, X):
+            return super().predict(X) + 1
+
+    X, y = make_data()
+    model = Shifted(5, random_state=0).fit(X, y)
+    result = pi.FittedModel(model, X, y).pfi()
+    assert "batched (walking the trees does not reproduce" in result.context.engine
+
+
+def test_without_compilation_the_numbers_are_the_same() -> None:
+    code = (
+        "import numpy as np, pyinterp as pi\n"
+        "from sklearn.ensemble import RandomForestRegressor, GradientBoostingClassifier\n"
+        "rng = np.random.default_rng(0); X = rng.normal(size=(30, 2)).round(1)\n"
+        "y = X[:, 0] + rng.normal(size=30)\n"
+        "m = RandomForestRegressor(3, random_state=0).fit(X, y)\n"
+        "c = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(X, y > 0)\n"
+        "f = pi.FittedModel(m, X, y, groups={'both': ['x1', 'x2']})\n"
+        "r = [*f.pfi().params, *pi.FittedModel(c, X, y > 0).pfi().params]\n"
+        "r += list(pi.FittedModel(m, X).pd('x1', points=5).params)\n"
+        "print(' '.join(repr(float(v)) for v in r))\n"
+    )
+    printed = [
+        subprocess.run(  # noqa: S603 - our own interpreter and code
+            [sys.executable, "-c", code],
+            env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for disabled in ("0", "1")
+    ]
+    assert printed[0] == printed[1]
+    assert len(printed[0].split()) == 8
