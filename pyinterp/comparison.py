@@ -11,10 +11,10 @@ import pandas as pd
 from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_params
 
-from pyinterp.errors import InferenceError, OptionError, check_choice
+from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.base import Estimand, Estimate, Terms
-from pyinterp.inference import ALTERNATIVES, Evidence, variance
-from pyinterp.interpretable import Interpretable, Reading
+from pyinterp.inference import Evidence, variance
+from pyinterp.interpretable import Interpretable, Reading, options_of
 from pyinterp.losses import LossLike
 from pyinterp.results import EstimandResults
 from pyinterp.summary import Table, number_format
@@ -71,6 +71,7 @@ def compare(
     >>> bool(pi.compare(*fits).params.iloc[0] < 0)
     True
     """
+    cov_type, alternative, p_adjust = options_of(reading)
     if not others:
         raise OptionError("A comparison needs at least two results; got one.")
     results = [_as_results(r, loss) for r in (first, *others)]
@@ -85,8 +86,6 @@ def compare(
         clusters=base.evidence.clusters,
         correction=base.evidence.correction,
     )
-    alternative = reading.get("alternative", "two-sided")
-    check_choice("alternative", alternative, ALTERNATIVES)
     contrasts = [f"{labels[0]} - {label}" for label in labels[1:]]
     estimand = base.estimand
     return replace(
@@ -104,11 +103,11 @@ def compare(
             zero_variance="the two agree exactly in every refit",
         ),
         evidence=evidence,
-        variance=variance(evidence, reading.get("cov_type")),
+        variance=variance(evidence, cov_type),
         context=replace(base.context, learner=_learners(labels)),
         fit=None,
         alternative=alternative,
-        p_adjust=reading.get("p_adjust"),
+        p_adjust=p_adjust,
     )
 
 
@@ -146,8 +145,10 @@ def summary_col(
                 f"{type(r).__name__}."
             )
     columns = _names(list(results), model_names)
-    numbers = [np.asarray(v, float) for r in results for v in (r.params, r.bse)]
-    fmt = float_format or number_format(*numbers)
+    fmt = float_format or number_format(
+        np.concatenate([np.asarray(r.params, float) for r in results]),
+        np.concatenate([np.asarray(r.bse, float) for r in results]),
+    )
     terms = list(dict.fromkeys(t for r in results for t in r.estimand.terms.names))
     rows: list[list[str]] = []
     stubs: list[str] = []
@@ -206,7 +207,8 @@ def _as_results(result: Any, loss: LossLike | None) -> EstimandResults:
 
 def _check_comparable(mine: EstimandResults, other: EstimandResults) -> None:
     same = mine.estimand.terms.names == other.estimand.terms.names
-    if not same or mine.estimand.description != other.estimand.description:
+    alike = mine.estimand.description == other.estimand.description
+    if not (same and alike and mine.estimand.key == other.estimand.key):
         raise InferenceError(
             "Only the same estimand of the same terms can be compared; got "
             f"{mine.estimand.description} and {other.estimand.description}."

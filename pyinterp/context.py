@@ -60,6 +60,8 @@ class Context:
         What the rows are to the models that they evaluate.
     refits, failed : int
         Refits that were made and that failed.
+    unit : {"rows", "clusters"}
+        What is resampled.
     n_train, n_evaluation : float
         Mean number of distinct rows (or clusters) that train and evaluate a refit.
     engine : str
@@ -82,6 +84,7 @@ class Context:
     where: str
     refits: int
     failed: int
+    unit: str
     n_train: float
     n_evaluation: float
     engine: str

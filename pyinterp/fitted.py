@@ -160,8 +160,7 @@ class FittedModel(Interpretable):
             predictor=predictor,
             design=design,
             evaluation=sample,
-            train_rows=np.empty(0, np.intp),
-            train_y=None,
+            train=None,
             n_train=0,
             n_evaluation=sample.nobs,
         )
@@ -206,12 +205,15 @@ def _response_column(
 ) -> tuple[str, pd.Series[Any] | None]:
     if y is None:
         return "", None
-    if isinstance(y, str):
-        return y, _column(y, frame, "y")
-    name = str(y.name) if isinstance(y, pd.Series) and y.name is not None else "y"
+    named = isinstance(y, str) or (isinstance(y, pd.Series) and y.name is not None)
+    name = str(y if isinstance(y, str) else y.name) if named else "y"  # type: ignore[union-attr]
     formula = _formula(fitted)
-    if formula is not None and name == "y":
-        name = formula.partition("~")[0].strip()
+    fitted_to = name if formula is None else formula.partition("~")[0].strip()
+    if named and fitted_to != name and name in names_in(fitted_to, [name]):
+        raise DataError(
+            f"The model was fitted to `{fitted_to}`, not to `{name}`: pass the transformed "
+            "response as an array, so that losses are on the scale of its predictions."
+        )
     return name, _column(y, frame, "y").rename(name)
 
 
@@ -270,12 +272,8 @@ def _takes_frames(fitted: Any) -> bool:
 def _predictor(
     fitted: Any, classes: Sequence[Any] | None, response: pd.Series[Any] | None, name: str
 ) -> tuple[Predictor, Response | None, npt.NDArray[np.float64] | None]:
-    probability = _is_statsmodels(fitted) and _predicts_probability(fitted)
-    if probability:
-        if classes is None and response is not None and response.nunique() == 2:
-            _, about = read_response(response, name, classifier=True, learner=learner_name(fitted))
-            classes = about.classes
-        predictor = replace(Predictor.of(fitted.predict, classes or (0, 1)), estimator=fitted)
+    if _is_statsmodels(fitted) and _predicts_probability(fitted):
+        predictor = _of_probabilities(fitted, classes, response)
     else:
         predictor = Predictor.of(fitted, classes)
     if response is None:
@@ -297,6 +295,34 @@ def _predictor(
 
 def _predicts_probability(fitted: Any) -> bool:
     family = getattr(fitted.model, "family", None)
-    return type(fitted.model).__name__ in {"Logit", "Probit"} or (
+    return type(fitted.model).__name__ in {"Logit", "Probit", "MNLogit"} or (
         family is not None and type(family).__name__ == "Binomial"
     )
+
+
+def _of_probabilities(
+    fitted: Any, classes: Sequence[Any] | None, response: pd.Series[Any] | None
+) -> Predictor:
+    """Return class probabilities of statsmodels results, each with its right label.
+
+    statsmodels predicts the probability of 1 if the response was numbers. If a formula turned a
+    response with two levels into two columns, it predicts that of the first.
+    """
+    levels = [] if response is None else sorted(response.unique().tolist(), key=str)
+    if type(fitted.model).__name__ == "MNLogit":
+        known = tuple(classes or levels or range(int(fitted.model.J)))
+        return replace(Predictor.of(fitted.predict, known), estimator=fitted)
+    names = fitted.model.endog_names
+    if classes is None and not isinstance(names, str):
+        found = [str(n)[str(n).rfind("[") + 1 : -1] for n in names]
+        own = {str(level): level for level in levels}
+        classes = [own.get(text, text) for text in reversed(found)]  # the first is the event
+        return replace(Predictor.of(fitted.predict, classes), estimator=fitted)
+    if classes is None:
+        if not set(levels) <= {0, 1}:
+            raise OptionError(
+                f"The model predicts the probability that `{names}` is 1, but the response has "
+                f"{levels[:5]}; pass the 0/1 response, or `classes=(label of 0, label of 1)`."
+            )
+        classes = (False, True) if response is not None and response.dtype == bool else (0, 1)
+    return replace(Predictor.of(fitted.predict, classes), estimator=fitted)

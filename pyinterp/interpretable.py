@@ -22,13 +22,21 @@ from pyinterp.estimands.base import Case, Estimand, Measurement, Subject
 from pyinterp.estimands.effects import Grid, PDKind, Scale, partial_dependence
 from pyinterp.estimands.permutation import Permutations, Relation, permutation_importance
 from pyinterp.estimands.risk import RiskRelation, risk
-from pyinterp.inference import ALTERNATIVES, Alternative, CovType, Evidence, adjust, variance
+from pyinterp.inference import (
+    ALTERNATIVES,
+    COV_TYPES,
+    Alternative,
+    CovType,
+    Evidence,
+    adjust,
+    variance,
+)
 from pyinterp.losses import LossLike, choose
 from pyinterp.refits import Refit
 from pyinterp.results import EstimandResults
 from pyinterp.seeds import Seeds
 
-__all__ = ["Analysis", "Interpretable", "Reading", "context_of"]
+__all__ = ["Analysis", "Interpretable", "Reading", "context_of", "options_of"]
 
 PACKAGES = ("pyinterp-stats", "numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
 
@@ -51,6 +59,20 @@ class Reading(TypedDict, total=False):
     cov_type: CovType | None
     alternative: Alternative
     p_adjust: str | None
+
+
+def options_of(reading: Reading) -> tuple[CovType | None, Alternative, str | None]:
+    """Return the inference options, checked, with their defaults."""
+    unknown = set(reading) - set(Reading.__annotations__)
+    if unknown:
+        raise TypeError(f"Unexpected keyword argument {sorted(unknown)[0]!r}.")
+    cov_type, p_adjust = reading.get("cov_type"), reading.get("p_adjust")
+    alternative = reading.get("alternative", "two-sided")
+    check_choice("alternative", alternative, ALTERNATIVES)
+    if cov_type is not None:
+        check_choice("cov_type", cov_type, COV_TYPES)
+    adjust(np.empty(0), p_adjust)  # an unknown method fails here, before any prediction
+    return cov_type, alternative, p_adjust
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +117,7 @@ class Analysis:
     def cases(self) -> tuple[Case, ...]:
         """One case per refit; each keeps its predictions on the rows as they are."""
         return tuple(
-            Case(whatif=self._whatif(r), train_y=r.train_y, draw=_Draws(self.seeds, r.number))
+            Case(whatif=self._whatif(r), train=r.train, draw=_Draws(self.seeds, r.number))
             for r in self.refits
         )
 
@@ -302,20 +324,14 @@ class Interpretable:
     def _results(
         self, estimand: Estimand, reading: Reading, loss: LossLike | None
     ) -> EstimandResults:
-        unknown = set(reading) - set(Reading.__annotations__)
-        if unknown:
-            raise TypeError(f"Unexpected keyword argument {sorted(unknown)[0]!r}.")
-        alternative = reading.get("alternative", "two-sided")
-        check_choice("alternative", alternative, ALTERNATIVES)
-        p_adjust = reading.get("p_adjust")
-        adjust(np.empty(0), p_adjust)  # an unknown method fails here, before any prediction
+        cov_type, alternative, p_adjust = options_of(reading)
         analysis = self._analysis
         evidence = analysis.evidence(estimand)
         axis_names = estimand.terms.axis_names
         return EstimandResults(
             estimand=estimand,
             evidence=evidence,
-            variance=variance(evidence, reading.get("cov_type")),
+            variance=variance(evidence, cov_type),
             context=replace(analysis.context, engine=analysis.engine_name),
             fit=self._fit(loss),
             rows=tuple(r.evaluation.rows for r in analysis.refits),
@@ -367,6 +383,7 @@ def context_of(
     plan: str,
     where: str,
     studied: str = "",
+    unit: str = "rows",
     failed: int,
     seed: int | None,
 ) -> Context:
@@ -382,6 +399,7 @@ def context_of(
         where=where,
         refits=len(refits),
         failed=failed,
+        unit=unit,
         n_train=float(np.mean([r.n_train for r in refits])),
         n_evaluation=float(np.mean([r.n_evaluation for r in refits])),
         engine="",

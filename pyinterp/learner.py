@@ -285,6 +285,7 @@ class Learner:
                     plan=plan.label,
                     where="out of sample",
                     studied=plan.studied,
+                    unit="rows" if plan.cluster is None else "clusters",
                     failed=plan.number - len(refits),
                     seed=seeds.entropy,
                 ),

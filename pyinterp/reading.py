@@ -130,7 +130,19 @@ class FormulaReader(Reader):
                 f"The response `{code}` must be one column with a value for each of the "
                 f"{len(frame)} rows of the data; it has shape {np.shape(value)}."
             )
+        self._check_defined(values.reset_index(drop=True), frame)
         return values.reset_index(drop=True).rename(column_named(code) or code)
+
+    def _check_defined(self, values: pd.Series[Any], frame: pd.DataFrame) -> None:
+        code = self._parsed.response
+        used = list(names_in(code, [str(c) for c in frame.columns]))
+        undefined = (values.isna() & ~frame[used].isna().any(axis=1)).to_numpy(dtype=bool)
+        if undefined.any():
+            raise DataError(
+                f"The response `{code}` is not defined in {int(undefined.sum())} of {len(frame)} "
+                f"rows (the first is row {int(np.flatnonzero(undefined)[0])}); change the "
+                "transformation or drop those rows."
+            )
 
 
 class ArrayReader(Reader):

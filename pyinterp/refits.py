@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from tqdm import tqdm
 
 from pyinterp.adapters import wants_codes
-from pyinterp.design import Design, FormulaDesign, Matrix
+from pyinterp.design import Design, FormulaDesign, IntArray, Matrix
 from pyinterp.errors import (
     DesignError,
     PyinterpError,
@@ -49,10 +48,8 @@ class Refit:
         How its variables are encoded.
     evaluation : Sample
         The rows on which it is evaluated.
-    train_rows : ndarray of int
-        Positions of its training rows, repeats included.
-    train_y : ndarray of float, or None
-        Their responses; None if the model was trained elsewhere.
+    train : Sample or None
+        Its training rows, repeats included; None if the model was trained elsewhere.
     n_train, n_evaluation : int
         Number of distinct units (rows, or clusters) that train and evaluate.
     """
@@ -61,10 +58,14 @@ class Refit:
     predictor: Predictor
     design: Design
     evaluation: Sample
-    train_rows: npt.NDArray[np.intp]
-    train_y: FloatArray | None
+    train: Sample | None
     n_train: int
     n_evaluation: int
+
+    @property
+    def train_rows(self) -> IntArray:
+        """Positions in the data of its training rows, repeats included."""
+        return np.empty(0, np.intp) if self.train is None else self.train.rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,8 +194,7 @@ def _refit(k: int, predictor: Predictor, design: Design, part: Part) -> Refit:
         predictor=predictor,
         design=design,
         evaluation=part.evaluation,
-        train_rows=part.train.rows,
-        train_y=part.train.y,
+        train=part.train,
         n_train=part.n_train,
         n_evaluation=part.n_evaluation,
     )

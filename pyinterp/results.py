@@ -23,8 +23,6 @@ from pyinterp.inference import (
     Evidence,
     Variance,
     adjust,
-    interval,
-    p_values,
 )
 from pyinterp.sample import FloatArray
 
@@ -113,7 +111,9 @@ class EstimandResults:
     @cached_property
     def pvalues(self) -> pd.Series[float]:
         """p-values of `tvalues`, adjusted if `p_adjust` says so; missing where `bse` is 0."""
-        raw = p_values(_array(self.tvalues), self.df_resid, alternative=self.alternative)
+        if self.null is None:
+            return self._series(np.full(len(self.params), np.nan), "p_value")
+        raw = self.variance.p_values(self._values, _array(self.bse), self.null, self.alternative)
         return self._series(adjust(raw, self.p_adjust), "p_value")
 
     @property
@@ -160,13 +160,7 @@ class EstimandResults:
         pandas.DataFrame
             Columns 0 and 1, as in statsmodels.
         """
-        limits = interval(
-            self._values,
-            _array(self.bse),
-            self.df_resid,
-            alpha=alpha,
-            alternative=self.alternative,
-        )
+        limits = self.variance.interval(self._values, _array(self.bse), alpha, self.alternative)
         return pd.DataFrame(limits, index=self._index)
 
     def cov_params(self) -> pd.DataFrame:
@@ -180,7 +174,7 @@ class EstimandResults:
         ----------
         hypotheses : str or array of shape (k, q)
             For example ``"alcohol = sulphates"``, ``"alcohol - sulphates = 0.1, pH = 0"``, or
-            contrast weights (each tested against 0).
+            contrast weights (each tested against 0). Tests are two-sided and not adjusted.
 
         Returns
         -------
@@ -199,7 +193,10 @@ class EstimandResults:
             effect=effect, t=(effect - target) / sd, sd=sd, df_denom=self.df_resid
         )
         if isinstance(hypotheses, str):
-            tested.c_names = [h.strip() for h in hypotheses.split(",")]
+            parts = [hypotheses] if len(effect) == 1 else hypotheses.split(",")
+            names = [part.strip() for part in parts]
+            if len(names) == len(effect):
+                tested.c_names = names
         return tested
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:

@@ -122,14 +122,14 @@ class Case:
     ----------
     whatif : WhatIf
         Its what-if predictions.
-    train_y : ndarray or None
-        The responses it was trained on, if known.
+    train : Sample or None
+        The rows it was trained on, if known.
     draw : callable
         ``draw(name)`` returns the random stream for one term of this case.
     """
 
     whatif: WhatIf
-    train_y: FloatArray | None
+    train: Sample | None
     draw: Callable[[str], np.random.Generator]
 
     @property
@@ -200,7 +200,7 @@ class Estimate:
     value: FloatArray
     rows: FloatArray
     donors: FloatArray | None = None
-    mc_variance: FloatArray = field(default_factory=lambda: np.zeros(1))
+    mc_variance: FloatArray
 
     @classmethod
     def of_rows(cls, rows: FloatArray) -> Estimate:
@@ -228,7 +228,11 @@ class Estimate:
         )
 
     def minus(self, other: Estimate) -> Estimate:
-        """Return the difference of two estimates on the same rows."""
+        """Return the difference of two estimates on the same rows.
+
+        If both are inexact their Monte Carlo errors may be correlated: that of the difference is
+        missing.
+        """
         donors: FloatArray | None = None
         for sign, part in ((1.0, self.donors), (-1.0, other.donors)):
             if part is not None:
@@ -237,22 +241,27 @@ class Estimate:
             value=self.value - other.value,
             rows=self.rows - other.rows,
             donors=donors,
-            mc_variance=self.mc_variance + other.mc_variance,
+            mc_variance=np.where(
+                (self.mc_variance > 0) & (other.mc_variance > 0),
+                np.nan,
+                self.mc_variance + other.mc_variance,
+            ),
         )
 
     def over(self, other: Estimate) -> Estimate:
         """Return the ratio of two estimates on the same rows, contributions by the delta method."""
-        ratio = self.value / other.value
-        rows = ratio + (self.rows - ratio * other.rows) / other.value
+        below = np.where(other.value == 0, np.nan, other.value)  # a ratio to 0 is missing
+        ratio = self.value / below
+        rows = ratio + (self.rows - ratio * other.rows) / below
         donors: FloatArray | None = None
         if self.donors is not None:
             base = 0.0 if other.donors is None else other.donors
-            donors = np.asarray((self.donors - ratio * base) / other.value)
+            donors = np.asarray((self.donors - ratio * base) / below)
         return Estimate(
             value=ratio,
             rows=rows,
             donors=donors,
-            mc_variance=(self.mc_variance + ratio**2 * other.mc_variance) / other.value**2,
+            mc_variance=(self.mc_variance + ratio**2 * other.mc_variance) / below**2,
         )
 
 

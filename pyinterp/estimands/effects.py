@@ -103,7 +103,8 @@ def grid_values(
         The variable in all rows.
     grid : {"quantile", "equidistant", "unique"} or array
         "quantile": type-7 quantiles at equally spaced probabilities, the smallest and the largest
-        value included; all distinct values if there are at most `points`. "equidistant": from the
+        value included (observed values, type 1, for whole numbers); all distinct values if there
+        are at most `points`. "equidistant": from the
         smallest to the largest. "unique": all distinct values. An array is used as it is, sorted.
         Categories, strings and booleans always give their levels, unless an array is given.
     points : int
@@ -124,7 +125,12 @@ def grid_values(
     if grid == "equidistant":
         values = np.linspace(values[0], values[-1], points if len(values) > 1 else 1)
     elif grid == "quantile" and len(values) > points:
-        values = np.unique(np.quantile(column.to_numpy(np.float64), np.linspace(0, 1, points)))
+        # Whole numbers may be codes: between two of them a model may know nothing.
+        whole = pd.api.types.is_integer_dtype(column)
+        at, data = np.linspace(0, 1, points), column.to_numpy(np.float64)
+        values = np.unique(
+            np.quantile(data, at, method="inverted_cdf") if whole else np.quantile(data, at)
+        )
     return tuple(values.tolist())
 
 

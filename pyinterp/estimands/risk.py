@@ -57,7 +57,8 @@ def risk(
 def _measure(case: Case, *, loss: Loss) -> Measurement:
     measured = {"loss": Estimate.of_rows(loss(case.y, case.whatif.factual)[:, None])}
     if loss.constant is not None:
-        best = loss.constant(case.y if case.train_y is None else case.train_y)
+        trained = None if case.train is None else case.train.y
+        best = loss.constant(case.y if trained is None else trained)
         factual = case.whatif.factual
         if factual.ndim == 2 and len(best) < factual.shape[1]:  # last classes absent in training
             best = np.pad(best, (0, factual.shape[1] - len(best)))

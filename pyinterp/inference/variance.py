@@ -11,6 +11,7 @@ import numpy as np
 from pyinterp.design import IntArray
 from pyinterp.errors import InferenceError, check_choice
 from pyinterp.estimands.base import Estimate
+from pyinterp.inference.intervals import Alternative, interval, p_values
 from pyinterp.sample import FloatArray
 
 __all__ = ["COV_TYPES", "CovType", "Evidence", "Variance", "default", "variance"]
@@ -56,6 +57,11 @@ class Variance:
         What tables call it.
     note : str
         What the intervals are for, and what they are known to cover.
+
+    Notes
+    -----
+    Intervals and p-values are Student's t. A variance estimator with a law of its own subclasses
+    this and replaces the two methods; tables, plots and results ask no one else.
     """
 
     cov: FloatArray
@@ -63,6 +69,20 @@ class Variance:
     cov_type: CovType
     label: str
     note: str
+
+    def interval(
+        self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative
+    ) -> FloatArray:
+        """Return 1 - alpha intervals, shape (q, 2); missing where `bse` is 0."""
+        return interval(estimate, bse, self.df, alpha=alpha, alternative=alternative)
+
+    def p_values(
+        self, estimate: FloatArray, bse: FloatArray, null: float, alternative: Alternative
+    ) -> FloatArray:
+        """Return p-values of ``estimate = null``; missing where `bse` is 0."""
+        missing = np.full(len(bse), np.nan)
+        t = np.divide(estimate - null, bse, out=missing, where=bse > 0)
+        return p_values(np.asarray(t), self.df, alternative=alternative)
 
 
 def naive(evidence: Evidence) -> Variance:

@@ -47,7 +47,8 @@ def test_model_level_pfi_intervals_cover_only_if_donors_count(repetitions: int) 
     coverage = {k: v.mean() for k, v in covered.items()}
     print(f"\ncoverage of 95% model-level PFI intervals, {repetitions} repetitions: {coverage}")
     wide = margin(0.95, repetitions, 1000)
-    assert 0.93 - wide <= coverage["ustat"] <= 0.97 + wide
+    assert 0.93 - wide <= coverage["ustat"] <= min(0.97 + wide, 0.99)
+    assert coverage["ustat"] > coverage["rows"] + 0.05
     # The published formula, which counts rows only, covers about 0.84.
     wide = margin(0.84, repetitions, 1000)
     assert 0.81 - wide <= coverage["rows"] <= 0.87 + wide

@@ -136,6 +136,18 @@ def test_monte_carlo_error_is_the_spread_over_seeds() -> None:
     assert abs(errors.mean()) < 4 * mcse / np.sqrt(400)
 
 
+def test_monte_carlo_error_vanishes_as_permutations_become_all() -> None:
+    # 36 of 39 permutations: without the finite-population factor mcse would be 3.6 times too large.
+    X, y = linear_data(40)
+    model = LinearRegression().fit(X, y)
+    exact = pi.FittedModel(model, X, y).pfi("a", permutations="all").params["a"]
+    runs = [pi.FittedModel(model, X, y, seed=s).pfi("a", permutations=36) for s in range(200)]
+    errors = [r.params["a"] - exact for r in runs]
+    mcse = np.sqrt(np.mean([r.mcse["a"] ** 2 for r in runs]))
+    # The sd of 200 draws has relative standard error 5%.
+    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(mcse, rel=4 * 0.05)
+
+
 def test_balanced_permutations_beat_independent_ones_at_the_same_cost() -> None:
     X, y = linear_data(40)
     model = LinearRegression().fit(X, y)
@@ -193,6 +205,16 @@ def test_ratio_is_switched_over_original_loss() -> None:
     difference, ratio = fitted.pfi(), fitted.pfi(relation="ratio")
     np.testing.assert_allclose(ratio.params, 1 + difference.params / loss, rtol=1e-12)
     assert ratio.null == 1.0
+    # Both sides' contributions, by the delta method from those of the two losses.
+    ((case,), key) = fitted._analysis.cases, ratio.estimand.key
+    measured = fitted._analysis._measured[key][0]
+    switched, original = measured["switched"], measured["original"]
+    (estimate,) = ratio.evidence.estimates
+    r = switched.value / original.value
+    np.testing.assert_allclose(
+        estimate.donors, (switched.donors - r * original.donors) / original.value, rtol=1e-12
+    )
+    assert case.sample.nobs == len(estimate.donors)
 
 
 def test_distinct_donors_reproduce_every_row() -> None:

@@ -265,5 +265,5 @@ def test_refits_train_on_the_rows_they_report(data: pd.DataFrame) -> None:
         train = data.iloc[refit.train_rows]
         expected = LinearRegression().fit(train[["x", "z"]].to_numpy(), train["y"])
         np.testing.assert_allclose(refit.predictor.estimator.coef_, expected.coef_, rtol=1e-10)
-        np.testing.assert_array_equal(refit.train_y, train["y"])
+        np.testing.assert_array_equal(refit.train.y, train["y"])
         np.testing.assert_array_equal(refit.evaluation.y, data["y"].iloc[refit.evaluation.rows])

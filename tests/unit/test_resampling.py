@@ -281,7 +281,7 @@ def test_fresh_draws_share_no_rows_and_split_by_fraction() -> None:
     assert len(np.unique(np.concatenate([d["x"] for d in seen]))) == 200
     for data, refit in zip(seen, results.refits, strict=True):
         assert (refit.n_train, refit.n_evaluation) == (30, 20)
-        np.testing.assert_array_equal(refit.train_y, data["y"][:30])
+        np.testing.assert_array_equal(refit.train.y, data["y"][:30])
         np.testing.assert_array_equal(refit.evaluation.y, data["y"][30:])
 
 

@@ -126,6 +126,56 @@ def test_t_test_of_grid_points(fitted: pi.LearnerResults) -> None:
     assert test.effect[0] == pytest.approx(curve.params["a[1]"] - curve.params["a[-1.5]"])
 
 
+def test_t_test_names_its_rows(fitted: pi.LearnerResults, pfi: pi.EstimandResults) -> None:
+    assert "a = b" in str(pfi.t_test("a = b, c = 0").summary())
+    surface = fitted.pd(("a", "b"), grid={"a": [0.0, 1.0], "b": [0.0, 1.0]})
+    names = surface.exog_names
+    assert f"{names[0]} = {names[1]}" in str(surface.t_test(f"{names[0]} = {names[1]}").summary())
+    str(pfi.t_test("a = b = 0").summary())
+
+
+def test_a_share_of_no_loss_is_missing_without_a_warning(data: pd.DataFrame) -> None:
+    model = LinearRegression().fit(data[["a", "b"]], data["y"])
+    found = pi.FittedModel(model, data[["a", "b"]], np.ones(120))
+    assert np.isnan(found.loss(relation="explained").params.iloc[0])
+    text = str(found.pfi().summary())
+    assert "nan" not in text
+    assert "R²" not in text
+
+
+def test_clusters_are_called_clusters(data: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("y ~ a", data, LinearRegression())
+    found = learner.fit(pi.Bootstrap(4, cluster=np.repeat(np.arange(30), 4)), seed=1)
+    assert "Train / evaluation clusters:" in str(found.summary())
+
+
+def test_coverage_is_quoted_only_for_what_was_studied(
+    fitted: pi.LearnerResults, data: pd.DataFrame
+) -> None:
+    learner = pi.Learner.from_formula("y ~ a", data, LinearRegression())
+    studied = learner.fit(pi.Bootstrap(15), seed=1)
+    assert "covered 67-99%" in " ".join(studied.pfi().summary().notes)
+    assert "covered 86-98%" in " ".join(studied.pd("a").summary().notes)
+    for other in (
+        studied.loss(),
+        studied.pfi(loss="absolute"),
+        studied.pfi(relation="ratio"),
+        studied.pd("a", kind="d-ice"),
+        fitted.pfi(),  # 8 refits
+        learner.fit(pi.CrossValidation(15), seed=1).pfi(),
+    ):
+        assert "covered" not in " ".join(other.summary().notes)
+
+
+def test_html_shows_names_as_they_are(data: pd.DataFrame) -> None:
+    odd = data.rename(columns={"a": "a<b&c"})
+    model = pi.Learner(odd["y"], odd[["a<b&c", "b"]], LinearRegression()).fit(pi.Bootstrap(3))
+    page = model.pfi(loss=lambda y, p: abs(y - p)).summary().as_html()
+    assert "a&lt;b&amp;c" in page
+    assert "&lt;lambda&gt;" in page
+    assert "<lambda>" not in page
+
+
 def test_a_constant_feature_has_importance_0_and_a_note(pfi: pi.EstimandResults) -> None:
     assert pfi.params["still"] == 0
     assert pfi.bse["still"] == 0
@@ -225,7 +275,7 @@ def test_r_squared_out_of_sample_is_relative_to_the_training_mean(
         error = refit.evaluation.y - refit.predictor(
             refit.design.encode(refit.evaluation.variables)
         )
-        null = refit.evaluation.y - refit.train_y.mean()
+        null = refit.evaluation.y - refit.train.y.mean()
         shares.append(1 - np.mean(error**2) / np.mean(null**2))
     explained = fitted.loss(relation="explained")
     assert explained.params.iloc[0] == pytest.approx(np.mean(shares))
@@ -304,6 +354,24 @@ class TestCompare:
         assert found.cov_type == "rows"
         assert found.df_resid == 119
 
+    def test_options_are_checked(self, fitted, tree) -> None:
+        with pytest.raises(TypeError, match="Unexpected keyword argument 'cov_typ'"):
+            pi.compare(fitted, tree, cov_typ="naive")
+        with pytest.raises(OptionError, match="`p_adjust` must be one of"):
+            pi.compare(fitted, tree, p_adjust="homl")
+        lambdas = [
+            fitted.pfi(loss=lambda y, p: abs(y - p)),
+            tree.pfi(loss=lambda y, p: (y - p) ** 4),
+        ]
+        with pytest.raises(InferenceError, match="Only the same estimand"):
+            pi.compare(*lambdas)
+
+    def test_monte_carlo_error_of_a_difference_is_missing_not_added(self, fitted) -> None:
+        some = fitted.pfi("a", permutations=3)
+        found = pi.compare(some, some)
+        assert found.params.iloc[0] == 0
+        assert np.isnan(found.mcse.iloc[0])
+
     def test_refuses_what_is_not_paired(self, fitted, tree, data) -> None:
         learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
         for other in (
@@ -341,3 +409,8 @@ class TestCompare:
 )
 def test_number_format_shows_four_digits(largest: float, expected: str) -> None:
     assert number_format(np.array([0.0, largest])) % largest == expected
+
+
+def test_number_format_shows_two_digits_of_a_usual_error() -> None:
+    fmt = number_format(np.array([2001.12]), np.array([0.0, 0.312, np.nan]))
+    assert fmt % 0.312 == "0.31"
