@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint docs calibration acceptance format clean
+.PHONY: demo test lint docs calibration acceptance bench format clean
 
 demo: $(VENV)/.base
 	$(BIN)/python vignettes/demo.py demo_output
@@ -26,6 +26,9 @@ calibration: $(VENV)/.test
 
 acceptance: $(VENV)/.test
 	$(BIN)/python -m pytest -s -m acceptance tests/acceptance tests/docs
+
+bench: $(VENV)/.test
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
