@@ -200,7 +200,7 @@ LOSSES: Mapping[str, Loss] = {
     "huber": Loss("Huber loss", _huber, "mean", None),
     "poisson": Loss("Poisson deviance", _poisson, "mean", _mean),
     "gamma": Loss("gamma deviance", _gamma, "mean", _mean),
-    "log": Loss("log loss", _log, "probability", _shares, "nats"),
+    "log": Loss("log loss", _log, "probability", _shares),
     "brier": Loss("Brier score", _brier, "probability", _shares),
-    "zero_one": Loss("zero-one", _zero_one, "label", _shares, "misclassified share"),
+    "zero_one": Loss("zero-one loss", _zero_one, "label", _shares),
 }

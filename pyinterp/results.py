@@ -257,7 +257,7 @@ class EstimandResults:
         Returns
         -------
         pandas.DataFrame
-            Indexed by the position of the row in the analyzed data, one column per term.
+            Indexed by the position of the row in the data as given, one column per term.
         """
         stacked = pd.DataFrame(
             np.concatenate([e.rows for e in self.evidence.estimates]), columns=self._index

@@ -163,8 +163,6 @@ class Terms:
         The variable on each axis.
     facet : str or None
         The column of `layout` that separates curves (the class).
-    constant : tuple of str
-        Features that do not vary in the data.
     """
 
     names: tuple[str, ...]
@@ -172,13 +170,12 @@ class Terms:
     axes: tuple[str, ...] = ()
     axis_names: tuple[str, ...] = ()
     facet: str | None = None
-    constant: tuple[str, ...] = ()
 
     @classmethod
-    def plain(cls, names: Sequence[str], constant: Sequence[str] = ()) -> Terms:
+    def plain(cls, names: Sequence[str]) -> Terms:
         """Make terms that are one value per name."""
         index = pd.RangeIndex(len(names))
-        return cls(names=tuple(names), layout=pd.DataFrame(index=index), constant=tuple(constant))
+        return cls(names=tuple(names), layout=pd.DataFrame(index=index))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -58,7 +58,7 @@ def permutation_importance(
     unit = used.unit.format(y=subject.response.name) if relation == "difference" else ""
     return Estimand(
         key=("pfi", tuple(chosen.items()), used, permutations),
-        terms=Terms.plain(list(chosen), constant),
+        terms=Terms.plain(list(chosen)),
         measure=partial(_measure, features=chosen, loss=used, permutations=permutations),
         read=_difference if relation == "difference" else _ratio,
         label="PFI",

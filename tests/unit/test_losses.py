@@ -237,7 +237,7 @@ def test_without_probabilities_only_zero_one_is_served(data: pd.DataFrame, loss:
         LossError, match="needs class probabilities, but LinearSVC has no `predict_p"
     ):
         results.pfi(loss=loss)
-    assert results.pfi().estimand.description == "PFI (zero-one)"
+    assert results.pfi().estimand.description == "PFI (zero-one loss)"
 
 
 def test_defaults(data: pd.DataFrame) -> None:
