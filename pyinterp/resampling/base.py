@@ -1,0 +1,184 @@
+"""What a plan is: parts of the data, one per refit."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pyinterp.design import IntArray
+from pyinterp.errors import DataError, OptionError
+from pyinterp.resampling.units import Units
+from pyinterp.sample import FloatArray, Sample
+
+__all__ = [
+    "REDRAWS",
+    "By",
+    "Part",
+    "Resampling",
+    "Split",
+    "Splitting",
+    "all_present",
+    "check_count",
+    "check_fraction",
+    "check_size",
+    "redraw",
+]
+
+By: TypeAlias = str | npt.ArrayLike | None
+REDRAWS = 200
+
+
+class Part(NamedTuple):
+    """One refit's rows, and how many distinct rows or clusters they are."""
+
+    train: Sample
+    evaluation: Sample
+    n_train: int
+    n_evaluation: int
+
+
+class Split(NamedTuple):
+    """Units that train (repeats allowed) and units that evaluate."""
+
+    train: IntArray
+    evaluation: IntArray
+
+
+class Resampling(ABC):
+    """A plan for training and evaluating refits.
+
+    Attributes
+    ----------
+    shares_data : bool
+        Whether refits share rows, so that the naive variance is too small.
+    """
+
+    shares_data: ClassVar[bool] = True
+    strata: By = None
+    cluster: By = None
+
+    @property
+    def studied(self) -> str:
+        """Name under which published simulations studied this plan; empty if they did not."""
+        return ""
+
+    @property
+    @abstractmethod
+    def number(self) -> int:
+        """Number of refits."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What tables call the plan."""
+
+    @abstractmethod
+    def parts(
+        self,
+        population: Sample,
+        units: Units,
+        rng: np.random.Generator,
+        read: Callable[[Any], Sample],
+    ) -> Iterator[Part]:
+        """Yield every refit's training and evaluation rows.
+
+        Parameters
+        ----------
+        population : Sample
+            All rows.
+        units : Units
+            What to resample.
+        rng : numpy.random.Generator
+            The stream for splits.
+        read : callable
+            Turns data in the user's form into a Sample, for plans with rows of their own.
+        """
+
+    def correction(self, n_train: float, n_evaluation: float) -> float:
+        """Return c of the variance (1/m + c) s²: n2/n1 when refits share rows, else 0."""
+        return n_evaluation / n_train if self.shares_data else 0.0
+
+
+class Splitting(Resampling):
+    """A plan that splits the rows at hand."""
+
+    def parts(
+        self,
+        population: Sample,
+        units: Units,
+        rng: np.random.Generator,
+        read: Callable[[Any], Sample],
+    ) -> Iterator[Part]:
+        """Yield every refit's training and evaluation rows."""
+        categorical = population.response is not None and population.response.classes is not None
+        classes = population.y if categorical else None
+        for split in self._splits(units, rng, classes):
+            train, evaluation = units.rows(split.train), units.rows(split.evaluation)
+            check_size(train, evaluation, self.label, population.nobs)
+            yield Part(
+                population.take(train),
+                population.take(evaluation),
+                n_train=len(np.unique(split.train)),
+                n_evaluation=len(split.evaluation),
+            )
+
+    @abstractmethod
+    def _splits(
+        self, units: Units, rng: np.random.Generator, classes: FloatArray | None
+    ) -> Iterator[Split]:
+        """Yield the units of every refit."""
+
+
+def redraw(
+    draw: Callable[[], Split], units: Units, classes: FloatArray | None, label: str
+) -> Split:
+    """Draw until both parts have rows and the training rows have every class."""
+    one_sided = 0
+    for _ in range(REDRAWS):
+        split = draw()
+        if not len(split.evaluation) or not len(split.train):
+            one_sided += 1
+        elif classes is None or all_present(classes, units.rows(np.unique(split.train))):
+            return split
+    if one_sided == REDRAWS:
+        raise DataError(
+            "Every refit needs rows that train and rows that evaluate, but "
+            f"{REDRAWS} draws of {label} did not give both; there are {units.count} rows or "
+            f"clusters in {len(np.unique(units.strata))} strata: use larger strata, or more rows."
+        )
+    raise DataError(
+        f"Every refit's training rows must hold every class, but {REDRAWS} draws of {label} did "
+        "not; merge rare classes or give `strata=` the response."
+    )
+
+
+def all_present(classes: FloatArray, rows: IntArray) -> bool:
+    """Whether every class occurs in `rows`."""
+    return len(np.unique(classes[rows])) == len(np.unique(classes))
+
+
+def check_size(train: IntArray, evaluation: IntArray, label: str, nobs: int) -> None:
+    """Raise `DataError` unless both parts have at least two rows."""
+    if len(np.unique(train)) < 2 or len(evaluation) < 2:
+        raise DataError(
+            f"Every refit needs at least 2 distinct training rows and 2 evaluation rows, but "
+            f"{label} of {nobs} rows gave {len(np.unique(train))} and {len(evaluation)}."
+        )
+
+
+def check_count(name: str, value: object, least: int = 1) -> None:
+    """Raise `OptionError` unless `value` is a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise OptionError(f"`{name}` must be a whole number of at least {least}, not {value!r}.")
+
+
+def check_fraction(value: object) -> None:
+    """Raise `OptionError` unless `value` is a share between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, float | np.floating) or not 0 < value < 1:
+        raise OptionError(
+            f"`fraction` must be a number in (0, 1), the share of rows that train, not {value!r}."
+        )

@@ -1,0 +1,113 @@
+"""New data for every refit, from a known process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pyinterp.design import IntArray
+from pyinterp.errors import DataError, OptionError
+from pyinterp.resampling.base import Part, Resampling, check_count, check_fraction, check_size
+from pyinterp.resampling.units import Units
+from pyinterp.sample import Sample
+
+__all__ = ["FreshDraws"]
+
+
+@dataclass(frozen=True, eq=False)
+class FreshDraws(Resampling):
+    """Draw new data for every refit from a known process: the "ideal" setting of simulations.
+
+    Refits share no rows, so the naive variance is right (c = 0).
+
+    Parameters
+    ----------
+    generator : callable
+        ``generator(rng)`` returns new data in the form given to the learner: a DataFrame with
+        the formula's variables and response, or ``(endog, exog)``.
+    refits : int
+        Number of refits.
+    fraction : float
+        Share of each draw's rows that train; the rest evaluate.
+    """
+
+    shares_data: ClassVar[bool] = False
+
+    generator: Callable[[np.random.Generator], Any]
+    refits: int = 15
+    _: KW_ONLY
+    fraction: float = 0.632
+
+    def __post_init__(self) -> None:
+        check_count("refits", self.refits)
+        check_fraction(self.fraction)
+        if not callable(self.generator):
+            raise OptionError(
+                "`generator` must be a function of a numpy Generator that returns data, "
+                f"not {self.generator!r}."
+            )
+
+    @property
+    def number(self) -> int:
+        """Number of refits."""
+        return self.refits
+
+    @property
+    def label(self) -> str:
+        """What tables call the plan."""
+        return "fresh draws"
+
+    def parts(
+        self,
+        population: Sample,
+        units: Units,
+        rng: np.random.Generator,
+        read: Callable[[Any], Sample],
+    ) -> Iterator[Part]:
+        """Yield every refit's own rows: the first `fraction` train, the rest evaluate."""
+        seen = 0
+        for k, stream in enumerate(rng.spawn(self.refits), start=1):
+            sample = _with_classes_of(population, read(self.generator(stream)), k)
+            # Row i of one draw is not row i of another: rows are numbered through.
+            sample = replace(sample, rows=np.arange(seen, seen + sample.nobs))
+            seen += sample.nobs
+            first = round(self.fraction * sample.nobs)
+            rows = np.arange(sample.nobs)
+            check_size(rows[:first], rows[first:], self.label, sample.nobs)
+            _check_classes(sample, rows[:first], k)
+            yield Part(
+                sample.take(rows[:first]),
+                sample.take(rows[first:]),
+                n_train=first,
+                n_evaluation=sample.nobs - first,
+            )
+
+
+def _with_classes_of(population: Sample, fresh: Sample, k: int) -> Sample:
+    """Return fresh rows whose response counts positions in the population's classes."""
+    known, own = population.response, fresh.response
+    if known is None or own is None or fresh.y is None or known.classes == own.classes:
+        return fresh
+    place = {label: j for j, label in enumerate(known.classes or ())}
+    for label in own.classes or ():
+        if label not in place:
+            raise DataError(
+                f"Fresh draws must have the classes of the learner's data, {list(place)}, but draw "
+                f"{k} has class {label!r} of `{known.name}`."
+            )
+    positions = np.array([place[label] for label in own.classes or ()], dtype=np.float64)
+    return replace(fresh, y=positions[fresh.y.astype(np.intp)], response=known)
+
+
+def _check_classes(fresh: Sample, train: IntArray, k: int) -> None:
+    if fresh.y is None or fresh.response is None or fresh.response.classes is None:
+        return
+    for position, label in enumerate(fresh.response.classes):
+        if position not in fresh.y[train]:
+            raise DataError(
+                f"Every refit's training rows must hold every class, but fresh draw {k} has no "
+                f"training row of class {label!r}; draw more rows."
+            )
