@@ -239,7 +239,14 @@ class TreesWhatIf(BatchedWhatIf):
         columns = np.flatnonzero(driven)
         if any(_differ(matrix[:, columns], seen[0][:, columns]).any() for matrix in seen):
             return None
-        return columns, np.ascontiguousarray(seen[0][:, columns])
+        values = np.ascontiguousarray(seen[0][:, columns])
+        # All donors for a few rows were seen; now all rows, each with a donor.
+        rows = np.arange(self.sample.nobs)
+        given = rows % donors
+        expected = self.rows.copy()
+        expected[:, columns] = values[given]
+        actual = self._forest.inputs(self._input(swap.matrix(rows, given)))
+        return None if _differ(actual, expected).any() else (columns, values)
 
     def _input(self, matrix: Matrix) -> Matrix | FloatArray:
         return matrix if self._transform is None else self._transform(matrix)

@@ -25,7 +25,7 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBClassifier, XGBRegressor
@@ -213,6 +213,20 @@ class TestDesigns:
         whatif = self.whatif("y ~ a + b + g", learner, design="frame")
         for name in ("a", "g"):
             compare(whatif, [name], whatif.sample.variables[:30], DOUBLE)
+
+    def test_a_pipeline_that_mixes_columns_in_a_few_rows_only_is_not_walked(self) -> None:
+        # a counts only where b is large: most rows hide that the step mixes columns.
+        large = self.data["b"].nlargest(5).min()
+        mix = FunctionTransformer(
+            lambda X: np.column_stack([X[:, 0] * (X[:, 1] >= large), X[:, 2]])
+        )
+        forest = RandomForestRegressor(8, random_state=0)
+        X = self.data[["a", "b", "k"]].to_numpy()
+        y = 9 * X[:, 0] * (X[:, 1] >= large) + X[:, 2]
+        whatif = (
+            pi.FittedModel(make_pipeline(mix, forest).fit(X, y), X, y)._analysis.cases[0].whatif
+        )
+        compare(whatif, ["x1"], whatif.sample.variables[:30], DOUBLE)
 
     def test_a_pipeline_of_columnwise_steps_is_walked(self) -> None:
         learner = make_pipeline(StandardScaler(), RandomForestRegressor(8))
