@@ -261,8 +261,20 @@ class Learner:
             seeds=seeds,
             options=options,
         )
-        n_train = float(np.mean([r.n_train for r in refits]))
-        n_evaluation = float(np.mean([r.n_evaluation for r in refits]))
+        context = context_of(
+            refits,
+            level="learner" if plan.number > 1 else "model",
+            endog_name=self.endog_names,
+            learner=learner_name(self.estimator),
+            nobs=population.nobs,
+            dropped=self.dropped,
+            plan=plan.label,
+            where="out of sample",
+            studied=plan.studied,
+            unit="rows" if plan.cluster is None else "clusters",
+            failed=plan.number - len(refits),
+            seed=seeds.entropy,
+        )
         return LearnerResults(
             self,
             plan,
@@ -274,21 +286,8 @@ class Learner:
                     predictor=refits[0].predictor,
                 ),
                 refits=refits,
-                correction=plan.correction(n_train, n_evaluation),
-                context=context_of(
-                    refits,
-                    level="learner" if plan.number > 1 else "model",
-                    endog_name=self.endog_names,
-                    learner=learner_name(self.estimator),
-                    nobs=population.nobs,
-                    dropped=self.dropped,
-                    plan=plan.label,
-                    where="out of sample",
-                    studied=plan.studied,
-                    unit="rows" if plan.cluster is None else "clusters",
-                    failed=plan.number - len(refits),
-                    seed=seeds.entropy,
-                ),
+                correction=plan.correction(context.n_train, context.n_evaluation),
+                context=context,
                 seeds=seeds,
                 engine=engine,
                 memory_mb=memory_mb,

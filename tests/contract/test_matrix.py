@@ -239,7 +239,7 @@ def test_a_model_fitted_elsewhere_gives_what_the_learner_gives(name: str, respon
 def test_plots_draw(name: str, response: str) -> None:
     results = learner(name, response).fit(PLAN, seed=1)
     for ask in (lambda r: r.pfi(), lambda r: r.loss(), *(ask for ask, _ in EFFECTS.values())):
-        ask(results).plot().draw()
+        assert ask(results).plot().draw().axes
 
 
 @pytest.mark.parametrize(
