@@ -104,7 +104,11 @@ def compare(
         ),
         evidence=evidence,
         variance=variance(evidence, cov_type),
-        context=replace(base.context, learner=_learners(labels)),
+        context=replace(
+            base.context,
+            learner=_learners(labels),
+            engine=" / ".join(dict.fromkeys(r.context.engine for r in results)),
+        ),
         fit=None,
         alternative=alternative,
         p_adjust=p_adjust,
