@@ -157,7 +157,6 @@ class Analysis:
             refit.design,
             refit.evaluation,
             engine=self.engine,
-            support=self.subject.population.variables,
             memory_mb=self.memory_mb,
         )
 

@@ -29,6 +29,16 @@ class Distinct(NamedTuple):
     of_row: IntArray
     counts: IntArray
 
+    def merged(self, codes: IntArray) -> Distinct:
+        """Take values with equal codes, shape (values, k), for one."""
+        _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+        which = which.ravel()
+        return Distinct(
+            values=self.values.take(first).reset_index(drop=True),
+            of_row=which[self.of_row].astype(np.intp),
+            counts=np.bincount(which, weights=self.counts).astype(np.intp),
+        )
+
 
 def distinct(donors: pd.DataFrame, variables: Sequence[str]) -> Distinct:
     """Find the distinct joint values of `variables`, so that each is predicted only once."""

@@ -58,9 +58,7 @@ class BatchedWhatIf(WhatIf):
         for start in range(0, n, step):
             rows = np.arange(start, min(start + step, n))
             flat = self._predict(swap, np.repeat(rows, k), np.tile(every, len(rows)))
-            yield Block(
-                slice(start, start + len(rows)), flat.reshape(len(rows), k, *flat.shape[1:])
-            )
+            yield Block(rows, flat.reshape(len(rows), k, *flat.shape[1:]))
 
     def paired(self, variables: Sequence[str], donors: pd.DataFrame, index: IntArray) -> FloatArray:
         """Predict row i with the `variables` of donors ``index[i]``."""

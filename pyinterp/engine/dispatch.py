@@ -1,16 +1,17 @@
-"""Which engine answers for a model: the exact one if it reproduces the model, else batches."""
+"""Which engine answers for a model: an exact one if it reproduces the model, else batches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import pandas as pd
 
-from pyinterp.design import Design, FrameDesign, Matrix
+from pyinterp.design import Design, Matrix
 from pyinterp.engine.batched import BatchedWhatIf
 from pyinterp.engine.forest import read_forest
+from pyinterp.engine.inputs import Inputs, final_step
+from pyinterp.engine.linear import LinearWhatIf, read_linear
 from pyinterp.engine.trees import TreesWhatIf
 from pyinterp.engine.whatif import WhatIf
 from pyinterp.errors import OptionError, check_choice
@@ -19,8 +20,9 @@ from pyinterp.sample import FloatArray, Sample
 
 __all__ = ["ENGINES", "EngineName", "dispatch"]
 
-EngineName: TypeAlias = Literal["auto", "trees", "batched"]
-ENGINES = ("auto", "trees", "batched")
+EngineName: TypeAlias = Literal["auto", "trees", "linear", "batched"]
+ENGINES = ("auto", "trees", "linear", "batched")
+_KINDS = {"trees": "a tree ensemble", "linear": "a linear model"}
 
 # Relative to the largest prediction: rounding of sums in another order, or of single precision.
 DOUBLE, SINGLE = 1e-12, 1e-5
@@ -32,87 +34,92 @@ def dispatch(
     sample: Sample,
     *,
     engine: EngineName = "auto",
-    support: pd.DataFrame | None = None,
     memory_mb: float = 256.0,
 ) -> WhatIf:
     """Return what-if predictions by the wanted engine.
 
-    "auto" takes the exact engine for tree ensembles if its predictions on the sample's rows equal
-    the model's own, else predicts copies of rows in batches, and says so in its `name`.
+    "auto" takes an exact engine if it can read the model and its predictions on the sample's rows
+    equal the model's own, else predicts copies of rows in batches, and says so in its `name`.
     """
     check_choice("engine", engine, ENGINES)
     batched = BatchedWhatIf(predictor, design, sample, memory_mb=memory_mb)
     if engine == "batched":
         return batched
-    trees, reason = _trees(predictor, design, sample, support, memory_mb)
-    if trees is not None:
-        return trees
-    if engine == "trees":
+    reasons: dict[str, str] = {}
+    for name, exact, tolerance in _readings(predictor, design, sample, memory_mb):
+        if engine in ("auto", name):
+            reason = _differs(exact, batched.factual, tolerance)
+            if not reason:
+                vars(exact)["factual"] = batched.factual  # predicted already
+                return exact
+            reasons[name] = reason
+    if engine != "auto":
+        reason = reasons.get(engine, f"it is not {_KINDS[engine]} that can be read")
         raise OptionError(
-            f'`engine="trees"` can\'t serve {learner_name(predictor.estimator)}: {reason}; use '
+            f'`engine="{engine}"` can\'t serve {learner_name(predictor.estimator)}: {reason}; use '
             '`engine="auto"`.'
         )
-    if reason != NOT_TREES:
-        batched.name = f"batched ({reason})"
+    if reasons:
+        batched.name = f"batched ({next(iter(reasons.values()))})"
     return batched
 
 
-NOT_TREES = "it is not a tree ensemble that can be read"
+def _readings(
+    predictor: Predictor, design: Design, sample: Sample, memory_mb: float
+) -> Iterator[tuple[str, TreesWhatIf | LinearWhatIf, float]]:
+    """Yield the exact engines that may serve, each with its name and tolerance."""
+    final, before = final_step(predictor.estimator)
+
+    def inputs(
+        cast: Callable[[FloatArray], FloatArray], before: Callable[[Matrix], Any] | None = before
+    ) -> Inputs:
+        return Inputs(design, sample, before=before, cast=cast)
+
+    forest = read_forest(final) if predictor.kind != "label" else None
+    if forest is not None:
+        tolerance = SINGLE if type(final).__module__.startswith("xgboost") else DOUBLE
+        yield (
+            "trees",
+            TreesWhatIf(
+                predictor, design, sample,
+                forest=forest, inputs=inputs(forest.cast), memory_mb=memory_mb,
+            ),
+            tolerance,
+        )  # fmt: skip
+    for model in read_linear(final, predictor.kind):
+        yield (
+            "linear",
+            LinearWhatIf(
+                predictor, design, sample,
+                model=model, inputs=inputs(np.ascontiguousarray, _terms(final) or before),
+                memory_mb=memory_mb,
+            ),
+            DOUBLE,
+        )  # fmt: skip
 
 
-def _trees(
-    predictor: Predictor,
-    design: Design,
-    sample: Sample,
-    support: pd.DataFrame | None,
-    memory_mb: float,
-) -> tuple[TreesWhatIf | None, str]:
-    final, transform = _split(predictor.estimator, design)
-    forest = read_forest(final)
-    if forest is None or predictor.kind == "label":
-        return None, NOT_TREES
-    trees = TreesWhatIf(
-        predictor,
-        design,
-        sample,
-        forest=forest,
-        transform=transform,
-        support=support,
-        memory_mb=memory_mb,
-    )
+def _terms(final: Any) -> Callable[[Matrix], Any] | None:
+    """Return how statsmodels results of a formula encode a frame."""
+    info = getattr(getattr(getattr(final, "model", None), "data", None), "design_info", None)
+    if info is None:
+        return None
+    from patsy import NAAction, build_design_matrices  # noqa: PLC0415
+
+    def encode(frame: Matrix) -> FloatArray:
+        (matrix,) = build_design_matrices([info], frame, NA_action=NAAction(NA_types=[]))
+        return np.asarray(matrix, dtype=np.float64)
+
+    return encode
+
+
+def _differs(exact: TreesWhatIf | LinearWhatIf, factual: FloatArray, tolerance: float) -> str:
+    """Return why an engine's predictions on the rows as they are can't be used, if so."""
+    what = exact.name.partition(",")[0]
     try:
-        own = trees.own()
+        own = exact.own()
     except (ValueError, TypeError, IndexError, KeyError):
-        return None, "the trees' inputs can't be told from the design"
-    factual = trees.factual
-    single = type(final).__module__.startswith("xgboost")
-    tolerance = (SINGLE if single else DOUBLE) * max(float(np.abs(factual).max()), 1e-300)
-    if own.shape != factual.shape or not np.abs(own - factual).max() <= tolerance:
-        return None, "walking the trees does not reproduce its predictions"
-    return trees, ""
-
-
-def _split(estimator: Any, design: Design) -> tuple[Any, Callable[[Matrix], FloatArray] | None]:
-    """Return the last step of a pipeline and what turns design rows into its inputs."""
-    steps = getattr(estimator, "steps", None)
-    final = steps[-1][1] if steps else estimator
-    before = estimator[:-1].transform if steps and len(steps) > 1 else None
-    if before is None and not isinstance(design, FrameDesign):
-        return final, None
-
-    def transform(matrix: Matrix) -> FloatArray:
-        return _numbers(matrix if before is None else before(matrix))
-
-    return final, transform
-
-
-def _numbers(made: Any) -> FloatArray:
-    """Return columns as numbers, categories as their codes."""
-    if isinstance(made, pd.DataFrame):
-        columns = [
-            c.cat.codes.where(c.cat.codes >= 0) if isinstance(c.dtype, pd.CategoricalDtype) else c
-            for _, c in made.items()
-        ]
-        return np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
-    dense = made.toarray() if hasattr(made, "toarray") else made
-    return np.asarray(dense, dtype=np.float64)
+        return f"the {what} engine can't tell the model's inputs from the design"
+    bound = tolerance * max(float(np.abs(factual).max()), 1e-300)
+    if own.shape != factual.shape or not np.abs(own - factual).max() <= bound:
+        return f"the {what} engine does not reproduce its predictions"
+    return ""

@@ -1,4 +1,4 @@
-"""Tree ensembles as flat arrays, read from fitted models through treelite."""
+"""Tree ensembles as flat arrays, read from fitted models, through treelite where it is needed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from sklearn.base import is_classifier
 from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from pyinterp.engine.walk import Splits, Trees
 from pyinterp.sample import FloatArray
 
 __all__ = ["Forest", "read_forest"]
@@ -65,14 +66,81 @@ class Forest:
     link: Callable[[FloatArray], FloatArray]
     single: bool
 
-    def inputs(self, matrix: npt.ArrayLike) -> FloatArray:
-        """Return design rows as the model compares them, in double precision."""
+    @property
+    def linear(self) -> bool:
+        """Whether predictions are base + scale * sum, one number per row."""
+        return self.link is _first
+
+    def cast(self, inputs: FloatArray) -> FloatArray:
+        """Return inputs as the model compares them, in double precision."""
         kind = np.float32 if self.single else np.float64
-        return np.ascontiguousarray(np.asarray(matrix, dtype=kind), dtype=np.float64)
+        return np.ascontiguousarray(np.asarray(inputs, dtype=kind), dtype=np.float64)
 
     def finish(self, sums: FloatArray) -> FloatArray:
         """Return predictions from sums over trees, shape (..., outputs)."""
         return self.link(self.base + self.scale * sums)
+
+    @property
+    def trees(self) -> Trees:
+        """The trees, as walks want them."""
+        sizes = np.diff(np.append(self.roots, len(self.column)))
+        return Trees(
+            column=self.column,
+            threshold=self.threshold,
+            missing_left=self.missing_left,
+            category=self.category,
+            left_categories=self.left_categories,
+            right=self.right,
+            roots=self.roots,
+            leaves=self.leaves,
+            stack=int(sizes.max()) // 2 + 1,
+        )
+
+    def splits(self, rows: FloatArray) -> Splits:
+        """Return the splits that part the rows, shape (n, columns), differently."""
+        columns = rows.shape[1]
+        of = np.full(len(self.column), LEAF, np.int32)
+        # Stable, on few bytes: a radix sort.
+        kind = np.int16 if columns < 2**15 else np.int32
+        by_column = np.argsort(self.column.astype(kind), kind="stable")
+        ends = np.searchsorted(self.column[by_column], np.arange(columns + 1))
+        first, categorical = np.zeros(columns + 1, np.int64), np.zeros(columns, np.int64)
+        parts = []
+        for c in range(columns):
+            nodes = by_column[ends[c] : ends[c + 1]]
+            numerical, others = nodes[self.category[nodes] < 0], nodes[self.category[nodes] >= 0]
+            edges, sides, which = self._edges(numerical, rows[:, c])
+            categorical[c] = first[c] + len(edges)
+            first[c + 1] = categorical[c] + len(others)
+            of[numerical] = first[c] + which
+            of[others] = categorical[c] + np.arange(len(others))
+            parts.append((edges, sides, np.full(len(edges), -1, np.int32)))
+            parts.append((np.zeros(len(others)), self.missing_left[others], self.category[others]))
+        threshold, missing_left, category = (np.concatenate(part) for part in zip(*parts))
+        return Splits(
+            of=of,
+            first=first,
+            categorical=categorical,
+            threshold=threshold,
+            missing_left=missing_left,
+            category=category,
+        )
+
+    def _edges(
+        self, nodes: npt.NDArray[np.intp], x: FloatArray
+    ) -> tuple[FloatArray, npt.NDArray[np.bool_], npt.NDArray[np.intp]]:
+        """Return numerical splits of a column (thresholds and sides), and which each node has."""
+        thresholds, sides = self.threshold[nodes], self.missing_left[nodes]
+        missing = np.isnan(x)
+        values = np.unique(x[~missing])
+        # Thresholds between the same two rows part them alike.
+        few = len(values) < len(nodes)
+        edges = np.append(-np.inf, values) if few else np.unique(thresholds)
+        which = np.searchsorted(edges, thresholds, side="right") - 1
+        if not missing.any():
+            return edges, np.zeros(len(edges), dtype=bool), which
+        both = np.tile([False, True], len(edges))
+        return np.repeat(edges, 2), both, 2 * which + sides
 
 
 def read_forest(estimator: Any) -> Forest | None:

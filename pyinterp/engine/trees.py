@@ -1,31 +1,36 @@
-"""Exact what-if predictions of tree ensembles: one walk per row and tree for all donors."""
+"""Exact what-if predictions of tree ensembles: one walk for 64 rows and all donors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from pyinterp.design import Design, Matrix, Swap
+from pyinterp.design import Design, IntArray
 from pyinterp.engine.batched import BatchedWhatIf
 from pyinterp.engine.forest import Forest
-from pyinterp.engine.walk import factual, many_columns, one_column, one_column_one_output
+from pyinterp.engine.inputs import Inputs
+from pyinterp.engine.walk import (
+    GROUP,
+    Splits,
+    Trees,
+    cross_parts,
+    cross_ranges,
+    first_leaves,
+    squared_pairs,
+)
 from pyinterp.engine.whatif import Block
+from pyinterp.losses import LOSSES, Loss
 from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray, Sample
-from pyinterp.samplers import Distinct, distinct
+from pyinterp.samplers import Distinct
 
 __all__ = ["TreesWhatIf"]
 
-Transform = Callable[[Matrix], FloatArray]
-
-# A block's sums should stay in the processor's second-level cache.
+# A block's predictions should stay in the processor's cache until a loss has used them.
 BLOCK_BYTES = 2**20
-LEAST_ROWS = 16
-# Predictions of a column's steps are kept up to this size, for the next estimand.
-TABLE_BYTES = 2**21
 
 
 class TreesWhatIf(BatchedWhatIf):
@@ -41,10 +46,8 @@ class TreesWhatIf(BatchedWhatIf):
         variables.
     forest : Forest
         The trees.
-    transform : callable or None
-        From design rows to the trees' inputs: earlier steps of a pipeline, or category codes.
-    support : pandas.DataFrame or None
-        All rows of the data, whose values later questions are likely to use.
+    inputs : Inputs
+        The rows as the trees compare them.
     """
 
     def __init__(
@@ -54,234 +57,127 @@ class TreesWhatIf(BatchedWhatIf):
         sample: Sample,
         *,
         forest: Forest,
-        transform: Transform | None = None,
-        support: pd.DataFrame | None = None,
+        inputs: Inputs,
         memory_mb: float = 256.0,
     ) -> None:
         super().__init__(predictor, design, sample, memory_mb=memory_mb)
         self.name = "trees, exact"
-        self._forest, self._transform = forest, transform
-        self._support = support
-        self._tables: dict[int, tuple[np.ndarray, FloatArray | None]] = {}
+        self._forest, self._inputs = forest, inputs
         self._bytes = min(BLOCK_BYTES, int(memory_mb * 2**20))
 
-    @property
-    def most_pairs(self) -> float:
-        """No bound: a donor costs an addition."""
-        return float("inf")
-
-    @cached_property
-    def rows(self) -> FloatArray:
-        """The sample as the trees compare it."""
-        matrix = self._design.encode(self.sample.variables)
-        return self._forest.inputs(self._input(matrix))
+    def most_pairs(self, loss: Loss) -> float:
+        """No bound for squared error, whose sums need no predictions; else many."""
+        return np.inf if self._sums_squares(loss) else 1e9
 
     def own(self) -> FloatArray:
         """Return the engine's predictions on the rows as they are, to check them."""
-        sums = np.zeros((len(self.rows), self._forest.leaves.shape[1]))
-        factual(*self._arrays, self.rows, self._plain, sums)
-        return self._forest.finish(sums)
+        out = np.empty((self._trees.leaves.shape[1], 1, len(self._rows)))
+        cross_ranges(self._trees, self._splits, self._rows, -1, self._nowhere, out)
+        predictions = self._forest.finish(out[:, 0].T)
+        return predictions[np.argsort(self._order)]
 
     def distinct(self, variables: Sequence[str]) -> Distinct:
         """Return donors; numbers between the same two thresholds predict alike and are one."""
-        exact = distinct(self.sample.variables, variables)
-        values_of = exact[0]
-        swap = self._design.swap(self.sample.variables, variables, values_of)
-        replaced = self._replaced(swap, len(values_of))
-        if replaced is None:
+        exact = super().distinct(variables)
+        replaced = self._inputs.replaced(variables, exact.values)
+        if replaced is None or any(self._categorical(int(c)) for c in replaced[0]):
             return exact
         columns, values = replaced
         codes = np.empty(values.shape, np.intp)
         for j, column in enumerate(columns):
-            if not self._numerical(int(column)):
-                return exact
-            cuts = self._cuts(int(column))
+            cuts = np.unique(self._trees.threshold[self._trees.column == column])
             codes[:, j] = np.searchsorted(cuts, values[:, j], side="left")
             codes[np.isnan(values[:, j]), j] = len(cuts) + 1
-        _, first, merged = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-        merged = merged.ravel()
-        return Distinct(
-            values=values_of.take(first).reset_index(drop=True),
-            of_row=merged[exact.of_row].astype(np.intp),
-            counts=np.bincount(merged, weights=exact.counts).astype(np.intp),
-        )
+        return exact.merged(codes)
 
     def cross(self, variables: Sequence[str], donors: pd.DataFrame) -> Iterator[Block]:
         """Predict every row with the `variables` of every donor, in blocks of rows."""
-        swap = self._design.swap(self.sample.variables, variables, donors)
-        replaced = self._replaced(swap, len(donors))
+        replaced = self._inputs.replaced(variables, donors)
         if replaced is None:
             yield from super().cross(variables, donors)
             return
         columns, values = replaced
-        if len(columns) == 1 and not np.isnan(values).any():
-            known = self._known(int(columns[0]), values[:, 0], variables)
-            if known is not None:
-                yield Block(slice(0, len(known)), known)
-                return
-        outputs = self._forest.leaves.shape[1]
-        step = max(LEAST_ROWS, self._bytes // (8 * (len(donors) + 1) * outputs))
-        walk = self._walk(columns, values)
-        for start in range(0, len(self.rows), step):
-            block = self.rows[start : start + step]
-            yield Block(slice(start, start + len(block)), self._forest.finish(walk(block)))
-
-    def _known(
-        self, column: int, values: FloatArray, variables: Sequence[str]
-    ) -> FloatArray | None:
-        """Return predictions for every row and donor from those kept; None if too many to keep.
-
-        Between two thresholds of the column all donors predict alike. Steps that were asked for
-        before, by an importance or a grid, are not walked again.
-        """
-        if not self._numerical(column):
-            return None
-        cuts = self._cuts(column)
-        wanted = np.searchsorted(cuts, values, side="left")
-        steps, table = self._tables.get(column, (np.empty(0, np.intp), None))
-        missing = np.setdiff1d(wanted, steps)
-        if len(missing) and table is None:
-            missing = self._with_support(missing, cuts, variables)
-        outputs = self._forest.leaves.shape[1]
-        if len(self.rows) * (len(steps) + len(missing)) * outputs * 8 > TABLE_BYTES:
-            return None
-        if len(missing):
-            walk = self._range_walk(column, np.append(cuts, np.inf)[missing])
-            size = max(LEAST_ROWS, self._bytes // (8 * (len(missing) + 1) * outputs))
-            starts = range(0, len(self.rows), size)
-            new = np.concatenate(
-                [self._forest.finish(walk(self.rows[k : k + size])) for k in starts]
-            )
-            order = np.argsort(np.concatenate([steps, missing]), kind="stable")
-            table = (new if table is None else np.concatenate([table, new], axis=1))[:, order]
-            steps = np.concatenate([steps, missing])[order]
-            self._tables[column] = (steps, table)
-        return None if table is None else table[:, np.searchsorted(steps, wanted)]
-
-    def _with_support(
-        self, steps: np.ndarray, cuts: FloatArray, variables: Sequence[str]
-    ) -> np.ndarray:
-        """Add the steps of all values in the data, which grids use, unless they are many more."""
-        if self._support is None:
-            return steps
-        every, _, _ = distinct(self._support, variables)
-        replaced = self._replaced(
-            self._design.swap(self.sample.variables, variables, every), len(every)
-        )
-        if replaced is None:
-            return steps
-        more = np.union1d(steps, np.searchsorted(cuts, replaced[1][:, 0], side="left"))
-        return more if len(more) <= 2 * len(steps) else steps
-
-    def _cuts(self, column: int) -> FloatArray:
-        """Return the thresholds of a column, increasing: a step lies between two of them."""
-        return np.unique(self._forest.threshold[self._forest.column == column])
-
-    def _walk(self, columns: np.ndarray, values: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Return the function from rows to sums over trees, shape (rows, donors, outputs)."""
-        outputs = self._forest.leaves.shape[1]
-        if len(columns) == 0:
-            values = np.zeros((len(values), 1))
-        elif len(columns) == 1 and self._numerical(int(columns[0])) and not np.isnan(values).any():
-            return self._range_walk(int(columns[0]), values[:, 0])
-        place = np.full(self.rows.shape[1], -1, np.int32)
-        place[columns] = np.arange(len(columns))
-        contiguous = np.ascontiguousarray(values)
-
-        def walk(block: FloatArray) -> FloatArray:
-            sums = np.zeros((len(block), len(values), outputs))
-            many_columns(*self._arrays, block, place, contiguous, sums)
-            return sums
-
-        return walk
-
-    def _range_walk(self, column: int, values: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        forest, outputs = self._forest, self._forest.leaves.shape[1]
-        order = np.argsort(values, kind="stable")
-        position = np.zeros(len(forest.column), np.int32)
-        at = np.flatnonzero(forest.column == column)
-        position[at] = np.searchsorted(values[order], forest.threshold[at], side="right")
-        back = np.empty(len(order), np.intp)
-        back[order] = np.arange(len(order))
-        sorted_already = bool((back == np.arange(len(back))).all())
-
-        def walk(block: FloatArray) -> FloatArray:
-            sums = np.zeros((len(block), len(values) + 1, outputs))
-            if self._plain and outputs == 1:
-                one_column_one_output(
-                    forest.column, self._with_leaves, forest.right, forest.roots,
-                    block, column, position, sums[..., 0],
-                )  # fmt: skip
+        outputs = self._trees.leaves.shape[1]
+        step = max(1, self._bytes // (8 * GROUP * len(donors) * outputs)) * GROUP
+        ranges = self._one_range(columns, values)
+        for start in range(0, len(self._rows), step):
+            rows = self._rows[start : start + step]
+            sums = np.zeros((outputs, len(donors), len(rows)))
+            if ranges is None:
+                place = np.full(rows.shape[1], -1)
+                place[columns] = np.arange(len(columns))
+                cross_parts(self._trees, self._splits, rows, place, values, sums)
             else:
-                one_column(*self._arrays, block, column, position, self._plain, sums)
-            np.cumsum(sums, axis=1, out=sums)
-            return sums[:, :-1] if sorted_already else sums[:, back]
+                increasing, driven, position = ranges
+                cross_ranges(self._trees, self._splits, rows, driven, position, sums)
+                if not (np.diff(increasing) > 0).all():
+                    sums = sums[:, np.argsort(increasing)]
+            predictions = self._forest.finish(sums.transpose(2, 1, 0))
+            yield Block(self._order[start : start + step], predictions)
 
-        return walk
+    def summed_losses(
+        self, variables: Sequence[str], donors: Distinct, y: FloatArray, loss: Loss
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return losses summed over donors, and over rows."""
+        replaced = self._inputs.replaced(variables, donors.values)
+        ranges = None if replaced is None else self._one_range(*replaced)
+        if ranges is None or not self._sums_squares(loss):
+            return super().summed_losses(variables, donors, y, loss)
+        increasing, driven, position = ranges
+        over_donors, over_rows = np.empty(len(y)), np.zeros(len(increasing))
+        in_order = np.empty(len(y))
+        squared_pairs(
+            self._trees, self._splits, self._rows, driven, position, y[self._order],
+            float(self._forest.base[0]), self._forest.scale,
+            donors.counts[increasing].astype(np.float64), in_order, over_rows,
+        )  # fmt: skip
+        over_donors[self._order] = in_order
+        return over_donors, over_rows[np.argsort(increasing)]
 
-    def _replaced(self, swap: Swap, donors: int) -> tuple[np.ndarray, FloatArray] | None:
-        """Return the trees' columns that donors drive, and their values; None if rows matter."""
-        if self._transform is None:
-            if swap.replaced is None:
-                return None
-            columns, values = swap.replaced
-            return columns, self._forest.inputs(values)
-        # Whether earlier steps work column by column can be seen only from what they return.
-        every = np.arange(donors)
-        probes = np.unique(np.linspace(0, self.sample.nobs - 1, 4).astype(np.intp))
-        seen = [
-            self._forest.inputs(self._input(swap.matrix(np.full(donors, row), every)))
-            for row in probes
-        ]
-        driven = np.zeros(self.rows.shape[1], dtype=bool)
-        for row, matrix in zip(probes, seen, strict=True):
-            driven |= _differ(matrix, self.rows[row]).any(axis=0)
-        columns = np.flatnonzero(driven)
-        if any(_differ(matrix[:, columns], seen[0][:, columns]).any() for matrix in seen):
+    def _sums_squares(self, loss: Loss) -> bool:
+        return loss is LOSSES["squared"] and self._forest.linear
+
+    def _one_range(
+        self, columns: IntArray, values: FloatArray
+    ) -> tuple[IntArray, int, np.ndarray] | None:
+        """Return donors in increasing order, their column, and how many go left at its nodes.
+
+        None unless donors replace one column of numbers, none missing, or none at all.
+        """
+        if len(columns) == 0:
+            return np.arange(len(values)), -1, self._nowhere
+        column = int(columns[0])
+        if len(columns) > 1 or self._categorical(column) or np.isnan(values).any():
             return None
-        values = np.ascontiguousarray(seen[0][:, columns])
-        # All donors for a few rows were seen; now all rows, each with a donor.
-        rows = np.arange(self.sample.nobs)
-        given = rows % donors
-        expected = self.rows.copy()
-        expected[:, columns] = values[given]
-        actual = self._forest.inputs(self._input(swap.matrix(rows, given)))
-        return None if _differ(actual, expected).any() else (columns, values)
+        increasing = np.argsort(values[:, 0], kind="stable")
+        position = np.zeros(len(self._trees.column), np.int32)
+        nodes = np.flatnonzero(self._trees.column == column)
+        thresholds = self._trees.threshold[nodes]
+        position[nodes] = np.searchsorted(values[increasing, 0], thresholds, side="right")
+        return increasing, column, position
 
-    def _input(self, matrix: Matrix) -> Matrix | FloatArray:
-        return matrix if self._transform is None else self._transform(matrix)
-
-    def _numerical(self, column: int) -> bool:
-        splits = self._forest.column == column
-        return not (self._forest.category[splits] >= 0).any()
+    def _categorical(self, column: int) -> bool:
+        return bool(self._splits.categorical[column] < self._splits.first[column + 1])
 
     @cached_property
-    def _plain(self) -> bool:
-        return not np.isnan(self.rows).any() and not (self._forest.category >= 0).any()
+    def _trees(self) -> Trees:
+        return self._forest.trees
 
     @cached_property
-    def _with_leaves(self) -> FloatArray:
-        """Thresholds, with the leaves' values in their places."""
-        forest = self._forest
-        leaf = forest.column < 0
-        both = forest.threshold.copy()
-        both[leaf] = forest.leaves[forest.right[leaf], 0]
-        return both
+    def _splits(self) -> Splits:
+        return self._forest.splits(self._inputs.rows)
 
     @cached_property
-    def _arrays(self) -> tuple[np.ndarray, ...]:
-        f = self._forest
-        return (
-            f.column,
-            f.threshold,
-            f.right,
-            f.missing_left,
-            f.category,
-            f.left_categories,
-            f.roots,
-            f.leaves,
-        )
+    def _nowhere(self) -> np.ndarray:
+        return np.zeros(0, np.int32)
 
+    @cached_property
+    def _order(self) -> IntArray:
+        """An order of rows in which those that part late follow each other."""
+        leaf = np.empty(len(self._inputs.rows), np.int64)
+        first_leaves(self._trees, self._inputs.rows, leaf)
+        return np.argsort(leaf, kind="stable")
 
-def _differ(a: FloatArray, b: FloatArray) -> np.ndarray:
-    return np.asarray((a != b) & ~(np.isnan(a) & np.isnan(b)))
+    @cached_property
+    def _rows(self) -> FloatArray:
+        return np.ascontiguousarray(self._inputs.rows[self._order])

@@ -1,184 +1,344 @@
 """Walks down trees that branch only where the replaced columns split, compiled by numba.
 
-One walk per row and tree yields the prediction for every donor. With numba's JIT disabled the same
-functions run as Python.
+Rows are walked in groups of 64: bit i of a word stands for row i of the group. Before the walk,
+`_left_bits` answers every split for all rows of a group at once; a walk then carries the word of
+the rows that are still with it, and parts it at splits of kept columns. At splits of replaced
+columns it parts the donors instead. With numba's JIT disabled the same functions run as Python.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
+import numpy.typing as npt
 
-__all__ = ["factual", "many_columns", "one_column", "one_column_one_output"]
+__all__ = [
+    "GROUP",
+    "Splits",
+    "Trees",
+    "cross_parts",
+    "cross_ranges",
+    "first_leaves",
+    "squared_pairs",
+]
 
-
-@numba.njit(nogil=True, cache=True)
-def _goes_left(
-    q, x, threshold, missing_left, category, left_categories
-):  # pragma: no cover - compiled
-    k = category[q]
-    if np.isnan(x):
-        return missing_left[q]
-    if k < 0:
-        return x <= threshold[q]
-    last = left_categories.shape[1] - 1
-    c = int(x) if 0 <= x < last else last
-    return left_categories[k, c]
+GROUP = 64
 
 
-@numba.njit(nogil=True, cache=True)
-def one_column_one_output(  # pragma: no cover - compiled
-    column, threshold, right, roots, rows, driven, position, out
-):
-    """`one_column` for the common case: one output, nothing missing, no categories.
+class Trees(NamedTuple):
+    """Trees, all in one array of nodes in preorder: the left child of node q is q + 1.
 
-    Parameters
+    Attributes
     ----------
+    column : int32, (nodes,)
+        The column that a node splits on; -1 for leaves.
     threshold : float64, (nodes,)
-        For leaves their value, so that a leaf is one look-up.
-    out : float64, (b, donors + 1), zero at the start
+        Numerical nodes send x to the left if x <= threshold,
+    missing_left : bool, (nodes,)
+        and missing x to this side.
+    category : int32, (nodes,)
+        For categorical nodes the row of `left_categories`; -1 for numerical ones.
+    left_categories : bool, (categorical nodes, largest category + 2)
+        Which categories go to the left; the last column stands for all others.
+    right : int32, (nodes,)
+        The right child; for leaves the row of `leaves`.
+    roots : int32, (trees,)
+    leaves : float64, (leaves, outputs)
+    stack : int
+        No tree is deeper.
     """
-    donors = out.shape[1] - 1
-    node = np.empty(4096, np.int32)
-    low = np.empty(4096, np.int32)
-    high = np.empty(4096, np.int32)
-    for t in range(len(roots)):
-        root = roots[t]
-        for i in range(rows.shape[0]):
-            x = rows[i]
-            sums = out[i]
-            q = root
-            c = column[q]
-            while c >= 0 and c != driven:
-                q = q + 1 if x[c] <= threshold[q] else right[q]
-                c = column[q]
-            if c < 0:  # this tree does not ask for the column on this row's way
-                sums[0] += threshold[q]
-                continue
-            top = 1
-            node[0], low[0], high[0] = q, 0, donors
-            while top > 0:
-                top -= 1
-                q, lo, hi = node[top], low[top], high[top]
-                c = column[q]
-                while c >= 0:
-                    if c == driven:
-                        p = position[q]
-                        if hi <= p:
-                            q += 1
-                        elif lo >= p:
-                            q = right[q]
-                        else:
-                            node[top], low[top], high[top] = right[q], p, hi
-                            top += 1
-                            hi = p
-                            q += 1
-                    else:
-                        q = q + 1 if x[c] <= threshold[q] else right[q]
-                    c = column[q]
-                value = threshold[q]
-                sums[lo] += value
-                sums[hi] -= value
+
+    column: npt.NDArray[np.int32]
+    threshold: npt.NDArray[np.float64]
+    missing_left: npt.NDArray[np.bool_]
+    category: npt.NDArray[np.int32]
+    left_categories: npt.NDArray[np.bool_]
+    right: npt.NDArray[np.int32]
+    roots: npt.NDArray[np.int32]
+    leaves: npt.NDArray[np.float64]
+    stack: int
+
+
+class Splits(NamedTuple):
+    """The splits that part a sample's rows differently, sorted by column.
+
+    Attributes
+    ----------
+    of : int32, (nodes,)
+        The split at each node; -1 for leaves.
+    first, categorical : int64, (columns + 1,) and (columns,)
+        Splits of column c are ``first[c]`` to ``first[c + 1]``: numerical ones with increasing
+        thresholds, from ``categorical[c]`` on categorical ones.
+    threshold : float64, (splits,)
+    missing_left : bool, (splits,)
+    category : int32, (splits,)
+        As in `Trees`.
+    """
+
+    of: npt.NDArray[np.int32]
+    first: npt.NDArray[np.int64]
+    categorical: npt.NDArray[np.int64]
+    threshold: npt.NDArray[np.float64]
+    missing_left: npt.NDArray[np.bool_]
+    category: npt.NDArray[np.int32]
+
+
+_NONE, _ONE = np.uint64(0), np.uint64(1)
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+# The position of a word's only bit: the powers of two differ modulo 67.
+_PRIME = np.uint64(67)
+_POSITION = np.zeros(67, np.int64)
+for _i in range(GROUP):
+    _POSITION[2**_i % 67] = _i
 
 
 @numba.njit(nogil=True, cache=True)
-def factual(  # pragma: no cover - compiled
-    column, threshold, right, missing_left, category, left_categories, roots, leaves,
-    rows, plain, out,
-):  # fmt: skip
-    """Add up the trees for rows as they are.
-
-    Parameters
-    ----------
-    rows : float64, (b, columns)
-    out : float64, (b, outputs), zero at the start
-    """
-    for t in range(len(roots)):
-        for i in range(rows.shape[0]):
-            x = rows[i]
-            q = roots[t]
-            c = column[q]
-            while c >= 0:
-                if plain:
-                    q = q + 1 if x[c] <= threshold[q] else right[q]
-                elif _goes_left(q, x[c], threshold, missing_left, category, left_categories):
-                    q += 1
-                else:
-                    q = right[q]
-                c = column[q]
-            leaf = right[q]
-            for k in range(out.shape[1]):
-                out[i, k] += leaves[leaf, k]
+def _lowest(word):  # pragma: no cover - compiled
+    """Return the position of the lowest bit."""
+    return _POSITION[(word & (~word + _ONE)) % _PRIME]
 
 
 @numba.njit(nogil=True, cache=True)
-def one_column(  # pragma: no cover - compiled
-    column, threshold, right, missing_left, category, left_categories, roots, leaves,
-    rows, driven, position, plain, out,
-):  # fmt: skip
-    """Add up the trees for rows x increasing donors of one numerical column.
+def _everyone(b):  # pragma: no cover - compiled
+    return _ALL if b == GROUP else (_ONE << np.uint64(b)) - _ONE
 
-    Donors are in increasing order, so that a split on the column sends the first ``position[q]``
-    of them to the left: the donors that reach a node are always a range. Leaf values are added at
-    the range's start and taken off at its end; the caller sums along donors.
+
+@numba.njit(nogil=True, cache=True)
+def _goes_left(at, k, x, left_categories):  # pragma: no cover - compiled
+    """Whether a node (`at` is Trees) or a split (`at` is Splits) sends x to the left."""
+    if np.isnan(x):
+        return at.missing_left[k]
+    listed = at.category[k]
+    if listed < 0:
+        return x <= at.threshold[k]
+    last = left_categories.shape[1] - 1
+    return left_categories[listed, int(x) if 0 <= x < last else last]
+
+
+@numba.njit(nogil=True, cache=True)
+def _left_bits(splits, left_categories, rows, bits):  # pragma: no cover - compiled
+    """Answer every split for at most 64 rows: `bits`, (splits,), are those that go to the left."""
+    b = rows.shape[0]
+    for c in range(rows.shape[1]):
+        start, stop = splits.first[c], splits.categorical[c]
+        if start < stop:
+            x = rows[:, c].copy()
+            order = np.argsort(x)
+            known = b
+            while known > 0 and np.isnan(x[order[known - 1]]):
+                known -= 1
+            # The rows up to a threshold change only where it passes one of them.
+            word, s = _NONE, start
+            for k in range(known):
+                until = start + np.searchsorted(splits.threshold[start:stop], x[order[k]])
+                while s < until:
+                    bits[s] = word
+                    s += 1
+                word |= _ONE << np.uint64(order[k])
+            while s < stop:
+                bits[s] = word
+                s += 1
+            missing = _NONE
+            for k in range(known, b):
+                missing |= _ONE << np.uint64(order[k])
+            if missing != _NONE:
+                for s in range(start, stop):
+                    if splits.missing_left[s]:
+                        bits[s] |= missing
+        for s in range(stop, splits.first[c + 1]):
+            word = _NONE
+            for i in range(b):
+                if _goes_left(splits, s, rows[i, c], left_categories):
+                    word |= _ONE << np.uint64(i)
+            bits[s] = word
+
+
+@numba.njit(nogil=True, cache=True)
+def first_leaves(trees, rows, out):  # pragma: no cover - compiled
+    """Find the leaf of the first tree that each row reaches: `out`, int64, (n,)."""
+    for i in range(rows.shape[0]):
+        q = trees.roots[0]
+        while trees.column[q] >= 0:
+            x = rows[i, trees.column[q]]
+            q = q + 1 if _goes_left(trees, q, x, trees.left_categories) else trees.right[q]
+        out[i] = q
+
+
+@numba.njit(nogil=True, cache=True)
+def _walk_ranges(  # pragma: no cover - compiled
+    trees, splits, bits, everyone, driven, position, node, word, low, high, sums
+):
+    """Add up the trees for a group of rows x increasing donors of one numerical column.
+
+    Donors are in increasing order, so that a split on the column sends the first of them to the
+    left: those that reach a node are always a range. Leaf values are added at the range's start
+    and taken off at its end; who calls adds up along donors.
 
     Parameters
     ----------
-    rows : float64, (b, columns)
+    bits : uint64, (splits,)
+        The rows that go to the left.
+    everyone : uint64
+        The rows of the group.
     driven : int
-        The column.
+        The column; -1 for none.
     position : int32, (nodes,)
-        For nodes that split on it: how many donors go to the left.
-    plain : bool
-        No value of `rows` is missing and no node is categorical: the fast comparison.
-    out : float64, (b, donors + 1, outputs), zero at the start
+        For nodes that split on it, how many donors go to the left.
+    node, word, low, high : arrays, (trees.stack,)
+        Stacks.
+    sums : float64, (outputs, donors + 1, 64)
+        Added to.
     """
-    donors = out.shape[1] - 1
-    outputs = out.shape[2]
-    node = np.empty(4096, np.int32)
-    low = np.empty(4096, np.int32)
-    high = np.empty(4096, np.int32)
-    # Trees outermost: a tree's nodes stay in the cache for all rows of the block.
-    for t in range(len(roots)):
-        for i in range(rows.shape[0]):
-            x = rows[i]
-            top = 1
-            node[0], low[0], high[0] = roots[t], 0, donors
-            while top > 0:
-                top -= 1
-                q, lo, hi = node[top], low[top], high[top]
-                c = column[q]
-                while c >= 0:
-                    if c == driven:
-                        p = position[q]
-                        if hi <= p:
-                            q += 1
-                        elif lo >= p:
-                            q = right[q]
-                        else:
-                            node[top], low[top], high[top] = right[q], p, hi
-                            top += 1
-                            hi = p
-                            q += 1
-                    elif plain:
-                        q = q + 1 if x[c] <= threshold[q] else right[q]
-                    elif _goes_left(q, x[c], threshold, missing_left, category, left_categories):
+    split, right, leaves = splits.of, trees.right, trees.leaves
+    begin = splits.first[driven] if driven >= 0 else 0
+    end = splits.first[driven + 1] if driven >= 0 else 0
+    for t in range(len(trees.roots)):
+        node[0], word[0], low[0], high[0] = trees.roots[t], everyone, 0, sums.shape[1] - 1
+        top = 1
+        while top > 0:
+            top -= 1
+            q, rows, lo, hi = node[top], word[top], low[top], high[top]
+            s = split[q]
+            while s >= 0:
+                if begin <= s < end:
+                    p = position[q]
+                    if hi <= p:
+                        q += 1
+                    elif lo >= p:
+                        q = right[q]
+                    else:
+                        node[top], word[top], low[top], high[top] = right[q], rows, p, hi
+                        top += 1
+                        hi = p
+                        q += 1
+                else:
+                    left = rows & bits[s]
+                    rest = rows & ~bits[s]
+                    if left == _NONE:
+                        q = right[q]
+                    elif rest == _NONE:
                         q += 1
                     else:
-                        q = right[q]
-                    c = column[q]
-                leaf = right[q]
-                for k in range(outputs):
-                    value = leaves[leaf, k]
-                    out[i, lo, k] += value
-                    out[i, hi, k] -= value
+                        node[top], word[top], low[top], high[top] = right[q], rest, lo, hi
+                        top += 1
+                        rows = left
+                        q += 1
+                s = split[q]
+            for k in range(leaves.shape[1]):
+                value = leaves[right[q], k]
+                if value != 0.0:
+                    enter, leave = sums[k, lo], sums[k, hi]
+                    left = rows
+                    while left != _NONE:
+                        i = _lowest(left)
+                        left &= left - _ONE
+                        enter[i] += value
+                        leave[i] -= value
 
 
 @numba.njit(nogil=True, cache=True)
-def many_columns(  # noqa: PLR0912  # pragma: no cover - compiled, one loop
-    column, threshold, right, missing_left, category, left_categories, roots, leaves,
-    rows, place, values, out,
-):  # fmt: skip
+def cross_ranges(trees, splits, rows, driven, position, out):  # pragma: no cover - compiled
+    """Add up the trees for rows x increasing donors of one numerical column.
+
+    Parameters
+    ----------
+    rows : float64, (b, columns)
+    driven, position
+        As for `_walk_ranges`.
+    out : float64, (outputs, donors, b)
+        Result: sums over trees.
+    """
+    bits = np.empty(len(splits.threshold), np.uint64)
+    word = np.empty(trees.stack, np.uint64)
+    node = np.empty(trees.stack, np.int64)
+    low = np.empty(trees.stack, np.int64)
+    high = np.empty(trees.stack, np.int64)
+    sums = np.zeros((out.shape[0], out.shape[1] + 1, GROUP))
+    running = np.empty(GROUP)
+    for start in range(0, rows.shape[0], GROUP):
+        group = rows[start : start + GROUP]
+        b = group.shape[0]
+        _left_bits(splits, trees.left_categories, group, bits)
+        _walk_ranges(
+            trees, splits, bits, _everyone(b), driven, position, node, word, low, high, sums
+        )
+        for k in range(out.shape[0]):
+            running[:] = 0.0
+            for d in range(out.shape[1]):
+                for i in range(GROUP):
+                    running[i] += sums[k, d, i]
+                    sums[k, d, i] = 0.0
+                for i in range(b):
+                    out[k, d, start + i] = running[i]
+            sums[k, out.shape[1]] = 0.0
+
+
+@numba.njit(nogil=True, cache=True)
+def squared_pairs(  # pragma: no cover - compiled
+    trees, splits, rows, driven, position, y, base, scale, counts, over_donors, over_rows
+):
+    """Add up squared errors over donors, and over rows, without keeping predictions.
+
+    Parameters
+    ----------
+    rows : float64, (n, columns)
+    driven, position
+        As for `_walk_ranges`.
+    y : float64, (n,)
+    base, scale : float
+        Predictions are base + scale * sum over trees.
+    counts : float64, (donors,)
+        How many donors each stands for.
+    over_donors : float64, (n,)
+        Result: each row's squared errors summed over donors.
+    over_rows : float64, (donors,)
+        Added to: each donor's squared errors summed over rows.
+    """
+    donors = len(counts)
+    bits = np.empty(len(splits.threshold), np.uint64)
+    word = np.empty(trees.stack, np.uint64)
+    node = np.empty(trees.stack, np.int64)
+    low = np.empty(trees.stack, np.int64)
+    high = np.empty(trees.stack, np.int64)
+    sums = np.zeros((1, donors + 1, GROUP))
+    errors, response, live = np.empty(GROUP), np.empty(GROUP), np.empty(GROUP)
+    running, total = np.empty(GROUP), np.empty(GROUP)
+    for start in range(0, rows.shape[0], GROUP):
+        group = rows[start : start + GROUP]
+        b = group.shape[0]
+        _left_bits(splits, trees.left_categories, group, bits)
+        _walk_ranges(
+            trees, splits, bits, _everyone(b), driven, position, node, word, low, high, sums
+        )
+        response[:], live[:], running[:], total[:] = 0.0, 0.0, 0.0, 0.0
+        response[:b], live[:b] = y[start : start + b] - base, 1.0
+        for d in range(donors):
+            for i in range(GROUP):
+                running[i] += sums[0, d, i]
+                sums[0, d, i] = 0.0
+                error = (response[i] - scale * running[i]) * live[i]
+                errors[i] = error * error
+                total[i] += counts[d] * errors[i]
+            # Added up by halves: fast, and in one order with and without compilation.
+            for i in range(32):
+                errors[i] += errors[i + 32]
+            for i in range(16):
+                errors[i] += errors[i + 16]
+            for i in range(8):
+                errors[i] += errors[i + 8]
+            for i in range(4):
+                errors[i] += errors[i + 4]
+            over_rows[d] += (errors[0] + errors[2]) + (errors[1] + errors[3])
+        sums[0, donors] = 0.0
+        over_donors[start : start + b] = total[:b]
+
+
+@numba.njit(nogil=True, cache=True)
+def cross_parts(  # noqa: PLR0912  # pragma: no cover - compiled, one loop
+    trees, splits, rows, place, values, out
+):
     """Add up the trees for rows x donors of several columns, of categories or of missing values.
 
     The donors that reach a node are kept as a part of one array, which a split divides in place.
@@ -186,56 +346,74 @@ def many_columns(  # noqa: PLR0912  # pragma: no cover - compiled, one loop
     Parameters
     ----------
     rows : float64, (b, columns)
-    place : int32, (columns,)
+    place : int64, (columns,)
         The column of `values` that replaces a column; -1 if it is kept.
     values : float64, (donors, replaced columns)
-    out : float64, (b, donors, outputs), zero at the start
+    out : float64, (outputs, donors, b), zero at the start
+        Result: sums over trees.
     """
-    donors = values.shape[0]
-    outputs = out.shape[2]
-    node = np.empty(4096, np.int32)
-    low = np.empty(4096, np.int32)
-    high = np.empty(4096, np.int32)
-    order = np.arange(donors)
-    for t in range(len(roots)):
-        for i in range(rows.shape[0]):
-            x = rows[i]
+    split, right, leaves = splits.of, trees.right, trees.leaves
+    bits = np.empty(len(splits.threshold), np.uint64)
+    word = np.empty(trees.stack, np.uint64)
+    node = np.empty(trees.stack, np.int64)
+    low = np.empty(trees.stack, np.int64)
+    high = np.empty(trees.stack, np.int64)
+    order = np.arange(values.shape[0])
+    for start in range(0, rows.shape[0], GROUP):
+        group = rows[start : start + GROUP]
+        everyone = _everyone(group.shape[0])
+        _left_bits(splits, trees.left_categories, group, bits)
+        for t in range(len(trees.roots)):
+            node[0], word[0], low[0], high[0] = trees.roots[t], everyone, 0, len(order)
             top = 1
-            node[0], low[0], high[0] = roots[t], 0, donors
             while top > 0:
                 top -= 1
-                q, lo, hi = node[top], low[top], high[top]
-                c = column[q]
-                while c >= 0:
-                    v = place[c]
-                    if v < 0:
-                        if _goes_left(q, x[c], threshold, missing_left, category, left_categories):
+                q, here, lo, hi = node[top], word[top], low[top], high[top]
+                s = split[q]
+                while s >= 0:
+                    v = place[trees.column[q]]
+                    if v >= 0:
+                        p = _divide(trees, q, values, v, order, lo, hi)
+                        if p == hi:
                             q += 1
-                        else:
-                            q = right[q]
-                    else:
-                        first, last = lo, hi
-                        while first < last:
-                            d = order[first]
-                            if _goes_left(
-                                q, values[d, v], threshold, missing_left, category, left_categories
-                            ):
-                                first += 1
-                            else:
-                                last -= 1
-                                order[first], order[last] = order[last], d
-                        if first == hi:
-                            q += 1
-                        elif first == lo:
+                        elif p == lo:
                             q = right[q]
                         else:
-                            node[top], low[top], high[top] = right[q], first, hi
+                            node[top], word[top], low[top], high[top] = right[q], here, p, hi
                             top += 1
-                            hi = first
+                            hi = p
                             q += 1
-                    c = column[q]
-                leaf = right[q]
-                for k in range(outputs):
-                    value = leaves[leaf, k]
-                    for s in range(lo, hi):
-                        out[i, order[s], k] += value
+                    else:
+                        left = here & bits[s]
+                        rest = here & ~bits[s]
+                        if left == _NONE:
+                            q = right[q]
+                        elif rest == _NONE:
+                            q += 1
+                        else:
+                            node[top], word[top], low[top], high[top] = right[q], rest, lo, hi
+                            top += 1
+                            here = left
+                            q += 1
+                    s = split[q]
+                for k in range(leaves.shape[1]):
+                    value = leaves[right[q], k]
+                    if value != 0.0:
+                        for d in order[lo:hi]:
+                            left = here
+                            while left != _NONE:
+                                out[k, d, start + _lowest(left)] += value
+                                left &= left - _ONE
+
+
+@numba.njit(nogil=True, cache=True)
+def _divide(trees, q, values, v, order, lo, hi):  # pragma: no cover - compiled
+    """Put the donors of a part that go to the left first; return where the others begin."""
+    while lo < hi:
+        d = order[lo]
+        if _goes_left(trees, q, values[d, v], trees.left_categories):
+            lo += 1
+        else:
+            hi -= 1
+            order[lo], order[hi] = order[hi], d
+    return lo

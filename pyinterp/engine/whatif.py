@@ -6,9 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from pyinterp.design import IntArray
+from pyinterp.losses import Loss
 from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray, Sample
 from pyinterp.samplers import Distinct, distinct
@@ -21,12 +23,12 @@ class Block(NamedTuple):
 
     Attributes
     ----------
-    rows : slice
-        The rows.
+    rows : ndarray of int, shape (rows,)
+        Their positions in the sample.
     predictions : ndarray of shape (rows, donors) or (rows, donors, classes)
     """
 
-    rows: slice
+    rows: IntArray
     predictions: FloatArray
 
 
@@ -51,9 +53,8 @@ class WhatIf(ABC):
         """Return the sample's rows as donors of `variables`, those that predict alike as one."""
         return distinct(self.sample.variables, variables)
 
-    @property
-    def most_pairs(self) -> float:
-        """How many pairs of rows and distinct donors are worth predicting exactly."""
+    def most_pairs(self, loss: Loss) -> float:
+        """How many pairs of rows and distinct donors are worth an exact mean of `loss`."""
         return 250_000
 
     @property
@@ -64,6 +65,31 @@ class WhatIf(ABC):
     @abstractmethod
     def cross(self, variables: Sequence[str], donors: pd.DataFrame) -> Iterator[Block]:
         """Predict every row with the `variables` of every donor, in blocks of rows."""
+
+    def summed_losses(
+        self, variables: Sequence[str], donors: Distinct, y: FloatArray, loss: Loss
+    ) -> tuple[FloatArray, FloatArray]:
+        """Sum the losses of all pairs of a row, which keeps y, and a donor of `variables`.
+
+        Parameters
+        ----------
+        donors : Distinct
+            m distinct donors, each with its count.
+        y : ndarray of shape (n,)
+
+        Returns
+        -------
+        over_donors : ndarray of shape (n,)
+            Each row's losses, summed over all donors.
+        over_rows : ndarray of shape (m,)
+            Each distinct donor's losses, summed over rows.
+        """
+        over_donors, over_rows = np.empty(len(y)), np.zeros(len(donors.values))
+        for rows, predictions in self.cross(variables, donors.values):
+            losses = loss(y[rows, None], predictions)
+            over_donors[rows] = losses @ donors.counts
+            over_rows += losses.sum(axis=0)
+        return over_donors, over_rows
 
     @abstractmethod
     def paired(self, variables: Sequence[str], donors: pd.DataFrame, index: IntArray) -> FloatArray:

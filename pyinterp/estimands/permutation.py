@@ -178,7 +178,7 @@ def switched_losses(
     """
     n = len(y)
     donors = whatif.distinct(variables)
-    k = _number(permutations, n, len(donors.values), whatif.most_pairs)
+    k = _number(permutations, n, len(donors.values), whatif.most_pairs(loss))
     if k < n - 1:
         return _some_pairs(whatif, y, losses, variables, loss, balanced(n, k, rng))
     return _all_pairs(whatif, y, losses, variables, loss, donors)
@@ -203,16 +203,10 @@ def _all_pairs(
     n = len(y)
     if len(donors.values) == 1:  # constant here: replacing it changes nothing
         return _estimate(losses, losses * 0), _estimate(losses, losses * 0)
-    over_donors = np.empty(n)
-    over_rows = np.zeros(len(donors.values))
-    own = np.empty(n)
-    for rows, predictions in whatif.cross(variables, donors.values):
-        matrix = loss(y[rows, None], predictions)
-        over_donors[rows] = matrix @ donors.counts
-        over_rows += matrix.sum(axis=0)
-        own[rows] = matrix[np.arange(len(matrix)), donors.of_row[rows]]
-    as_row = (over_donors - own) / (n - 1)
-    as_donor = (over_rows[donors.of_row] - own) / (n - 1)
+    over_donors, over_rows = whatif.summed_losses(variables, donors, y, loss)
+    # Every row also met its own values, with which its loss is what it is.
+    as_row = (over_donors - losses) / (n - 1)
+    as_donor = (over_rows[donors.of_row] - losses) / (n - 1)
     # As a donor, row k meets every row but itself: the mean of their own losses leaves k out.
     return (
         _estimate(as_row, as_donor - as_donor.mean()),

@@ -166,11 +166,11 @@ def test_balanced_permutations_beat_independent_ones_at_the_same_cost() -> None:
 
 def test_auto_takes_all_pairs_while_few_rows_are_predicted(monkeypatch) -> None:
     X, y = linear_data(40)
-    fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1)
+    fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1, engine="batched")
     assert (fitted.pfi().mcse == 0).all()
     # b has few distinct values, a and c have 40: only b stays under this bound.
-    monkeypatch.setattr(BatchedWhatIf, "most_pairs", 40 * X["b"].nunique())
-    mcse = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1).pfi().mcse
+    monkeypatch.setattr(BatchedWhatIf, "most_pairs", lambda *_: 40 * X["b"].nunique())
+    mcse = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1, engine="batched").pfi().mcse
     assert mcse["b"] == 0
     assert mcse["a"] > 0
     assert mcse["c"] > 0

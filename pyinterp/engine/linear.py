@@ -1,0 +1,237 @@
+"""Exact what-if predictions of linear and generalized linear models, on the link scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import special, stats
+
+from pyinterp.design import Design, IntArray
+from pyinterp.engine.batched import BatchedWhatIf
+from pyinterp.engine.inputs import Inputs
+from pyinterp.engine.whatif import Block
+from pyinterp.losses import LOSSES, Loss
+from pyinterp.predictive import Kind, Predictor
+from pyinterp.sample import FloatArray, Sample
+from pyinterp.samplers import Distinct
+
+__all__ = ["LinearModel", "LinearWhatIf", "read_linear"]
+
+Link = Callable[[FloatArray], FloatArray]
+
+BLOCK_BYTES = 2**20
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearModel:
+    """f(x) = inverse(intercept + x @ coefficients).
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (columns, outputs)
+    intercept : ndarray of shape (outputs,)
+    inverse : callable
+        From linear predictors, shape (..., outputs), to predictions, shape (...) or
+        (..., classes).
+    """
+
+    coefficients: FloatArray
+    intercept: FloatArray
+    inverse: Link
+
+    @property
+    def identity(self) -> bool:
+        """Whether predictions are the linear predictor itself."""
+        return self.inverse is _identity
+
+
+def read_linear(estimator: Any, kind: Kind) -> list[LinearModel]:
+    """Return what a fitted model is if it is linear: one reading for each inverse link it may have.
+
+    Reads scikit-learn's models with ``coef_``, and statsmodels results.
+    """
+    results = getattr(estimator, "results_", estimator)
+    if hasattr(results, "params") and hasattr(results, "model"):
+        coefficients = np.asarray(results.params, dtype=np.float64)
+        intercept, own = np.zeros(1), _link_of(results.model)
+        links = _LINKS[kind] if own is None else [own if kind == "mean" else _two_classes(own)]
+    elif hasattr(estimator, "coef_") and hasattr(estimator, "intercept_"):
+        try:
+            coefficients = np.asarray(estimator.coef_, dtype=np.float64).T
+            intercept = np.atleast_1d(np.asarray(estimator.intercept_, dtype=np.float64))
+        except (AttributeError, TypeError, ValueError):  # such as a support vector machine's
+            return []
+        links = _LINKS[kind]
+    else:
+        return []
+    if coefficients.ndim == 1:
+        coefficients = coefficients[:, None]
+    if coefficients.ndim != 2 or intercept.ndim != 1:
+        return []
+    return [
+        LinearModel(coefficients=coefficients, intercept=intercept, inverse=link) for link in links
+    ]
+
+
+class LinearWhatIf(BatchedWhatIf):
+    """What-if predictions of a linear model: kept and replaced columns add up on the link scale.
+
+    Parameters
+    ----------
+    predictor, design, sample, memory_mb
+        As for `BatchedWhatIf`, which serves columns that mix replaced and kept variables.
+    model : LinearModel
+        The coefficients.
+    inputs : Inputs
+        The rows that they multiply.
+    """
+
+    def __init__(
+        self,
+        predictor: Predictor,
+        design: Design,
+        sample: Sample,
+        *,
+        model: LinearModel,
+        inputs: Inputs,
+        memory_mb: float = 256.0,
+    ) -> None:
+        super().__init__(predictor, design, sample, memory_mb=memory_mb)
+        self.name = "linear, exact"
+        self._model, self._inputs = model, inputs
+        self._bytes = min(BLOCK_BYTES, int(memory_mb * 2**20))
+
+    def most_pairs(self, loss: Loss) -> float:
+        """No bound for squared error, whose sums are moments; else many."""
+        return np.inf if self._sums_squares(loss) else 1e8
+
+    def own(self) -> FloatArray:
+        """Return the engine's predictions on the rows as they are, to check them."""
+        return self._model.inverse(self._linear)
+
+    def cross(self, variables: Sequence[str], donors: pd.DataFrame) -> Iterator[Block]:
+        """Predict every row with the `variables` of every donor, in blocks of rows."""
+        sides = self._sides(variables, donors)
+        if sides is None:
+            yield from super().cross(variables, donors)
+            return
+        kept, given = sides
+        step = max(1, self._bytes // (8 * given.size))
+        for start in range(0, len(kept), step):
+            rows = np.arange(start, min(start + step, len(kept)))
+            yield Block(rows, self._model.inverse(kept[rows, None] + given))
+
+    def summed_losses(
+        self, variables: Sequence[str], donors: Distinct, y: FloatArray, loss: Loss
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return losses summed over donors, and over rows."""
+        sides = self._sides(variables, donors.values)
+        if sides is None or not self._sums_squares(loss):
+            return super().summed_losses(variables, donors, y, loss)
+        # (r_i - b_d)^2 adds up to that of the mean, and the variance around it.
+        rest, given = y - sides[0][:, 0], sides[1][:, 0]
+        center, middle = np.average(given, weights=donors.counts), rest.mean()
+        around = donors.counts @ np.square(given - center)
+        between = np.square(rest - middle).sum()
+        return (
+            len(y) * np.square(rest - center) + around,
+            len(y) * np.square(middle - given) + between,
+        )
+
+    def _sums_squares(self, loss: Loss) -> bool:
+        return loss is LOSSES["squared"] and self._model.identity
+
+    def _sides(
+        self, variables: Sequence[str], donors: pd.DataFrame
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Return what kept columns, (n, outputs), and donors, (donors, outputs), contribute."""
+        replaced = self._inputs.replaced(variables, donors)
+        if replaced is None:
+            return None
+        columns, values = replaced
+        model = self._model
+        kept = np.delete(self._inputs.rows, columns, axis=1)
+        return (
+            model.intercept + kept @ np.delete(model.coefficients, columns, axis=0),
+            values @ model.coefficients[columns],
+        )
+
+    @cached_property
+    def _linear(self) -> FloatArray:
+        return self._model.intercept + self._inputs.rows @ self._model.coefficients
+
+
+def _identity(linear: FloatArray) -> FloatArray:
+    return linear[..., 0]
+
+
+def _exponential(linear: FloatArray) -> FloatArray:
+    return np.asarray(np.exp(linear[..., 0]))
+
+
+def _two_classes(inverse: Link) -> Link:
+    def probabilities(linear: FloatArray) -> FloatArray:
+        p = inverse(linear)
+        return np.stack([1 - p, p], axis=-1)
+
+    return probabilities
+
+
+def _logistic(linear: FloatArray) -> FloatArray:
+    return np.asarray(special.expit(linear[..., 0]))
+
+
+def _probit(linear: FloatArray) -> FloatArray:
+    return np.asarray(stats.norm.cdf(linear[..., 0]))
+
+
+def _softmax(linear: FloatArray) -> FloatArray:
+    return np.asarray(special.softmax(linear, axis=-1))
+
+
+def _one_against_rest(linear: FloatArray) -> FloatArray:
+    p = special.expit(linear)
+    return np.asarray(p / p.sum(axis=-1, keepdims=True))
+
+
+def _after_the_first(linear: FloatArray) -> FloatArray:
+    """Return probabilities of classes the first of which has linear predictor 0."""
+    return _softmax(np.concatenate([np.zeros_like(linear[..., :1]), linear], axis=-1))
+
+
+def _largest(linear: FloatArray) -> FloatArray:
+    if linear.shape[-1] == 1:
+        linear = np.concatenate([-linear, linear], axis=-1)
+    best = linear.argmax(axis=-1)[..., None]
+    return np.asarray(best == np.arange(linear.shape[-1]), dtype=np.float64)
+
+
+# A fitted model does not always say which inverse link it has; its own predictions show it.
+_LINKS: dict[Kind, list[Link]] = {
+    "mean": [_identity, _exponential],
+    "probability": [
+        _two_classes(_logistic), _two_classes(_probit), _softmax, _one_against_rest,
+        _after_the_first,
+    ],
+    "label": [_largest],
+}  # fmt: skip
+
+
+def _link_of(model: Any) -> Link | None:
+    """Return the inverse link that a statsmodels model states."""
+    family = getattr(model, "family", None)
+    if family is None:
+        return None
+    inverse = family.link.inverse
+    if type(family.link).__name__ == "Identity":
+        return _identity
+
+    def stated(linear: FloatArray) -> FloatArray:
+        return np.asarray(inverse(linear[..., 0]))
+
+    return stated
