@@ -7,7 +7,8 @@ column built from `x`, with the state (levels, knots, means) that the design has
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -105,7 +106,7 @@ class ArrayDesign(Design):
     def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Overwrite the variables' columns."""
         values = donors[list(names)].to_numpy(dtype=np.float64)
-        return _ColumnSwap(self.encode(frame), self.driven(names), values)
+        return _ColumnSwap(lambda: self.encode(frame), self.driven(names), values)
 
 
 class FrameDesign(Design):
@@ -197,11 +198,13 @@ class FormulaDesign(Design):
         every = np.arange(len(info.column_names))
         order = np.concatenate([every[info.term_name_slices[t]] for t in terms])
         driven = self.driven(names)
-        base = self.encode(frame)
         others = tuple({n for t in terms for n in self._uses[t]} - set(names))
         if not others:
-            return _ColumnSwap(base, driven, _build(info, donors)[:, order])
-        return _RebuildSwap(base, driven, info, order, frame[list(others)], donors[list(names)])
+            values = _build(info, donors)[:, order]
+            return _ColumnSwap(lambda: self.encode(frame), driven, values)
+        return _RebuildSwap(
+            self.encode(frame), driven, info, order, frame[list(others)], donors[list(names)]
+        )
 
     def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
         """Return the levels of the categorical factors, by factor name."""
@@ -231,9 +234,17 @@ class _ColumnSwap(Swap):
     """The driven columns depend on the replaced variables only: computed once per donor."""
 
     def __init__(
-        self, base: npt.NDArray[np.float64], driven: IntArray, values: npt.NDArray[np.float64]
+        self,
+        encode: Callable[[], npt.NDArray[np.float64]],
+        driven: IntArray,
+        values: npt.NDArray[np.float64],
     ) -> None:
-        self._base, self._driven, self._values = base, driven, values
+        self._encode, self._driven, self._values = encode, driven, values
+
+    @cached_property
+    def _base(self) -> npt.NDArray[np.float64]:
+        """The rows as they are, which exact engines do not ask for."""
+        return self._encode()
 
     @property
     def replaced(self) -> tuple[IntArray, npt.NDArray[np.float64]]:

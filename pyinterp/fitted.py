@@ -60,9 +60,9 @@ class FittedModel(Interpretable):
         What to do with rows that have missing values.
     seed : int, Generator or None
         For permutations, where not all are used.
-    engine : {"auto", "trees", "batched"}
-        What computes what-if predictions. "auto" walks tree ensembles exactly, if that reproduces
-        the model's own predictions, and predicts copies of rows otherwise.
+    engine : {"auto", "trees", "linear", "batched"}
+        What computes what-if predictions. "auto" is exact for tree ensembles and linear models,
+        if that reproduces the model's own predictions, and predicts copies of rows otherwise.
     memory_mb : float
         Bound on the memory of one predict call's what-if copies.
 

@@ -35,6 +35,7 @@ from pyinterp.losses import LossLike, choose
 from pyinterp.refits import Refit
 from pyinterp.results import EstimandResults
 from pyinterp.seeds import Seeds
+from pyinterp.threads import shared_cores, workers
 
 __all__ = ["Analysis", "Interpretable", "Reading", "context_of", "options_of"]
 
@@ -129,18 +130,21 @@ class Analysis:
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
         """Measure every refit once per `estimand.key`."""
         if estimand.key not in self._measured:
-            # Threads whatever the backend of the refits: models and measurements stay in memory.
-            outcomes = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
-                delayed(estimand.measure)(case) for case in self.cases
-            )
-            shown = tqdm(
-                outcomes,
-                total=len(self.cases),
-                desc=estimand.label,
-                unit="fit",
-                disable=None if self.progress else True,
-            )
-            self._measured[estimand.key] = tuple(shown)
+            estimators = [refit.predictor.estimator for refit in self.refits]
+            with shared_cores(estimators, workers(self.n_jobs)):
+                # Threads whatever the backend of the refits: models and measurements stay in
+                # memory.
+                outcomes = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
+                    delayed(estimand.measure)(case) for case in self.cases
+                )
+                shown = tqdm(
+                    outcomes,
+                    total=len(self.cases),
+                    desc=estimand.label,
+                    unit="fit",
+                    disable=None if self.progress else True,
+                )
+                self._measured[estimand.key] = tuple(shown)
         return self._measured[estimand.key]
 
     def evidence(self, estimand: Estimand) -> Evidence:

@@ -216,9 +216,10 @@ class Learner:
             keeps them as they are, so that refits share the estimator's seed.
         on_error : {"raise", "drop"}
             What to do when a refit fails. "drop" warns, and counts them in the header.
-        engine : {"auto", "trees", "batched"}
-            What computes what-if predictions. "auto" walks tree ensembles exactly, if that
-            reproduces the model's own predictions, and predicts copies of rows otherwise.
+        engine : {"auto", "trees", "linear", "batched"}
+            What computes what-if predictions. "auto" is exact for tree ensembles and linear
+            models, if that reproduces the model's own predictions, and predicts copies of rows
+            otherwise.
         memory_mb : float
             Bound on the memory of one predict call's what-if copies.
         progress : bool

@@ -12,6 +12,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from tqdm import tqdm
 
+from pyinterp import threads
 from pyinterp.adapters import wants_codes
 from pyinterp.design import Design, FormulaDesign, IntArray, Matrix
 from pyinterp.errors import (
@@ -111,7 +112,11 @@ def refit(
     designs = [_design_for(design, part, options) for part in parts]
     jobs = (
         delayed(_attempt)(
-            estimator, *_training(own, part), seeds.stream("refits", k), reseed=options.reseed
+            estimator,
+            *_training(own, part),
+            seeds.stream("refits", k),
+            reseed=options.reseed,
+            workers=threads.workers(options.n_jobs),
         )
         for k, (own, part) in enumerate(zip(designs, parts, strict=True), start=1)
     )
@@ -146,9 +151,11 @@ def fit_one(
     rng: np.random.Generator,
     *,
     reseed: bool = True,
+    workers: int = 1,
 ) -> Predictor:
     """Train a clone of `estimator` on design rows `matrix` and responses `y`.
 
+    As one of several `workers` it uses its share of the cores.
     Every ``random_state`` inside the estimator, those of a pipeline's steps included, gets its own
     seed from `rng` unless `reseed` is False.
     """
@@ -158,7 +165,8 @@ def fit_one(
         seeds = rng.integers(2**31 - 1, size=len(names))
         own.set_params(**{name: int(s) for name, s in zip(names, seeds, strict=True)})
     coded = response.classes is not None and wants_codes(own)
-    own.fit(matrix, y.astype(np.intp) if coded else response.labels(y))
+    with threads.shared_cores([own], workers):
+        own.fit(matrix, y.astype(np.intp) if coded else response.labels(y))
     return Predictor.of(own, response.classes, coded=coded)
 
 
@@ -179,11 +187,12 @@ def _attempt(
     rng: np.random.Generator,
     *,
     reseed: bool,
+    workers: int,
 ) -> Predictor | Exception:
     if isinstance(matrix, Exception):
         return matrix
     try:
-        return fit_one(estimator, matrix, y, response, rng, reseed=reseed)
+        return fit_one(estimator, matrix, y, response, rng, reseed=reseed, workers=workers)
     except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by refit
         return error
 

@@ -2,6 +2,6 @@
 
 from pyinterp.engine.batched import BatchedWhatIf
 from pyinterp.engine.dispatch import ENGINES, EngineName, dispatch
-from pyinterp.engine.whatif import Block, WhatIf
+from pyinterp.engine.whatif import PREDICTIONS, Block, WhatIf
 
-__all__ = ["ENGINES", "BatchedWhatIf", "Block", "EngineName", "WhatIf", "dispatch"]
+__all__ = ["ENGINES", "PREDICTIONS", "BatchedWhatIf", "Block", "EngineName", "WhatIf", "dispatch"]

@@ -64,7 +64,12 @@ class BatchedWhatIf(WhatIf):
         """Predict row i with the `variables` of donors ``index[i]``."""
         swap = self._design.swap(self.sample.variables, variables, donors)
         n, k = index.shape
-        flat = self._predict(swap, np.repeat(np.arange(n), k), index.ravel())
+        rows, given = np.repeat(np.arange(n), k), index.ravel()
+        if len(donors) == n:
+            flat = self._predict(swap, rows, given)
+        else:  # few distinct donors: a row may meet the same one again
+            pairs, which = np.unique(rows * len(donors) + given, return_inverse=True)
+            flat = self._predict(swap, *np.divmod(pairs, len(donors)))[which]
         return flat.reshape(n, k, *flat.shape[1:])
 
     def _predict(self, swap: Swap, rows: IntArray, donors: IntArray) -> FloatArray:

@@ -11,7 +11,7 @@ from pyinterp.design import Design, Matrix
 from pyinterp.engine.batched import BatchedWhatIf
 from pyinterp.engine.forest import read_forest
 from pyinterp.engine.inputs import Inputs, final_step
-from pyinterp.engine.linear import LinearWhatIf, read_linear
+from pyinterp.engine.linear import LinearWhatIf, own_terms, read_linear
 from pyinterp.engine.trees import TreesWhatIf
 from pyinterp.engine.whatif import WhatIf
 from pyinterp.errors import OptionError, check_choice
@@ -91,25 +91,11 @@ def _readings(
             "linear",
             LinearWhatIf(
                 predictor, design, sample,
-                model=model, inputs=inputs(np.ascontiguousarray, _terms(final) or before),
+                model=model, inputs=inputs(np.ascontiguousarray, own_terms(final) or before),
                 memory_mb=memory_mb,
             ),
             DOUBLE,
         )  # fmt: skip
-
-
-def _terms(final: Any) -> Callable[[Matrix], Any] | None:
-    """Return how statsmodels results of a formula encode a frame."""
-    info = getattr(getattr(getattr(final, "model", None), "data", None), "design_info", None)
-    if info is None:
-        return None
-    from patsy import NAAction, build_design_matrices  # noqa: PLC0415
-
-    def encode(frame: Matrix) -> FloatArray:
-        (matrix,) = build_design_matrices([info], frame, NA_action=NAAction(NA_types=[]))
-        return np.asarray(matrix, dtype=np.float64)
-
-    return encode
 
 
 def _differs(exact: TreesWhatIf | LinearWhatIf, factual: FloatArray, tolerance: float) -> str:

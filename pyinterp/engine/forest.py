@@ -116,7 +116,7 @@ class Forest:
             of[others] = categorical[c] + np.arange(len(others))
             parts.append((edges, sides, np.full(len(edges), -1, np.int32)))
             parts.append((np.zeros(len(others)), self.missing_left[others], self.category[others]))
-        threshold, missing_left, category = (np.concatenate(part) for part in zip(*parts))
+        threshold, missing_left, category = map(np.concatenate, zip(*parts, strict=True))
         return Splits(
             of=of,
             first=first,

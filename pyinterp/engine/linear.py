@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import patsy
 from scipy import special, stats
 
-from pyinterp.design import Design, IntArray
+from pyinterp.design import Design, Matrix
 from pyinterp.engine.batched import BatchedWhatIf
 from pyinterp.engine.inputs import Inputs
 from pyinterp.engine.whatif import Block
@@ -20,7 +21,7 @@ from pyinterp.predictive import Kind, Predictor
 from pyinterp.sample import FloatArray, Sample
 from pyinterp.samplers import Distinct
 
-__all__ = ["LinearModel", "LinearWhatIf", "read_linear"]
+__all__ = ["LinearModel", "LinearWhatIf", "own_terms", "read_linear"]
 
 Link = Callable[[FloatArray], FloatArray]
 
@@ -76,6 +77,21 @@ def read_linear(estimator: Any, kind: Kind) -> list[LinearModel]:
     return [
         LinearModel(coefficients=coefficients, intercept=intercept, inverse=link) for link in links
     ]
+
+
+def own_terms(estimator: Any) -> Callable[[Matrix], FloatArray] | None:
+    """Return how statsmodels results of a formula encode a frame; None for other models."""
+    data = getattr(getattr(estimator, "model", None), "data", None)
+    info = getattr(data, "design_info", None)
+    if info is None:
+        return None
+    keep_missing = patsy.NAAction(NA_types=[])
+
+    def encode(frame: Matrix) -> FloatArray:
+        (matrix,) = patsy.build_design_matrices([info], frame, NA_action=keep_missing)
+        return np.asarray(matrix, dtype=np.float64)
+
+    return encode
 
 
 class LinearWhatIf(BatchedWhatIf):

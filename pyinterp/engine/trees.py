@@ -67,7 +67,7 @@ class TreesWhatIf(BatchedWhatIf):
 
     def most_pairs(self, loss: Loss) -> float:
         """No bound for squared error, whose sums need no predictions; else many."""
-        return np.inf if self._sums_squares(loss) else 1e9
+        return np.inf if self._sums_squares(loss) else 1e8
 
     def own(self) -> FloatArray:
         """Return the engine's predictions on the rows as they are, to check them."""

@@ -168,7 +168,7 @@ def first_leaves(trees, rows, out):  # pragma: no cover - compiled
 
 @numba.njit(nogil=True, cache=True)
 def _walk_ranges(  # pragma: no cover - compiled
-    trees, splits, bits, everyone, driven, position, node, word, low, high, sums
+    trees, splits, bits, everyone, driven, position, node, word, low, high, sums, touched
 ):
     """Add up the trees for a group of rows x increasing donors of one numerical column.
 
@@ -190,6 +190,8 @@ def _walk_ranges(  # pragma: no cover - compiled
         Stacks.
     sums : float64, (outputs, donors + 1, 64)
         Added to.
+    touched : bool, (donors + 1,)
+        Set for donors at which some row's prediction changes.
     """
     split, right, leaves = splits.of, trees.right, trees.leaves
     begin = splits.first[driven] if driven >= 0 else 0
@@ -226,6 +228,7 @@ def _walk_ranges(  # pragma: no cover - compiled
                         rows = left
                         q += 1
                 s = split[q]
+            touched[lo] = touched[hi] = True
             for k in range(leaves.shape[1]):
                 value = leaves[right[q], k]
                 if value != 0.0:
@@ -256,14 +259,16 @@ def cross_ranges(trees, splits, rows, driven, position, out):  # pragma: no cove
     low = np.empty(trees.stack, np.int64)
     high = np.empty(trees.stack, np.int64)
     sums = np.zeros((out.shape[0], out.shape[1] + 1, GROUP))
+    touched = np.zeros(out.shape[1] + 1, np.bool_)
     running = np.empty(GROUP)
     for start in range(0, rows.shape[0], GROUP):
         group = rows[start : start + GROUP]
         b = group.shape[0]
         _left_bits(splits, trees.left_categories, group, bits)
         _walk_ranges(
-            trees, splits, bits, _everyone(b), driven, position, node, word, low, high, sums
-        )
+            trees, splits, bits, _everyone(b), driven, position, node, word, low, high, sums,
+            touched,
+        )  # fmt: skip
         for k in range(out.shape[0]):
             running[:] = 0.0
             for d in range(out.shape[1]):
@@ -303,40 +308,51 @@ def squared_pairs(  # pragma: no cover - compiled
     low = np.empty(trees.stack, np.int64)
     high = np.empty(trees.stack, np.int64)
     sums = np.zeros((1, donors + 1, GROUP))
-    errors, response, live = np.empty(GROUP), np.empty(GROUP), np.empty(GROUP)
+    touched = np.zeros(donors + 1, np.bool_)
+    errors, halves = np.empty(GROUP), np.empty(GROUP)
+    response, live = np.empty(GROUP), np.empty(GROUP)
     running, total = np.empty(GROUP), np.empty(GROUP)
     for start in range(0, rows.shape[0], GROUP):
         group = rows[start : start + GROUP]
         b = group.shape[0]
         _left_bits(splits, trees.left_categories, group, bits)
         _walk_ranges(
-            trees, splits, bits, _everyone(b), driven, position, node, word, low, high, sums
-        )
-        response[:], live[:], running[:], total[:] = 0.0, 0.0, 0.0, 0.0
+            trees, splits, bits, _everyone(b), driven, position, node, word, low, high, sums,
+            touched,
+        )  # fmt: skip
+        response[:], live[:] = 0.0, 0.0
         response[:b], live[:b] = y[start : start + b] - base, 1.0
+        errors[:], running[:], total[:] = 0.0, 0.0, 0.0
+        touched[0] = True
+        met, over_group = 0.0, 0.0  # donors since the last change, and the errors that they make
         for d in range(donors):
-            for i in range(GROUP):
-                running[i] += sums[0, d, i]
-                sums[0, d, i] = 0.0
-                error = (response[i] - scale * running[i]) * live[i]
-                errors[i] = error * error
-                total[i] += counts[d] * errors[i]
-            # Added up by halves: fast, and in one order with and without compilation.
-            for i in range(32):
-                errors[i] += errors[i + 32]
-            for i in range(16):
-                errors[i] += errors[i + 16]
-            for i in range(8):
-                errors[i] += errors[i + 8]
-            for i in range(4):
-                errors[i] += errors[i + 4]
-            over_rows[d] += (errors[0] + errors[2]) + (errors[1] + errors[3])
+            if touched[d]:
+                touched[d] = False
+                for i in range(GROUP):
+                    total[i] += met * errors[i]
+                    running[i] += sums[0, d, i]
+                    sums[0, d, i] = 0.0
+                    error = (response[i] - scale * running[i]) * live[i]
+                    errors[i] = error * error
+                # Added up by halves: fast, and in one order with and without compilation.
+                for i in range(32):
+                    halves[i] = errors[i] + errors[i + 32]
+                for i in range(16):
+                    halves[i] += halves[i + 16]
+                for i in range(8):
+                    halves[i] += halves[i + 8]
+                for i in range(4):
+                    halves[i] += halves[i + 4]
+                met, over_group = 0.0, (halves[0] + halves[2]) + (halves[1] + halves[3])
+            met += counts[d]
+            over_rows[d] += over_group
         sums[0, donors] = 0.0
-        over_donors[start : start + b] = total[:b]
+        for i in range(b):
+            over_donors[start + i] = total[i] + met * errors[i]
 
 
 @numba.njit(nogil=True, cache=True)
-def cross_parts(  # noqa: PLR0912  # pragma: no cover - compiled, one loop
+def cross_parts(  # pragma: no cover - compiled
     trees, splits, rows, place, values, out
 ):
     """Add up the trees for rows x donors of several columns, of categories or of missing values.

@@ -15,7 +15,10 @@ from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray, Sample
 from pyinterp.samplers import Distinct, distinct
 
-__all__ = ["Block", "WhatIf"]
+__all__ = ["PREDICTIONS", "Block", "WhatIf"]
+
+# Predictions of copies of rows that are worth making per feature and model.
+PREDICTIONS = 250_000
 
 
 class Block(NamedTuple):
@@ -55,7 +58,7 @@ class WhatIf(ABC):
 
     def most_pairs(self, loss: Loss) -> float:
         """How many pairs of rows and distinct donors are worth an exact mean of `loss`."""
-        return 250_000
+        return PREDICTIONS
 
     @property
     @abstractmethod

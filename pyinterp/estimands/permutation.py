@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.design import IntArray
-from pyinterp.engine import WhatIf
+from pyinterp.engine import PREDICTIONS, WhatIf
 from pyinterp.errors import InferenceError, OptionError, check_choice
 from pyinterp.estimands.base import Case, Estimand, Estimate, Features, Measurement, Subject, Terms
 from pyinterp.losses import LOSSES, Loss, LossLike, choose
@@ -180,7 +180,7 @@ def switched_losses(
     donors = whatif.distinct(variables)
     k = _number(permutations, n, len(donors.values), whatif.most_pairs(loss))
     if k < n - 1:
-        return _some_pairs(whatif, y, losses, variables, loss, balanced(n, k, rng))
+        return _some_pairs(whatif, y, losses, variables, loss, donors, balanced(n, k, rng))
     return _all_pairs(whatif, y, losses, variables, loss, donors)
 
 
@@ -188,7 +188,7 @@ def _number(permutations: Permutations, n: int, values: int, most: float) -> int
     """Return the number of permutations; n - 1 stands for all pairs."""
     if permutations == "all" or (permutations == "auto" and n * values <= most):
         return n - 1
-    wanted = max(LEAST_PERMUTATIONS, int(most // n)) if permutations == "auto" else permutations
+    wanted = max(LEAST_PERMUTATIONS, PREDICTIONS // n) if permutations == "auto" else permutations
     return min(int(wanted), n - 1)
 
 
@@ -220,10 +220,11 @@ def _some_pairs(
     losses: FloatArray,
     variables: Sequence[str],
     loss: Loss,
+    donors: Distinct,
     index: IntArray,
 ) -> tuple[Estimate, Estimate]:
     n, k = index.shape
-    predictions = whatif.paired(variables, whatif.sample.variables[list(variables)], index)
+    predictions = whatif.paired(variables, donors.values, donors.of_row[index])
     matrix = loss(y[:, None], predictions)
     as_donor, met = np.zeros(n), np.zeros(n)
     np.add.at(as_donor, index, matrix)

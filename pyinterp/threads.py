@@ -1,0 +1,54 @@
+"""Parallel work and the learners' own threads share the cores; they do not multiply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from joblib import cpu_count, effective_n_jobs
+from threadpoolctl import threadpool_limits
+
+__all__ = ["shared_cores", "workers"]
+
+# What scikit-learn, XGBoost, LightGBM and CatBoost call their number of threads.
+_NAMES = ("n_jobs", "nthread", "num_threads", "thread_count")
+
+
+def workers(n_jobs: int | None) -> int:
+    """Return how many refits are worked on at a time."""
+    return int(effective_n_jobs(n_jobs))
+
+
+@contextmanager
+def shared_cores(estimators: Sequence[Any], n: int) -> Iterator[None]:
+    """Give each of `n` parallel workers its share of the cores, the estimators' threads included.
+
+    Parameters
+    ----------
+    estimators : sequence
+        Those that train or predict here; their settings are restored in the end.
+    n : int
+        Number of workers; with one, estimators use the threads that they were told to.
+    """
+    if n == 1:
+        yield
+        return
+    share = max(1, cpu_count() // n)
+    restore = []
+    for estimator in estimators:
+        params = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+        own = {k: v for k, v in params.items() if k.split("__")[-1] in _NAMES and _more(v, share)}
+        if own:
+            restore.append((estimator, own))
+            estimator.set_params(**dict.fromkeys(own, share))
+    try:
+        with threadpool_limits(share):
+            yield
+    finally:
+        for estimator, own in restore:
+            estimator.set_params(**own)
+
+
+def _more(threads: Any, share: int) -> bool:
+    return isinstance(threads, int) and not 0 < threads <= share

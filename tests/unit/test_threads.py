@@ -1,0 +1,83 @@
+"""Workers and the learners' own threads share the cores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_config
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_info
+
+import pyinterp as pi
+from pyinterp import threads
+
+
+class Recorder(RegressorMixin, BaseEstimator):
+    """Predicts how many threads it was told to use, in training and when it predicts."""
+
+    def __init__(self, n_jobs: int | None = -1) -> None:
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Recorder:
+        self.trained_with_ = self.n_jobs
+        self.pools_ = max((pool["num_threads"] for pool in threadpool_info()), default=1)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        self.predicted_with_ = self.n_jobs
+        return X[:, 0]
+
+
+@pytest.fixture(autouse=True)
+def _four_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "cpu_count", lambda: 4)
+
+
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(rng.normal(size=(40, 3)), columns=["y", "x", "z"])
+
+
+def fitted(recorder: Any, n_jobs: int | None) -> tuple[pi.LearnerResults, list[Recorder]]:
+    learner = pi.Learner.from_formula("y ~ x + z", data(), recorder)
+    with parallel_config(backend="threading"):  # the patched number of cores holds in threads
+        results = learner.fit(pi.Bootstrap(3), seed=1, n_jobs=n_jobs)
+    last = [r.predictor.estimator for r in results.refits]
+    return results, [e.steps[-1][1] if hasattr(e, "steps") else e for e in last]
+
+
+@pytest.mark.parametrize("wrap", [lambda r: r, lambda r: make_pipeline(StandardScaler(), r)])
+@pytest.mark.parametrize(("told", "share"), [(-1, 2), (4, 2), (2, 2), (1, 1), (None, None)])
+def test_learners_get_their_share_and_their_settings_back(wrap, told, share) -> None:
+    results, learners = fitted(wrap(Recorder(told)), n_jobs=2)
+    assert [r.trained_with_ for r in learners] == [share] * 3
+    assert all(r.pools_ <= 2 for r in learners)
+    results.pfi()
+    assert [r.predicted_with_ for r in learners] == [share] * 3
+    assert [r.n_jobs for r in learners] == [told] * 3
+
+
+def test_one_worker_leaves_learners_alone() -> None:
+    results, learners = fitted(Recorder(-1), n_jobs=None)
+    results.pfi()
+    assert [r.trained_with_ for r in learners] == [-1] * 3
+    assert [r.predicted_with_ for r in learners] == [-1] * 3
+
+
+def test_settings_come_back_after_an_error() -> None:
+    recorder = Recorder(-1)
+    with pytest.raises(ValueError, match="stop"), threads.shared_cores([recorder], 2):
+        assert recorder.n_jobs == 2
+        raise ValueError("stop")
+    assert recorder.n_jobs == -1
+
+
+def test_estimators_without_parameters_are_left_alone() -> None:
+    with threads.shared_cores([LinearRegression().fit([[1.0], [2.0]], [1, 2]).predict], 2):
+        assert max(p["num_threads"] for p in threadpool_info()) <= 2
