@@ -199,9 +199,10 @@ class Interpretable:
             "all" takes the mean over all ordered pairs of different rows, the U-statistic
             :math:`e_{switch}` of Fisher, Rudin and Dominici (2019), without Monte Carlo error. A
             number K takes K balanced permutations: no row is its own donor and each meets K
-            different donors. "auto" is "all" for tree ensembles that the engine can walk. For other
-            models it is "all" as long as rows times distinct values of the feature stay at most
-            250,000 per refit, else as many permutations as that allows, at least 10.
+            different donors. "auto" is "all" as long as rows times distinct values of the feature
+            stay at most 250,000 per refit, else as many permutations as that allows, at least
+            10. For tree ensembles and linear models, which have exact engines, the bound is
+            1e8, and there is none with squared error.
         relation : {"difference", "ratio"}
             How the two expected losses are compared, per refit.
         **reading

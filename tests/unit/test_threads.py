@@ -72,10 +72,15 @@ def test_one_worker_leaves_learners_alone() -> None:
 
 def test_settings_come_back_after_an_error() -> None:
     recorder = Recorder(-1)
-    with pytest.raises(ValueError, match="stop"), threads.shared_cores([recorder], 2):
-        assert recorder.n_jobs == 2
+    seen = []
+
+    def fail() -> None:
+        seen.append(recorder.n_jobs)
         raise ValueError("stop")
-    assert recorder.n_jobs == -1
+
+    with pytest.raises(ValueError, match="stop"), threads.shared_cores([recorder], 2):
+        fail()
+    assert (seen, recorder.n_jobs) == ([2], -1)
 
 
 def test_estimators_without_parameters_are_left_alone() -> None:
