@@ -13,7 +13,7 @@ from pyinterp.design import Matrix
 from pyinterp.errors import OptionError, PredictionError
 from pyinterp.sample import FloatArray
 
-__all__ = ["Kind", "Predictor", "check_estimator", "is_classifier", "learner_name"]
+__all__ = ["Kind", "Predictor", "check_estimator", "check_finite", "is_classifier", "learner_name"]
 
 Kind: TypeAlias = Literal["mean", "probability", "label"]
 
@@ -97,12 +97,17 @@ class Predictor:
                 f"{learner_name(self.estimator)} must return one prediction per row, of shape "
                 f"{expected}; it returned shape {predicted.shape}."
             )
-        if not np.isfinite(predicted).all():
-            raise PredictionError(
-                f"Predictions must be finite; {learner_name(self.estimator)} returned "
-                f"{int((~np.isfinite(predicted)).sum())} that are not, of {predicted.size}."
-            )
+        check_finite(predicted, self.estimator)
         return predicted
+
+
+def check_finite(predicted: FloatArray, estimator: Any) -> None:
+    """Raise unless all predictions are finite."""
+    if not np.isfinite(predicted).all():
+        raise PredictionError(
+            f"Predictions must be finite; {learner_name(estimator)} returned "
+            f"{int((~np.isfinite(predicted)).sum())} that are not, of {predicted.size}."
+        )
 
 
 def check_estimator(estimator: Any) -> None:

@@ -38,7 +38,11 @@ def shared_cores(estimators: Sequence[Any], n: int) -> Iterator[None]:
     restore = []
     for estimator in estimators:
         params = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
-        own = {k: v for k, v in params.items() if k.split("__")[-1] in _NAMES and _more(v, share)}
+        own = {
+            name: value
+            for name, value in params.items()
+            if name.split("__")[-1] in _NAMES and _more(value, share, _owner(estimator, name))
+        }
         if own:
             restore.append((estimator, own))
             estimator.set_params(**dict.fromkeys(own, share))
@@ -50,5 +54,14 @@ def shared_cores(estimators: Sequence[Any], n: int) -> Iterator[None]:
             estimator.set_params(**own)
 
 
-def _more(threads: Any, share: int) -> bool:
+def _owner(estimator: Any, name: str) -> Any:
+    """Return the estimator inside that has the parameter."""
+    for step in name.split("__")[:-1]:
+        estimator = estimator.get_params(deep=True).get(step, estimator)
+    return estimator
+
+
+def _more(threads: Any, share: int, owner: Any) -> bool:
+    if threads is None:  # one thread for scikit-learn, all cores for these
+        return type(owner).__module__.partition(".")[0] in ("lightgbm", "catboost")
     return isinstance(threads, int) and not 0 < threads <= share

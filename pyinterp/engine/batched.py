@@ -40,18 +40,18 @@ class BatchedWhatIf(WhatIf):
     ) -> None:
         self.name = "batched"
         self.predictor, self.sample = predictor, sample
-        self._design = design
+        self.design = design
         values = len(design.columns) + len(predictor.classes or (0,))
         self._batch = max(1, int(memory_mb * 2**20 / (BYTES_PER_VALUE * values)))
 
     @cached_property
     def factual(self) -> FloatArray:
         """Predictions on the rows as they are."""
-        return self.predictor(self._design.encode(self.sample.variables))
+        return self.predictor(self.design.encode(self.sample.variables))
 
     def cross(self, variables: Sequence[str], donors: pd.DataFrame) -> Iterator[Block]:
         """Predict every row with the `variables` of every donor, in blocks of rows."""
-        swap = self._design.swap(self.sample.variables, variables, donors)
+        swap = self.design.swap(self.sample.variables, variables, donors)
         n, k = self.sample.nobs, len(donors)
         step = max(1, self._batch // k)
         every = np.arange(k)
@@ -62,7 +62,7 @@ class BatchedWhatIf(WhatIf):
 
     def paired(self, variables: Sequence[str], donors: pd.DataFrame, index: IntArray) -> FloatArray:
         """Predict row i with the `variables` of donors ``index[i]``."""
-        swap = self._design.swap(self.sample.variables, variables, donors)
+        swap = self.design.swap(self.sample.variables, variables, donors)
         n, k = index.shape
         rows, given = np.repeat(np.arange(n), k), index.ravel()
         if len(donors) == n:

@@ -53,6 +53,8 @@ class Forest:
         From sums, shape (..., outputs), to predictions, shape (...) or (..., classes).
     single : bool
         Whether the model compares inputs in single precision.
+    missing : float
+        The value that stands for a missing one.
     known : mapping of int to ndarray
         By column, the categories of the training data, if the model takes others for missing.
     """
@@ -69,6 +71,7 @@ class Forest:
     scale: float
     link: Callable[[FloatArray], FloatArray]
     single: bool
+    missing: float = np.nan
     known: Mapping[int, FloatArray] = field(default_factory=dict)
 
     @property
@@ -80,6 +83,7 @@ class Forest:
         """Return inputs of some columns as the model compares them, in double precision."""
         kind = np.float32 if self.single else np.float64
         made = np.array(np.asarray(inputs, dtype=kind), dtype=np.float64, order="C")
+        made[made == kind(self.missing)] = np.nan
         for j, column in enumerate(columns):
             if int(column) in self.known:
                 made[~np.isin(made[:, j], self.known[int(column)]), j] = np.nan
@@ -179,8 +183,12 @@ def _treelite(estimator: Any) -> Any:
             with np.errstate(invalid="ignore"):  # a missing value among the categories
                 return treelite.sklearn.import_model(estimator)
         if package == "xgboost" and estimator.get_params().get("booster") != "gblinear":
-            return treelite.frontend.from_xgboost(estimator.get_booster())
-        if package == "lightgbm":
+            booster = estimator.get_booster()
+            best = booster.attr("best_iteration")  # of early stopping
+            return treelite.frontend.from_xgboost(
+                booster if best is None else booster[: int(best) + 1]
+            )
+        if package == "lightgbm" and not estimator.get_params().get("zero_as_missing"):
             return treelite.frontend.from_lightgbm(estimator.booster_)
     except (treelite.TreeliteError, NotImplementedError, AttributeError, TypeError, ValueError):
         return None
@@ -188,10 +196,14 @@ def _treelite(estimator: Any) -> Any:
 
 
 def _of_trees(trees: list[Any], *, classifier: bool) -> Forest | None:
-    """Read scikit-learn's trees, which are in preorder and are averaged, without a copy."""
+    """Read scikit-learn's trees, which are averaged; most are in preorder."""
     values = np.concatenate([np.asarray(tree.value, dtype=np.float64) for tree in trees])
     if values.shape[1] != 1:  # several responses
         return None
+    if any(
+        (t.children_left[t.feature >= 0] != np.flatnonzero(t.feature >= 0) + 1).any() for t in trees
+    ):  # grown best first
+        return _reordered(trees, classifier=classifier)
     sizes = [tree.node_count for tree in trees]
     roots = np.cumsum([0, *sizes[:-1]]).astype(np.int32)
     column = np.concatenate([tree.feature for tree in trees]).astype(np.int32)
@@ -213,6 +225,30 @@ def _of_trees(trees: list[Any], *, classifier: bool) -> Forest | None:
         roots=roots,
         leaves=np.ascontiguousarray(leaves),
         base=np.zeros(leaves.shape[1]),
+        scale=1.0 / len(trees),
+        link=_identity if classifier else _first,
+        single=True,
+    )
+
+
+def _reordered(trees: list[Any], *, classifier: bool) -> Forest:
+    nodes = _Nodes()
+    for tree in trees:
+        leaves = np.asarray(tree.value, dtype=np.float64)[:, 0, :]
+        if classifier:
+            leaves = leaves / leaves.sum(axis=1, keepdims=True)
+        nodes.add(
+            left=tree.children_left,
+            right=tree.children_right,
+            column=tree.feature,
+            threshold=tree.threshold,
+            missing_left=tree.missing_go_to_left,
+            categories={},
+            leaves=leaves,
+        )
+    outputs = nodes.leaves[0].shape[1]
+    return nodes.forest(
+        base=np.zeros(outputs),
         scale=1.0 / len(trees),
         link=_identity if classifier else _first,
         single=True,
@@ -256,6 +292,7 @@ def _of_treelite(model: Any, estimator: Any) -> Forest | None:
         scale=1.0 / model.num_tree if averaged else 1.0,
         link=link,
         single=package == "xgboost" or (package == "sklearn" and not histogram),
+        missing=float(estimator.get_params()["missing"]) if package == "xgboost" else np.nan,
         known=_categories(estimator) if histogram else {},
     )
 
@@ -352,7 +389,8 @@ class _Nodes:
         scale: float,
         link: Callable[[FloatArray], FloatArray],
         single: bool,
-        known: Mapping[int, FloatArray],
+        missing: float = np.nan,
+        known: Mapping[int, FloatArray] | None = None,
     ) -> Forest:
         column, threshold, right, missing_left, category = (
             np.concatenate([p[k] for p in self.parts]) for k in range(5)
@@ -375,7 +413,8 @@ class _Nodes:
             scale=scale,
             link=link,
             single=single,
-            known=known,
+            missing=missing,
+            known=known or {},
         )
 
 

@@ -14,7 +14,7 @@ from pyinterp.sample import FloatArray, Sample
 
 __all__ = ["Inputs", "final_step"]
 
-PROBES = 4
+PROBES, MEETINGS = 4, 3
 
 
 class Inputs:
@@ -28,6 +28,11 @@ class Inputs:
         The rows.
     before : callable or None
         From design rows to inputs: earlier steps of a pipeline, or a model's own formula.
+    mixes : callable, optional
+        ``mixes(variables, all)`` tells whether some input depends on these and on others of all
+        variables too, where that is known.
+    levels : sequence of sequences, optional
+        The model's own levels of the columns of categories, in order.
     cast : callable
         ``cast(inputs, columns)`` returns inputs of some columns as the model takes them.
     """
@@ -38,10 +43,12 @@ class Inputs:
         sample: Sample,
         *,
         before: Callable[[Matrix], Any] | None,
+        mixes: Callable[[Sequence[str], Sequence[str]], bool] | None = None,
+        levels: Sequence[Sequence[Any]] = (),
         cast: Callable[[FloatArray, IntArray], FloatArray],
     ) -> None:
         self._design, self._sample, self._cast = design, sample, cast
-        self._before = before
+        self._before, self._mixes, self._levels = before, mixes, levels
         # The last question and its answer: importances ask thrice.
         self._last: tuple[tuple[str, ...], pd.DataFrame, Any] | None = None
         self._columnwise = before is None and not isinstance(design, FrameDesign)
@@ -62,6 +69,9 @@ class Inputs:
     def _find(
         self, variables: Sequence[str], donors: pd.DataFrame
     ) -> tuple[IntArray, FloatArray] | None:
+        known = list(self._sample.variables.columns)
+        if self._mixes is not None and self._mixes(variables, known):
+            return None
         swap = self._design.swap(self._sample.variables, variables, donors)
         if self._columnwise:
             if swap.replaced is None:
@@ -83,15 +93,23 @@ class Inputs:
         if any(_differ(matrix[:, columns], seen[0][:, columns]).any() for matrix in seen):
             return None
         values = np.ascontiguousarray(seen[0][:, columns])
-        # All donors for a few rows were seen; now all rows, each with a donor.
-        given = np.arange(n) % donors
-        expected = self.rows.copy()
-        expected[:, columns] = values[given]
-        actual = self._of(swap.matrix(np.arange(n), given))
-        return None if _differ(actual, expected).any() else (columns, values)
+        # All donors for a few rows were seen; now all rows, each with donors at random.
+        rng = np.random.default_rng(0)
+        for _ in range(MEETINGS):
+            given = rng.integers(donors, size=n)
+            expected = self.rows.copy()
+            expected[:, columns] = values[given]
+            if _differ(self._of(swap.matrix(np.arange(n), given)), expected).any():
+                return None
+        return columns, values
+
+    def of(self, variables: pd.DataFrame) -> FloatArray:
+        """Return the inputs of other rows."""
+        return self._of(self._design.encode(variables))
 
     def _of(self, matrix: Matrix) -> FloatArray:
-        numbers = _numbers(matrix if self._before is None else self._before(matrix))
+        made = matrix if self._before is None else self._before(matrix)
+        numbers = _numbers(made, self._levels)
         return self._cast(numbers, np.arange(numbers.shape[1]))
 
 
@@ -103,13 +121,16 @@ def final_step(estimator: Any) -> tuple[Any, Callable[[Matrix], Any] | None]:
     return steps[-1][1], estimator[:-1].transform if len(steps) > 1 else None
 
 
-def _numbers(made: Any) -> FloatArray:
+def _numbers(made: Any, levels: Sequence[Sequence[Any]]) -> FloatArray:
     """Return columns as numbers, categories as their codes."""
     if isinstance(made, pd.DataFrame):
-        columns = [
-            c.cat.codes.where(c.cat.codes >= 0) if isinstance(c.dtype, pd.CategoricalDtype) else c
-            for _, c in made.items()
-        ]
+        own, columns = iter(levels), []
+        for _, column in made.items():
+            if isinstance(column.dtype, pd.CategoricalDtype):
+                known = column.cat.set_categories(next(own)) if levels else column
+                columns.append(known.cat.codes.where(known.cat.codes >= 0))
+            else:
+                columns.append(column)
         return np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
     dense = made.toarray() if hasattr(made, "toarray") else made
     return np.asarray(dense, dtype=np.float64)

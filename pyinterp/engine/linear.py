@@ -16,8 +16,9 @@ from pyinterp.design import Design, Matrix
 from pyinterp.engine.batched import BatchedWhatIf
 from pyinterp.engine.inputs import Inputs
 from pyinterp.engine.whatif import Block
+from pyinterp.formula import names_in
 from pyinterp.losses import LOSSES, Loss
-from pyinterp.predictive import Kind, Predictor
+from pyinterp.predictive import Kind, Predictor, check_finite
 from pyinterp.sample import FloatArray, Sample
 from pyinterp.samplers import Distinct
 
@@ -51,38 +52,37 @@ class LinearModel:
         return self.inverse is _identity
 
 
-def read_linear(estimator: Any, kind: Kind) -> list[LinearModel]:
-    """Return what a fitted model is if it is linear: one reading for each inverse link it may have.
+def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
+    """Return what a fitted model is if it is known to be linear.
 
     Reads scikit-learn's models with ``coef_``, and statsmodels results.
     """
     results = getattr(estimator, "results_", estimator)
     if hasattr(results, "params") and hasattr(results, "model"):
-        coefficients = np.asarray(results.params, dtype=np.float64)
-        intercept, own = np.zeros(1), _link_of(results.model)
-        links = _LINKS[kind] if own is None else [own if kind == "mean" else _two_classes(own)]
+        link = _link_of_results(results.model, kind)
+        coefficients, intercept = np.asarray(results.params, dtype=np.float64), np.zeros(1)
     elif hasattr(estimator, "coef_") and hasattr(estimator, "intercept_"):
+        link = _link_of_estimator(estimator, kind)
         try:
             coefficients = np.asarray(estimator.coef_, dtype=np.float64).T
             intercept = np.atleast_1d(np.asarray(estimator.intercept_, dtype=np.float64))
-        except (AttributeError, TypeError, ValueError):  # such as a support vector machine's
-            return []
-        links = _LINKS[kind]
+        except (AttributeError, TypeError, ValueError):  # sparse, or of a kernel
+            return None
     else:
-        return []
+        return None
     if coefficients.ndim == 1:
         coefficients = coefficients[:, None]
-    if coefficients.ndim != 2 or intercept.ndim != 1:
-        return []
+    if link is None or coefficients.ndim != 2 or intercept.ndim != 1:
+        return None
     if kind == "label" and hasattr(estimator, "support_") and coefficients.shape[1] > 1:
-        return []  # one row of coefficients per pair of classes, which vote
-    return [
-        LinearModel(coefficients=coefficients, intercept=intercept, inverse=link) for link in links
-    ]
+        return None  # one row of coefficients per pair of classes, which vote
+    return LinearModel(coefficients=coefficients, intercept=intercept, inverse=link)
 
 
-def own_terms(estimator: Any) -> Callable[[Matrix], FloatArray] | None:
-    """Return how statsmodels results of a formula encode a frame; None for other models."""
+def own_terms(
+    estimator: Any,
+) -> tuple[Callable[[Matrix], FloatArray], Callable[[Sequence[str], Sequence[str]], bool]] | None:
+    """Return how statsmodels results of a formula encode a frame, and what its terms mix."""
     data = getattr(getattr(estimator, "model", None), "data", None)
     # statsmodels renamed it in 0.15.
     info = getattr(data, "model_spec", None) or getattr(data, "design_info", None)
@@ -94,7 +94,14 @@ def own_terms(estimator: Any) -> Callable[[Matrix], FloatArray] | None:
         (matrix,) = patsy.build_design_matrices([info], frame, NA_action=keep_missing)
         return np.asarray(matrix, dtype=np.float64)
 
-    return encode
+    def mixes(variables: Sequence[str], known: Sequence[str]) -> bool:
+        for term in info.terms:
+            used = {name for factor in term.factors for name in names_in(factor.code, known)}
+            if used & set(variables) and used - set(variables):
+                return True
+        return False
+
+    return encode, mixes
 
 
 class LinearWhatIf(BatchedWhatIf):
@@ -135,6 +142,11 @@ class LinearWhatIf(BatchedWhatIf):
         """Return the engine's predictions on the rows as they are, to check them."""
         return self._model.inverse(self._linear)
 
+    def predict(self, variables: pd.DataFrame) -> FloatArray:
+        """Return the engine's predictions of other rows, to check them."""
+        rows = self._inputs.of(variables)
+        return self._model.inverse(self._model.intercept + rows @ self._model.coefficients)
+
     def cross(self, variables: Sequence[str], donors: pd.DataFrame) -> Iterator[Block]:
         """Predict every row with the `variables` of every donor, in blocks of rows."""
         sides = self._sides(variables, donors)
@@ -145,7 +157,10 @@ class LinearWhatIf(BatchedWhatIf):
         step = max(1, self._bytes // (8 * given.size))
         for start in range(0, len(kept), step):
             rows = np.arange(start, min(start + step, len(kept)))
-            yield Block(rows, self._model.inverse(kept[rows, None] + given))
+            with np.errstate(all="ignore"):  # said in a sentence
+                predictions = self._model.inverse(kept[rows, None] + given)
+            check_finite(predictions, self.predictor.estimator)
+            yield Block(rows, predictions)
 
     def summed_losses(
         self, variables: Sequence[str], donors: Distinct, y: FloatArray, loss: Loss
@@ -232,27 +247,38 @@ def _largest(linear: FloatArray) -> FloatArray:
     return np.asarray(best == np.arange(linear.shape[-1]), dtype=np.float64)
 
 
-# A fitted model does not always say which inverse link it has; its own predictions show it.
-_LINKS: dict[Kind, list[Link]] = {
-    "mean": [_identity, _exponential],
-    "probability": [
-        _two_classes(_logistic), _two_classes(_probit), _softmax, _one_against_rest,
-        _after_the_first,
-    ],
-    "label": [_largest],
-}  # fmt: skip
+def _link_of_estimator(estimator: Any, kind: Kind) -> Link | None:
+    """Return the inverse link of a scikit-learn model."""
+    name = type(estimator).__name__
+    several = len(np.atleast_1d(np.asarray(estimator.intercept_))) > 1
+    if kind == "label":
+        return _largest
+    if kind == "mean":
+        params = estimator.get_params()
+        auto = params.get("link") == "auto" and params.get("power", 0) > 0
+        log = name in ("PoissonRegressor", "GammaRegressor") or params.get("link") == "log" or auto
+        return _exponential if log else _identity
+    if not several:
+        return _two_classes(_logistic)
+    return _one_against_rest if name == "SGDClassifier" else _softmax
 
 
-def _link_of(model: Any) -> Link | None:
-    """Return the inverse link that a statsmodels model states."""
-    family = getattr(model, "family", None)
-    if family is None:
-        return None
-    inverse = family.link.inverse
-    if type(family.link).__name__ == "Identity":
-        return _identity
+def _link_of_results(model: Any, kind: Kind) -> Link | None:
+    """Return the inverse link of a statsmodels model."""
+    name, family = type(model).__name__, getattr(model, "family", None)
+    if family is not None:
+        inverse = family.link.inverse
 
-    def stated(linear: FloatArray) -> FloatArray:
-        return np.asarray(inverse(linear[..., 0]))
+        def stated(linear: FloatArray) -> FloatArray:
+            return np.asarray(inverse(linear[..., 0]))
 
-    return stated
+        if type(family.link).__name__ == "Identity" and kind == "mean":
+            return _identity
+        return stated if kind == "mean" else _two_classes(stated)
+    return {
+        **dict.fromkeys(("OLS", "WLS", "GLS", "GLSAR", "RLM", "QuantReg"), _identity),
+        "Poisson": _exponential,
+        "Logit": _two_classes(_logistic),
+        "Probit": _two_classes(_probit),
+        "MNLogit": _after_the_first,
+    }.get(name)

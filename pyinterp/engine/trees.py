@@ -16,6 +16,7 @@ from pyinterp.engine.walk import (
     GROUP,
     Splits,
     Trees,
+    add_up,
     cross_parts,
     cross_ranges,
     first_leaves,
@@ -24,7 +25,7 @@ from pyinterp.engine.walk import (
 )
 from pyinterp.engine.whatif import Block
 from pyinterp.losses import LOSSES, Loss
-from pyinterp.predictive import Predictor
+from pyinterp.predictive import Predictor, check_finite
 from pyinterp.sample import FloatArray, Sample
 from pyinterp.samplers import Distinct
 
@@ -34,6 +35,10 @@ __all__ = ["TreesWhatIf"]
 BLOCK_BYTES = 2**20
 # Answers to splits are kept for the next question up to this size.
 BITS_BYTES = 2**24
+NOWHERE = np.zeros(0, np.int32)
+# Additions of leaf values that are worth an exact mean, where only those of a group of 64 rows
+# for a range of donors are few.
+ADDITIONS = 1e9
 
 
 class TreesWhatIf(BatchedWhatIf):
@@ -69,17 +74,27 @@ class TreesWhatIf(BatchedWhatIf):
         self._bytes = min(BLOCK_BYTES, int(memory_mb * 2**20))
 
     def most_pairs(self, variables: Sequence[str], donors: Distinct, loss: Loss) -> float:
-        """No bound for squared error, whose sums need no predictions; else many."""
-        if self._inputs.replaced(variables, donors.values) is None:
-            return super().most_pairs(variables, donors, loss)
+        """No bound for squared error and one column, whose sums need no predictions."""
+        fallback = super().most_pairs(variables, donors, loss)
+        replaced = self._inputs.replaced(variables, donors.values)
+        if replaced is None:
+            return fallback
+        if self._one_range(*replaced) is None:
+            return max(fallback, ADDITIONS / len(self._trees.roots))
         return np.inf if self._sums_squares(loss) else 1e8
 
     def own(self) -> FloatArray:
         """Return the engine's predictions on the rows as they are, to check them."""
         out = np.empty((self._trees.leaves.shape[1], 1, len(self._rows)))
-        cross_ranges(self._trees, self._splits, self._bits, self._rows, -1, self._nowhere, out)
-        predictions = self._forest.finish(out[:, 0].T)
-        return predictions[np.argsort(self._order)]
+        cross_ranges(self._trees, self._splits, self._bits, self._rows, -1, NOWHERE, out)
+        return self._forest.finish(out[:, 0].T)[np.argsort(self._order)]
+
+    def predict(self, variables: pd.DataFrame) -> FloatArray:
+        """Return the engine's predictions of other rows, to check them."""
+        rows = self._inputs.of(variables)
+        sums = np.zeros((self._trees.leaves.shape[1], len(rows)), np.int64)
+        add_up(self._trees, rows, sums)
+        return self._forest.finish(np.asarray(sums.T * self._trees.unit, dtype=np.float64))
 
     def distinct(self, variables: Sequence[str]) -> Distinct:
         """Return donors; numbers between the same two thresholds predict alike and are one."""
@@ -121,6 +136,7 @@ class TreesWhatIf(BatchedWhatIf):
                 if not (np.diff(increasing) > 0).all():
                     sums = sums[:, np.argsort(increasing)]
             predictions = self._forest.finish(sums.transpose(2, 1, 0))
+            check_finite(predictions, self.predictor.estimator)
             yield Block(self._order[start : start + step], predictions)
 
     def summed_losses(
@@ -153,7 +169,7 @@ class TreesWhatIf(BatchedWhatIf):
         None unless donors replace one column of numbers, none missing, or none at all.
         """
         if len(columns) == 0:
-            return np.arange(len(values)), -1, self._nowhere
+            return np.arange(len(values)), -1, NOWHERE
         column = int(columns[0])
         if len(columns) > 1 or self._categorical(column) or np.isnan(values).any():
             return None
@@ -184,10 +200,6 @@ class TreesWhatIf(BatchedWhatIf):
         bits = np.empty((groups, splits), np.uint64)
         left_bits(self._splits, self._trees.left_categories, self._rows, bits)
         return bits
-
-    @cached_property
-    def _nowhere(self) -> np.ndarray:
-        return np.zeros(0, np.int32)
 
     @cached_property
     def _order(self) -> IntArray:

@@ -18,6 +18,7 @@ __all__ = [
     "GROUP",
     "Splits",
     "Trees",
+    "add_up",
     "cross_parts",
     "cross_ranges",
     "first_leaves",
@@ -192,6 +193,19 @@ def first_leaves(trees, rows, out):  # pragma: no cover - compiled
             x = rows[i, trees.column[q]]
             q = q + 1 if _goes_left(trees, q, x, trees.left_categories) else trees.right[q]
         out[i] = q
+
+
+@numba.njit(nogil=True, cache=True)
+def add_up(trees, rows, out):  # pragma: no cover - compiled
+    """Add up the trees for rows as they are, one by one: `out`, int64, (outputs, n), added to."""
+    for t in range(len(trees.roots)):
+        for i in range(rows.shape[0]):
+            q = trees.roots[t]
+            while trees.column[q] >= 0:
+                x = rows[i, trees.column[q]]
+                q = q + 1 if _goes_left(trees, q, x, trees.left_categories) else trees.right[q]
+            for k in range(trees.leaves.shape[1]):
+                out[k, i] += trees.leaves[trees.right[q], k]
 
 
 @numba.njit(nogil=True, cache=True)

@@ -48,7 +48,7 @@ def test_cross_predicts_every_row_with_every_donor(data: pd.DataFrame, case: str
     assert found.shape[:2] == (engine.sample.nobs, 7)
     for k in range(7):
         replaced = engine.sample.variables.assign(x=donors.x[k], z=donors.z[k])
-        expected = engine.predictor(engine._design.encode(replaced))
+        expected = engine.predictor(engine.design.encode(replaced))
         np.testing.assert_allclose(found[:, k], expected, atol=ROUNDING)
 
 
@@ -101,7 +101,7 @@ def test_batches_stay_within_the_budget(data: pd.DataFrame) -> None:
 
     engine.predictor = watch  # type: ignore[assignment]
     list(engine.cross(["x"], data[["x"]]))
-    bytes_per_row = 24 * (len(engine._design.columns) + 1)
+    bytes_per_row = 24 * (len(engine.design.columns) + 1)
     assert max(largest) * bytes_per_row <= 0.01 * 2**20
     assert len(largest) > 1
 

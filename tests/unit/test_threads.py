@@ -86,3 +86,13 @@ def test_settings_come_back_after_an_error() -> None:
 def test_estimators_without_parameters_are_left_alone() -> None:
     with threads.shared_cores([LinearRegression().fit([[1.0], [2.0]], [1, 2]).predict], 2):
         assert max(p["num_threads"] for p in threadpool_info()) <= 2
+
+
+def test_lightgbm_takes_all_cores_unless_it_is_told() -> None:
+    from lightgbm import LGBMRegressor
+
+    alone = LGBMRegressor()
+    inside = make_pipeline(StandardScaler(), LGBMRegressor())
+    with threads.shared_cores([alone, inside], 2):
+        assert alone.n_jobs == inside.steps[-1][1].n_jobs == 2
+    assert alone.n_jobs is inside.steps[-1][1].n_jobs is None

@@ -78,7 +78,7 @@ def in_order(whatif, variables: list[str], donors: pd.DataFrame) -> np.ndarray:
 
 def compare(whatif, variables: list[str], donors: pd.DataFrame, tolerance: float) -> None:
     """The engine's predictions for all rows and donors equal those of predicted copies."""
-    batched = BatchedWhatIf(whatif.predictor, whatif._design, whatif.sample)
+    batched = BatchedWhatIf(whatif.predictor, whatif.design, whatif.sample)
     exact, slow = (in_order(w, variables, donors) for w in (whatif, batched))
     assert exact.shape == slow.shape
     np.testing.assert_allclose(exact, slow, rtol=0, atol=tolerance * np.abs(slow).max())
@@ -144,7 +144,7 @@ def test_missing_donors_and_rows_go_where_the_model_sends_them(name: str) -> Non
 
     names = [f"x{j + 1}" for j in range(4)]
     sample = replace(case.sample, variables=pd.DataFrame(X, columns=names))
-    whatif = dispatch(Predictor.of(model), case._design, sample)
+    whatif = dispatch(Predictor.of(model), case.design, sample)
     assert whatif.name == "trees, exact"
     tolerance = SINGLE if name == "xgb" else DOUBLE
     for name_ in names:
@@ -230,7 +230,8 @@ class TestDesigns:
         whatif = (
             pi.FittedModel(make_pipeline(mix, forest).fit(X, y), X, y)._analysis.cases[0].whatif
         )
-        compare(whatif, ["x1"], whatif.sample.variables[:30], DOUBLE)
+        for donors in (30, len(X)):
+            compare(whatif, ["x1"], whatif.sample.variables[:donors], DOUBLE)
 
     def test_a_pipeline_of_columnwise_steps_is_walked(self) -> None:
         learner = make_pipeline(StandardScaler(), RandomForestRegressor(8))
@@ -267,11 +268,19 @@ def test_the_order_of_questions_changes_nothing() -> None:
 def test_small_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     from pyinterp.engine import trees
 
-    X, y = make_data()
+    X, y = make_data(n=150)
     model = RandomForestRegressor(10, random_state=0).fit(X, y)
-    whole = pi.FittedModel(model, X, y).pfi().params
-    monkeypatch.setattr(trees, "BLOCK_BYTES", 1)
-    np.testing.assert_allclose(pi.FittedModel(model, X, y).pfi().params, whole, atol=1e-12)
+    groups = {"both": ["x1", "x2"]}
+
+    def asked() -> np.ndarray:
+        fitted = pi.FittedModel(model, X, y, groups=groups)
+        return np.concatenate([fitted.pfi(loss=loss).params for loss in ("squared", "absolute")])
+
+    whole = asked()
+    monkeypatch.setattr(trees, "BLOCK_BYTES", 1)  # 64 rows at a time
+    np.testing.assert_allclose(asked(), whole, atol=1e-12)
+    monkeypatch.setattr(trees, "BITS_BYTES", 0)  # and every split answered again
+    np.testing.assert_allclose(asked(), whole, atol=1e-12)
 
 
 def test_the_engine_is_named_and_can_be_chosen() -> None:
@@ -340,3 +349,147 @@ def test_without_compilation_the_numbers_are_the_same() -> None:
     ]
     assert printed[0] == printed[1]
     assert len(printed[0].split()) == 8
+
+
+class TestWhatTheRowsDoNotShow:
+    """Models that are read wrongly only where no row of the sample is."""
+
+    def both(self, model, X, y, **options) -> tuple[np.ndarray, np.ndarray]:
+        return tuple(
+            np.asarray(pi.FittedModel(model, X, y, engine=e).pfi(permutations="all").params)
+            for e in ("auto", "batched")
+        )
+
+    @pytest.mark.parametrize(
+        "model",
+        [
+            DecisionTreeRegressor(max_leaf_nodes=12, random_state=0),
+            RandomForestRegressor(10, max_leaf_nodes=12, random_state=0),
+            ExtraTreesRegressor(10, max_leaf_nodes=12, random_state=0),
+        ],
+    )
+    def test_trees_grown_best_first_are_not_in_preorder(self, model) -> None:
+        X, y = make_data()
+        check(model.fit(X, y), X, y, DOUBLE)
+
+    def test_formulas_of_statsmodels_that_mix_in_a_few_rows(self) -> None:
+        import statsmodels.formula.api as smf
+
+        rng = np.random.default_rng(0)
+        data = pd.DataFrame(rng.normal(size=(200, 2)), columns=["y", "a"])
+        data["flag"] = (np.arange(200) % 20 == 7).astype(float)
+        data["y"] += data["a"] * data["flag"] * 9 + data["a"]
+        exact, slow = self.both(smf.ols("y ~ a*flag", data).fit(), data, "y")
+        np.testing.assert_allclose(exact, slow, rtol=1e-10)
+
+    def test_pipelines_that_mix_in_a_few_rows(self) -> None:
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(200, 3))
+        large = np.quantile(X[:, 1], 0.95)
+        mix = FunctionTransformer(
+            lambda X: np.column_stack([X[:, 0] * (X[:, 1] >= large), X[:, 2]])
+        )
+        y = 9 * X[:, 0] * (X[:, 1] >= large) + X[:, 2]
+        model = make_pipeline(mix, RandomForestRegressor(8, random_state=0)).fit(X, y)
+        exact, slow = self.both(model, X, y)
+        np.testing.assert_allclose(exact, slow, rtol=1e-10, atol=1e-12)
+
+    @pytest.mark.parametrize("missing", [-999.0, 0.0])
+    def test_what_xgboost_takes_for_missing(self, missing: float) -> None:
+        X, y = make_data()
+        X[:, 0] += 20
+        trained = X.copy()
+        trained[::3, 0] = missing
+        model = XGBRegressor(n_estimators=10, missing=missing, n_jobs=1).fit(trained, y)
+        whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
+        assert whatif.name == "trees, exact"
+        compare(whatif, ["x1"], pd.DataFrame({"x1": [missing, 20.0]}), SINGLE)
+
+    def test_what_lightgbm_takes_for_missing(self) -> None:
+        X, y = make_data()
+        X[:, 0] += 20
+        trained = X.copy()
+        trained[::3, 0] = 0
+        model = LGBMRegressor(
+            n_estimators=10, min_child_samples=5, zero_as_missing=True, verbose=-1, n_jobs=1
+        ).fit(trained, y)
+        whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
+        compare(whatif, ["x1"], pd.DataFrame({"x1": [0.0, 20.0]}), DOUBLE)
+
+    def test_rows_with_fewer_levels_than_lightgbm_was_trained_on(self) -> None:
+        rng = np.random.default_rng(0)
+        data = pd.DataFrame({"g": pd.Categorical(rng.choice(list("abcde"), 200))})
+        data["x"] = rng.normal(size=200)
+        y = data["g"].cat.codes.map({0: 3.0, 1: -2.0, 2: 5.0, 3: 0.0, 4: 9.0}) + data["x"]
+        model = LGBMRegressor(n_estimators=10, min_child_samples=5, verbose=-1, n_jobs=1)
+        model.fit(data, y)
+        kept = data["g"].isin(list("bde"))
+        rows = data[kept].assign(g=lambda d: d["g"].cat.remove_unused_categories())
+        rows, y = rows.reset_index(drop=True), y[kept].reset_index(drop=True)
+        fitted = pi.FittedModel(model, rows, y)
+        assert fitted.pfi().context.engine == "trees, exact"
+        exact, slow = self.both(model, rows, y)
+        np.testing.assert_allclose(exact, slow, rtol=1e-10)
+
+    def test_early_stopping_of_xgboost(self) -> None:
+        X, y = make_data(n=200)
+        model = XGBRegressor(n_estimators=200, early_stopping_rounds=3, n_jobs=1)
+        model.fit(X[:100], y[:100], eval_set=[(X[100:], y[100:])], verbose=False)
+        assert model.best_iteration < 150
+        check(model, X, y, SINGLE)
+
+    def test_a_pipeline_with_a_predict_of_its_own(self) -> None:
+        from sklearn.pipeline import Pipeline
+
+        class Clipped(Pipeline):
+            def predict(self, X):
+                return np.maximum(super().predict(X), 0)
+
+        X, y = make_data()
+        model = Clipped([("scale", StandardScaler()), ("lm", LinearRegression())]).fit(X, y)
+        result = pi.FittedModel(model, X, y).pfi()
+        assert result.context.engine == "batched (its `predict` is its own)"
+
+    def test_a_private_method_of_its_own(self) -> None:
+        class Own(LinearRegression):
+            def _decision_function(self, X):
+                return np.maximum(super()._decision_function(X), 0)
+
+        X, y = make_data()
+        result = pi.FittedModel(Own().fit(X, y), X, y).pfi()
+        assert result.context.engine == "batched (its `predict` is its own)"
+
+    def test_saturated_classifiers_do_not_show_their_link(self) -> None:
+        from sklearn.linear_model import SGDClassifier
+
+        rng = np.random.default_rng(0)
+        centers = np.array([[100, 150], [-150, 100], [120, -180]])
+        y = np.repeat([0, 1, 2], 40)
+        X = centers[y] + rng.normal(size=(120, 2))
+        model = SGDClassifier(loss="log_loss", random_state=0).fit(X, y)
+        exact, slow = (
+            np.asarray(
+                pi.FittedModel(model, X, y, engine=e).pfi(loss="brier", permutations="all").params
+            )
+            for e in ("auto", "batched")
+        )
+        np.testing.assert_allclose(exact, slow, atol=1e-10)
+
+    def test_predictions_that_are_not_finite_are_refused(self) -> None:
+        from sklearn.linear_model import PoissonRegressor
+
+        X, y = make_data()
+        fitted = pi.FittedModel(PoissonRegressor().fit(X, np.exp(y / 3)), X, np.exp(y / 3))
+        with pytest.raises(pi.errors.PredictionError, match="Predictions must be finite"):
+            fitted.pd("x1", grid=[0, 1e6])
+
+    def test_groups_have_a_bound(self) -> None:
+        X, y = make_data()
+        model = RandomForestRegressor(10, random_state=0).fit(X, y)
+        whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
+        from pyinterp.losses import LOSSES
+
+        one, both = ["x1"], ["x1", "x2"]
+        squared = LOSSES["squared"]
+        assert whatif.most_pairs(one, whatif.distinct(one), squared) == np.inf
+        assert whatif.most_pairs(both, whatif.distinct(both), squared) == 1e8
