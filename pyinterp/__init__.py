@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Bootstrap,
         CrossValidation,
         FreshDraws,
+        HalfSampling,
         Holdout,
         Subsampling,
     )
@@ -32,6 +33,7 @@ __all__ = [
     "EstimandResults",
     "FittedModel",
     "FreshDraws",
+    "HalfSampling",
     "Holdout",
     "Learner",
     "LearnerResults",
@@ -49,6 +51,7 @@ _HOME = {
     "EstimandResults": "results",
     "FittedModel": "fitted",
     "FreshDraws": "resampling",
+    "HalfSampling": "resampling",
     "Holdout": "resampling",
     "Learner": "learner",
     "LearnerResults": "learner",

@@ -53,6 +53,8 @@ class Refit:
         Its training rows, repeats included; None if the model was trained elsewhere.
     n_train, n_evaluation : int
         Number of distinct units (rows, or clusters) that train and evaluate.
+    pair : int or None
+        For refits on complementary halves, the number of their pair.
     """
 
     number: int
@@ -62,6 +64,7 @@ class Refit:
     train: Sample | None
     n_train: int
     n_evaluation: int
+    pair: int | None = None
 
     @property
     def train_rows(self) -> IntArray:
@@ -206,6 +209,7 @@ def _refit(k: int, predictor: Predictor, design: Design, part: Part) -> Refit:
         train=part.train,
         n_train=part.n_train,
         n_evaluation=part.n_evaluation,
+        pair=part.pair,
     )
 
 

@@ -2,6 +2,7 @@
 
 from pyinterp.resampling.base import Part, Resampling
 from pyinterp.resampling.fresh import FreshDraws
+from pyinterp.resampling.halves import HalfSampling
 from pyinterp.resampling.plans import Bootstrap, CrossValidation, Holdout, Subsampling
 from pyinterp.resampling.units import Units
 
@@ -9,6 +10,7 @@ __all__ = [
     "Bootstrap",
     "CrossValidation",
     "FreshDraws",
+    "HalfSampling",
     "Holdout",
     "Part",
     "Resampling",

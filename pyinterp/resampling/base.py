@@ -33,12 +33,16 @@ REDRAWS = 200
 
 
 class Part(NamedTuple):
-    """One refit's rows, and how many distinct rows or clusters they are."""
+    """One refit's rows, and how many distinct rows or clusters they are.
+
+    Parts with a `pair` come in twos: each trains on the rows that evaluate the other.
+    """
 
     train: Sample
     evaluation: Sample
     n_train: int
     n_evaluation: int
+    pair: int | None = None
 
 
 class Split(NamedTuple):
@@ -46,6 +50,7 @@ class Split(NamedTuple):
 
     train: IntArray
     evaluation: IntArray
+    pair: int | None = None
 
 
 class Resampling(ABC):
@@ -69,7 +74,7 @@ class Resampling(ABC):
     @property
     @abstractmethod
     def number(self) -> int:
-        """Number of refits."""
+        """Number of refits, those for the variance included."""
 
     @property
     @abstractmethod
@@ -124,6 +129,7 @@ class Splitting(Resampling):
                 population.take(evaluation),
                 n_train=len(np.unique(split.train)),
                 n_evaluation=len(split.evaluation),
+                pair=split.pair,
             )
 
     @abstractmethod
