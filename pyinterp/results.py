@@ -105,8 +105,9 @@ class EstimandResults:
         """T statistics of the null value.
 
         Deviations from it in standard errors; half-sample results for importances take the
-        standard error at the null value, not at the estimate. Missing where `bse` is 0, and for estimands without a natural null value, such as partial
-        dependence and expected loss; `t_test` tests any value.
+        standard error at the null value, not at the estimate. Missing where `bse` is 0, and for
+        estimands without a natural null value, such as partial dependence and expected loss;
+        `t_test` tests any value.
         """
         if self.null is None:
             return self._series(np.full(len(self.params), np.nan), "statistic")
@@ -191,8 +192,8 @@ class EstimandResults:
         """
         if not isinstance(self.variance, HalfSampleVariance):
             raise InferenceError(
-                f'The null-variance test needs `cov_type="half-sample"`, not "{self.cov_type}": fit '
-                "with `pi.HalfSampling()`."
+                'The null-variance test needs `cov_type="half-sample"`, not '
+                f'"{self.cov_type}": fit with `pi.HalfSampling()`.'
             )
         ratio, p = self.variance.null_test(self._values)
         return pd.DataFrame({"statistic": ratio, "p_value": p}, index=self._index)

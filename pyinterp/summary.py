@@ -230,7 +230,8 @@ def _notes(results: Shown) -> list[str]:
 def _coverage(results: Shown) -> str:
     key = (results.variance.cov_type, results.context.studied)
     share = results.estimand.coverage.get(key)
-    return "" if share is None or results.context.failed else f" {share}"
+    unstudied = results.context.failed or results.simultaneous
+    return "" if share is None or unstudied else f" {share}"
 
 
 def _latex(text: str) -> str:

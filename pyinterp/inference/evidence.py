@@ -66,16 +66,16 @@ def combined(
     function: Callable[..., Estimate], parts: Sequence[Evidence], *, floor: float | None = None
 ) -> Evidence:
     """Return evidence of a function of several estimands of the same refits."""
-    first = parts[0]
+
+    def side(halves: Sequence[Half]) -> Half:
+        return Half(function(*(half.estimate for half in halves)), halves[0].rows)
+
     return replace(
-        first,
+        parts[0],
         estimates=tuple(map(function, *(part.estimates for part in parts))),
         pairs=tuple(
-            tuple(
-                Half(function(*(half.estimate for half in side)), side[0].rows)
-                for side in zip(*pair, strict=True)
-            )
-            for pair in zip(*(part.pairs for part in parts), strict=True)
+            (side([pair[0] for pair in same]), side([pair[1] for pair in same]))
+            for same in zip(*(part.pairs for part in parts), strict=True)
         ),
         floor=floor,
     )
