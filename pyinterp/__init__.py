@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyinterp import datasets
+    from pyinterp import datasets, simulation
     from pyinterp.adapters import statsmodels_learner
     from pyinterp.comparison import compare, summary_col
     from pyinterp.fitted import FittedModel
@@ -41,6 +41,7 @@ __all__ = [
     "Subsampling",
     "compare",
     "datasets",
+    "simulation",
     "statsmodels_learner",
     "summary_col",
 ]
@@ -65,8 +66,8 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     """Import the module that holds `name` (PEP 562)."""
-    if name == "datasets":
-        return importlib.import_module("pyinterp.datasets")
+    if name in ("datasets", "simulation"):
+        return importlib.import_module(f"pyinterp.{name}")
     if name in _HOME:
         value = getattr(importlib.import_module(f"pyinterp.{_HOME[name]}"), name)
         globals()[name] = value

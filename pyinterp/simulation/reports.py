@@ -10,10 +10,15 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from pyinterp.simulation.ledger import Line
+
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = ["CoverageResults"]
+__all__ = ["COLUMNS", "CoverageResults", "pooled_truths"]
+
+# What lines of coverage add up over repetitions, per term.
+COLUMNS = ("covered", "rejected", "width", "width2", "error", "error2", "variance")
 
 ROW = ["process", "learner", "n", "plan", "cov_type", "estimand"]
 
@@ -37,32 +42,22 @@ class CoverageResults:
     rows: pd.DataFrame
 
     @classmethod
-    def of(cls, lines: Sequence[Mapping[str, Any]]) -> CoverageResults:
+    def of(cls, lines: Sequence[Line]) -> CoverageResults:
         """Pool blocks of repetitions."""
-        truth = _truths([line for line in lines if line["key"][0] == "truth"])
-        pooled: dict[tuple[Any, ...], dict[str, Any]] = {}
-        columns: list[str] = []
+        truths = pooled_truths(lines)
+        pooled: dict[tuple[Any, ...], Line] = {}
         for line in lines:
-            kind, process, learner, n, plan, _, size = line["key"]
-            if kind != "coverage":
-                continue
-            columns = line["columns"]
-            for name, found in line["terms"].items():
-                estimand, cov_type = name.rsplit("|", 1)
-                into = pooled.setdefault(
-                    (process, learner, n, plan, cov_type, estimand),
-                    {"repetitions": 0, "sums": 0.0, "share2": 0.0},
-                )
-                into["repetitions"] += size
-                into["sums"] = into["sums"] + np.array(found["sums"])
-                into["share2"] += found["share2"]
+            if line.row[0] == "coverage":
+                known = pooled.get(line.row)
+                pooled[line.row] = line if known is None else known.plus(line)
         parts, rows = [], []
-        for key, found in pooled.items():
-            process, learner, n, _, _, estimand = key
-            part = _described(found, columns, truth[process, learner, n, estimand])
-            about = dict(zip(ROW, key, strict=True))
-            parts.append(part.assign(**about))
-            rows.append({**about, **_averaged(found, part)})
+        for (_, process, learner, n, plan), line in pooled.items():
+            for name, found in line.terms.items():
+                estimand, cov_type = name.rsplit("|", 1)
+                part = _described(found, line.size, truths[process, learner, n, estimand])
+                about = dict(zip(ROW, (process, learner, n, plan, cov_type, estimand), strict=True))
+                parts.append(part.assign(**about))
+                rows.append({**about, **_averaged(found, line.size, part)})
         frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=ROW)
         ordered = frame[ROW + [c for c in frame.columns if c not in ROW]]
         return cls(ordered, pd.DataFrame(rows))
@@ -93,32 +88,32 @@ class CoverageResults:
         )
 
 
-def _truths(lines: Sequence[Mapping[str, Any]]) -> dict[tuple[Any, ...], pd.DataFrame]:
+def pooled_truths(lines: Sequence[Line]) -> dict[tuple[str, str, int, str], pd.DataFrame]:
     """Return mean and Monte Carlo error of every term, by process, learner, n and estimand."""
-    parts: dict[tuple[Any, ...], list[tuple[int, Mapping[str, Any]]]] = {}
+    pooled: dict[tuple[Any, ...], Line] = {}
     for line in lines:
-        _, process, learner, n, _, _, size = line["key"]
-        for estimand, found in line["terms"].items():
-            parts.setdefault((process, learner, n, estimand), []).append((size, found))
+        if line.row[0] == "truth":
+            known = pooled.get(line.row)
+            pooled[line.row] = line if known is None else known.plus(line)
     frames = {}
-    for key, found in parts.items():
-        sizes = np.array([size for size, _ in found])
-        means = np.array([f["mean"] for _, f in found])
-        total, mean = sizes.sum(), np.average(means, axis=0, weights=sizes)
-        squares = np.array([f["square"] for _, f in found]).sum(axis=0)
-        squares = squares + (sizes[:, None] * np.square(means - mean)).sum(axis=0)
-        mcse = np.sqrt(squares / (total - 1) / total)
-        frames[key] = pd.DataFrame({"term": found[0][1]["term"], "truth": mean, "truth_mcse": mcse})
+    for (_, process, learner, n, _), line in pooled.items():
+        for estimand, found in line.terms.items():
+            mean = np.array(found["sums"]) / line.size
+            variance = np.clip(np.array(found["squares"]) / line.size - mean**2, 0, None)
+            frames[process, learner, n, estimand] = pd.DataFrame(
+                {
+                    "term": found["term"],
+                    "truth": mean,
+                    "truth_mcse": np.sqrt(variance / max(line.size - 1, 1)),
+                }
+            )
     return frames
 
 
-def _described(
-    found: Mapping[str, Any], columns: Sequence[str], truth: pd.DataFrame
-) -> pd.DataFrame:
-    r = found["repetitions"]
-    mean = pd.DataFrame(found["sums"], columns=list(columns)) / r
+def _described(found: Mapping[str, Any], r: int, truth: pd.DataFrame) -> pd.DataFrame:
+    mean = pd.DataFrame(found["sums"], columns=list(COLUMNS)) / r
     bessel = r / max(r - 1, 1)
-    sd = np.sqrt(np.clip(mean["estimate2"] - mean["estimate"] ** 2, 0, None) * bessel)
+    sd = np.sqrt(np.clip(mean["error2"] - mean["error"] ** 2, 0, None) * bessel)
     spread = np.sqrt(np.clip(mean["width2"] - mean["width"] ** 2, 0, None) * bessel)
     return truth.assign(
         repetitions=r,
@@ -128,7 +123,7 @@ def _described(
         width_mcse=spread / np.sqrt(r),
         rejected=mean["rejected"],
         rejected_mcse=np.sqrt(mean["rejected"] * (1 - mean["rejected"]) / r),
-        bias=mean["estimate"],
+        bias=mean["error"],
         bias_mcse=sd / np.sqrt(r),
         sd=sd,
         sd_mcse=sd / np.sqrt(2 * max(r - 1, 1)),
@@ -136,9 +131,9 @@ def _described(
     )
 
 
-def _averaged(found: Mapping[str, Any], part: pd.DataFrame) -> dict[str, float]:
-    r, coverage = found["repetitions"], float(part["coverage"].mean())
-    between = max(found["share2"] / r - coverage**2, 0.0) * r / max(r - 1, 1)
+def _averaged(found: Mapping[str, Any], r: int, part: pd.DataFrame) -> dict[str, float]:
+    coverage = float(part["coverage"].mean())
+    between = max(found["shares"] / r - coverage**2, 0.0) * r / max(r - 1, 1)
     vary = part["sd"] > 0
     full = 2 * stats.norm.isf(0.025) * part["sd"]
     return {

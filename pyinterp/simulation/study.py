@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any, TypeAlias
+from itertools import product
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -23,8 +22,9 @@ from pyinterp.learner import Learner, LearnerResults
 from pyinterp.resampling import FreshDraws, Resampling
 from pyinterp.results import EstimandResults
 from pyinterp.sample import FloatArray
+from pyinterp.simulation.ledger import Ledger, Line
 from pyinterp.simulation.process import Process
-from pyinterp.simulation.reports import CoverageResults
+from pyinterp.simulation.reports import CoverageResults, pooled_truths
 
 __all__ = ["CoverageStudy", "ideal"]
 
@@ -32,6 +32,8 @@ Plan: TypeAlias = Resampling | Callable[[Process, int], Resampling]
 Ask: TypeAlias = Callable[..., EstimandResults]
 
 TRAIN = 0.632
+# Refits for the truth are cheaper than repetitions: so many blocks make one.
+TRUTH_BLOCKS = 10
 
 
 def ideal(refits: int = 15) -> Callable[[Process, int], Resampling]:
@@ -46,21 +48,15 @@ def ideal(refits: int = 15) -> Callable[[Process, int], Resampling]:
     return plan
 
 
-@dataclass(frozen=True)
-class _Unit:
-    """A piece of work whose result is one line of the file."""
+Row: TypeAlias = tuple[str, str, str, int, str]
 
-    kind: str
-    process: str
-    learner: str
-    n: int
-    plan: str
+
+class _Unit(NamedTuple):
+    """A piece of work: a block of repetitions of a row of the study."""
+
+    row: Row
     block: int
     size: int
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        return (self.kind, self.process, self.learner, self.n, self.plan, self.block, self.size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +122,8 @@ class CoverageStudy:
         ----------
         path : path
             A file of JSON lines, made if it is not there. A line is added, and flushed to disk,
-            after every block of repetitions; a line that was cut off is dropped.
+            after every block of repetitions; a line that was cut off is dropped. In the end
+            the lines of a row become one.
         n_jobs : int, optional
             Jobs over blocks, by joblib: ``joblib.parallel_config`` chooses the backend, a Dask
             cluster for example.
@@ -134,19 +131,17 @@ class CoverageStudy:
             Show a progress bar on a terminal.
         """
         check_jobs(n_jobs)
-        file = Path(path)
-        lines = _read(file)
-        truths = self._units("truth")
-        self._work(file, lines, truths, partial(_truth, self), n_jobs, progress=progress)
-        known = _pooled(lines)
-        blocks = self._units("coverage")
-        self._work(file, lines, blocks, partial(_cover, self, known), n_jobs, progress=progress)
-        wanted = {u.key for u in (*truths, *blocks)}
-        return CoverageResults.of([lines[key] for key in lines if key in wanted])
+        ledger = Ledger(path)
+        self._work(ledger, "truth", partial(_truth, self), n_jobs, progress=progress)
+        known = pooled_truths(ledger.lines)
+        self._work(ledger, "coverage", partial(_cover, self, known), n_jobs, progress=progress)
+        ledger.compact()
+        rows = {unit.row for kind in ("truth", "coverage") for unit in self._units(kind)}
+        return CoverageResults.of([line for line in ledger.lines if line.row in rows])
 
     def load(self, path: str | os.PathLike[str]) -> CoverageResults:
         """Return the results that `path` holds, of finished and unfinished rows."""
-        return CoverageResults.of(list(_read(Path(path)).values()))
+        return CoverageResults.of(Ledger(path).lines)
 
     def learner(self, process: Process, name: str, data: pd.DataFrame) -> Learner:
         """Return a learner of the study on some data."""
@@ -167,133 +162,83 @@ class CoverageStudy:
         """Return the process of that name."""
         return next(p for p in self.dgps if p.name == name)
 
-    def _units(self, kind: str) -> list[_Unit]:
-        return list(self._all_units(kind))
-
-    def _all_units(self, kind: str) -> Iterator[_Unit]:
+    def _units(self, kind: str) -> Iterator[_Unit]:
         counts = self.truth_refits if kind == "truth" else self.repetitions
         plans = ["truth"] if kind == "truth" else list(self.resamplings)
-        size = self.block * (10 if kind == "truth" else 1)
-        for process in self.dgps:
-            for learner in self.learners:
-                total = counts if isinstance(counts, int) else counts[learner]
-                for n in self.n:
-                    for plan in plans:
-                        for block in range(-(-total // size)):
-                            rest = min(size, total - block * size)
-                            yield _Unit(kind, process.name, learner, n, plan, block, rest)
+        size = self.block * (TRUTH_BLOCKS if kind == "truth" else 1)
+        for process, learner, n, plan in product(self.dgps, self.learners, self.n, plans):
+            total = counts if isinstance(counts, int) else counts[learner]
+            row = (kind, process.name, learner, n, plan)
+            for block in range(-(-total // size)):
+                yield _Unit(row, block, min(size, total - block * size))
 
     def _work(
         self,
-        file: Path,
-        lines: dict[tuple[Any, ...], dict[str, Any]],
-        units: Sequence[_Unit],
-        do: Callable[[_Unit], dict[str, Any]],
+        ledger: Ledger,
+        kind: str,
+        do: Callable[[_Unit], Line],
         n_jobs: int | None,
         *,
         progress: bool,
     ) -> None:
-        left = [unit for unit in units if unit.key not in lines]
-        if not left:
-            return
-        found = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
+        left = [u for u in self._units(kind) if not ledger.holds(u.row, u.block)]
+        lines = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
             delayed(do)(unit) for unit in left
         )
-        with file.open("a", encoding="utf-8") as out:
-            for line in tqdm(
-                found, total=len(left), desc=left[0].kind, disable=None if progress else True
-            ):
-                out.write(json.dumps(line) + "\n")
-                out.flush()
-                os.fsync(out.fileno())
-                lines[tuple(line["key"])] = line
+        for line in tqdm(lines, total=len(left), desc=kind, disable=None if progress else True):
+            ledger.add(line)
 
 
-def _read(file: Path) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Return whole lines by key; a last line that was cut off is removed from the file."""
-    if not file.exists():
-        return {}
-    text = file.read_bytes()
-    whole = text[: text.rfind(b"\n") + 1]
-    if len(whole) < len(text):
-        with file.open("r+b") as cut:
-            cut.truncate(len(whole))
-    lines = [json.loads(line) for line in whole.decode().splitlines()]
-    return {tuple(line["key"]): line for line in lines}
-
-
-def _pooled(lines: Mapping[Any, Mapping[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Return the truth of every process, learner and n: by estimand, values of its terms."""
-    sums: dict[tuple[Any, ...], dict[str, FloatArray]] = {}
-    counts: dict[tuple[Any, ...], int] = {}
-    for key, line in lines.items():
-        if key[0] == "truth":
-            row, size = key[1:4], key[6]
-            counts[row] = counts.get(row, 0) + size
-            into = sums.setdefault(row, {})
-            for name, found in line["terms"].items():
-                into[name] = into.get(name, 0.0) + size * np.array(found["mean"])
-    return {
-        row: {name: total / counts[row] for name, total in named.items()}
-        for row, named in sums.items()
-    }
-
-
-def _truth(study: CoverageStudy, unit: _Unit) -> dict[str, Any]:
-    process = study.process(unit.process)
-    data = study.draw(process, unit.n, -1)  # for the formula and the classes only
-    seed = study.stream(*map(str, unit.key))
-    results = study.learner(process, unit.learner, data).fit(
-        ideal(unit.size)(process, unit.n), seed=seed, progress=False
-    )
+def _truth(study: CoverageStudy, unit: _Unit) -> Line:
+    _, name, learner, n, _ = unit.row
+    process = study.process(name)
+    data = study.draw(process, n, -1)  # for the formula and the classes only
+    seed = study.stream(*unit.row, unit.block, unit.size)
+    plan = ideal(unit.size)(process, n)
+    results = study.learner(process, learner, data).fit(plan, seed=seed, progress=False)
     terms = {}
     for name, ask in study.estimands.items():
         asked = ask(results)
         values = asked.evidence.per_refit
         terms[name] = {
             "term": list(asked.params.index),
-            "mean": values.mean(axis=0).tolist(),
-            "square": np.square(values - values.mean(axis=0)).sum(axis=0).tolist(),
+            "sums": values.sum(axis=0).tolist(),
+            "squares": np.square(values).sum(axis=0).tolist(),
         }
-    return {"key": list(unit.key), "terms": terms}
+    return Line(unit.row, [unit.block], unit.size, terms)
 
 
 def _cover(
-    study: CoverageStudy, truths: Mapping[tuple[Any, ...], Mapping[str, Any]], unit: _Unit
-) -> dict[str, Any]:
-    process = study.process(unit.process)
-    truth = truths[unit.process, unit.learner, unit.n]
-    plan = study.resamplings[unit.plan]
+    study: CoverageStudy, truths: Mapping[tuple[str, str, int, str], pd.DataFrame], unit: _Unit
+) -> Line:
+    _, name, learner, n, plan_name = unit.row
+    process, plan = study.process(name), study.resamplings[plan_name]
+    truth = {
+        estimand: truths[name, learner, n, estimand]["truth"].to_numpy()
+        for estimand in study.estimands
+    }
     if not isinstance(plan, Resampling):
-        plan = plan(process, unit.n)
+        plan = plan(process, n)
     kept: dict[str, list[FloatArray]] = {}
     first = unit.block * study.block
     for repetition in range(first, first + unit.size):
-        data = study.draw(process, unit.n, repetition)
-        seed = study.stream(*map(str, unit.key[:5]), repetition)
-        learner = study.learner(process, unit.learner, data)
+        data = study.draw(process, n, repetition)
+        seed = study.stream(*unit.row, repetition)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of learners, thousands of times
-            results = learner.fit(plan, seed=seed, progress=False)
-        for name, ask in study.estimands.items():
-            for cov_type in study.cov_types[unit.plan]:
-                found = _one(ask, results, cov_type, truth[name], study.alpha)
-                kept.setdefault(f"{name}|{cov_type}", []).append(found)
-    return {
-        "key": list(unit.key),
-        "columns": list(COLUMNS),
-        "terms": {name: _summed(np.array(found)) for name, found in kept.items()},
-    }
-
-
-# What is added up over repetitions, per term.
-COLUMNS = ("covered", "rejected", "width", "width2", "estimate", "estimate2", "variance")
+            results = study.learner(process, learner, data).fit(plan, seed=seed, progress=False)
+        for estimand, ask in study.estimands.items():
+            for cov_type in study.cov_types[plan_name]:
+                found = _one(ask, results, cov_type, truth[estimand], study.alpha)
+                kept.setdefault(f"{estimand}|{cov_type}", []).append(found)
+    terms = {name: _summed(np.array(found)) for name, found in kept.items()}
+    return Line(unit.row, [unit.block], unit.size, terms)
 
 
 def _one(
     ask: Ask, results: LearnerResults, cov_type: CovType, truth: FloatArray, alpha: float
 ) -> FloatArray:
-    """Return the columns for one data set, shape (terms, columns).
+    """Return `COLUMNS` for one data set, shape (terms, columns).
 
     A term without variance, whose interval is the estimate itself, covers only if it is the truth.
     """
@@ -318,6 +263,6 @@ def _summed(found: FloatArray) -> dict[str, Any]:
     """Return sums over repetitions; the share covered of a repetition varies less than a term."""
     share = found[:, :, 0].mean(axis=1)
     return {
-        "sums": [[float(f"{value:.7g}") for value in row] for row in found.sum(axis=0)],
-        "share2": float(np.square(share).sum()),
+        "sums": found.sum(axis=0).tolist(),
+        "shares": float(np.square(share).sum()),
     }
