@@ -1,159 +1,109 @@
-"""Paired timings against scikit-learn, alternating in one run; writes RESULTS.md.
+"""Benchmarks of pyinterp against its peers, and against its own goals.
 
-Each pair runs both sides in turn, one core each. The ratio of a pair is theirs / ours; the table
-gives the median ratio with the smallest and the largest. "Repeats to match" is the number of
-random permutations that scikit-learn would need for the Monte Carlo error of its estimate to fall
-below 1% of the sampling error: ours has none.
+python benchmarks/bench.py                      all sections, to benchmarks/RESULTS.md
+python benchmarks/bench.py --only scale,study   these, to standard output
+python benchmarks/bench.py elsewhere.md --only woodelf
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import platform
-import statistics
-import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from lightgbm import LGBMRegressor
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
-from sklearn.inspection import partial_dependence, permutation_importance
-from sklearn.neighbors import KNeighborsRegressor
-from sklearn.svm import SVR
-from xgboost import XGBRegressor
-
-import pyinterp as pi
+from ensembles import any_model, ensembles
+from peers import hidimstat, woodelf
+from scale import scale
+from startup import startup
+from study import study
+from threadpoolctl import threadpool_limits
 
 PAIRS = 5
-TRAIN, EVALUATE, FEATURES, REPEATS, POINTS = 2_000, 1_000, 10, 30, 50
-PACKAGES = ("numpy", "numba", "scikit-learn", "xgboost", "lightgbm")
-
-
-@dataclass(frozen=True)
-class Row:
-    work: str
-    ours: float
-    theirs: float
-    ratios: tuple[float, ...]
-    to_match: str = ""
-
-
-def timed(call: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
-
-
-def paired(
-    work: str, ours: Callable[[], Any], theirs: Callable[[], Any], to_match: str = ""
-) -> Row:
-    ours()  # compiled, caches warm
-    pairs = [(timed(ours), timed(theirs)) for _ in range(PAIRS)]
-    print(f"{work}: {pairs[-1][0]:.3f} s, {pairs[-1][1]:.3f} s", flush=True)
-    return Row(
-        work,
-        statistics.median(p[0] for p in pairs),
-        statistics.median(p[1] for p in pairs),
-        tuple(p[1] / p[0] for p in pairs),
-        to_match,
-    )
-
-
-def data() -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(TRAIN + EVALUATE, FEATURES))
-    return X, X[:, 0] * X[:, 1] + X[:, 2] ** 2 + rng.normal(size=len(X))
-
-
-def repeats_to_match(model: Any, X: np.ndarray, y: np.ndarray) -> str:
-    """Return the repeats after which permutation noise is 1% of the sampling error, on average."""
-    result = permutation_importance(
-        model, X, y, n_repeats=10, random_state=0, scoring="neg_mean_squared_error"
-    )
-    noise = result.importances.std(axis=1, ddof=1)
-    error = pi.FittedModel(model, X, y).pfi().bse.to_numpy()
-    used = error > 0
-    return f"{int(np.median((noise[used] / (0.01 * error[used])) ** 2)):,}"
-
-
-def rows_of(name: str, model: Any, X: np.ndarray, y: np.ndarray, *, permutations: Any) -> list[Row]:
-    def pfi() -> None:
-        pi.FittedModel(model, X, y, seed=1).pfi(permutations=permutations)
-
-    def their_pfi() -> None:
-        permutation_importance(
-            model, X, y, n_repeats=REPEATS, random_state=0, scoring="neg_mean_squared_error"
-        )
-
-    def pd() -> None:
-        fitted = pi.FittedModel(model, X, y)
-        for j in range(FEATURES):
-            fitted.pd(f"x{j + 1}", points=POINTS, kind="ice")
-
-    def their_pd() -> None:
-        for j in range(FEATURES):
-            partial_dependence(model, X, [j], grid_resolution=POINTS, kind="both", method="brute")
-
-    exact = permutations == "auto"
-    what = "exact PFI" if exact else f"PFI, {REPEATS} permutations"
-    match = repeats_to_match(model, X, y) if exact else ""
-    return [
-        paired(f"{name}: {what}", pfi, their_pfi, match),
-        paired(f"{name}: PD and ICE, {FEATURES} x {POINTS}", pd, their_pd),
-    ]
-
-
-def table(rows: list[Row]) -> str:
-    lines = [
-        "| work | ours, s | scikit-learn, s | ratio (min, max) | repeats to match |",
-        "|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {r.work} | {r.ours:.3f} | {r.theirs:.3f} | **{statistics.median(r.ratios):.1f}** "
-        f"({min(r.ratios):.1f}, {max(r.ratios):.1f}) | {r.to_match} |"
-        for r in rows
-    ]
-    return "\n".join(lines)
+PACKAGES = (
+    "numpy", "numba", "treelite", "scikit-learn", "xgboost", "lightgbm", "woodelf_explainer",
+    "hidimstat",
+)  # fmt: skip
+R_PEERS = """R's `vip::vi_permute` and `pdp::partial` are compared through the bridge when it is
+present; it is not yet.
+"""
+SECTIONS: dict[str, Callable[[int], str]] = {
+    "ensembles": ensembles,
+    "woodelf": woodelf,
+    "hidimstat": hidimstat,
+    "any": any_model,
+    "study": study,
+    "scale": scale,
+    "startup": startup,
+}
 
 
 def main() -> None:
-    X, y = data()
-    train, rest = slice(None, TRAIN), slice(TRAIN, None)
-    trees = {
-        "forest of 100": RandomForestRegressor(100, random_state=0, n_jobs=1),
-        "histogram boosting": HistGradientBoostingRegressor(random_state=0),
-        "XGBoost": XGBRegressor(random_state=0, n_jobs=1),
-        "LightGBM": LGBMRegressor(random_state=0, n_jobs=1, verbose=-1),
-    }
-    others = {"support vector machine": SVR(), "10 nearest neighbors": KNeighborsRegressor(10)}
-    rows: list[Row] = []
-    for name, model in trees.items():
-        rows += rows_of(name, model.fit(X[train], y[train]), X[rest], y[rest], permutations="auto")
-    few = slice(TRAIN, TRAIN + 300)
-    for name, model in others.items():
-        fitted = model.fit(X[:500], y[:500])
-        rows += rows_of(name, fitted, X[few], y[few], permutations=REPEATS)
-    versions = ", ".join(f"{p} {version(p)}" for p in PACKAGES)
-    text = f"""# Benchmarks
+    options = _options()
+    with threadpool_limits(1):
+        parts = [_section(name, options.pairs) for name in options.only or SECTIONS]
+    text = "\n".join([_head(options.pairs), *parts, R_PEERS])
+    path = options.path
+    if path is None and not options.only:  # a part never replaces the whole
+        path = Path(__file__).with_name("RESULTS.md")
+    if path is None:
+        print(text)
+    else:
+        path.write_text(text, encoding="utf-8")
 
-`make bench` makes this file: {PAIRS} pairs per line, both sides in turn in one run, one core each.
-{TRAIN:,} training rows, {EVALUATE:,} evaluation rows (500 and 300 for the last two learners),
-{FEATURES} features; scikit-learn's `permutation_importance(n_repeats={REPEATS})` and
-`partial_dependence(method="brute")`.
-Python {platform.python_version()}, {versions}; {platform.machine()}.
 
-{table(rows)}
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("path", nargs="?", type=Path, help="the Markdown file to write")
+    parser.add_argument("--only", type=_names, help=f"sections, of: {', '.join(SECTIONS)}")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs per line, at most")
+    return parser.parse_args()
 
-Ours for tree ensembles is the mean over all pairs of rows, without Monte Carlo error. "Repeats to
-match": permutations after which the Monte Carlo error of scikit-learn's estimate is 1% of the
-sampling error of PFI (median over features).
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in SECTIONS:
+            raise argparse.ArgumentTypeError(
+                f"no section {name!r}; there are {', '.join(SECTIONS)}"
+            )
+    return names
+
+
+def _section(name: str, pairs: int) -> str:
+    print(name, flush=True)
+    start = time.perf_counter()
+    text = SECTIONS[name](pairs)
+    print(f"  {time.perf_counter() - start:.0f} s in all", flush=True)
+    return text
+
+
+def _head(pairs: int) -> str:
+    return f"""# Benchmarks
+
+`make bench` makes this file. Both sides are timed in turn in one run, on one core. The ratio of a
+pair is their time over ours; tables quote the median of the ratios, the smallest and the largest,
+of at most {pairs} pairs per line. Seconds are medians. Ours include reading the model, checking the
+engine against the model's own predictions, and standard errors.
+
+Python {platform.python_version()}, {", ".join(_versions())}.
+Machine: {platform.machine()}, {os.cpu_count()} cores.
 """
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).with_name("RESULTS.md"))
-    target.write_text(text, encoding="utf-8")
+
+
+def _versions() -> list[str]:
+    found = []
+    for package in PACKAGES:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            found.append(f"{package} not installed")
+    return found
 
 
 if __name__ == "__main__":

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import importlib.metadata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import blake2b
 from typing import Any, TypedDict, Unpack
 
@@ -455,7 +456,7 @@ def context_of(
         seed=seed,
         date=datetime.date.today().strftime("%a, %d %b %Y"),
         resamples=tuple(_fingerprint(r) for r in refits),
-        versions=tuple(_versions()),
+        versions=_versions(),
     )
 
 
@@ -467,9 +468,10 @@ def _fingerprint(refit: Refit) -> bytes:
     return digest.digest()
 
 
-def _versions() -> Iterator[tuple[str, str]]:
+@cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    found = []
     for name in PACKAGES:
-        try:
-            yield name, importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found.append((name, importlib.metadata.version(name)))
+    return tuple(found)

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from pyinterp.design import Design, Matrix
+from pyinterp.design import Design, IntArray, Matrix
 from pyinterp.engine.batched import BatchedWhatIf
 from pyinterp.engine.forest import read_forest
 from pyinterp.engine.inputs import Inputs, final_step
@@ -23,6 +23,9 @@ __all__ = ["ENGINES", "EngineName", "dispatch"]
 EngineName: TypeAlias = Literal["auto", "trees", "linear", "batched"]
 ENGINES = ("auto", "trees", "linear", "batched")
 _KINDS = {"trees": "a tree ensemble", "linear": "a linear model"}
+
+# Whose models predict elsewhere as they do on the rows that are checked.
+LIBRARIES = {"sklearn", "xgboost", "lightgbm", "statsmodels", "pyinterp"}
 
 # Relative to the largest prediction: rounding of sums in another order, or of single precision.
 DOUBLE, SINGLE = 1e-12, 1e-5
@@ -47,12 +50,12 @@ def dispatch(
         return batched
     reasons: dict[str, str] = {}
     for name, exact, tolerance in _readings(predictor, design, sample, memory_mb):
-        if engine in ("auto", name):
-            reason = _differs(exact, batched.factual, tolerance)
-            if not reason:
-                vars(exact)["factual"] = batched.factual  # predicted already
-                return exact
-            reasons[name] = reason
+        if engine not in ("auto", name):
+            continue
+        reasons[name] = _differs(exact, batched.factual, tolerance)
+        if not reasons[name]:
+            vars(exact)["factual"] = batched.factual  # predicted already
+            return exact
     if engine != "auto":
         reason = reasons.get(engine, f"it is not {_KINDS[engine]} that can be read")
         raise OptionError(
@@ -71,7 +74,8 @@ def _readings(
     final, before = final_step(predictor.estimator)
 
     def inputs(
-        cast: Callable[[FloatArray], FloatArray], before: Callable[[Matrix], Any] | None = before
+        cast: Callable[[FloatArray, IntArray], FloatArray],
+        before: Callable[[Matrix], Any] | None = before,
     ) -> Inputs:
         return Inputs(design, sample, before=before, cast=cast)
 
@@ -91,16 +95,25 @@ def _readings(
             "linear",
             LinearWhatIf(
                 predictor, design, sample,
-                model=model, inputs=inputs(np.ascontiguousarray, own_terms(final) or before),
+                model=model, inputs=inputs(_as_given, own_terms(final) or before),
                 memory_mb=memory_mb,
             ),
             DOUBLE,
         )  # fmt: skip
 
 
+def _as_given(inputs: FloatArray, _: IntArray) -> FloatArray:
+    return np.ascontiguousarray(inputs)
+
+
 def _differs(exact: TreesWhatIf | LinearWhatIf, factual: FloatArray, tolerance: float) -> str:
     """Return why an engine's predictions on the rows as they are can't be used, if so."""
     what = exact.name.partition(",")[0]
+    final, _ = final_step(exact.predictor.estimator)
+    proba = exact.predictor.kind == "probability" and getattr(final, "predict_proba", None)
+    method = proba or getattr(final, "predict", None)
+    if str(getattr(method, "__module__", "")).partition(".")[0] not in LIBRARIES:
+        return "its `predict` is its own"  # what it does beyond these rows can't be seen
     try:
         own = exact.own()
     except (ValueError, TypeError, IndexError, KeyError):

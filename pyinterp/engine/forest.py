@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,14 @@ from sklearn.base import is_classifier
 from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from pyinterp.engine.walk import Splits, Trees
+from pyinterp.engine.walk import Splits, Trees, preorder
 from pyinterp.sample import FloatArray
 
 __all__ = ["Forest", "read_forest"]
 
 LEAF = -1
+LEAST = 1e-280  # so that no unit is too small for a double
+LARGEST = 2**24  # category; treelite reads a missing one as a huge number
 _CATEGORICAL = 2  # treelite's node types: 0 leaf, 1 numerical, 2 categorical
 _LESS = 2  # treelite's comparisons: 2 is <, 3 is <=
 
@@ -51,6 +53,8 @@ class Forest:
         From sums, shape (..., outputs), to predictions, shape (...) or (..., classes).
     single : bool
         Whether the model compares inputs in single precision.
+    known : mapping of int to ndarray
+        By column, the categories of the training data, if the model takes others for missing.
     """
 
     column: npt.NDArray[np.int32]
@@ -65,16 +69,21 @@ class Forest:
     scale: float
     link: Callable[[FloatArray], FloatArray]
     single: bool
+    known: Mapping[int, FloatArray] = field(default_factory=dict)
 
     @property
     def linear(self) -> bool:
         """Whether predictions are base + scale * sum, one number per row."""
         return self.link is _first
 
-    def cast(self, inputs: FloatArray) -> FloatArray:
-        """Return inputs as the model compares them, in double precision."""
+    def cast(self, inputs: FloatArray, columns: npt.NDArray[np.intp]) -> FloatArray:
+        """Return inputs of some columns as the model compares them, in double precision."""
         kind = np.float32 if self.single else np.float64
-        return np.ascontiguousarray(np.asarray(inputs, dtype=kind), dtype=np.float64)
+        made = np.array(np.asarray(inputs, dtype=kind), dtype=np.float64, order="C")
+        for j, column in enumerate(columns):
+            if int(column) in self.known:
+                made[~np.isin(made[:, j], self.known[int(column)]), j] = np.nan
+        return made
 
     def finish(self, sums: FloatArray) -> FloatArray:
         """Return predictions from sums over trees, shape (..., outputs)."""
@@ -84,6 +93,10 @@ class Forest:
     def trees(self) -> Trees:
         """The trees, as walks want them."""
         sizes = np.diff(np.append(self.roots, len(self.column)))
+        # As many bits as sums over trees leave: as precise as sums of doubles, but exact.
+        largest = max(float(np.abs(self.leaves).max(initial=0.0)), LEAST)
+        bits = 61 - int(np.ceil(np.log2(len(self.roots)))) - int(np.frexp(largest)[1])
+        unit = float(np.ldexp(1.0, -bits))
         return Trees(
             column=self.column,
             threshold=self.threshold,
@@ -92,7 +105,8 @@ class Forest:
             left_categories=self.left_categories,
             right=self.right,
             roots=self.roots,
-            leaves=self.leaves,
+            leaves=np.rint(self.leaves / unit).astype(np.int64),
+            unit=unit,
             stack=int(sizes.max()) // 2 + 1,
         )
 
@@ -162,8 +176,9 @@ def _treelite(estimator: Any) -> Any:
     package = type(estimator).__module__.partition(".")[0]
     try:
         if package == "sklearn":
-            return treelite.sklearn.import_model(estimator)
-        if package == "xgboost":
+            with np.errstate(invalid="ignore"):  # a missing value among the categories
+                return treelite.sklearn.import_model(estimator)
+        if package == "xgboost" and estimator.get_params().get("booster") != "gblinear":
             return treelite.frontend.from_xgboost(estimator.get_booster())
         if package == "lightgbm":
             return treelite.frontend.from_lightgbm(estimator.booster_)
@@ -241,7 +256,17 @@ def _of_treelite(model: Any, estimator: Any) -> Forest | None:
         scale=1.0 / model.num_tree if averaged else 1.0,
         link=link,
         single=package == "xgboost" or (package == "sklearn" and not histogram),
+        known=_categories(estimator) if histogram else {},
     )
+
+
+def _categories(estimator: Any) -> dict[int, FloatArray]:
+    """Return the training data's categories, by column, of histogram gradient boosting."""
+    if getattr(estimator, "is_categorical_", None) is None:
+        return {}
+    encoder = estimator._preprocessor.named_transformers_["encoder"]
+    columns = np.flatnonzero(estimator.is_categorical_).tolist()
+    return dict(zip(columns, map(np.asarray, encoder.categories_), strict=True))
 
 
 def _leaves(
@@ -264,9 +289,15 @@ def _left_categories(get: Callable[[str], Any]) -> dict[int, tuple[npt.NDArray[A
     listed, begin, end = (get(f"category_list{part}") for part in ("", "_begin", "_end"))
     to_right = get("category_list_right_child")
     return {
-        int(q): (listed[int(begin[q]) : int(end[q])].astype(np.int64), not to_right[q])
+        int(q): (_in_use(listed[int(begin[q]) : int(end[q])]), not to_right[q])
         for q in np.flatnonzero(get("node_type") == _CATEGORICAL)
     }
+
+
+def _in_use(categories: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return categories without what stands for a missing value."""
+    codes = categories.astype(np.int64)
+    return codes[(codes >= 0) & (codes < LARGEST)]
 
 
 class _Nodes:
@@ -321,6 +352,7 @@ class _Nodes:
         scale: float,
         link: Callable[[FloatArray], FloatArray],
         single: bool,
+        known: Mapping[int, FloatArray],
     ) -> Forest:
         column, threshold, right, missing_left, category = (
             np.concatenate([p[k] for p in self.parts]) for k in range(5)
@@ -343,6 +375,7 @@ class _Nodes:
             scale=scale,
             link=link,
             single=single,
+            known=known,
         )
 
 
@@ -350,13 +383,8 @@ def _preorder(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArray[np
     inner = np.flatnonzero(left >= 0)
     if (left[inner] == inner + 1).all():  # scikit-learn's trees come in this order
         return np.arange(len(left))
-    order, stack = [], [0]
-    while stack:
-        q = stack.pop()
-        order.append(q)
-        if left[q] >= 0:
-            stack += [int(right[q]), int(left[q])]
-    return np.array(order)
+    order = np.empty(len(left), np.int64)
+    return order[: preorder(left, right, order)]
 
 
 def _identity(sums: FloatArray) -> FloatArray:

@@ -29,7 +29,7 @@ class Inputs:
     before : callable or None
         From design rows to inputs: earlier steps of a pipeline, or a model's own formula.
     cast : callable
-        From inputs to the precision in which the model works.
+        ``cast(inputs, columns)`` returns inputs of some columns as the model takes them.
     """
 
     def __init__(
@@ -38,10 +38,12 @@ class Inputs:
         sample: Sample,
         *,
         before: Callable[[Matrix], Any] | None,
-        cast: Callable[[FloatArray], FloatArray],
+        cast: Callable[[FloatArray, IntArray], FloatArray],
     ) -> None:
         self._design, self._sample, self._cast = design, sample, cast
         self._before = before
+        # The last question and its answer: importances ask thrice.
+        self._last: tuple[tuple[str, ...], pd.DataFrame, Any] | None = None
         self._columnwise = before is None and not isinstance(design, FrameDesign)
 
     @cached_property
@@ -53,12 +55,19 @@ class Inputs:
         self, variables: Sequence[str], donors: pd.DataFrame
     ) -> tuple[IntArray, FloatArray] | None:
         """Return the columns that donors drive, and their values; None if rows matter too."""
+        if self._last is None or self._last[0] != tuple(variables) or self._last[1] is not donors:
+            self._last = tuple(variables), donors, self._find(variables, donors)
+        return self._last[2]
+
+    def _find(
+        self, variables: Sequence[str], donors: pd.DataFrame
+    ) -> tuple[IntArray, FloatArray] | None:
         swap = self._design.swap(self._sample.variables, variables, donors)
         if self._columnwise:
             if swap.replaced is None:
                 return None
             columns, values = swap.replaced
-            return columns, self._cast(values)
+            return columns, self._cast(values, columns)
         return self._observed(swap, len(donors))
 
     def _observed(self, swap: Swap, donors: int) -> tuple[IntArray, FloatArray] | None:
@@ -82,7 +91,8 @@ class Inputs:
         return None if _differ(actual, expected).any() else (columns, values)
 
     def _of(self, matrix: Matrix) -> FloatArray:
-        return self._cast(_numbers(matrix if self._before is None else self._before(matrix)))
+        numbers = _numbers(matrix if self._before is None else self._before(matrix))
+        return self._cast(numbers, np.arange(numbers.shape[1]))
 
 
 def final_step(estimator: Any) -> tuple[Any, Callable[[Matrix], Any] | None]:

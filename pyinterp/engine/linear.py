@@ -74,6 +74,8 @@ def read_linear(estimator: Any, kind: Kind) -> list[LinearModel]:
         coefficients = coefficients[:, None]
     if coefficients.ndim != 2 or intercept.ndim != 1:
         return []
+    if kind == "label" and hasattr(estimator, "support_") and coefficients.shape[1] > 1:
+        return []  # one row of coefficients per pair of classes, which vote
     return [
         LinearModel(coefficients=coefficients, intercept=intercept, inverse=link) for link in links
     ]
@@ -82,8 +84,9 @@ def read_linear(estimator: Any, kind: Kind) -> list[LinearModel]:
 def own_terms(estimator: Any) -> Callable[[Matrix], FloatArray] | None:
     """Return how statsmodels results of a formula encode a frame; None for other models."""
     data = getattr(getattr(estimator, "model", None), "data", None)
-    info = getattr(data, "design_info", None)
-    if info is None:
+    # statsmodels renamed it in 0.15.
+    info = getattr(data, "model_spec", None) or getattr(data, "design_info", None)
+    if not isinstance(info, patsy.DesignInfo):
         return None
     keep_missing = patsy.NAAction(NA_types=[])
 
@@ -122,8 +125,10 @@ class LinearWhatIf(BatchedWhatIf):
         self._model, self._inputs = model, inputs
         self._bytes = min(BLOCK_BYTES, int(memory_mb * 2**20))
 
-    def most_pairs(self, loss: Loss) -> float:
-        """No bound for squared error, whose sums are moments; else many."""
+    def most_pairs(self, variables: Sequence[str], donors: Distinct, loss: Loss) -> float:
+        """No bound for squared error, whose sums need no predictions; else many."""
+        if self._inputs.replaced(variables, donors.values) is None:
+            return super().most_pairs(variables, donors, loss)
         return np.inf if self._sums_squares(loss) else 1e8
 
     def own(self) -> FloatArray:
@@ -155,7 +160,7 @@ class LinearWhatIf(BatchedWhatIf):
         around = donors.counts @ np.square(given - center)
         between = np.square(rest - middle).sum()
         return (
-            len(y) * np.square(rest - center) + around,
+            donors.counts.sum() * np.square(rest - center) + around,
             len(y) * np.square(middle - given) + between,
         )
 

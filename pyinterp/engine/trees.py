@@ -19,6 +19,7 @@ from pyinterp.engine.walk import (
     cross_parts,
     cross_ranges,
     first_leaves,
+    left_bits,
     squared_pairs,
 )
 from pyinterp.engine.whatif import Block
@@ -31,6 +32,8 @@ __all__ = ["TreesWhatIf"]
 
 # A block's predictions should stay in the processor's cache until a loss has used them.
 BLOCK_BYTES = 2**20
+# Answers to splits are kept for the next question up to this size.
+BITS_BYTES = 2**24
 
 
 class TreesWhatIf(BatchedWhatIf):
@@ -65,14 +68,16 @@ class TreesWhatIf(BatchedWhatIf):
         self._forest, self._inputs = forest, inputs
         self._bytes = min(BLOCK_BYTES, int(memory_mb * 2**20))
 
-    def most_pairs(self, loss: Loss) -> float:
+    def most_pairs(self, variables: Sequence[str], donors: Distinct, loss: Loss) -> float:
         """No bound for squared error, whose sums need no predictions; else many."""
+        if self._inputs.replaced(variables, donors.values) is None:
+            return super().most_pairs(variables, donors, loss)
         return np.inf if self._sums_squares(loss) else 1e8
 
     def own(self) -> FloatArray:
         """Return the engine's predictions on the rows as they are, to check them."""
         out = np.empty((self._trees.leaves.shape[1], 1, len(self._rows)))
-        cross_ranges(self._trees, self._splits, self._rows, -1, self._nowhere, out)
+        cross_ranges(self._trees, self._splits, self._bits, self._rows, -1, self._nowhere, out)
         predictions = self._forest.finish(out[:, 0].T)
         return predictions[np.argsort(self._order)]
 
@@ -102,14 +107,17 @@ class TreesWhatIf(BatchedWhatIf):
         ranges = self._one_range(columns, values)
         for start in range(0, len(self._rows), step):
             rows = self._rows[start : start + step]
-            sums = np.zeros((outputs, len(donors), len(rows)))
+            bits = self._bits[start // GROUP : (start + step) // GROUP]
             if ranges is None:
                 place = np.full(rows.shape[1], -1)
                 place[columns] = np.arange(len(columns))
-                cross_parts(self._trees, self._splits, rows, place, values, sums)
+                whole = np.zeros((outputs, len(donors), len(rows)), np.int64)
+                cross_parts(self._trees, self._splits, bits, rows, place, values, whole)
+                sums = np.asarray(whole * self._trees.unit, dtype=np.float64)
             else:
+                sums = np.empty((outputs, len(donors), len(rows)))
                 increasing, driven, position = ranges
-                cross_ranges(self._trees, self._splits, rows, driven, position, sums)
+                cross_ranges(self._trees, self._splits, bits, rows, driven, position, sums)
                 if not (np.diff(increasing) > 0).all():
                     sums = sums[:, np.argsort(increasing)]
             predictions = self._forest.finish(sums.transpose(2, 1, 0))
@@ -127,7 +135,7 @@ class TreesWhatIf(BatchedWhatIf):
         over_donors, over_rows = np.empty(len(y)), np.zeros(len(increasing))
         in_order = np.empty(len(y))
         squared_pairs(
-            self._trees, self._splits, self._rows, driven, position, y[self._order],
+            self._trees, self._splits, self._bits, self._rows, driven, position, y[self._order],
             float(self._forest.base[0]), self._forest.scale,
             donors.counts[increasing].astype(np.float64), in_order, over_rows,
         )  # fmt: skip
@@ -166,6 +174,16 @@ class TreesWhatIf(BatchedWhatIf):
     @cached_property
     def _splits(self) -> Splits:
         return self._forest.splits(self._inputs.rows)
+
+    @cached_property
+    def _bits(self) -> np.ndarray:
+        """Which rows every split sends to the left; empty if that is too much to keep."""
+        groups, splits = -(-len(self._rows) // GROUP), len(self._splits.threshold)
+        if 8 * groups * splits > BITS_BYTES:
+            groups = 0
+        bits = np.empty((groups, splits), np.uint64)
+        left_bits(self._splits, self._trees.left_categories, self._rows, bits)
+        return bits
 
     @cached_property
     def _nowhere(self) -> np.ndarray:

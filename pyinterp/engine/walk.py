@@ -21,6 +21,8 @@ __all__ = [
     "cross_parts",
     "cross_ranges",
     "first_leaves",
+    "left_bits",
+    "preorder",
     "squared_pairs",
 ]
 
@@ -45,7 +47,9 @@ class Trees(NamedTuple):
     right : int32, (nodes,)
         The right child; for leaves the row of `leaves`.
     roots : int32, (trees,)
-    leaves : float64, (leaves, outputs)
+    leaves : int64, (leaves, outputs)
+        In multiples of `unit`: whole numbers add up exactly, in any order.
+    unit : float
     stack : int
         No tree is deeper.
     """
@@ -57,7 +61,8 @@ class Trees(NamedTuple):
     left_categories: npt.NDArray[np.bool_]
     right: npt.NDArray[np.int32]
     roots: npt.NDArray[np.int32]
-    leaves: npt.NDArray[np.float64]
+    leaves: npt.NDArray[np.int64]
+    unit: float
     stack: int
 
 
@@ -156,6 +161,29 @@ def _left_bits(splits, left_categories, rows, bits):  # pragma: no cover - compi
 
 
 @numba.njit(nogil=True, cache=True)
+def left_bits(splits, left_categories, rows, bits):  # pragma: no cover - compiled
+    """Answer every split for all rows: `bits`, uint64, (groups of 64 rows, splits)."""
+    for g in range(bits.shape[0]):
+        _left_bits(splits, left_categories, rows[g * GROUP : (g + 1) * GROUP], bits[g])
+
+
+@numba.njit(nogil=True, cache=True)
+def preorder(left, right, out):  # pragma: no cover - compiled
+    """List the nodes of a tree in preorder: `out`, int64, (nodes,); return how many there are."""
+    stack = np.empty(len(left) + 1, np.int64)
+    stack[0], top, count = 0, 1, 0
+    while top > 0:
+        top -= 1
+        q = stack[top]
+        out[count] = q
+        count += 1
+        if left[q] >= 0:
+            stack[top], stack[top + 1] = right[q], left[q]
+            top += 2
+    return count
+
+
+@numba.njit(nogil=True, cache=True)
 def first_leaves(trees, rows, out):  # pragma: no cover - compiled
     """Find the leaf of the first tree that each row reaches: `out`, int64, (n,)."""
     for i in range(rows.shape[0]):
@@ -188,7 +216,7 @@ def _walk_ranges(  # pragma: no cover - compiled
         For nodes that split on it, how many donors go to the left.
     node, word, low, high : arrays, (trees.stack,)
         Stacks.
-    sums : float64, (outputs, donors + 1, 64)
+    sums : int64, (outputs, donors + 1, 64)
         Added to.
     touched : bool, (donors + 1,)
         Set for donors at which some row's prediction changes.
@@ -231,7 +259,7 @@ def _walk_ranges(  # pragma: no cover - compiled
             touched[lo] = touched[hi] = True
             for k in range(leaves.shape[1]):
                 value = leaves[right[q], k]
-                if value != 0.0:
+                if value != 0:
                     enter, leave = sums[k, lo], sums[k, hi]
                     left = rows
                     while left != _NONE:
@@ -242,11 +270,13 @@ def _walk_ranges(  # pragma: no cover - compiled
 
 
 @numba.njit(nogil=True, cache=True)
-def cross_ranges(trees, splits, rows, driven, position, out):  # pragma: no cover - compiled
+def cross_ranges(trees, splits, known, rows, driven, position, out):  # pragma: no cover - compiled
     """Add up the trees for rows x increasing donors of one numerical column.
 
     Parameters
     ----------
+    known : uint64, (groups, splits)
+        The result of `left_bits` for these rows; without groups it is found here.
     rows : float64, (b, columns)
     driven, position
         As for `_walk_ranges`.
@@ -258,39 +288,41 @@ def cross_ranges(trees, splits, rows, driven, position, out):  # pragma: no cove
     node = np.empty(trees.stack, np.int64)
     low = np.empty(trees.stack, np.int64)
     high = np.empty(trees.stack, np.int64)
-    sums = np.zeros((out.shape[0], out.shape[1] + 1, GROUP))
+    sums = np.zeros((out.shape[0], out.shape[1] + 1, GROUP), np.int64)
     touched = np.zeros(out.shape[1] + 1, np.bool_)
-    running = np.empty(GROUP)
+    running = np.empty(GROUP, np.int64)
     for start in range(0, rows.shape[0], GROUP):
         group = rows[start : start + GROUP]
         b = group.shape[0]
-        _left_bits(splits, trees.left_categories, group, bits)
+        if len(known) > 0:
+            bits = known[start // GROUP]
+        else:
+            _left_bits(splits, trees.left_categories, group, bits)
         _walk_ranges(
             trees, splits, bits, _everyone(b), driven, position, node, word, low, high, sums,
             touched,
         )  # fmt: skip
         for k in range(out.shape[0]):
-            running[:] = 0.0
+            running[:] = 0
             for d in range(out.shape[1]):
                 for i in range(GROUP):
                     running[i] += sums[k, d, i]
-                    sums[k, d, i] = 0.0
+                    sums[k, d, i] = 0
                 for i in range(b):
-                    out[k, d, start + i] = running[i]
-            sums[k, out.shape[1]] = 0.0
+                    out[k, d, start + i] = running[i] * trees.unit
+            sums[k, out.shape[1]] = 0
 
 
 @numba.njit(nogil=True, cache=True)
 def squared_pairs(  # pragma: no cover - compiled
-    trees, splits, rows, driven, position, y, base, scale, counts, over_donors, over_rows
+    trees, splits, known, rows, driven, position, y, base, scale, counts, over_donors, over_rows
 ):
     """Add up squared errors over donors, and over rows, without keeping predictions.
 
     Parameters
     ----------
-    rows : float64, (n, columns)
-    driven, position
-        As for `_walk_ranges`.
+    known, rows, driven, position
+        As for `cross_ranges`.
     y : float64, (n,)
     base, scale : float
         Predictions are base + scale * sum over trees.
@@ -307,22 +339,26 @@ def squared_pairs(  # pragma: no cover - compiled
     node = np.empty(trees.stack, np.int64)
     low = np.empty(trees.stack, np.int64)
     high = np.empty(trees.stack, np.int64)
-    sums = np.zeros((1, donors + 1, GROUP))
+    sums = np.zeros((1, donors + 1, GROUP), np.int64)
     touched = np.zeros(donors + 1, np.bool_)
     errors, halves = np.empty(GROUP), np.empty(GROUP)
     response, live = np.empty(GROUP), np.empty(GROUP)
-    running, total = np.empty(GROUP), np.empty(GROUP)
+    running, total = np.empty(GROUP, np.int64), np.empty(GROUP)
+    factor = scale * trees.unit
     for start in range(0, rows.shape[0], GROUP):
         group = rows[start : start + GROUP]
         b = group.shape[0]
-        _left_bits(splits, trees.left_categories, group, bits)
+        if len(known) > 0:
+            bits = known[start // GROUP]
+        else:
+            _left_bits(splits, trees.left_categories, group, bits)
         _walk_ranges(
             trees, splits, bits, _everyone(b), driven, position, node, word, low, high, sums,
             touched,
         )  # fmt: skip
         response[:], live[:] = 0.0, 0.0
         response[:b], live[:b] = y[start : start + b] - base, 1.0
-        errors[:], running[:], total[:] = 0.0, 0.0, 0.0
+        errors[:], running[:], total[:] = 0.0, 0, 0.0
         touched[0] = True
         met, over_group = 0.0, 0.0  # donors since the last change, and the errors that they make
         for d in range(donors):
@@ -331,8 +367,8 @@ def squared_pairs(  # pragma: no cover - compiled
                 for i in range(GROUP):
                     total[i] += met * errors[i]
                     running[i] += sums[0, d, i]
-                    sums[0, d, i] = 0.0
-                    error = (response[i] - scale * running[i]) * live[i]
+                    sums[0, d, i] = 0
+                    error = (response[i] - factor * running[i]) * live[i]
                     errors[i] = error * error
                 # Added up by halves: fast, and in one order with and without compilation.
                 for i in range(32):
@@ -346,14 +382,14 @@ def squared_pairs(  # pragma: no cover - compiled
                 met, over_group = 0.0, (halves[0] + halves[2]) + (halves[1] + halves[3])
             met += counts[d]
             over_rows[d] += over_group
-        sums[0, donors] = 0.0
+        sums[0, donors] = 0
         for i in range(b):
             over_donors[start + i] = total[i] + met * errors[i]
 
 
 @numba.njit(nogil=True, cache=True)
 def cross_parts(  # pragma: no cover - compiled
-    trees, splits, rows, place, values, out
+    trees, splits, known, rows, place, values, out
 ):
     """Add up the trees for rows x donors of several columns, of categories or of missing values.
 
@@ -361,12 +397,13 @@ def cross_parts(  # pragma: no cover - compiled
 
     Parameters
     ----------
-    rows : float64, (b, columns)
+    known, rows
+        As for `cross_ranges`.
     place : int64, (columns,)
         The column of `values` that replaces a column; -1 if it is kept.
     values : float64, (donors, replaced columns)
-    out : float64, (outputs, donors, b), zero at the start
-        Result: sums over trees.
+    out : int64, (outputs, donors, b), zero at the start
+        Result: sums over trees, in multiples of the unit.
     """
     split, right, leaves = splits.of, trees.right, trees.leaves
     bits = np.empty(len(splits.threshold), np.uint64)
@@ -378,7 +415,10 @@ def cross_parts(  # pragma: no cover - compiled
     for start in range(0, rows.shape[0], GROUP):
         group = rows[start : start + GROUP]
         everyone = _everyone(group.shape[0])
-        _left_bits(splits, trees.left_categories, group, bits)
+        if len(known) > 0:
+            bits = known[start // GROUP]
+        else:
+            _left_bits(splits, trees.left_categories, group, bits)
         for t in range(len(trees.roots)):
             node[0], word[0], low[0], high[0] = trees.roots[t], everyone, 0, len(order)
             top = 1
@@ -414,7 +454,7 @@ def cross_parts(  # pragma: no cover - compiled
                     s = split[q]
                 for k in range(leaves.shape[1]):
                     value = leaves[right[q], k]
-                    if value != 0.0:
+                    if value != 0:
                         for d in order[lo:hi]:
                             left = here
                             while left != _NONE:

@@ -56,7 +56,7 @@ class WhatIf(ABC):
         """Return the sample's rows as donors of `variables`, those that predict alike as one."""
         return distinct(self.sample.variables, variables)
 
-    def most_pairs(self, loss: Loss) -> float:
+    def most_pairs(self, variables: Sequence[str], donors: Distinct, loss: Loss) -> float:
         """How many pairs of rows and distinct donors are worth an exact mean of `loss`."""
         return PREDICTIONS
 

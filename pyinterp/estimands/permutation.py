@@ -187,7 +187,7 @@ def switched_losses(
     """
     n = len(y)
     donors = whatif.distinct(variables)
-    k = _number(permutations, n, len(donors.values), whatif.most_pairs(loss))
+    k = _number(permutations, n, len(donors.values), whatif.most_pairs(variables, donors, loss))
     if k < n - 1:
         return _some_pairs(whatif, y, losses, variables, loss, donors, balanced(n, k, rng))
     return _all_pairs(whatif, y, losses, variables, loss, donors)

@@ -121,3 +121,13 @@ def test_the_budget_must_be_positive(data: pd.DataFrame, memory_mb: Any) -> None
     learner = pi.Learner.from_formula("y ~ x", data, LinearRegression())
     with pytest.raises(OptionError, match="`memory_mb` must be a positive number"):
         learner.fit(pi.Bootstrap(2), seed=1, memory_mb=memory_mb)
+
+
+@pytest.mark.parametrize("estimator", [LinearRegression(), RandomForestRegressor(3)])
+def test_features_that_must_be_copied_have_the_bound_of_copies(estimator: Any) -> None:
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(1200, 4)), columns=["y", "a", "b", "c"])
+    learner = pi.Learner.from_formula("y ~ a*b + c", data, estimator)
+    mcse = learner.fit(pi.Holdout(0.5), seed=1).pfi().mcse
+    assert mcse["a"] > 0
+    assert mcse["c"] == 0

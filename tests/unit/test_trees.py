@@ -286,13 +286,31 @@ def test_the_engine_is_named_and_can_be_chosen() -> None:
         pi.FittedModel(forest, X, y, engine="tree")
 
 
-def test_a_model_that_the_trees_do_not_reproduce_is_predicted_in_batches() -> None:
+def test_a_model_that_predicts_in_its_own_way_is_predicted_in_batches() -> None:
     class Shifted(RandomForestRegressor):
         def predict(self, X):
             return super().predict(X) + 1
 
     X, y = make_data()
     model = Shifted(5, random_state=0).fit(X, y)
+    result = pi.FittedModel(model, X, y).pfi()
+    assert result.context.engine == "batched (its `predict` is its own)"
+    with pytest.raises(OptionError, match="can't serve Shifted: its `predict` is its own"):
+        pi.FittedModel(model, X, y, engine="trees").pfi()
+
+
+def test_a_model_that_the_trees_do_not_reproduce_is_predicted_in_batches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = make_data()
+    model = RandomForestRegressor(5, random_state=0).fit(X, y)
+    own = RandomForestRegressor.predict
+
+    def shifted(self, X):
+        return own(self, X) + 1
+
+    shifted.__module__ = own.__module__
+    monkeypatch.setattr(RandomForestRegressor, "predict", shifted)
     result = pi.FittedModel(model, X, y).pfi()
     assert "batched (the trees engine does not reproduce" in result.context.engine
 

@@ -1,0 +1,561 @@
+"""The linear engine: equal to the model's own predictions for every family, row and donor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula
+import statsmodels.formula.api as smf
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import (
+    ElasticNet,
+    GammaRegressor,
+    HuberRegressor,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    QuantileRegressor,
+    Ridge,
+    RidgeClassifier,
+    SGDClassifier,
+    SGDRegressor,
+    TweedieRegressor,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, SplineTransformer, StandardScaler
+from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
+
+import pyinterp as pi
+from pyinterp.engine import BatchedWhatIf
+from pyinterp.errors import OptionError
+from pyinterp.losses import LOSSES as NAMED
+from pyinterp.samplers import Distinct
+
+PREDICTIONS = 1e-12  # the bar, relative to the largest prediction: sums in another order
+IMPORTANCES = 1e-10
+LOSSES = {"mean": ["squared", "absolute"], "probability": ["log", "brier"], "label": ["zero_one"]}
+
+N = 70
+GAUSSIAN, POISSON = sm.families.Gaussian(), sm.families.Poisson()
+GAMMA = sm.families.Gamma(sm.families.links.Log())
+BINOMIAL = sm.families.Binomial()
+PROBIT = sm.families.Binomial(sm.families.links.Probit())
+CLOGLOG = sm.families.Binomial(sm.families.links.CLogLog())
+SQUARE_ROOT = sm.families.Tweedie(sm.families.links.Power(0.5), var_power=1.5)
+QUIET = {"disp": 0}
+LINEAR_SVR = LinearSVR(loss="squared_epsilon_insensitive", dual=False)
+
+
+def make_data(seed: int = 0) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Numbers, with ties, whole and constant (the intercept of statsmodels), and responses."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N, 4))
+    X[:, 1] = X[:, 1].round(1)
+    X[:, 2] = rng.integers(0, 5, N)
+    X[:, 3] = 1.0
+    number = X[:, 0] - X[:, 1] / 2 + X[:, 2] / 3 + rng.normal(size=N) / 2
+    return X, {
+        "number": number,
+        "positive": np.exp(number / 2),
+        "count": rng.poisson(np.exp(number / 2)).astype(np.float64),
+        "two": (number > np.median(number)).astype(int),
+        "three": np.digitize(number, np.quantile(number, [0.3, 0.7])),
+    }
+
+
+X, Y = make_data()
+
+SKLEARN: dict[str, tuple[Any, str]] = {
+    "LinearRegression": (LinearRegression(), "number"),
+    "without intercept": (LinearRegression(fit_intercept=False), "number"),
+    "Ridge": (Ridge(), "number"),
+    "Lasso": (Lasso(0.05), "number"),
+    "ElasticNet": (ElasticNet(0.05), "number"),
+    "HuberRegressor": (HuberRegressor(), "number"),
+    "QuantileRegressor": (QuantileRegressor(alpha=0.01), "number"),
+    "LinearSVR": (LINEAR_SVR, "number"),
+    "SVR": (SVR(kernel="linear"), "number"),
+    "SGDRegressor": (SGDRegressor(random_state=0), "number"),
+    "PoissonRegressor": (PoissonRegressor(), "count"),
+    "GammaRegressor": (GammaRegressor(), "positive"),
+    "TweedieRegressor": (TweedieRegressor(power=1.5), "positive"),
+    "Tweedie, identity": (TweedieRegressor(power=0), "number"),
+    "LogisticRegression": (LogisticRegression(), "two"),
+    "LogisticRegression, 3": (LogisticRegression(), "three"),
+    "LinearDiscriminantAnalysis": (LinearDiscriminantAnalysis(), "two"),
+    "LinearDiscriminantAnalysis, 3": (LinearDiscriminantAnalysis(), "three"),
+    "SGDClassifier": (SGDClassifier(loss="log_loss", random_state=0), "two"),
+    "SGDClassifier, 3": (SGDClassifier(loss="log_loss", random_state=0), "three"),
+    "RidgeClassifier": (RidgeClassifier(), "two"),
+    "RidgeClassifier, 3": (RidgeClassifier(), "three"),
+    "LinearSVC": (LinearSVC(random_state=0), "two"),
+    "LinearSVC, 3": (LinearSVC(random_state=0), "three"),
+    "SVC": (SVC(kernel="linear"), "two"),
+}
+STATSMODELS: dict[str, tuple[Any, str]] = {
+    "OLS": (pi.statsmodels_learner(sm.OLS), "number"),
+    "WLS": (pi.statsmodels_learner(sm.WLS, weights=np.linspace(1, 2, N)), "number"),
+    "RLM": (pi.statsmodels_learner(sm.RLM), "number"),
+    "QuantReg": (pi.statsmodels_learner(sm.QuantReg, fit={"q": 0.7}), "number"),
+    "GLM": (pi.statsmodels_learner(sm.GLM, family=GAUSSIAN), "number"),
+    "GLM Poisson": (pi.statsmodels_learner(sm.GLM, family=POISSON), "count"),
+    "GLM gamma": (pi.statsmodels_learner(sm.GLM, family=GAMMA), "positive"),
+    "GLM binomial": (pi.statsmodels_learner(sm.GLM, family=BINOMIAL), "two"),
+    "GLM probit": (pi.statsmodels_learner(sm.GLM, family=PROBIT), "two"),
+    "GLM cloglog": (pi.statsmodels_learner(sm.GLM, family=CLOGLOG), "two"),
+    "GLM square root": (pi.statsmodels_learner(sm.GLM, family=SQUARE_ROOT), "positive"),
+    "Logit": (pi.statsmodels_learner(sm.Logit), "two"),
+    "Probit": (pi.statsmodels_learner(sm.Probit), "two"),
+    "MNLogit": (pi.statsmodels_learner(sm.MNLogit), "three"),
+    "Poisson": (pi.statsmodels_learner(sm.Poisson, fit=QUIET), "count"),
+}
+
+
+def fit(name: str) -> tuple[Any, np.ndarray, np.ndarray]:
+    """A fitted model with its rows and responses; "results of ..." are statsmodels' own."""
+    models = SKLEARN | STATSMODELS
+    learner, response = models[name.removeprefix("results of ")]
+    # Some families have an intercept of their own, and discriminants need columns that vary.
+    rows = X[:, :3] if response in ("two", "three") and name in SKLEARN else X
+    fitted = learner.fit(rows, Y[response])
+    return (fitted.results_ if name.startswith("results of ") else fitted), rows, Y[response]
+
+
+def whatif_of(fitted: pi.FittedModel) -> Any:
+    return fitted._analysis.cases[0].whatif
+
+
+def in_order(whatif: Any, variables: Sequence[str], donors: pd.DataFrame) -> np.ndarray:
+    blocks = list(whatif.cross(variables, donors))
+    rows = np.concatenate([block.rows for block in blocks])
+    assert sorted(rows) == list(range(whatif.sample.nobs))
+    return np.concatenate([block.predictions for block in blocks])[np.argsort(rows)]
+
+
+def compare(whatif: Any, variables: Sequence[str], donors: pd.DataFrame) -> None:
+    """The engine's predictions for all rows and donors equal those of predicted copies."""
+    batched = BatchedWhatIf(whatif.predictor, whatif._design, whatif.sample)
+    found, expected = (in_order(w, variables, donors) for w in (whatif, batched))
+    assert found.shape == expected.shape
+    bound = PREDICTIONS * np.abs(expected).max()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
+
+
+def compare_each(whatif: Any) -> None:
+    donors = whatif.sample.variables
+    for variable in donors.columns:
+        compare(whatif, [variable], donors)
+    compare(whatif, list(donors.columns[:2]), donors)
+    compare(whatif, list(donors.columns), donors)
+
+
+def same_importance(make: Callable[[str], pi.FittedModel], loss: str) -> None:
+    """Exact PFI equals that of all pairs predicted in batches, in all its parts."""
+    exact = make("auto").pfi(loss=loss)
+    slow = make("batched").pfi(loss=loss, permutations="all")
+    assert exact.context.engine == "linear, exact"
+    assert slow.context.engine == "batched"
+    (one,), (other,) = exact.evidence.estimates, slow.evidence.estimates
+    assert (exact.mcse == 0).all()
+    pairs = [(exact.params, slow.params), (exact.bse, slow.bse)]
+    pairs += [(one.rows, other.rows), (one.donors, other.donors)]
+    for found, expected in pairs:
+        np.testing.assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
+
+
+EVERY = [*SKLEARN, *STATSMODELS, *(f"results of {name}" for name in STATSMODELS)]
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_family_is_read_and_equals_the_model(name: str) -> None:
+    model, rows, y = fit(name)
+    whatif = whatif_of(pi.FittedModel(model, rows, y))
+    assert whatif.name == "linear, exact"
+    compare_each(whatif)
+    # Beyond the data, out of order, and again.
+    compare(whatif, ["x1"], pd.DataFrame({"x1": [1.5, -9.0, 0.5, 9.0, 0.5]}))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_exact_pfi_and_its_variance_equal_those_of_all_predicted_pairs(name: str) -> None:
+    model, rows, y = fit(name)
+    kind = whatif_of(pi.FittedModel(model, rows, y)).predictor.kind
+    for loss in LOSSES[kind]:
+        same_importance(lambda engine: pi.FittedModel(model, rows, y, engine=engine), loss)
+
+
+def test_effects_equal_those_of_predicted_copies() -> None:
+    for name in ("LinearRegression", "PoissonRegressor", "LogisticRegression, 3", "Probit"):
+        model, rows, y = fit(name)
+        exact, slow = (pi.FittedModel(model, rows, y, engine=e) for e in ("linear", "batched"))
+        for variable in ("x1", "x3"):
+            one, other = exact.pd(variable), slow.pd(variable)
+            np.testing.assert_allclose(one.params, other.params, rtol=0, atol=1e-12)
+            np.testing.assert_allclose(one.bse, other.bse, rtol=0, atol=1e-12)
+
+
+def test_some_permutations_are_those_of_the_batched_engine() -> None:
+    model, rows, y = fit("GLM gamma")
+    exact, slow = (
+        pi.FittedModel(model, rows, y, engine=e, seed=1).pfi(permutations=5)
+        for e in ("linear", "batched")
+    )
+    assert (exact.mcse[:3] > 0).all()
+    np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
+    np.testing.assert_allclose(exact.mcse, slow.mcse, rtol=0, atol=IMPORTANCES)
+
+
+@pytest.mark.parametrize("name", ["LinearRegression", "LogisticRegression, 3", "GLM gamma"])
+def test_small_memory_gives_the_same(name: str) -> None:
+    model, rows, y = fit(name)
+    loss = "log" if "Logistic" in name else "absolute"
+    whole, small = (pi.FittedModel(model, rows, y, memory_mb=mb) for mb in (256.0, 1e-3))
+    assert len(list(whatif_of(small).cross(["x1"], whatif_of(small).sample.variables))) > 1
+    np.testing.assert_allclose(
+        small.pfi(loss=loss).params, whole.pfi(loss=loss).params, rtol=0, atol=1e-12
+    )
+
+
+class TestSquaredLoss:
+    """Sums of squared errors over all pairs, from moments."""
+
+    def naive(self, model: Any, rows: np.ndarray, y: np.ndarray, column: int) -> np.ndarray:
+        """All pairs' losses: row i with the value of row k."""
+        losses = np.empty((len(y), len(y)))
+        for k, value in enumerate(rows[:, column]):
+            copies = rows.copy()
+            copies[:, column] = value
+            losses[:, k] = (y - model.predict(copies)) ** 2
+        return losses
+
+    @pytest.mark.parametrize("repeated", [False, True])
+    def test_it_equals_the_loop_over_all_pairs(self, repeated: bool) -> None:
+        drawn = np.random.default_rng(3).integers(0, N, 90) if repeated else np.arange(N)
+        rows, y = X[drawn], Y["number"][drawn]
+        assert repeated == (len(np.unique(rows[:, 0])) < len(rows))
+        model = Ridge().fit(X, Y["number"])
+        result = pi.FittedModel(model, rows, y).pfi()
+        assert result.context.engine == "linear, exact"
+        n = len(y)
+        for j in range(4):
+            losses = self.naive(model, rows, y, j)
+            increase = losses - np.diag(losses)[:, None]
+            h = (increase.sum(axis=0) + increase.sum(axis=1)) / (n - 1)
+            expected = increase.sum() / (n * (n - 1)), np.std(h, ddof=1) / np.sqrt(n)
+            found = result.params.iloc[j], result.bse.iloc[j]
+            np.testing.assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
+
+    def test_both_sides_of_the_sums_are_those_over_all_pairs(self) -> None:
+        model, rows, y = fit("Ridge")
+        values, counts = np.array([2.0, -1.0, 0.5]), np.array([N - 5, 3, 2])  # out of order
+        donors = Distinct(pd.DataFrame({"x1": values}), np.zeros(N, np.intp), counts)
+        whatif = whatif_of(pi.FittedModel(model, rows, y, engine="linear"))
+        found = whatif.summed_losses(["x1"], donors, y, NAMED["squared"])
+        copies = [np.column_stack([np.full(N, value), rows[:, 1:]]) for value in values]
+        losses = np.column_stack([(y - model.predict(copy)) ** 2 for copy in copies])
+        np.testing.assert_allclose(found[0], losses @ counts, rtol=IMPORTANCES)
+        np.testing.assert_allclose(found[1], losses.sum(axis=0), rtol=IMPORTANCES)
+
+    def test_least_squares_on_its_own_rows_gives_twice_the_explained_variance(self) -> None:
+        # PFI = 2 b^2 s^2 + 2 b cov(x, residual), and residuals are uncorrelated with x.
+        model, rows, y = fit("LinearRegression")
+        found = pi.FittedModel(model, rows, y, engine="linear").pfi().params
+        expected = 2 * model.coef_**2 * rows.var(axis=0, ddof=1)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
+
+    def test_a_large_mean_of_a_feature_costs_no_digits(self) -> None:
+        y = Y["number"]
+        moved = X + np.array([1e5, 0, 0, 0])
+        far = LinearRegression().fit(moved, y)
+        found = pi.FittedModel(far, moved, y, engine="linear").pfi().params
+        expected = 2 * far.coef_**2 * moved.var(axis=0, ddof=1)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)  # 1e5 x rounding unit
+
+    def test_a_group_moves_jointly(self) -> None:
+        model, rows, y = fit("LinearRegression")
+        groups = {"both": ["x1", "x2"], "rest": ["x3", "x4"]}
+        same_importance(
+            lambda engine: pi.FittedModel(model, rows, y, groups=groups, engine=engine), "squared"
+        )
+
+    def test_a_constant_feature_has_importance_0_exactly(self) -> None:
+        for name in ("LinearRegression", "OLS", "PoissonRegressor", "Logit"):
+            model, _, y = fit(name)
+            result = pi.FittedModel(model.fit(X, y), X, y).pfi()
+            assert result.context.engine == "linear, exact"
+            assert result.params["x4"] == 0
+            assert result.bse["x4"] == 0
+
+    def test_a_feature_with_coefficient_0_has_importance_0_exactly(self) -> None:
+        model = Lasso(0.6).fit(X, Y["number"])
+        unused = model.coef_ == 0
+        assert 0 < unused[:3].sum() < 3
+        result = pi.FittedModel(model, X, Y["number"]).pfi()
+        assert ((result.params == 0) == unused).all()
+
+
+DATA = pd.DataFrame(X[:, :3], columns=list("abk")).assign(
+    k=X[:, 2].astype(int),
+    g=pd.Categorical.from_codes(X[:, 2].astype(int), list("uvwxy")),
+    s=np.where(X[:, 2] > 2, "high", "low"),
+    label=np.where(Y["two"] == 1, "yes", "no"),
+    **Y,
+)
+FORMULAS: dict[str, Callable[[], Any]] = {
+    "ols": lambda: smf.ols("number ~ a + I(a**2) + C(k)", DATA).fit(),
+    "splines": lambda: smf.ols("number ~ a + I(a**2) + bs(b, df=4) + C(k)", DATA).fit(),
+    "wls": lambda: smf.wls("number ~ a + s", DATA, weights=np.linspace(1, 2, N)).fit(),
+    "rlm": lambda: smf.rlm("number ~ a + standardize(b)", DATA).fit(),
+    "quantreg": lambda: smf.quantreg("number ~ a + np.exp(b)", DATA).fit(q=0.3),
+    "glm": lambda: smf.glm("count ~ a + C(k)", DATA, family=POISSON).fit(),
+    "glm of labels": lambda: smf.glm("label ~ a + b", DATA, family=PROBIT).fit(),
+    "logit": lambda: smf.logit("two ~ a + s", DATA).fit(disp=0),
+    "probit": lambda: smf.probit("two ~ a + b + k", DATA).fit(disp=0),
+    "mnlogit": lambda: smf.mnlogit("three ~ a + b + I(b**2)", DATA).fit(disp=0),
+    "poisson": lambda: smf.poisson("count ~ a + k", DATA).fit(disp=0),
+}
+
+
+def of_formula(name: str, **options: Any) -> pi.FittedModel:
+    results = FORMULAS[name]()
+    return pi.FittedModel(results, DATA, results.model.formula.split(" ~ ")[0], **options)
+
+
+class TestFormulas:
+    @pytest.mark.parametrize("name", FORMULAS)
+    def test_results_of_a_formula_equal_predicted_copies(self, name: str) -> None:
+        compare_each(whatif_of(of_formula(name)))
+
+    @pytest.mark.parametrize("name", FORMULAS)
+    def test_results_of_a_formula_are_read(self, name: str) -> None:
+        whatif = whatif_of(of_formula(name))
+        assert whatif.name == "linear, exact"
+        for loss in LOSSES[whatif.predictor.kind]:
+            same_importance(lambda engine: of_formula(name, engine=engine), loss)
+
+    def test_results_of_a_formula_with_interactions_are_predicted_in_batches(self) -> None:
+        results = smf.ols("number ~ a*b + a:s + C(k)", DATA).fit()
+        whatif = whatif_of(pi.FittedModel(results, DATA, "number"))
+        compare_each(whatif)
+        exact, slow = (
+            pi.FittedModel(results, DATA, "number", engine=e).pfi(permutations="all")
+            for e in ("auto", "batched")
+        )
+        np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
+        np.testing.assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
+
+    def test_results_made_by_formulaic_equal_predicted_copies(self) -> None:
+        before = statsmodels.formula.options.formula_engine
+        statsmodels.formula.options.formula_engine = "formulaic"
+        try:
+            results = smf.ols("number ~ a + C(k)", DATA).fit()
+            compare_each(whatif_of(pi.FittedModel(results, DATA, "number")))
+        finally:
+            statsmodels.formula.options.formula_engine = before
+
+    @pytest.mark.parametrize(
+        "learner", [LinearRegression(), Ridge(), pi.statsmodels_learner(sm.OLS), LINEAR_SVR]
+    )
+    def test_a_variable_that_drives_several_columns(self, learner: Any) -> None:
+        formula = "number ~ a + I(a**2) + bs(b, df=4) + C(k)"
+        fitted = pi.Learner.from_formula(formula, DATA, learner).fit_model(seed=1)
+        assert whatif_of(fitted).name == "linear, exact"
+        compare_each(whatif_of(fitted))
+
+    @pytest.mark.parametrize("learner", [LogisticRegression(), pi.statsmodels_learner(sm.MNLogit)])
+    def test_classifiers_of_a_formula(self, learner: Any) -> None:
+        fitted = pi.Learner.from_formula("three ~ a + I(a**2) + b", DATA, learner).fit_model(seed=1)
+        assert whatif_of(fitted).name == "linear, exact"
+        compare_each(whatif_of(fitted))
+
+    def test_interactions_are_predicted_in_batches_and_other_variables_are_not(self) -> None:
+        learner = pi.Learner.from_formula("number ~ a*b + a:s + C(k)", DATA, LinearRegression())
+        whatif = whatif_of(learner.fit_model(seed=1))
+        asked = []
+        predict = whatif.predictor
+        compare_each(whatif)
+        whatif.predictor = lambda matrix: asked.append(len(matrix)) or predict(matrix)
+        for variable, copies in (("a", N * N), ("b", N * N), ("s", N * N), ("k", 0)):
+            asked.clear()
+            found = in_order(whatif, [variable], whatif.sample.variables)
+            assert found.shape == (N, N)
+            assert sum(asked) == copies
+
+    def test_refits_equal_those_of_the_batched_engine(self) -> None:
+        learner = pi.Learner.from_formula("number ~ a*b + C(k) + s", DATA, LinearRegression())
+        exact, slow = (
+            learner.fit(pi.Bootstrap(4), seed=1, engine=e).pfi(permutations="all")
+            for e in ("auto", "batched")
+        )
+        assert exact.context.engine == "linear, exact"
+        np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
+        np.testing.assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
+
+
+ONE_HOT = ("g", OneHotEncoder(), ["g"])
+PIPELINES = {
+    "scaler": (make_pipeline(StandardScaler(), LinearRegression()), "number"),
+    "splines": (make_pipeline(SplineTransformer(), Ridge()), "number"),
+    "scaler, classes": (make_pipeline(StandardScaler(), LogisticRegression()), "three"),
+    "scaler, labels": (make_pipeline(StandardScaler(), LinearSVC(random_state=0)), "two"),
+    "only step": (make_pipeline(Ridge()), "number"),
+}
+
+
+class TestPipelines:
+    @pytest.mark.parametrize("name", PIPELINES)
+    def test_columnwise_steps_before_a_linear_model(self, name: str) -> None:
+        pipeline, response = PIPELINES[name]
+        rows, y = X[:, :3], Y[response]
+        pipeline.fit(rows, y)
+        whatif = whatif_of(pi.FittedModel(pipeline, rows, y))
+        assert whatif.name == "linear, exact"
+        compare_each(whatif)
+        for loss in LOSSES[whatif.predictor.kind]:
+            same_importance(lambda engine: pi.FittedModel(pipeline, rows, y, engine=engine), loss)
+
+    @pytest.mark.parametrize("remainder", ["passthrough", StandardScaler()])
+    @pytest.mark.parametrize("response", ["two", "three"])
+    def test_encoders_of_frames_before_logistic_regression(
+        self, response: str, remainder: Any
+    ) -> None:
+        encoder = ColumnTransformer([ONE_HOT], remainder=remainder)
+        frame, y = DATA[["a", "b", "g"]], DATA[response]
+        pipeline = make_pipeline(encoder, LogisticRegression()).fit(frame, y)
+        whatif = whatif_of(pi.FittedModel(pipeline, frame, y))
+        assert whatif.name == "linear, exact"
+        compare_each(whatif)
+        for loss in LOSSES["probability"]:
+            same_importance(lambda engine: pi.FittedModel(pipeline, frame, y, engine=engine), loss)
+
+    def test_steps_that_mix_columns_are_predicted_in_batches(self) -> None:
+        rows, y = X[:, :3], Y["number"]
+        pipeline = make_pipeline(StandardScaler(), PCA(2), LinearRegression()).fit(rows, y)
+        compare_each(whatif_of(pi.FittedModel(pipeline, rows, y)))
+        same_importance(lambda engine: pi.FittedModel(pipeline, rows, y, engine=engine), "squared")
+
+
+class Shifted(LinearRegression):
+    def predict(self, X: Any) -> np.ndarray:
+        return super().predict(X) + 1
+
+
+class NotNegative(LinearRegression):
+    def predict(self, X: Any) -> np.ndarray:
+        return np.maximum(super().predict(X), 0)
+
+
+class TestModelsThatAreNotLinear:
+    def right_numbers(self, model: Any, rows: np.ndarray, y: np.ndarray) -> str:
+        """The engine's name; its numbers are those of predicted copies."""
+        fitted = pi.FittedModel(model, rows, y)
+        compare_each(whatif_of(fitted))
+        slow = pi.FittedModel(model, rows, y, engine="batched").pfi(permutations="all")
+        np.testing.assert_allclose(
+            fitted.pfi(permutations="all").params, slow.params, rtol=0, atol=IMPORTANCES
+        )
+        return str(whatif_of(fitted).name)
+
+    def test_altered_predictions(self) -> None:
+        model = Shifted().fit(X, Y["number"])
+        assert self.right_numbers(model, X, Y["number"]).startswith("batched")
+
+    def test_predictions_that_are_altered_only_beyond_the_rows_as_they_are(self) -> None:
+        # No row's own prediction is below 0, but some what-if copies' are.
+        y = Y["number"]
+        rows, y = X[:, :3], y - np.quantile(LinearRegression().fit(X, y).predict(X), 0.3)
+        model = NotNegative().fit(rows, y)
+        above = LinearRegression.predict(model, rows) > 0
+        self.right_numbers(model, rows[above], y[above])
+
+    def test_transformed_responses(self) -> None:
+        model = TransformedTargetRegressor(LinearRegression(), func=np.log, inverse_func=np.exp)
+        model.fit(X, Y["positive"])
+        assert self.right_numbers(model, X, Y["positive"]) == "batched"
+
+    def test_other_links_of_a_classifier(self) -> None:
+        model = SGDClassifier(loss="modified_huber", random_state=0).fit(X, Y["two"])
+        assert self.right_numbers(model, X, Y["two"]) == (
+            "batched (the linear engine does not reproduce its predictions)"
+        )
+        result = pi.FittedModel(model, X, Y["two"]).pfi()
+        assert "linear engine does not reproduce" in str(result.summary())
+
+    def test_parameters_that_are_no_coefficients(self) -> None:
+        model = sm.NegativeBinomial(Y["count"], X).fit(disp=0, maxiter=500)
+        assert "can't tell the model's inputs" in self.right_numbers(model, X, Y["count"])
+
+    @pytest.mark.parametrize("offset", [{"offset": X[:, 0] / 9}, {"exposure": np.exp(X[:, 0] / 9)}])
+    def test_offset_and_exposure_of_the_fit_are_not_those_of_other_rows(
+        self, offset: dict[str, np.ndarray]
+    ) -> None:
+        # statsmodels predicts given rows without the offset of the fit.
+        results = sm.GLM(Y["count"], X, family=POISSON, **offset).fit()
+        plain = np.exp(X @ results.params)
+        assert np.abs(results.predict() - plain).max() > 0.01
+        fitted = pi.FittedModel(results, X, Y["count"])
+        assert self.right_numbers(results, X, Y["count"]) == "linear, exact"
+        np.testing.assert_allclose(whatif_of(fitted).factual, plain, rtol=PREDICTIONS)
+
+    def test_a_function_with_an_offset_is_predicted_in_batches(self) -> None:
+        results = sm.GLM(Y["count"], X[:, 1:], family=POISSON, offset=X[:, 0]).fit()
+
+        def predict(rows: pd.DataFrame) -> np.ndarray:
+            return results.predict(rows.iloc[:, 1:].to_numpy(), offset=rows.iloc[:, 0].to_numpy())
+
+        assert self.right_numbers(predict, X, Y["count"]) == "batched"
+
+    def test_a_support_vector_machine_with_another_kernel(self) -> None:
+        model = SVR().fit(X, Y["number"])
+        assert self.right_numbers(model, X, Y["number"]) == "batched"
+
+    def test_classes_decided_pair_by_pair(self) -> None:
+        # coef_ has one row for each pair of classes, as many as there are classes.
+        model = SVC(kernel="linear").fit(X, Y["three"])
+        assert self.right_numbers(model, X, Y["three"]).startswith("batched")
+
+    def test_classes_decided_pair_by_pair_in_rows_of_one_class(self) -> None:
+        # These rows' own predictions are all the same.
+        model = SVC(kernel="linear").fit(X, Y["three"])
+        for k in range(3):
+            rows = X[model.predict(X) == k]
+            self.right_numbers(model, rows, np.full(len(rows), k))
+
+
+class TestChoice:
+    def test_the_linear_engine_can_be_asked_for(self) -> None:
+        model, rows, y = fit("LinearRegression")
+        assert "linear, exact" in str(pi.FittedModel(model, rows, y).pfi().summary())
+        assert pi.FittedModel(model, rows, y, engine="linear").pfi().context.engine == (
+            "linear, exact"
+        )
+
+    def test_it_serves_no_forest(self) -> None:
+        forest = RandomForestRegressor(3, random_state=0).fit(X, Y["number"])
+        with pytest.raises(
+            OptionError,
+            match='engine="linear"` can\'t serve RandomForestRegressor: it is not a linear model',
+        ):
+            pi.FittedModel(forest, X, Y["number"], engine="linear").pfi()
+
+    def test_it_says_why_it_can_not_serve_a_model(self) -> None:
+        model = SGDClassifier(loss="modified_huber", random_state=0).fit(X, Y["two"])
+        with pytest.raises(OptionError, match="SGDClassifier: the linear engine does not repro"):
+            pi.FittedModel(model, X, Y["two"], engine="linear").pfi()
+        with pytest.raises(OptionError, match="can't serve Shifted"):
+            pi.FittedModel(Shifted().fit(X, Y["number"]), X, Y["number"], engine="linear").pfi()
+
+    def test_sparse_coefficients_are_predicted_in_batches(self) -> None:
+        model = LogisticRegression().fit(X[:, :3], Y["two"]).sparsify()
+        whatif = whatif_of(pi.FittedModel(model, X[:, :3], Y["two"]))
+        assert whatif.name == "batched"
+        compare_each(whatif)
