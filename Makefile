@@ -27,7 +27,7 @@ calibration: $(VENV)/.test
 acceptance: $(VENV)/.test
 	$(BIN)/python -m pytest -s -m acceptance tests/acceptance tests/docs
 
-bench: $(VENV)/.test
+bench: $(VENV)/.bench
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py
 
 format: $(VENV)/.dev
@@ -48,6 +48,10 @@ $(VENV)/.base: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	$(PIP) install -e '.[test]'
 	touch $@ $(VENV)/.base
+
+$(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e '.[bench]'
+	touch $@ $(VENV)/.test $(VENV)/.base
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(PIP) install -e '.[dev]'
