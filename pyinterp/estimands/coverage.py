@@ -13,10 +13,10 @@ def published(share: str) -> str:
     )
 
 
-def studied(share: str, *caveats: str) -> str:
-    """Say what our simulations of half-sample intervals found."""
-    more = "".join(f"; {caveat}" for caveat in caveats)
+def studied(share: str, *others: str) -> str:
+    """Say what our simulations of half-sample intervals found, and for what they are wide."""
+    wide = " and ".join(("unstable learners", *others))
     return (
         f"In simulations (54 settings, n = 50 to 1,000) nominal 95% intervals covered {share}; "
-        f"they are wide for unstable learners{more}."
+        f"they are wide for {wide}."
     )

@@ -31,7 +31,7 @@ COVERAGE = {
     ("corrected", "bootstrap"): published("67-99%"),
     ("corrected", "subsampling"): published("59-96%"),
 }
-HALF_SAMPLE = {("half-sample", "half-sampling"): studied("93-99%", "wider for irrelevant features")}
+HALF_SAMPLE = {("half-sample", "half-sampling"): studied("93-99%", "irrelevant features")}
 # A feature that the model never uses can differ from 0 by the rounding of sums in another order.
 ROUNDING = 1e-12
 
