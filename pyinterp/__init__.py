@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         FreshDraws,
         HalfSampling,
         Holdout,
+        NestedCrossValidation,
         Subsampling,
     )
     from pyinterp.results import EstimandResults
@@ -38,6 +39,7 @@ __all__ = [
     "Learner",
     "LearnerResults",
     "Loss",
+    "NestedCrossValidation",
     "Subsampling",
     "compare",
     "datasets",
@@ -57,6 +59,7 @@ _HOME = {
     "Learner": "learner",
     "LearnerResults": "learner",
     "Loss": "losses",
+    "NestedCrossValidation": "resampling",
     "Subsampling": "resampling",
     "compare": "comparison",
     "statsmodels_learner": "adapters",

@@ -19,7 +19,7 @@ from tqdm import tqdm
 from pyinterp.context import Context, Fit
 from pyinterp.engine import EngineName, WhatIf, dispatch
 from pyinterp.errors import InferenceError, check_choice, check_memory
-from pyinterp.estimands.base import Case, Estimand, Measurement, Subject
+from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject
 from pyinterp.estimands.effects import Grid, PDKind, Scale, partial_dependence
 from pyinterp.estimands.permutation import Permutations, Relation, permutation_importance
 from pyinterp.estimands.risk import RiskRelation, risk
@@ -29,6 +29,7 @@ from pyinterp.inference import (
     Alternative,
     CovType,
     Evidence,
+    Fold,
     Half,
     adjust,
     variance,
@@ -49,8 +50,9 @@ class Reading(TypedDict, total=False):
 
     Attributes
     ----------
-    cov_type : {"half-sample", "corrected", "naive", "rows", "ustat"}
-        Variance estimator; by default "half-sample" after `HalfSampling`, "corrected" for other
+    cov_type : {"half-sample", "nested-cv", "corrected", "naive", "rows", "ustat"}
+        Variance estimator; by default "half-sample" after `HalfSampling`, "nested-cv" after
+        `NestedCrossValidation`, "corrected" for other
         refits that share rows, "naive" for fresh draws, "ustat" for one fitted model.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis of the tests and side of the intervals.
@@ -170,17 +172,27 @@ class Analysis:
 
     @property
     def estimating(self) -> tuple[Refit, ...]:
-        """The refits whose mean is the estimate: those in no pair, or all if there are none."""
+        """The refits whose mean is the estimate: all, if there are only pairs."""
         return estimating(self.refits)
 
     def evidence(self, estimand: Estimand) -> Evidence:
         """Return the estimates of every refit."""
         read = [estimand.read(m) for m in self.measure(estimand)]
         halves: dict[int, list[Half]] = {}
+        outer: dict[int, Estimate] = {}
+        inner: dict[int, list[Estimate]] = {}
+        alone = []
         for refit, estimate in zip(self.refits, read, strict=True):
-            if refit.pair is not None:
-                halves.setdefault(refit.pair, []).append(Half(estimate, refit.evaluation.rows))
-        alone = [e for r, e in zip(self.refits, read, strict=True) if r.pair is None]
+            group = refit.group
+            if _estimates(refit):
+                alone.append(estimate)
+            if group is not None and group.kind == "pair":
+                half = Half(estimate, refit.evaluation.rows)
+                halves.setdefault(group.number, []).append(half)
+            elif group is not None and group.inner:
+                inner.setdefault(group.number, []).append(estimate)
+            elif group is not None:
+                outer[group.number] = estimate
         own = self.estimating
         return Evidence(
             estimates=tuple(alone or read),
@@ -188,7 +200,8 @@ class Analysis:
             correction=self.correction,
             # A pair of which one refit failed says nothing.
             pairs=tuple((pair[0], pair[1]) for pair in halves.values() if len(pair) == 2),
-            apart=own[0].pair is None,
+            folds=tuple(Fold(outer[k], tuple(inner.get(k, ()))) for k in outer),
+            apart=bool(alone),
             floor=estimand.floor,
         )
 
@@ -416,8 +429,11 @@ class _Draws:
 
 def estimating(refits: Sequence[Refit]) -> tuple[Refit, ...]:
     """Return the refits whose mean is the estimate."""
-    alone = tuple(r for r in refits if r.pair is None)
-    return alone or tuple(refits)
+    return tuple(r for r in refits if _estimates(r)) or tuple(refits)
+
+
+def _estimates(refit: Refit) -> bool:
+    return refit.group is None or refit.group.estimates
 
 
 def context_of(
@@ -447,7 +463,7 @@ def context_of(
         studied=studied,
         where=where,
         refits=len(own),
-        pairs=sum(r.pair is not None for r in refits) // 2,
+        pairs=sum(r.group is not None and r.group.kind == "pair" for r in refits) // 2,
         failed=failed,
         unit=unit,
         n_train=float(np.mean([r.n_train for r in own])),

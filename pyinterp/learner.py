@@ -447,7 +447,9 @@ class LearnerResults(Interpretable):
     @property
     def halves(self) -> tuple[Refit, ...]:
         """The fitted models on complementary halves, two per pair; none for other plans."""
-        return tuple(r for r in self._analysis.refits if r.pair is not None)
+        return tuple(
+            r for r in self._analysis.refits if r.group is not None and r.group.kind == "pair"
+        )
 
     @property
     def seed(self) -> int:

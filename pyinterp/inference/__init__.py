@@ -1,7 +1,7 @@
 """Inference, once for all estimands: variances, intervals, tests and multiplicity."""
 
 from pyinterp.inference.cov_types import COV_TYPES, default, variance
-from pyinterp.inference.evidence import Evidence, Half, combined
+from pyinterp.inference.evidence import Evidence, Fold, Half, combined
 from pyinterp.inference.half_sample import HalfSampleVariance
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, adjust, interval, p_values
 from pyinterp.inference.simultaneous import simultaneous_level
@@ -13,6 +13,7 @@ __all__ = [
     "Alternative",
     "CovType",
     "Evidence",
+    "Fold",
     "Half",
     "HalfSampleVariance",
     "Variance",

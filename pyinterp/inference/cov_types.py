@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping
 from pyinterp.errors import check_choice
 from pyinterp.inference.evidence import Evidence
 from pyinterp.inference.half_sample import half_sample
+from pyinterp.inference.nested import nested_cv
 from pyinterp.inference.variance import CovType, Variance, corrected, naive, rows, ustat
 
 __all__ = ["COV_TYPES", "default", "variance"]
 
 COV_TYPES: Mapping[str, Callable[[Evidence], Variance]] = {
     "half-sample": half_sample,
+    "nested-cv": nested_cv,
     "corrected": corrected,
     "naive": naive,
     "rows": rows,
@@ -23,11 +25,13 @@ COV_TYPES: Mapping[str, Callable[[Evidence], Variance]] = {
 def default(evidence: Evidence) -> CovType:
     """Return the best that the refits can serve.
 
-    "half-sample" if there are pairs of halves, "ustat" for one model, "naive" for fresh data, else
-    "corrected".
+    "half-sample" if there are pairs of halves, "nested-cv" if there are folds within folds, "ustat"
+    for one model, "naive" for fresh data, else "corrected".
     """
     if evidence.pairs:
         return "half-sample"
+    if evidence.folds:
+        return "nested-cv"
     if len(evidence.estimates) == 1:
         return "ustat"
     return "corrected" if evidence.correction > 0 else "naive"

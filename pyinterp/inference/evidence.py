@@ -12,7 +12,7 @@ from pyinterp.design import IntArray
 from pyinterp.estimands.base import Estimate
 from pyinterp.sample import FloatArray
 
-__all__ = ["Evidence", "Half", "combined"]
+__all__ = ["Evidence", "Fold", "Half", "combined"]
 
 
 class Half(NamedTuple):
@@ -29,6 +29,20 @@ class Half(NamedTuple):
     rows: IntArray
 
 
+class Fold(NamedTuple):
+    """The refit that left a fold out, evaluated on it, and those that left out another one too.
+
+    Attributes
+    ----------
+    outer : Estimate
+    inner : tuple of Estimate
+        Each evaluated on the other fold that it left out.
+    """
+
+    outer: Estimate
+    inner: tuple[Estimate, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
     """All that a variance may use.
@@ -43,6 +57,8 @@ class Evidence:
         c of Nadeau and Bengio: n2/n1 if refits share rows, else 0.
     pairs : tuple of pairs of Half
         Refits on complementary halves.
+    folds : tuple of Fold
+        Folds of nested cross-validation.
     apart : bool
         Whether `estimates` are of other refits than the pairs'.
     floor : float or None
@@ -53,6 +69,7 @@ class Evidence:
     clusters: tuple[IntArray | None, ...]
     correction: float
     pairs: tuple[tuple[Half, Half], ...] = ()
+    folds: tuple[Fold, ...] = ()
     apart: bool = True
     floor: float | None = None
 
@@ -76,6 +93,13 @@ def combined(
         pairs=tuple(
             (side([pair[0] for pair in same]), side([pair[1] for pair in same]))
             for same in zip(*(part.pairs for part in parts), strict=True)
+        ),
+        folds=tuple(
+            Fold(
+                function(*(fold.outer for fold in same)),
+                tuple(map(function, *(fold.inner for fold in same))),
+            )
+            for same in zip(*(part.folds for part in parts), strict=True)
         ),
         floor=floor,
     )

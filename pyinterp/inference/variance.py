@@ -16,7 +16,7 @@ from pyinterp.sample import FloatArray
 
 __all__ = ["CovType", "Variance", "corrected", "naive", "rows", "ustat"]
 
-CovType: TypeAlias = Literal["half-sample", "corrected", "naive", "rows", "ustat"]
+CovType: TypeAlias = Literal["half-sample", "nested-cv", "corrected", "naive", "rows", "ustat"]
 
 
 @dataclass(frozen=True, kw_only=True)

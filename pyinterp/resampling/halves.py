@@ -12,6 +12,7 @@ from pyinterp.errors import DataError, OptionError
 from pyinterp.resampling.base import (
     REDRAWS,
     By,
+    Group,
     Split,
     Splitting,
     all_present,
@@ -97,8 +98,8 @@ class HalfSampling(Splitting):
             yield redraw(lambda: subsample(units, FRACTION, rng), units, classes, self.label)
         for pair in range(self.pairs):
             first, second = _halves(units, rng, classes)
-            yield Split(first, second, pair)
-            yield Split(second, first, pair)
+            yield Split(first, second, Group("pair", pair))
+            yield Split(second, first, Group("pair", pair))
 
 
 def _halves(

@@ -212,7 +212,7 @@ class TestPlan:
         results = self.fit(pi.HalfSampling(2, pairs=20))
         sizes = set()
         for first, second in zip(results.halves[::2], results.halves[1::2], strict=True):
-            assert first.pair == second.pair
+            assert first.group == second.group
             np.testing.assert_array_equal(first.train_rows, second.evaluation.rows)
             np.testing.assert_array_equal(second.train_rows, first.evaluation.rows)
             both = np.concatenate([first.train_rows, second.train_rows])
