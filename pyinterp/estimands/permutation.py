@@ -18,7 +18,7 @@ from pyinterp.losses import LOSSES, Loss, LossLike, choose
 from pyinterp.sample import FloatArray
 from pyinterp.samplers import Distinct, balanced
 
-__all__ = ["Permutations", "Relation", "permutation_importance", "switched_losses"]
+__all__ = ["Permutations", "Relation", "permutation_importance", "some_pairs", "switched_losses"]
 
 Permutations: TypeAlias = int | Literal["auto", "all"]
 Relation: TypeAlias = Literal["difference", "ratio"]
@@ -189,7 +189,7 @@ def switched_losses(
     donors = whatif.distinct(variables)
     k = _number(permutations, n, len(donors.values), whatif.most_pairs(variables, donors, loss))
     if k < n - 1:
-        return _some_pairs(whatif, y, losses, variables, loss, donors, balanced(n, k, rng))
+        return some_pairs(whatif, y, losses, variables, loss, donors, balanced(n, k, rng))
     return _all_pairs(whatif, y, losses, variables, loss, donors)
 
 
@@ -223,7 +223,7 @@ def _all_pairs(
     )
 
 
-def _some_pairs(
+def some_pairs(
     whatif: WhatIf,
     y: FloatArray,
     losses: FloatArray,
@@ -232,6 +232,7 @@ def _some_pairs(
     donors: Distinct,
     index: IntArray,
 ) -> tuple[Estimate, Estimate]:
+    """Return what `switched_losses` does, from the donors ``index[i]`` of row i, shape (n, k)."""
     n, k = index.shape
     predictions = whatif.paired(variables, donors.values, donors.of_row[index])
     matrix = loss(y[:, None], predictions)
