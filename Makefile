@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint docs calibration acceptance bench format clean
+.PHONY: demo test lint docs calibration acceptance bench study format clean
 
 demo: $(VENV)/.base
 	$(BIN)/python vignettes/demo.py demo_output
@@ -29,6 +29,9 @@ acceptance: $(VENV)/.test
 
 bench: $(VENV)/.bench
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py
+
+study: $(VENV)/.test
+	OMP_NUM_THREADS=1 $(BIN)/python studies/run.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyinterp import datasets
+    from pyinterp import datasets, simulation
     from pyinterp.adapters import statsmodels_learner
     from pyinterp.comparison import compare, summary_col
     from pyinterp.fitted import FittedModel
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
         Bootstrap,
         CrossValidation,
         FreshDraws,
+        HalfSampling,
         Holdout,
+        NestedCrossValidation,
         Subsampling,
     )
     from pyinterp.results import EstimandResults
@@ -32,13 +34,16 @@ __all__ = [
     "EstimandResults",
     "FittedModel",
     "FreshDraws",
+    "HalfSampling",
     "Holdout",
     "Learner",
     "LearnerResults",
     "Loss",
+    "NestedCrossValidation",
     "Subsampling",
     "compare",
     "datasets",
+    "simulation",
     "statsmodels_learner",
     "summary_col",
 ]
@@ -49,10 +54,12 @@ _HOME = {
     "EstimandResults": "results",
     "FittedModel": "fitted",
     "FreshDraws": "resampling",
+    "HalfSampling": "resampling",
     "Holdout": "resampling",
     "Learner": "learner",
     "LearnerResults": "learner",
     "Loss": "losses",
+    "NestedCrossValidation": "resampling",
     "Subsampling": "resampling",
     "compare": "comparison",
     "statsmodels_learner": "adapters",
@@ -62,8 +69,8 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     """Import the module that holds `name` (PEP 562)."""
-    if name == "datasets":
-        return importlib.import_module("pyinterp.datasets")
+    if name in ("datasets", "simulation"):
+        return importlib.import_module(f"pyinterp.{name}")
     if name in _HOME:
         value = getattr(importlib.import_module(f"pyinterp.{_HOME[name]}"), name)
         globals()[name] = value

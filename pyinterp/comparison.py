@@ -13,7 +13,7 @@ from statsmodels.iolib.tableformatting import fmt_params
 
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.base import Estimand, Estimate, Terms
-from pyinterp.inference import Evidence, variance
+from pyinterp.inference import combined, variance
 from pyinterp.interpretable import Interpretable, Reading, options_of
 from pyinterp.losses import LossLike
 from pyinterp.results import EstimandResults
@@ -71,7 +71,7 @@ def compare(
     >>> bool(pi.compare(*fits).params.iloc[0] < 0)
     True
     """
-    cov_type, alternative, p_adjust = options_of(reading)
+    options = options_of(reading)
     if not others:
         raise OptionError("A comparison needs at least two results; got one.")
     results = [_as_results(r, loss) for r in (first, *others)]
@@ -79,13 +79,8 @@ def compare(
     base, differences = results[0], []
     for other in results[1:]:
         _check_comparable(base, other)
-        pairs = zip(base.evidence.estimates, other.evidence.estimates, strict=True)
-        differences.append([a.minus(b) for a, b in pairs])
-    evidence = Evidence(
-        estimates=tuple(Estimate.stack(parts) for parts in zip(*differences, strict=True)),
-        clusters=base.evidence.clusters,
-        correction=base.evidence.correction,
-    )
+        differences.append(combined(Estimate.minus, [base.evidence, other.evidence]))
+    evidence = combined(lambda *parts: Estimate.stack(parts), differences)
     contrasts = [f"{labels[0]} - {label}" for label in labels[1:]]
     estimand = base.estimand
     return replace(
@@ -98,20 +93,22 @@ def compare(
             coverage={},
             description=f"difference in {estimand.description}",
             null=0.0,
+            floor=None,
             notes=(_note(estimand, contrasts),),
             exact="",
             zero_variance="the two agree exactly in every refit",
         ),
         evidence=evidence,
-        variance=variance(evidence, cov_type),
+        variance=variance(evidence, options.cov_type),
         context=replace(
             base.context,
             learner=_learners(labels),
             engine=" / ".join(dict.fromkeys(r.context.engine for r in results)),
         ),
         fit=None,
-        alternative=alternative,
-        p_adjust=p_adjust,
+        alternative=options.alternative,
+        p_adjust=options.p_adjust,
+        simultaneous=options.simultaneous,
     )
 
 

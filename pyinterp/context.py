@@ -58,8 +58,12 @@ class Context:
         Name under which published simulations studied the plan; empty if they did not.
     where : {"out of sample", "in sample", "evaluation rows"}
         What the rows are to the models that they evaluate.
-    refits, failed : int
-        Refits that were made and that failed.
+    refits : int
+        Refits whose mean is the estimate.
+    pairs : int
+        Pairs of refits on complementary halves.
+    failed : int
+        Refits that failed.
     unit : {"rows", "clusters"}
         What is resampled.
     n_train, n_evaluation : float
@@ -83,6 +87,7 @@ class Context:
     studied: str
     where: str
     refits: int
+    pairs: int
     failed: int
     unit: str
     n_train: float
@@ -120,6 +125,10 @@ class Shown(Protocol):
     @property
     def p_adjust(self) -> str | None:
         """Adjustment of p-values."""
+
+    @property
+    def simultaneous(self) -> bool:
+        """Whether intervals cover all terms at once."""
 
     @property
     def support(self) -> dict[str, npt.NDArray[Any]]:

@@ -19,7 +19,7 @@ from tqdm import tqdm
 from pyinterp.context import Context, Fit
 from pyinterp.engine import EngineName, WhatIf, dispatch
 from pyinterp.errors import InferenceError, check_choice, check_memory
-from pyinterp.estimands.base import Case, Estimand, Measurement, Subject
+from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject
 from pyinterp.estimands.effects import Grid, PDKind, Scale, partial_dependence
 from pyinterp.estimands.permutation import Permutations, Relation, permutation_importance
 from pyinterp.estimands.risk import RiskRelation, risk
@@ -29,6 +29,8 @@ from pyinterp.inference import (
     Alternative,
     CovType,
     Evidence,
+    Fold,
+    Half,
     adjust,
     variance,
 )
@@ -38,7 +40,7 @@ from pyinterp.results import EstimandResults
 from pyinterp.seeds import Seeds
 from pyinterp.threads import shared_cores, workers
 
-__all__ = ["Analysis", "Interpretable", "Reading", "context_of", "options_of"]
+__all__ = ["Analysis", "Interpretable", "Options", "Reading", "context_of", "options_of"]
 
 PACKAGES = ("pyinterp-stats", "numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
 
@@ -48,23 +50,38 @@ class Reading(TypedDict, total=False):
 
     Attributes
     ----------
-    cov_type : {"naive", "corrected", "rows", "ustat"}
-        Variance estimator; by default "corrected" for refits that share rows, "naive" for fresh
-        draws, "ustat" for one fitted model.
+    cov_type : {"half-sample", "nested-cv", "corrected", "naive", "rows", "ustat"}
+        Variance estimator; by default "half-sample" after `HalfSampling`, "nested-cv" after
+        `NestedCrossValidation`, "corrected" for other
+        refits that share rows, "naive" for fresh draws, "ustat" for one fitted model.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis of the tests and side of the intervals.
     p_adjust : str
         Adjustment of the p-values for multiplicity, a method of statsmodels' ``multipletests``
         such as "holm" or "fdr_bh".
+    simultaneous : bool
+        Whether intervals cover all terms at once with probability 1 - alpha (sup-t), not each of
+        them: a band for a whole curve.
     """
 
     cov_type: CovType | None
     alternative: Alternative
     p_adjust: str | None
+    simultaneous: bool
 
 
-def options_of(reading: Reading) -> tuple[CovType | None, Alternative, str | None]:
-    """Return the inference options, checked, with their defaults."""
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """`Reading` with its defaults."""
+
+    cov_type: CovType | None
+    alternative: Alternative
+    p_adjust: str | None
+    simultaneous: bool
+
+
+def options_of(reading: Reading) -> Options:
+    """Return the inference options, checked."""
     unknown = set(reading) - set(Reading.__annotations__)
     if unknown:
         raise TypeError(f"Unexpected keyword argument {sorted(unknown)[0]!r}.")
@@ -74,7 +91,12 @@ def options_of(reading: Reading) -> tuple[CovType | None, Alternative, str | Non
     if cov_type is not None:
         check_choice("cov_type", cov_type, COV_TYPES)
     adjust(np.empty(0), p_adjust)  # an unknown method fails here, before any prediction
-    return cov_type, alternative, p_adjust
+    return Options(
+        cov_type=cov_type,
+        alternative=alternative,
+        p_adjust=p_adjust,
+        simultaneous=bool(reading.get("simultaneous", False)),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +108,7 @@ class Analysis:
     subject : Subject
         Population, features and predictor, from which estimands settle their terms.
     refits : tuple of Refit
-        The fitted models, one or more.
+        The fitted models, one or more, those in pairs included.
     correction : float
         c of Nadeau and Bengio.
     context : Context
@@ -148,12 +170,39 @@ class Analysis:
                 self._measured[estimand.key] = tuple(shown)
         return self._measured[estimand.key]
 
+    @property
+    def estimating(self) -> tuple[Refit, ...]:
+        """The refits whose mean is the estimate: all, if there are only pairs."""
+        return estimating(self.refits)
+
     def evidence(self, estimand: Estimand) -> Evidence:
         """Return the estimates of every refit."""
+        read = [estimand.read(m) for m in self.measure(estimand)]
+        halves: dict[int, list[Half]] = {}
+        outer: dict[int, Estimate] = {}
+        inner: dict[int, list[Estimate]] = {}
+        alone = []
+        for refit, estimate in zip(self.refits, read, strict=True):
+            group = refit.group
+            if _estimates(refit):
+                alone.append(estimate)
+            if group is not None and group.kind == "pair":
+                half = Half(estimate, refit.evaluation.rows)
+                halves.setdefault(group.number, []).append(half)
+            elif group is not None and group.inner:
+                inner.setdefault(group.number, []).append(estimate)
+            elif group is not None:
+                outer[group.number] = estimate
+        own = self.estimating
         return Evidence(
-            estimates=tuple(estimand.read(m) for m in self.measure(estimand)),
-            clusters=tuple(r.evaluation.clusters for r in self.refits),
+            estimates=tuple(alone or read),
+            clusters=tuple(r.evaluation.clusters for r in own),
             correction=self.correction,
+            # A pair of which one refit failed says nothing.
+            pairs=tuple((pair[0], pair[1]) for pair in halves.values() if len(pair) == 2),
+            folds=tuple(Fold(outer[k], tuple(inner.get(k, ()))) for k in outer),
+            apart=bool(alone),
+            floor=estimand.floor,
         )
 
     def _whatif(self, refit: Refit) -> WhatIf:
@@ -329,19 +378,20 @@ class Interpretable:
     def _results(
         self, estimand: Estimand, reading: Reading, loss: LossLike | None
     ) -> EstimandResults:
-        cov_type, alternative, p_adjust = options_of(reading)
+        options = options_of(reading)
         analysis = self._analysis
         evidence = analysis.evidence(estimand)
         axis_names = estimand.terms.axis_names
         return EstimandResults(
             estimand=estimand,
             evidence=evidence,
-            variance=variance(evidence, cov_type),
+            variance=variance(evidence, options.cov_type),
             context=replace(analysis.context, engine=analysis.engine_name),
             fit=self._fit(loss),
-            rows=tuple(r.evaluation.rows for r in analysis.refits),
-            alternative=alternative,
-            p_adjust=p_adjust,
+            rows=tuple(r.evaluation.rows for r in analysis.estimating),
+            alternative=options.alternative,
+            p_adjust=options.p_adjust,
+            simultaneous=options.simultaneous,
             support={n: analysis.subject.population.variables[n].to_numpy() for n in axis_names},
         )
 
@@ -377,6 +427,15 @@ class _Draws:
         return self.seeds.stream("draws", self.refit, name)
 
 
+def estimating(refits: Sequence[Refit]) -> tuple[Refit, ...]:
+    """Return the refits whose mean is the estimate."""
+    return tuple(r for r in refits if _estimates(r)) or tuple(refits)
+
+
+def _estimates(refit: Refit) -> bool:
+    return refit.group is None or refit.group.estimates
+
+
 def context_of(
     refits: Sequence[Refit],
     *,
@@ -393,6 +452,7 @@ def context_of(
     seed: int | None,
 ) -> Context:
     """Describe an analysis for its headers."""
+    own = estimating(refits)
     return Context(
         level="learner" if level == "learner" else "model",
         endog_name=endog_name,
@@ -402,11 +462,12 @@ def context_of(
         plan=plan,
         studied=studied,
         where=where,
-        refits=len(refits),
+        refits=len(own),
+        pairs=sum(r.group is not None and r.group.kind == "pair" for r in refits) // 2,
         failed=failed,
         unit=unit,
-        n_train=float(np.mean([r.n_train for r in refits])),
-        n_evaluation=float(np.mean([r.n_evaluation for r in refits])),
+        n_train=float(np.mean([r.n_train for r in own])),
+        n_evaluation=float(np.mean([r.n_evaluation for r in own])),
         engine="",
         seed=seed,
         date=datetime.date.today().strftime("%a, %d %b %Y"),

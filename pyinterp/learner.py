@@ -27,7 +27,7 @@ from pyinterp.interpretable import Analysis, Interpretable, context_of
 from pyinterp.predictive import check_estimator, is_classifier, learner_name
 from pyinterp.reading import ArrayReader, FormulaReader, Reader, Source
 from pyinterp.refits import DesignState, OnError, Refit, RefitOptions, UnseenLevels, fit_one, refit
-from pyinterp.resampling import Bootstrap, Resampling, Units
+from pyinterp.resampling import HalfSampling, Resampling, Units
 from pyinterp.sample import (
     FloatArray,
     Missing,
@@ -205,7 +205,8 @@ class Learner:
         Parameters
         ----------
         resampling : Resampling, optional
-            By default ``Bootstrap(15)``, as Molnar et al. (2021) recommend.
+            By default ``HalfSampling()``: 15 refits estimate, and 15 pairs of refits on halves
+            of the data give intervals that cover.
         seed : int, Generator or None
             The same int gives the same results, for any `n_jobs`. None draws a seed, which the
             header shows.
@@ -234,10 +235,10 @@ class Learner:
         RefitError
             If a refit fails; it names the refit and its cause.
         """
-        plan = Bootstrap() if resampling is None else resampling
+        plan = HalfSampling() if resampling is None else resampling
         if not isinstance(plan, Resampling):
             raise OptionError(
-                f"`resampling` must be a plan such as pi.Bootstrap(15), not {plan!r}."
+                f"`resampling` must be a plan such as pi.HalfSampling(), not {plan!r}."
             )
         check_memory(memory_mb)
         check_choice("engine", engine, ENGINES)
@@ -440,8 +441,15 @@ class LearnerResults(Interpretable):
 
     @property
     def refits(self) -> tuple[Refit, ...]:
-        """The fitted models with their rows."""
-        return self._analysis.refits
+        """The fitted models whose mean is the estimate, with their rows."""
+        return self._analysis.estimating
+
+    @property
+    def halves(self) -> tuple[Refit, ...]:
+        """The fitted models on complementary halves, two per pair; none for other plans."""
+        return tuple(
+            r for r in self._analysis.refits if r.group is not None and r.group.kind == "pair"
+        )
 
     @property
     def seed(self) -> int:

@@ -148,7 +148,9 @@ def _caption(results: Shown, alpha: float, *, surface: bool) -> str:
         over = f"{context.refits} refits ({context.plan})"
     else:
         over = f"one fitted model, {context.n_evaluation:.0f} evaluation rows"
-    pointwise = "pointwise " if results.estimand.terms.axes else ""
-    intervals = f"{level} {side}{pointwise}t intervals ({results.variance.label})"
+    together = "pointwise " if results.estimand.terms.axes else ""
+    if results.simultaneous:
+        together = "simultaneous "
+    intervals = f"{level} {side}{together}intervals ({results.variance.label})"
     what = "" if surface else f" {intervals}."
     return "\n".join(textwrap.wrap(f"{context.learner}, {over}.{what}", 60))

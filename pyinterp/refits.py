@@ -24,7 +24,7 @@ from pyinterp.errors import (
     check_jobs,
 )
 from pyinterp.predictive import Predictor
-from pyinterp.resampling import Part, Resampling, Units
+from pyinterp.resampling import Group, Part, Resampling, Units
 from pyinterp.sample import FloatArray, Response, Sample
 from pyinterp.seeds import Seeds
 
@@ -53,6 +53,8 @@ class Refit:
         Its training rows, repeats included; None if the model was trained elsewhere.
     n_train, n_evaluation : int
         Number of distinct units (rows, or clusters) that train and evaluate.
+    group : Group or None
+        What the refit is for, besides or instead of the estimate.
     """
 
     number: int
@@ -62,6 +64,7 @@ class Refit:
     train: Sample | None
     n_train: int
     n_evaluation: int
+    group: Group | None = None
 
     @property
     def train_rows(self) -> IntArray:
@@ -206,6 +209,7 @@ def _refit(k: int, predictor: Predictor, design: Design, part: Part) -> Refit:
         train=part.train,
         n_train=part.n_train,
         n_evaluation=part.n_evaluation,
+        group=part.group,
     )
 
 

@@ -21,8 +21,11 @@ from pyinterp.inference import (
     Alternative,
     CovType,
     Evidence,
+    HalfSampleVariance,
     Variance,
     adjust,
+    p_values,
+    simultaneous_level,
 )
 from pyinterp.sample import FloatArray
 
@@ -61,6 +64,8 @@ class EstimandResults:
         Alternative hypothesis of tests and side of intervals.
     p_adjust : str or None
         Adjustment of p-values for multiplicity.
+    simultaneous : bool
+        Whether intervals cover all terms at once.
     support : dict of str to ndarray
         Observed values of the variables on the axes, for rugs.
     """
@@ -73,6 +78,7 @@ class EstimandResults:
     rows: tuple[IntArray, ...]
     alternative: Alternative = "two-sided"
     p_adjust: str | None = None
+    simultaneous: bool = False
     support: dict[str, npt.NDArray[Any]]
 
     @cached_property
@@ -96,24 +102,24 @@ class EstimandResults:
 
     @cached_property
     def tvalues(self) -> pd.Series[float]:
-        """Deviations from the null value in standard errors.
+        """T statistics of the null value.
 
-        Missing where `bse` is 0, and for estimands without a natural null value, such as partial
-        dependence and expected loss; `t_test` tests any value.
+        Deviations from it in standard errors; half-sample results for importances take the
+        standard error at the null value, not at the estimate. Missing where `bse` is 0, and for
+        estimands without a natural null value, such as partial dependence and expected loss;
+        `t_test` tests any value.
         """
         if self.null is None:
             return self._series(np.full(len(self.params), np.nan), "statistic")
-        bse = _array(self.bse)
-        missing = np.full(len(bse), np.nan)
-        t = np.divide(self._values - self.null, bse, out=missing, where=bse > 0)
-        return self._series(np.asarray(t), "statistic")
+        t = self.variance.statistic(self._values, _array(self.bse), self.null)
+        return self._series(t, "statistic")
 
     @cached_property
     def pvalues(self) -> pd.Series[float]:
         """p-values of `tvalues`, adjusted if `p_adjust` says so; missing where `bse` is 0."""
         if self.null is None:
             return self._series(np.full(len(self.params), np.nan), "p_value")
-        raw = self.variance.p_values(self._values, _array(self.bse), self.null, self.alternative)
+        raw = p_values(_array(self.tvalues), self.df_resid, alternative=self.alternative)
         return self._series(adjust(raw, self.p_adjust), "p_value")
 
     @property
@@ -153,15 +159,44 @@ class EstimandResults:
         ----------
         alpha : float
             Significance level; 0.05 gives 95% intervals. If `alternative` is not "two-sided" the
-            interval is one-sided.
+            interval is one-sided. If `simultaneous`, all intervals together cover.
 
         Returns
         -------
         pandas.DataFrame
             Columns 0 and 1, as in statsmodels.
         """
-        limits = self.variance.interval(self._values, _array(self.bse), alpha, self.alternative)
+        check_alpha(alpha)
+        level = alpha
+        if self.simultaneous:
+            df, cov = self.df_resid, self.variance.cov
+            level = simultaneous_level(cov, df, alpha, self.alternative)
+        limits = self.variance.interval(self._values, _array(self.bse), level, self.alternative)
         return pd.DataFrame(limits, index=self._index)
+
+    def null_variance_test(self) -> pd.DataFrame:
+        r"""Test irrelevance with the variance that irrelevant terms have; sharper than `pvalues`.
+
+        For half-sample results of importances. The statistic is
+
+        .. math:: r = c / \sqrt{S + s^2/m}, \qquad p = P(\chi^2_1 > 1 + \sqrt 2\, r)
+
+        with S the variance over pairs of their mean. Its size is close to nominal (0.056 at 5% in
+        simulations, worst 0.075), where that of `pvalues` is far below it. It is not dual to
+        the intervals, and p-values are not adjusted.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns statistic and p_value, by term.
+        """
+        if not isinstance(self.variance, HalfSampleVariance):
+            raise InferenceError(
+                'The null-variance test needs `cov_type="half-sample"`, not '
+                f'"{self.cov_type}": fit with `pi.HalfSampling()`.'
+            )
+        ratio, p = self.variance.null_test(self._values)
+        return pd.DataFrame({"statistic": ratio, "p_value": p}, index=self._index)
 
     def cov_params(self) -> pd.DataFrame:
         """Return the sampling covariance of the estimates."""
@@ -235,6 +270,7 @@ class EstimandResults:
                 "dropped": [context.dropped],
                 "resampling": [context.plan],
                 "refits": [context.refits],
+                "pairs": [context.pairs],
                 "df_resid": [self.df_resid],
                 "cov_type": [self.cov_type],
                 "loss_name": [fit.name if fit else None],

@@ -19,7 +19,6 @@ from pyinterp.sample import FloatArray
 __all__ = ["Table", "number_format", "summarize"]
 
 MINIMUM_WIDTH = 78
-STUDIED_REFITS = 15
 INDENT = 2  # of the header's right half
 
 
@@ -125,6 +124,11 @@ def _header(results: Shown) -> list[tuple[str, str, str, str]]:
     if context.dropped:
         nobs += f" ({context.dropped} dropped)"
     refits = str(context.refits)
+    if context.pairs:
+        apart = context.refits != 2 * context.pairs
+        refits = (
+            f"{context.refits}, and {context.pairs} pairs" if apart else f"{context.pairs} pairs"
+        )
     if context.failed:
         refits += f" ({context.failed} failed)"
     facts = [
@@ -207,6 +211,8 @@ def _notes(results: Shown) -> list[str]:
         notes.append(f"One-sided: the alternative is {results.alternative} than the null value.")
     if results.p_adjust is not None:
         notes.append(f"P-values are adjusted ({results.p_adjust}); intervals are not.")
+    if results.simultaneous:
+        notes.append("Intervals are simultaneous (sup-t): together they cover all terms.")
     if (results.mcse > 0).any():
         notes.append(
             "mcse: Monte Carlo error of using some of all permutations; "
@@ -224,12 +230,8 @@ def _notes(results: Shown) -> list[str]:
 def _coverage(results: Shown) -> str:
     key = (results.variance.cov_type, results.context.studied)
     share = results.estimand.coverage.get(key)
-    if share is None or results.context.refits != STUDIED_REFITS:
-        return ""
-    return (
-        " In simulations by Molnar et al. (2021; 15 refits, n = 100 and 1,000) nominal 95% "
-        f"intervals of this kind covered {share}."
-    )
+    unstudied = results.context.failed or results.simultaneous
+    return "" if share is None or unstudied else f" {share}"
 
 
 def _latex(text: str) -> str:

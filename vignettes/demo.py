@@ -13,7 +13,7 @@ if __name__ == "__main__":
 
     data = pi.datasets.load_diabetes()
     learner = pi.Learner.from_formula("progression ~ .", data, RandomForestRegressor(100))
-    res = learner.fit(pi.Bootstrap(15), seed=1, n_jobs=2)
+    res = learner.fit(seed=1, n_jobs=2)
 
     print(res.summary())
     print(res.pd("bmi", points=8).summary())

@@ -301,6 +301,8 @@ class Estimand:
         Heading of the table.
     description : str
         The header's "Estimand", such as "PFI (squared error)".
+    floor : float or None
+        Value below which the estimand can't be at the truth, such as 0 for an importance.
     null : float or None
         Value under the natural null hypothesis; None if there is none, and then tables print no
         test.
@@ -311,7 +313,7 @@ class Estimand:
     exact : str
         What is added to the first note where there is no Monte Carlo error, if anything.
     coverage : mapping
-        Published coverage of nominal 95% intervals, by (cov_type, plan).
+        What is known about the coverage of intervals, in a sentence, by (cov_type, plan).
     zero_variance : str
         Reason to print no interval for a term on which all refits agree exactly.
     curves : bool
@@ -326,6 +328,7 @@ class Estimand:
     title: str
     description: str
     null: float | None
+    floor: float | None = None
     unit: str
     notes: tuple[str, ...]
     exact: str = ""

@@ -14,6 +14,7 @@ from scipy import linalg
 
 from pyinterp.errors import OptionError, check_choice, did_you_mean
 from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject, Terms, names_of
+from pyinterp.estimands.coverage import published, studied
 from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray
 
@@ -28,12 +29,13 @@ Scale: TypeAlias = Literal["probability", "logit"]
 # The smallest probability told from 0, as in R's pdp.
 EPSILON = float(np.finfo(np.float64).eps)
 
-# Molnar et al. (2021, Table 1), over two processes, three learners, n = 100 and 1,000, 15 refits.
+# Molnar et al. (2021, Table 1).
 COVERAGE = {
-    ("naive", "bootstrap"): "38-59%",
-    ("naive", "subsampling"): "33-51%",
-    ("corrected", "bootstrap"): "86-98%",
-    ("corrected", "subsampling"): "80-95%",
+    ("naive", "bootstrap"): published("38-59%"),
+    ("naive", "subsampling"): published("33-51%"),
+    ("corrected", "bootstrap"): published("86-98%"),
+    ("corrected", "subsampling"): published("80-95%"),
+    ("half-sample", "half-sampling"): studied("93-99%"),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -13,23 +13,25 @@ from pyinterp.design import IntArray
 from pyinterp.engine import PREDICTIONS, WhatIf
 from pyinterp.errors import InferenceError, OptionError, check_choice
 from pyinterp.estimands.base import Case, Estimand, Estimate, Features, Measurement, Subject, Terms
+from pyinterp.estimands.coverage import published, studied
 from pyinterp.losses import LOSSES, Loss, LossLike, choose
 from pyinterp.sample import FloatArray
 from pyinterp.samplers import Distinct, balanced
 
-__all__ = ["Permutations", "Relation", "permutation_importance", "switched_losses"]
+__all__ = ["Permutations", "Relation", "permutation_importance", "some_pairs", "switched_losses"]
 
 Permutations: TypeAlias = int | Literal["auto", "all"]
 Relation: TypeAlias = Literal["difference", "ratio"]
 
 LEAST_PERMUTATIONS = 10
-# Molnar et al. (2021, Table 2), over two processes, three learners, n = 100 and 1,000, 15 refits.
+# Molnar et al. (2021, Table 2).
 COVERAGE = {
-    ("naive", "bootstrap"): "25-68%",
-    ("naive", "subsampling"): "21-56%",
-    ("corrected", "bootstrap"): "67-99%",
-    ("corrected", "subsampling"): "59-96%",
+    ("naive", "bootstrap"): published("25-68%"),
+    ("naive", "subsampling"): published("21-56%"),
+    ("corrected", "bootstrap"): published("67-99%"),
+    ("corrected", "subsampling"): published("59-96%"),
 }
+HALF_SAMPLE = {("half-sample", "half-sampling"): studied("93-99%", "irrelevant features")}
 # A feature that the model never uses can differ from 0 by the rounding of sums in another order.
 ROUNDING = 1e-12
 
@@ -65,9 +67,10 @@ def permutation_importance(
         title="Permutation feature importance",
         description=f"PFI ({used.name}{', ratio' if relation == 'ratio' else ''})",
         null=0.0 if relation == "difference" else 1.0,
+        floor=0.0 if relation == "difference" else 1.0,
         unit=unit,
         notes=_notes(used, relation, unit, constant),
-        coverage=COVERAGE if used is LOSSES["squared"] and relation == "difference" else {},
+        coverage=_coverage(used, relation),
         exact="All pairs of rows, no Monte Carlo error.",
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
     )
@@ -107,6 +110,12 @@ def _ratio(measurement: Measurement) -> Estimate:
             '`relation="difference"`.'
         )
     return measurement["switched"].over(measurement["original"])
+
+
+def _coverage(loss: Loss, relation: Relation) -> Mapping[tuple[str, str], str]:
+    if relation == "ratio":
+        return {}
+    return HALF_SAMPLE | (COVERAGE if loss is LOSSES["squared"] else {})
 
 
 def _notes(loss: Loss, relation: Relation, unit: str, constant: Sequence[str]) -> tuple[str, ...]:
@@ -180,7 +189,7 @@ def switched_losses(
     donors = whatif.distinct(variables)
     k = _number(permutations, n, len(donors.values), whatif.most_pairs(variables, donors, loss))
     if k < n - 1:
-        return _some_pairs(whatif, y, losses, variables, loss, donors, balanced(n, k, rng))
+        return some_pairs(whatif, y, losses, variables, loss, donors, balanced(n, k, rng))
     return _all_pairs(whatif, y, losses, variables, loss, donors)
 
 
@@ -214,7 +223,7 @@ def _all_pairs(
     )
 
 
-def _some_pairs(
+def some_pairs(
     whatif: WhatIf,
     y: FloatArray,
     losses: FloatArray,
@@ -223,6 +232,7 @@ def _some_pairs(
     donors: Distinct,
     index: IntArray,
 ) -> tuple[Estimate, Estimate]:
+    """Return what `switched_losses` does, from the donors ``index[i]`` of row i, shape (n, k)."""
     n, k = index.shape
     predictions = whatif.paired(variables, donors.values, donors.of_row[index])
     matrix = loss(y[:, None], predictions)

@@ -1,7 +1,11 @@
 """Inference, once for all estimands: variances, intervals, tests and multiplicity."""
 
+from pyinterp.inference.cov_types import COV_TYPES, default, variance
+from pyinterp.inference.evidence import Evidence, Fold, Half, combined
+from pyinterp.inference.half_sample import HalfSampleVariance
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, adjust, interval, p_values
-from pyinterp.inference.variance import COV_TYPES, CovType, Evidence, Variance, default, variance
+from pyinterp.inference.simultaneous import simultaneous_level
+from pyinterp.inference.variance import CovType, Variance
 
 __all__ = [
     "ALTERNATIVES",
@@ -9,10 +13,15 @@ __all__ = [
     "Alternative",
     "CovType",
     "Evidence",
+    "Fold",
+    "Half",
+    "HalfSampleVariance",
     "Variance",
     "adjust",
+    "combined",
     "default",
     "interval",
     "p_values",
+    "simultaneous_level",
     "variance",
 ]

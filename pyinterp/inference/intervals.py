@@ -11,7 +11,7 @@ from statsmodels.stats.multitest import multipletests, multitest_alias
 from pyinterp.errors import check_alpha, check_choice
 from pyinterp.sample import FloatArray
 
-__all__ = ["ALTERNATIVES", "Alternative", "adjust", "interval", "p_values"]
+__all__ = ["ALTERNATIVES", "Alternative", "adjust", "bounds", "interval", "p_values"]
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
@@ -34,8 +34,12 @@ def interval(
     check_choice("alternative", alternative, ALTERNATIVES)
     level = alpha / 2 if alternative == "two-sided" else alpha
     half = stats.t.isf(level, df) * np.where(bse > 0, bse, np.nan)
-    low, high = estimate - half, estimate + half
-    missing = np.where(bse > 0, 0.0, np.nan)
+    return bounds(estimate - half, estimate + half, alternative)
+
+
+def bounds(low: FloatArray, high: FloatArray, alternative: Alternative) -> FloatArray:
+    """Return limits, shape (q, 2), those of a one-sided interval unbounded on one side."""
+    missing = np.where(np.isnan(low), np.nan, 0.0)
     if alternative == "greater":
         high = np.inf + missing
     elif alternative == "less":

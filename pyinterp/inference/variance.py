@@ -2,45 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from pyinterp.design import IntArray
-from pyinterp.errors import InferenceError, check_choice
+from pyinterp.errors import InferenceError
 from pyinterp.estimands.base import Estimate
-from pyinterp.inference.intervals import Alternative, interval, p_values
+from pyinterp.inference.evidence import Evidence
+from pyinterp.inference.intervals import Alternative, interval
 from pyinterp.sample import FloatArray
 
-__all__ = ["COV_TYPES", "CovType", "Evidence", "Variance", "default", "variance"]
+__all__ = ["CovType", "Variance", "corrected", "naive", "rows", "ustat"]
 
-CovType: TypeAlias = Literal["naive", "corrected", "rows", "ustat"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
-    """All that a variance may use.
-
-    Attributes
-    ----------
-    estimates : tuple of Estimate
-        One per fitted model.
-    clusters : tuple of (ndarray or None)
-        The cluster of every evaluation row, per fitted model.
-    correction : float
-        c of Nadeau and Bengio: n2/n1 if refits share rows, else 0.
-    """
-
-    estimates: tuple[Estimate, ...]
-    clusters: tuple[IntArray | None, ...]
-    correction: float
-
-    @property
-    def per_refit(self) -> FloatArray:
-        """The estimates, shape (m, q)."""
-        return np.array([e.value for e in self.estimates])
+CovType: TypeAlias = Literal["half-sample", "nested-cv", "corrected", "naive", "rows", "ustat"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +36,7 @@ class Variance:
 
     Notes
     -----
-    Intervals and p-values are Student's t. A variance estimator with a law of its own subclasses
+    Intervals and statistics are Student's t. A variance estimator with a law of its own subclasses
     this and replaces the two methods; tables, plots and results ask no one else.
     """
 
@@ -76,13 +52,10 @@ class Variance:
         """Return 1 - alpha intervals, shape (q, 2); missing where `bse` is 0."""
         return interval(estimate, bse, self.df, alpha=alpha, alternative=alternative)
 
-    def p_values(
-        self, estimate: FloatArray, bse: FloatArray, null: float, alternative: Alternative
-    ) -> FloatArray:
-        """Return p-values of ``estimate = null``; missing where `bse` is 0."""
+    def statistic(self, estimate: FloatArray, bse: FloatArray, null: float) -> FloatArray:
+        """Return t statistics of ``estimate = null``; missing where `bse` is 0."""
         missing = np.full(len(bse), np.nan)
-        t = np.divide(estimate - null, bse, out=missing, where=bse > 0)
-        return p_values(np.asarray(t), self.df, alternative=alternative)
+        return np.asarray(np.divide(estimate - null, bse, out=missing, where=bse > 0))
 
 
 def naive(evidence: Evidence) -> Variance:
@@ -146,28 +119,6 @@ def ustat(evidence: Evidence) -> Variance:
     if estimate.donors is None:
         return rows(evidence)
     return _over_rows(estimate.rows + estimate.donors, cluster, "ustat", "")
-
-
-COV_TYPES: Mapping[str, Callable[[Evidence], Variance]] = {
-    "naive": naive,
-    "corrected": corrected,
-    "rows": rows,
-    "ustat": ustat,
-}
-
-
-def default(evidence: Evidence) -> CovType:
-    """Return the default: "ustat" for one model, "naive" for fresh data, else "corrected"."""
-    if len(evidence.estimates) == 1:
-        return "ustat"
-    return "corrected" if evidence.correction > 0 else "naive"
-
-
-def variance(evidence: Evidence, cov_type: CovType | None) -> Variance:
-    """Return the variance of the wanted type."""
-    chosen = default(evidence) if cov_type is None else cov_type
-    check_choice("cov_type", chosen, COV_TYPES)
-    return COV_TYPES[chosen](evidence)
 
 
 def _between(evidence: Evidence) -> tuple[int, FloatArray]:

@@ -1,7 +1,9 @@
 """Resampling plans: which rows train and which evaluate each refit."""
 
-from pyinterp.resampling.base import Part, Resampling
+from pyinterp.resampling.base import Group, Part, Resampling
 from pyinterp.resampling.fresh import FreshDraws
+from pyinterp.resampling.halves import HalfSampling
+from pyinterp.resampling.nested import NestedCrossValidation
 from pyinterp.resampling.plans import Bootstrap, CrossValidation, Holdout, Subsampling
 from pyinterp.resampling.units import Units
 
@@ -9,7 +11,10 @@ __all__ = [
     "Bootstrap",
     "CrossValidation",
     "FreshDraws",
+    "Group",
+    "HalfSampling",
     "Holdout",
+    "NestedCrossValidation",
     "Part",
     "Resampling",
     "Subsampling",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from pyinterp.sample import FloatArray, Sample
 __all__ = [
     "REDRAWS",
     "By",
+    "Group",
     "Part",
     "Resampling",
     "Split",
@@ -32,6 +33,29 @@ By: TypeAlias = str | npt.ArrayLike | None
 REDRAWS = 200
 
 
+class Group(NamedTuple):
+    """What a refit is for, besides or instead of the estimate.
+
+    Attributes
+    ----------
+    kind : {"pair", "fold"}
+        Refits of a pair train each on the rows that evaluate the other. Those of a fold leave it
+        out: one is evaluated on it, the inner ones on the other folds, each leaving that out too.
+    number : int
+        Which pair or fold.
+    inner : bool
+    """
+
+    kind: Literal["pair", "fold"]
+    number: int
+    inner: bool = False
+
+    @property
+    def estimates(self) -> bool:
+        """Whether the refit counts for the estimate."""
+        return self.kind == "fold" and not self.inner
+
+
 class Part(NamedTuple):
     """One refit's rows, and how many distinct rows or clusters they are."""
 
@@ -39,6 +63,7 @@ class Part(NamedTuple):
     evaluation: Sample
     n_train: int
     n_evaluation: int
+    group: Group | None = None
 
 
 class Split(NamedTuple):
@@ -46,6 +71,7 @@ class Split(NamedTuple):
 
     train: IntArray
     evaluation: IntArray
+    group: Group | None = None
 
 
 class Resampling(ABC):
@@ -69,7 +95,7 @@ class Resampling(ABC):
     @property
     @abstractmethod
     def number(self) -> int:
-        """Number of refits."""
+        """Number of refits, those for the variance included."""
 
     @property
     @abstractmethod
@@ -124,6 +150,7 @@ class Splitting(Resampling):
                 population.take(evaluation),
                 n_train=len(np.unique(split.train)),
                 n_evaluation=len(split.evaluation),
+                group=split.group,
             )
 
     @abstractmethod

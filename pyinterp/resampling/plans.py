@@ -23,7 +23,10 @@ from pyinterp.resampling.base import (
 from pyinterp.resampling.units import Units
 from pyinterp.sample import FloatArray
 
-__all__ = ["Bootstrap", "CrossValidation", "Holdout", "Subsampling"]
+__all__ = ["Bootstrap", "CrossValidation", "Holdout", "Subsampling", "subsample"]
+
+# Molnar et al. (2021, section 8).
+STUDIED_REFITS = 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +65,8 @@ class Bootstrap(Splitting):
     @property
     def studied(self) -> str:
         """Name under which published simulations studied this plan."""
-        return "bootstrap" if self.cluster is None and self.strata is None else ""
+        plain = self.refits == STUDIED_REFITS and self.cluster is None and self.strata is None
+        return "bootstrap" if plain else ""
 
     def _splits(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
@@ -114,14 +118,14 @@ class Subsampling(Splitting):
     @property
     def studied(self) -> str:
         """Name under which published simulations studied this plan."""
-        plain = self.cluster is None and self.strata is None and self.fraction == 0.632
-        return "subsampling" if plain else ""
+        plain = self.refits == STUDIED_REFITS and self.cluster is None and self.strata is None
+        return "subsampling" if plain and self.fraction == 0.632 else ""
 
     def _splits(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
         for _ in range(self.refits):
-            yield redraw(lambda: _subsample(units, self.fraction, rng), units, classes, self.label)
+            yield redraw(lambda: subsample(units, self.fraction, rng), units, classes, self.label)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +164,7 @@ class Holdout(Splitting):
     def _splits(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
-        yield redraw(lambda: _subsample(units, self.fraction, rng), units, classes, self.label)
+        yield redraw(lambda: subsample(units, self.fraction, rng), units, classes, self.label)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +240,8 @@ class CrossValidation(Splitting):
                 yield split(fold, k)
 
 
-def _subsample(units: Units, fraction: float, rng: np.random.Generator) -> Split:
+def subsample(units: Units, fraction: float, rng: np.random.Generator) -> Split:
+    """Draw a fraction of the units, of every stratum, to train; the others evaluate."""
     strata = list(units.within_strata())
     sizes = _shares(np.array([len(s) for s in strata]), fraction)
     train = np.concatenate(

@@ -47,7 +47,7 @@ def test_importance_is_sorted_points_with_intervals_and_a_line_at_0(fitted) -> N
     np.testing.assert_allclose(sorted(bars["xmax"]), sorted(limits[1]))
     np.testing.assert_allclose(drawn["geom_point"].sort_values("y")["x"], sorted(result.params))
     assert plot.labels.x == "PFI (squared error) [y²]"
-    assert "95% t intervals (corrected)" in plot.labels.caption.replace("\n", " ")
+    assert "95% intervals (corrected)" in plot.labels.caption.replace("\n", " ")
 
 
 def test_curve_has_band_line_and_rug(fitted) -> None:

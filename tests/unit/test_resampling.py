@@ -383,5 +383,5 @@ def test_strata_and_clusters_that_do_not_fit_are_a_clear_error(
 @pytest.mark.parametrize("plan", [15, "bootstrap", pi.Bootstrap])
 def test_resampling_must_be_a_plan(data: pd.DataFrame, plan: Any) -> None:
     model = pi.Learner.from_formula("y ~ x", data, LinearRegression())
-    with pytest.raises(OptionError, match=r"must be a plan such as pi\.Bootstrap\(15\)"):
+    with pytest.raises(OptionError, match=r"must be a plan such as pi\.HalfSampling\(\)"):
         model.fit(plan)

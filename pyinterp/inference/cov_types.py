@@ -1,0 +1,44 @@
+"""The variance estimators by name, and the default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from pyinterp.errors import check_choice
+from pyinterp.inference.evidence import Evidence
+from pyinterp.inference.half_sample import half_sample
+from pyinterp.inference.nested import nested_cv
+from pyinterp.inference.variance import CovType, Variance, corrected, naive, rows, ustat
+
+__all__ = ["COV_TYPES", "default", "variance"]
+
+COV_TYPES: Mapping[str, Callable[[Evidence], Variance]] = {
+    "half-sample": half_sample,
+    "nested-cv": nested_cv,
+    "corrected": corrected,
+    "naive": naive,
+    "rows": rows,
+    "ustat": ustat,
+}
+
+
+def default(evidence: Evidence) -> CovType:
+    """Return the best that the refits can serve.
+
+    "half-sample" if there are pairs of halves, "nested-cv" if there are folds within folds, "ustat"
+    for one model, "naive" for fresh data, else "corrected".
+    """
+    if evidence.pairs:
+        return "half-sample"
+    if evidence.folds:
+        return "nested-cv"
+    if len(evidence.estimates) == 1:
+        return "ustat"
+    return "corrected" if evidence.correction > 0 else "naive"
+
+
+def variance(evidence: Evidence, cov_type: CovType | None) -> Variance:
+    """Return the variance of the wanted type."""
+    chosen = default(evidence) if cov_type is None else cov_type
+    check_choice("cov_type", chosen, COV_TYPES)
+    return COV_TYPES[chosen](evidence)

@@ -1,0 +1,105 @@
+"""What variances are made of: estimates of every refit, and which rows gave them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pyinterp.design import IntArray
+from pyinterp.estimands.base import Estimate
+from pyinterp.sample import FloatArray
+
+__all__ = ["Evidence", "Fold", "Half", "combined"]
+
+
+class Half(NamedTuple):
+    """A refit on one half of the rows, evaluated on the other.
+
+    Attributes
+    ----------
+    estimate : Estimate
+    rows : ndarray of int
+        The rows that evaluated it, by their position in the data.
+    """
+
+    estimate: Estimate
+    rows: IntArray
+
+
+class Fold(NamedTuple):
+    """The refit that left a fold out, evaluated on it, and those that left out another one too.
+
+    Attributes
+    ----------
+    outer : Estimate
+    inner : tuple of Estimate
+        Each evaluated on the other fold that it left out.
+    """
+
+    outer: Estimate
+    inner: tuple[Estimate, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """All that a variance may use.
+
+    Attributes
+    ----------
+    estimates : tuple of Estimate
+        One per fitted model; what is reported is their mean.
+    clusters : tuple of (ndarray or None)
+        The cluster of every evaluation row, per fitted model.
+    correction : float
+        c of Nadeau and Bengio: n2/n1 if refits share rows, else 0.
+    pairs : tuple of pairs of Half
+        Refits on complementary halves.
+    folds : tuple of Fold
+        Folds of nested cross-validation.
+    apart : bool
+        Whether `estimates` are of other refits than the pairs'.
+    floor : float or None
+        Value below which the estimand can't be at the truth.
+    """
+
+    estimates: tuple[Estimate, ...]
+    clusters: tuple[IntArray | None, ...]
+    correction: float
+    pairs: tuple[tuple[Half, Half], ...] = ()
+    folds: tuple[Fold, ...] = ()
+    apart: bool = True
+    floor: float | None = None
+
+    @property
+    def per_refit(self) -> FloatArray:
+        """The estimates, shape (m, q)."""
+        return np.array([e.value for e in self.estimates])
+
+
+def combined(
+    function: Callable[..., Estimate], parts: Sequence[Evidence], *, floor: float | None = None
+) -> Evidence:
+    """Return evidence of a function of several estimands of the same refits."""
+
+    def side(halves: Sequence[Half]) -> Half:
+        return Half(function(*(half.estimate for half in halves)), halves[0].rows)
+
+    return replace(
+        parts[0],
+        estimates=tuple(map(function, *(part.estimates for part in parts))),
+        pairs=tuple(
+            (side([pair[0] for pair in same]), side([pair[1] for pair in same]))
+            for same in zip(*(part.pairs for part in parts), strict=True)
+        ),
+        folds=tuple(
+            Fold(
+                function(*(fold.outer for fold in same)),
+                tuple(map(function, *(fold.inner for fold in same))),
+            )
+            for same in zip(*(part.folds for part in parts), strict=True)
+        ),
+        floor=floor,
+    )

@@ -1,0 +1,120 @@
+"""Subsamples that estimate, and complementary halves that say how precise the estimate is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+
+from pyinterp.design import IntArray
+from pyinterp.errors import DataError, OptionError
+from pyinterp.resampling.base import (
+    REDRAWS,
+    By,
+    Group,
+    Split,
+    Splitting,
+    all_present,
+    check_count,
+    redraw,
+)
+from pyinterp.resampling.plans import subsample
+from pyinterp.resampling.units import Units
+from pyinterp.sample import FloatArray
+
+__all__ = ["HalfSampling"]
+
+FRACTION = 0.632
+LEAST_PAIRS, LEAST_UNITS = 5, 40
+
+
+@dataclass(frozen=True, eq=False)
+class HalfSampling(Splitting):
+    """Refits on .632 of the units for the estimate, pairs of refits on halves for its variance.
+
+    The estimate is the mean over `refits` that train on 0.632 n units, drawn without replacement,
+    and are evaluated on the others. Each of the `pairs` splits the units into two random halves;
+    one refit trains on the first and is evaluated on the second, another the reverse. Two disjoint
+    training sets show all of the variance that training causes, which refits on overlapping ones
+    hide; see ``cov_type="half-sample"``.
+
+    Parameters
+    ----------
+    refits : int
+        Number of refits for the estimate; 0 estimates with the halves themselves, that is for
+        training sets of n/2.
+    pairs : int
+        Number of pairs M, at least 5; the degrees of freedom of t. 8 suffice when training is
+        dear.
+    cluster : str or array of shape (n,), optional
+        Draw whole clusters, the levels of this column.
+
+    Notes
+    -----
+    There are ``refits + 2 * pairs`` fits on 24.5 n training rows by default, against 9.5 n for
+    ``Subsampling(15)``. There is no `strata`: halves with the same share of every class would
+    hide the variance of that share.
+    """
+
+    refits: int = 15
+    _: KW_ONLY
+    pairs: int = 15
+    cluster: By = None
+
+    def __post_init__(self) -> None:
+        check_count("refits", self.refits, least=0)
+        if self.refits == 1:
+            raise OptionError("`refits` must be 0 or at least 2: one refit has no variance.")
+        check_count("pairs", self.pairs, least=LEAST_PAIRS)
+
+    @property
+    def number(self) -> int:
+        """Number of refits, those for the variance included."""
+        return self.refits + 2 * self.pairs
+
+    @property
+    def label(self) -> str:
+        """What tables call the plan."""
+        return "half-sampling"
+
+    @property
+    def studied(self) -> str:
+        """Name under which published simulations studied this plan."""
+        plain = self.refits == 15 and self.pairs == 15 and self.cluster is None
+        return "half-sampling" if plain else ""
+
+    def _splits(
+        self, units: Units, rng: np.random.Generator, classes: FloatArray | None
+    ) -> Iterator[Split]:
+        if units.count < LEAST_UNITS:
+            what = "rows" if self.cluster is None else "clusters"
+            raise DataError(
+                f"Half-sampling needs at least {LEAST_UNITS} {what}, below which its intervals are "
+                f"not known to cover; got {units.count}. `pi.Bootstrap(15)` gives estimates, with "
+                "intervals that are too narrow."
+            )
+        for _ in range(self.refits):
+            yield redraw(lambda: subsample(units, FRACTION, rng), units, classes, self.label)
+        for pair in range(self.pairs):
+            first, second = _halves(units, rng, classes)
+            yield Split(first, second, Group("pair", pair))
+            yield Split(second, first, Group("pair", pair))
+
+
+def _halves(
+    units: Units, rng: np.random.Generator, classes: FloatArray | None
+) -> tuple[IntArray, IntArray]:
+    """Split units into random halves, both with every class; n odd: a random one is larger."""
+    for _ in range(REDRAWS):
+        shuffled = rng.permutation(units.count)
+        middle = (units.count + int(rng.integers(2))) // 2
+        first, second = np.sort(shuffled[:middle]), np.sort(shuffled[middle:])
+        if classes is None or all(
+            all_present(classes, units.rows(half)) for half in (first, second)
+        ):
+            return first, second
+    raise DataError(
+        f"Both halves must hold every class, but {REDRAWS} draws of half-sampling did not give "
+        "that; merge rare classes."
+    )

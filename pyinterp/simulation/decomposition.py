@@ -1,0 +1,271 @@
+"""Bias, variance and mean squared error of a learner's PD and PFI over refits on fresh data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from tqdm import tqdm
+
+from pyinterp.errors import check_choice, check_jobs
+from pyinterp.estimands.base import names_of
+from pyinterp.estimands.effects import Grid
+from pyinterp.learner import Learner
+from pyinterp.losses import LossLike
+from pyinterp.predictive import learner_name
+from pyinterp.resampling import FreshDraws
+from pyinterp.resampling.base import check_count
+from pyinterp.results import EstimandResults
+from pyinterp.sample import FloatArray
+from pyinterp.seeds import Seeds
+from pyinterp.simulation.decomposed import PARTS, Decomposed, Decomposition
+from pyinterp.simulation.process import Process
+from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
+
+__all__ = ["decompose"]
+
+BLOCK = 10  # refits that one job makes
+
+
+def decompose(
+    process: Process,
+    learner: Any,
+    estimand: Decomposed = "pd",
+    features: str | Sequence[str] | None = None,
+    *,
+    grid: Grid = "quantile",
+    points: int = 20,
+    loss: LossLike = "squared",
+    n: int = 100,
+    evaluation: int = 2000,
+    repetitions: int = 200,
+    truth_n: int = 1_000_000,
+    seed: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool = True,
+) -> Decomposition:
+    r"""Bias-variance decomposition of the PD or the PFI of a learner.
+
+    .. math:: E_F[(\theta_f - \theta_{\hat f})^2]
+        = (\theta_f - E_F[\theta_{\hat f}])^2 + V_F[\theta_{\hat f}]
+
+    where :math:`\theta_f` is the DGP-PD at a grid point, or the DGP-PFI of a feature, and F the law
+    of the models that the learner makes of n rows (Molnar et al. 2021, section 5, Appendices A and
+    B). Every refit is trained on fresh rows and evaluated on other fresh rows.
+
+    Parameters
+    ----------
+    process : Process
+    learner : estimator, or tuple of formula and estimator
+        Alone, an estimator has the formula ``"y ~ ."``. What the formula learns from data (knots,
+        means, levels) is learned once, from a draw of n rows that is the same for all refits.
+    estimand : {"pd", "pfi"}
+    features : str or sequence of str, optional
+        By default all of the formula.
+    grid : {"quantile", "equidistant", "unique"}, array or mapping
+        Of PD, as in ``pd()``: fixed from a draw of n rows, or as given, by feature if it is a
+        mapping. The grid is the same for all refits.
+    points : int
+        Grid points per feature.
+    loss : str, Loss or callable
+        Of PFI; "squared" of a process with classes is the Brier score.
+    n : int
+        Training rows of every refit.
+    evaluation : int
+        Evaluation rows of every refit, at least 20. :math:`\theta_{\hat f}` is an expectation, of
+        which that many rows give an estimate: its error counts as variance. The column
+        `monte_carlo` says how much of the variance it is.
+    repetitions : int
+        Number of refits.
+    truth_n : int
+        Rows for a truth that has no closed form.
+    seed : int, Generator or None
+        The same int gives the same results, for any `n_jobs`.
+    n_jobs : int, optional
+        Jobs over refits, by joblib: ``joblib.parallel_config`` chooses the backend.
+    progress : bool
+        Show a progress bar on a terminal.
+
+    Returns
+    -------
+    Decomposition
+        With `frame` and `plot()`.
+
+    Raises
+    ------
+    OptionError
+        If an option or a feature is unknown.
+    FormulaError
+        If the formula can't be read or names an unknown variable.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from pyinterp.simulation import decompose, molnar_linear
+    >>> done = decompose(
+    ...     molnar_linear(), DecisionTreeRegressor(max_depth=2), "pfi", repetitions=20, seed=1
+    ... )
+    >>> list(done.frame["feature"])
+    ['x1', 'x2']
+    """
+    check_choice("estimand", estimand, ("pd", "pfi"))
+    check_jobs(n_jobs)
+    for name, value, least in (
+        ("n", n, 2),
+        ("evaluation", evaluation, 2 * PARTS),
+        ("repetitions", repetitions, 2),
+    ):
+        check_count(name, value, least)
+    seeds = Seeds.start(seed)
+    formula, estimator = learner if isinstance(learner, tuple) else ("y ~ .", learner)
+    made = _learner(process, formula, estimator, n, seeds)
+    names = list(made.features) if features is None else names_of(features)
+    for feature in names:
+        process.check(feature)
+    asked = _Asked(
+        process=process,
+        formula=formula,
+        estimator=estimator,
+        estimand=estimand,
+        features=tuple(dict.fromkeys(names)),
+        grid=grid,
+        points=points,
+        loss="brier" if loss == "squared" and process.classes else loss,
+        n=n,
+        evaluation=evaluation,
+        seeds=seeds,
+    )
+    first = asked.results(made, 1)
+    layout = asked.layout(first)
+    estimates, errors = _refits(asked, repetitions, n_jobs, progress=progress)
+    return Decomposition(
+        process=process.name,
+        learner=learner_name(estimator),
+        estimand=estimand,
+        description=first[0].estimand.description if estimand == "pfi" else "PD",
+        n=n,
+        evaluation=evaluation,
+        seed=seeds.entropy,
+        layout=layout,
+        truth=_truth(asked, layout, truth_n),
+        estimates=estimates,
+        monte_carlo=errors,
+        parts=_parts(first),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What is estimated by every refit."""
+
+    process: Process
+    formula: str
+    estimator: Any
+    estimand: Decomposed
+    features: tuple[str, ...]
+    grid: Grid
+    points: int
+    loss: LossLike
+    n: int
+    evaluation: int
+    seeds: Seeds
+
+    def results(self, learner: Learner, k: int) -> list[EstimandResults]:
+        """Train on fresh rows and evaluate on others; PD has one result per feature."""
+        rows = self.n + self.evaluation
+        plan = FreshDraws(partial(self.process.draw, rows), refits=1, fraction=self.n / rows)
+        sequence = np.random.SeedSequence(self.seeds.entropy, spawn_key=(k,))
+        seed = int(sequence.generate_state(1, np.uint64)[0])
+        fitted = learner.fit(plan, seed=seed, progress=False)
+        if self.estimand == "pfi":
+            return [fitted.pfi(self.features, loss=self.loss)]
+        label = None if self.process.classes is None else self.process.classes[1]
+        return [
+            fitted.pd(f, grid=self._grid(f), points=self.points, which_class=label)
+            for f in self.features
+        ]
+
+    def estimates(self, repetitions: Sequence[int]) -> list[tuple[FloatArray, FloatArray]]:
+        """Return the estimates of some refits, and their variances over evaluation rows."""
+        # Formulas can't be sent to other processes, so the learner is made there.
+        learner = _learner(self.process, self.formula, self.estimator, self.n, self.seeds)
+        found = []
+        for k in repetitions:
+            results = self.results(learner, k)
+            found.append(
+                (
+                    np.concatenate([r.params.to_numpy() for r in results]),
+                    np.concatenate([np.square(r.bse.to_numpy()) for r in results]),
+                )
+            )
+        return found
+
+    def layout(self, results: Sequence[EstimandResults]) -> pd.DataFrame:
+        """Return feature and, of PD, grid value of every term."""
+        if self.estimand == "pfi":
+            return pd.DataFrame({"feature": list(self.features)})
+        parts = [
+            pd.DataFrame({"feature": feature, "value": found.estimand.terms.layout["value"]})
+            for feature, found in zip(self.features, results, strict=True)
+        ]
+        return pd.concat(parts, ignore_index=True)
+
+    def _grid(self, feature: str) -> Grid:
+        if isinstance(self.grid, Mapping):
+            return self.grid.get(feature, "quantile")
+        return self.grid
+
+
+def _learner(process: Process, formula: str, estimator: Any, n: int, seeds: Seeds) -> Learner:
+    """Return the learner, made of the draw that fixes grids and what the formula learns."""
+    return Learner.from_formula(formula, process.draw(n, seeds.stream("splits")), estimator)
+
+
+def _refits(
+    asked: _Asked, repetitions: int, n_jobs: int | None, *, progress: bool
+) -> tuple[FloatArray, FloatArray]:
+    blocks = [
+        range(start, min(start + BLOCK, repetitions + 1))
+        for start in range(1, repetitions + 1, BLOCK)
+    ]
+    outcomes = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(asked.estimates)(block) for block in blocks
+    )
+    estimates, errors = [], []
+    with tqdm(
+        total=repetitions, desc="Refits", unit="fit", disable=None if progress else True
+    ) as bar:
+        for block in outcomes:
+            for estimate, error in block:
+                estimates.append(estimate)
+                errors.append(error)
+            bar.update(len(block))
+    return np.array(estimates), np.array(errors)
+
+
+def _truth(asked: _Asked, layout: pd.DataFrame, n: int) -> Truth[FloatArray]:
+    def each() -> Iterator[tuple[FloatArray, FloatArray]]:
+        for feature in asked.features:
+            rng = asked.seeds.stream("draws", name=feature)
+            if asked.estimand == "pd":
+                grid = layout["value"][layout["feature"] == feature].tolist()
+                yield dgp_pd(asked.process, feature, grid, n=n, seed=rng)
+            else:
+                value, mcse = dgp_pfi(asked.process, feature, asked.loss, n=n, seed=rng)
+                yield np.array([value]), np.array([mcse])
+
+    values, errors = zip(*each(), strict=True)
+    return Truth(np.concatenate(values), np.concatenate(errors))
+
+
+def _parts(results: Sequence[EstimandResults]) -> FloatArray:
+    """Return means over disjoint parts of the evaluation rows of one refit's ICE curves."""
+    if not results[0].estimand.terms.axes:
+        return np.empty((0, len(results[0].params)))
+    rows = np.concatenate([r.row_frame().to_numpy() for r in results], axis=1)
+    return np.array([part.mean(axis=0) for part in np.array_split(rows, PARTS)])

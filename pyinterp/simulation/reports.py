@@ -1,0 +1,147 @@
+"""Results of coverage studies: tidy frames with Monte Carlo errors, and plots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from pyinterp.simulation.ledger import Line
+
+if TYPE_CHECKING:
+    from plotnine import ggplot
+
+__all__ = ["COLUMNS", "CoverageResults", "pooled_truths"]
+
+# What lines of coverage add up over repetitions, per term.
+COLUMNS = ("covered", "rejected", "width", "width2", "error", "error2", "variance")
+
+ROW = ["process", "learner", "n", "plan", "cov_type", "estimand"]
+
+
+@dataclass(frozen=True, eq=False)
+class CoverageResults:
+    """Coverage, width and size of intervals.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        One row per process, learner, n, plan, variance estimator, estimand and term: `repetitions`,
+        `truth` and its Monte Carlo error `truth_mcse`; `coverage`, `width` (mean), `rejected`
+        (share of p-values below alpha), `bias`, `sd` (of the estimates over data sets), `se` (root
+        of the mean variance), each but the last with a Monte Carlo error, such as `coverage_mcse`.
+    rows : pandas.DataFrame
+        Means over the terms of an estimand; `coverage_mcse` allows for their dependence.
+    """
+
+    frame: pd.DataFrame
+    rows: pd.DataFrame
+
+    @classmethod
+    def of(cls, lines: Sequence[Line]) -> CoverageResults:
+        """Pool blocks of repetitions."""
+        truths = pooled_truths(lines)
+        pooled: dict[tuple[Any, ...], Line] = {}
+        for line in lines:
+            if line.row[0] == "coverage":
+                known = pooled.get(line.row)
+                pooled[line.row] = line if known is None else known.plus(line)
+        parts, rows = [], []
+        for (_, process, learner, n, plan), line in pooled.items():
+            for name, found in line.terms.items():
+                estimand, cov_type = name.rsplit("|", 1)
+                part = _described(found, line.size, truths[process, learner, n, estimand])
+                about = dict(zip(ROW, (process, learner, n, plan, cov_type, estimand), strict=True))
+                parts.append(part.assign(**about))
+                rows.append({**about, **_averaged(found, line.size, part)})
+        frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=ROW)
+        ordered = frame[ROW + [c for c in frame.columns if c not in ROW]]
+        return cls(ordered, pd.DataFrame(rows))
+
+    def plot(self) -> ggplot:
+        """Plot width against coverage, one point per row of the study (Molnar et al., Figure 3)."""
+        import plotnine as p9  # noqa: PLC0415 - takes a second to import
+
+        shown = self.rows.assign(
+            interval=self.rows["plan"] + ", " + self.rows["cov_type"],
+            low=self.rows["coverage"] - 1.96 * self.rows["coverage_mcse"],
+            high=self.rows["coverage"] + 1.96 * self.rows["coverage_mcse"],
+            size="n = " + self.rows["n"].astype(str),
+        )
+        return (
+            p9.ggplot(shown, p9.aes("relative_width", "coverage", color="interval"))
+            + p9.geom_hline(yintercept=0.95, linetype="dashed", color="gray")
+            + p9.geom_errorbar(p9.aes(ymin="low", ymax="high"), width=0)
+            + p9.geom_point(p9.aes(shape="learner"), size=2.5)
+            + p9.facet_grid("estimand ~ size")
+            + p9.labs(
+                x="Mean width / (2 x 1.96 x true standard deviation)",
+                y="Coverage",
+                color="",
+                shape="",
+            )
+            + p9.theme_bw()
+        )
+
+
+def pooled_truths(lines: Sequence[Line]) -> dict[tuple[str, str, int, str], pd.DataFrame]:
+    """Return mean and Monte Carlo error of every term, by process, learner, n and estimand."""
+    pooled: dict[tuple[Any, ...], Line] = {}
+    for line in lines:
+        if line.row[0] == "truth":
+            known = pooled.get(line.row)
+            pooled[line.row] = line if known is None else known.plus(line)
+    frames = {}
+    for (_, process, learner, n, _), line in pooled.items():
+        for estimand, found in line.terms.items():
+            mean = np.array(found["sums"]) / line.size
+            variance = np.clip(np.array(found["squares"]) / line.size - mean**2, 0, None)
+            frames[process, learner, n, estimand] = pd.DataFrame(
+                {
+                    "term": found["term"],
+                    "truth": mean,
+                    "truth_mcse": np.sqrt(variance / max(line.size - 1, 1)),
+                }
+            )
+    return frames
+
+
+def _described(found: Mapping[str, Any], r: int, truth: pd.DataFrame) -> pd.DataFrame:
+    mean = pd.DataFrame(found["sums"], columns=list(COLUMNS)) / r
+    bessel = r / max(r - 1, 1)
+    sd = np.sqrt(np.clip(mean["error2"] - mean["error"] ** 2, 0, None) * bessel)
+    spread = np.sqrt(np.clip(mean["width2"] - mean["width"] ** 2, 0, None) * bessel)
+    return truth.assign(
+        repetitions=r,
+        coverage=mean["covered"],
+        coverage_mcse=np.sqrt(mean["covered"] * (1 - mean["covered"]) / r),
+        width=mean["width"],
+        width_mcse=spread / np.sqrt(r),
+        rejected=mean["rejected"],
+        rejected_mcse=np.sqrt(mean["rejected"] * (1 - mean["rejected"]) / r),
+        bias=mean["error"],
+        bias_mcse=sd / np.sqrt(r),
+        sd=sd,
+        sd_mcse=sd / np.sqrt(2 * max(r - 1, 1)),
+        se=np.sqrt(mean["variance"]),
+    )
+
+
+def _averaged(found: Mapping[str, Any], r: int, part: pd.DataFrame) -> dict[str, float]:
+    coverage = float(part["coverage"].mean())
+    between = max(found["shares"] / r - coverage**2, 0.0) * r / max(r - 1, 1)
+    vary = part["sd"] > 0
+    full = 2 * stats.norm.isf(0.025) * part["sd"]
+    return {
+        "repetitions": r,
+        "terms": len(part),
+        "coverage": coverage,
+        "coverage_mcse": float(np.sqrt(between / r)),
+        "width": float(part["width"].mean()),
+        "relative_width": float((part["width"][vary] / full[vary]).mean()),
+        "rejected": float(part["rejected"].mean()),
+    }

@@ -1,0 +1,187 @@
+"""Ground truth: PD and PFI of the true f of a process (Molnar et al. 2021, Definitions 1, 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pyinterp.errors import check_choice
+from pyinterp.losses import LossLike, choose
+from pyinterp.predictive import Predictor
+from pyinterp.resampling.base import check_count
+from pyinterp.sample import FloatArray, Response
+from pyinterp.simulation.process import Process, Seed, generator
+
+__all__ = ["Method", "Truth", "dgp_pd", "dgp_pfi"]
+
+Method: TypeAlias = Literal["auto", "monte-carlo"]
+Value = TypeVar("Value", float, FloatArray)
+
+CHUNK = 100_000  # rows in memory at once
+
+
+class Truth(NamedTuple, Generic[Value]):
+    """A true value, or one per grid point.
+
+    Attributes
+    ----------
+    value : float or ndarray
+    mcse : float or ndarray
+        Monte Carlo standard error; 0 where `value` is a closed form.
+    """
+
+    value: Value
+    mcse: Value
+
+
+def dgp_pd(
+    process: Process,
+    feature: str,
+    grid: npt.ArrayLike,
+    *,
+    n: int = 1_000_000,
+    seed: Seed = None,
+    method: Method = "auto",
+) -> Truth[FloatArray]:
+    r"""DGP-PD: the partial dependence of the true f on a feature.
+
+    .. math:: \text{DGP-PD}(x) = E_{X_C}[f(x, X_C)]
+
+    (Molnar et al. 2021, Definition 1), the closed form of the process if it has one, else the mean
+    over n rows of features. For classes it is the probability of the second class.
+
+    Parameters
+    ----------
+    process : Process
+    feature : str
+    grid : array of shape (g,)
+        Values of the feature: numbers or levels.
+    n : int
+        Rows, the same ones at every grid point.
+    seed : int, Generator or None
+    method : {"auto", "monte-carlo"}
+        "monte-carlo" doesn't take a closed form.
+
+    Returns
+    -------
+    Truth
+        `value` and `mcse`, arrays of shape (g,), in units of the response.
+
+    Examples
+    --------
+    >>> from pyinterp.simulation import dgp_pd, molnar_linear
+    >>> dgp_pd(molnar_linear(), "x2", [0.0, 0.5]).value
+    array([0.5, 0. ])
+    """
+    check_choice("method", method, ("auto", "monte-carlo"))
+    check_count("n", n, 2)
+    values = process.grid(feature, grid)
+    if method == "auto":
+        known = process.pd(feature, values)
+        if known is not None:
+            return Truth(known, np.zeros(len(values)))
+    rng = generator(seed)
+
+    def curves() -> Iterator[FloatArray]:
+        for size in _sizes(n):
+            frame = process.covariates(size, rng)
+            at = [process.f(frame.assign(**{feature: v})) for v in values.tolist()]
+            yield np.column_stack(at)
+
+    return _mean(curves())
+
+
+def dgp_pfi(
+    process: Process,
+    feature: str,
+    loss: LossLike = "squared",
+    *,
+    conditional: bool = False,
+    n: int = 1_000_000,
+    seed: Seed = None,
+    method: Method = "auto",
+) -> Truth[float]:
+    r"""DGP-PFI: the permutation importance of a feature for the true f.
+
+    .. math:: \text{DGP-PFI} = E[L(Y, f(\tilde X_S, X_C))] - E[L(Y, f(X))]
+
+    (Molnar et al. 2021, Definition 2), with :math:`\tilde X_S` an independent draw of the feature,
+    or a draw given the other features (cPFI). Under squared error these are the MVIM and the CVIM
+    of Khan et al. (2025, eqs 3 and 19).
+
+    Parameters
+    ----------
+    process : Process
+    feature : str
+    loss : str, Loss or callable
+        As for ``pfi()``. "squared" of a process with classes is the Brier score, the squared error
+        of the second class's indicator.
+    conditional : bool
+        Draw the feature given the others.
+    n : int
+        Rows, if there is no closed form. Under squared error the noise is integrated out, as
+        :math:`E[L(Y, f(\tilde X)) - L(Y, f(X))] = E[(f(\tilde X) - f(X))^2]`; else responses are
+        drawn.
+    seed : int, Generator or None
+    method : {"auto", "monte-carlo"}
+        "monte-carlo" doesn't take a closed form.
+
+    Returns
+    -------
+    Truth
+        `value` and `mcse`, in units of the loss.
+
+    Examples
+    --------
+    >>> from pyinterp.simulation import dgp_pfi, wood_regression
+    >>> dgp_pfi(wood_regression(), "X1").value
+    2.0
+    >>> round(dgp_pfi(wood_regression(), "X1", conditional=True).value, 2)
+    0.72
+    """
+    check_choice("method", method, ("auto", "monte-carlo"))
+    check_count("n", n, 2)
+    process.check(feature)
+    # The Brier score of two classes is the squared error of the second's indicator.
+    squared = isinstance(loss, str) and (loss == "squared" or (loss == "brier" and process.classes))
+    if squared and method == "auto":
+        known = process.cvim(feature) if conditional else process.pfi(feature)
+        if known is not None:
+            return Truth(known, 0.0)
+    predictor = Predictor.of(process.f, process.classes)
+    used = None if squared else choose(loss, predictor, Response(name="y", classes=process.classes))
+    rng = generator(seed)
+
+    def differences() -> Iterator[FloatArray]:
+        for size in _sizes(n):
+            frame = process.covariates(size, rng)
+            new = process.redraw(feature, frame, rng, conditional=conditional)
+            replaced = frame.assign(**{feature: new})
+            if used is None:
+                yield np.square(process.f(replaced) - process.f(frame))
+            else:
+                y = process.respond(process.f(frame), rng)
+                yield used(y, predictor(replaced)) - used(y, predictor(frame))
+
+    found = _mean(values[:, None] for values in differences())
+    return Truth(float(found.value[0]), float(found.mcse[0]))
+
+
+def _sizes(n: int) -> Iterator[int]:
+    for start in range(0, n, CHUNK):
+        yield min(CHUNK, n - start)
+
+
+def _mean(chunks: Iterable[FloatArray]) -> Truth[FloatArray]:
+    """Return column means of rows that come in chunks, with their standard errors."""
+    n, mean, squares = 0, np.zeros(1), np.zeros(1)
+    for rows in chunks:
+        size, own = len(rows), rows.mean(axis=0)
+        step = own - mean
+        squares = squares + np.square(rows - own).sum(axis=0) + step**2 * n * size / (n + size)
+        mean = mean + step * size / (n + size)
+        n += size
+    return Truth(mean, np.sqrt(squares / (n - 1) / n))

@@ -1,0 +1,32 @@
+"""Run the coverage studies: what the files in ``studies/results`` do not hold yet.
+
+``make study`` runs all; a kill loses at most the blocks under way.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from settings import STUDIES, only
+
+RESULTS = Path(__file__).with_name("results")
+
+
+def main() -> None:
+    """Run the studies named on the command line, or all, and write their tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=list(STUDIES), help=", ".join(STUDIES))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--learners", nargs="*", help="only these")
+    arguments = parser.parse_args()
+    for name in arguments.names:
+        study, path = STUDIES[name](), RESULTS / f"{name}.jsonl"
+        only(study, arguments.learners).run(path, arguments.jobs)
+        results = study.load(path)
+        results.frame.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.6g")
+        print(results.rows.to_string())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""The coverage studies whose results are kept in ``studies/results``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import ElasticNet, LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+from pyinterp import simulation
+from pyinterp.estimands.base import Case, Estimate, Features, Measurement
+from pyinterp.estimands.permutation import permutation_importance, some_pairs
+from pyinterp.losses import LOSSES
+
+GRID = (0.1, 0.3, 0.5, 0.7, 0.9)
+# rpart's defaults: cp is relative to the variance of the response, 1.17 and 1.19 here.
+TREE = DecisionTreeRegressor(min_samples_split=20, min_samples_leaf=7, ccp_alpha=0.0118)
+# randomForest's defaults, but for 100 trees instead of 500.
+FOREST = RandomForestRegressor(100, min_samples_leaf=5, max_features=1 / 3)
+HALF: Mapping[str, Any] = {
+    "resamplings": {"half": pi.HalfSampling()},
+    "cov_types": {"half": ["half-sample"]},
+}
+
+
+def curves(features: tuple[str, ...], grid: tuple[float, ...] = GRID) -> dict[str, Any]:
+    """Return the PD of every feature."""
+    curve = partial(pi.LearnerResults.pd, grid=grid)
+    return {f"PD {x}": partial(curve, features=x) for x in features}
+
+
+def tables(process: simulation.Process) -> simulation.CoverageStudy:
+    """Tables 1 and 2 of Molnar et al. (2021): PFI over all pairs and, as there, 5 permutations."""
+    return simulation.CoverageStudy(
+        dgps=[process],
+        learners={"lm": LinearRegression(), "tree": TREE, "rf": FOREST},
+        estimands={
+            "PFI": pi.LearnerResults.pfi,
+            "PFI, ratio": partial(pi.LearnerResults.pfi, relation="ratio"),
+            "PFI, 5 permutations": partial(pi.LearnerResults.pfi, permutations=5),
+            **curves(process.features),
+        },
+        n=[100, 1000],
+        resamplings={
+            "boot": pi.Bootstrap(15),
+            "subs": pi.Subsampling(15),
+            "ideal": simulation.ideal(15),
+            "half": pi.HalfSampling(),
+        },
+        cov_types={
+            "boot": ["naive", "corrected"],
+            "subs": ["naive", "corrected"],
+            "ideal": ["naive"],
+            "half": ["half-sample"],
+        },
+        repetitions={"lm": 1000, "tree": 1000, "rf": 300},
+        truth_refits={"lm": 10_000, "tree": 10_000, "rf": 1000},
+    )
+
+
+def independent(case: Case, *, features: Features, loss: pi.Loss) -> Measurement:
+    """Measure losses after 5 independent permutations, fixed points allowed, as the paper did."""
+    losses = loss(case.y, case.whatif.factual)
+    pairs = []
+    for name, variables in features.items():
+        rng, donors = case.draw(name), case.whatif.distinct(variables)
+        index = np.column_stack([rng.permutation(len(losses)) for _ in range(5)])
+        pairs.append(some_pairs(case.whatif, case.y, losses, variables, loss, donors, index))
+    switched, original = zip(*pairs, strict=True)
+    return {"switched": Estimate.stack(switched), "original": Estimate.stack(original)}
+
+
+def permuted(results: pi.LearnerResults, **reading: Any) -> pi.EstimandResults:
+    """Ask for PFI by 5 independent permutations."""
+    subject = results._analysis.subject
+    made = permutation_importance(subject, permutations=5)
+    measure = partial(independent, features=dict(subject.features), loss=LOSSES["squared"])
+    estimand = replace(made, key=("independent", *made.key[1:]), measure=measure)
+    return results._results(estimand, reading, None)
+
+
+def permutations(process: simulation.Process) -> simulation.CoverageStudy:
+    """Table 2 with the paper's permutations: their noise hides some of what intervals lack."""
+    study = tables(process)
+    plans = ("boot", "subs", "ideal")
+    return replace(
+        study,
+        estimands={"PFI, 5 independent permutations": permuted},
+        resamplings={plan: study.resamplings[plan] for plan in plans},
+        cov_types={plan: study.cov_types[plan] for plan in plans},
+    )
+
+
+@dataclass(frozen=True)
+class NullVariance:
+    """PFI whose p-values are those of the null-variance test."""
+
+    pfi: pi.EstimandResults
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.pfi, name)
+
+    @property
+    def pvalues(self) -> pd.Series[float]:
+        """Return those of the null-variance test."""
+        return self.pfi.null_variance_test()["p_value"]
+
+
+def null_variance(results: pi.LearnerResults, **reading: Any) -> NullVariance:
+    """Ask for the null-variance test."""
+    return NullVariance(results.pfi(**reading))
+
+
+def nulls() -> simulation.CoverageStudy:
+    """Friedman 1 with 15 irrelevant features of 20, n = 200."""
+    return simulation.CoverageStudy(
+        dgps=[simulation.friedman1(noise_features=15)],
+        learners={"lm": LinearRegression(), "boosting": GradientBoostingRegressor()},
+        estimands={"PFI": pi.LearnerResults.pfi, "PFI, null-variance test": null_variance},
+        n=[200],
+        repetitions={"lm": 1000, "boosting": 300},
+        truth_refits={"lm": 4000, "boosting": 1000},
+        **HALF,
+    )
+
+
+def large() -> simulation.CoverageStudy:
+    """Friedman 1, n = 5,000, beyond the sizes for which intervals were studied before."""
+    process = simulation.friedman1(noise_features=0)
+    return simulation.CoverageStudy(
+        dgps=[process],
+        learners={"lm": LinearRegression(), "boosting": HistGradientBoostingRegressor()},
+        estimands={"PFI": pi.LearnerResults.pfi, **curves(process.features)},
+        n=[5000],
+        repetitions=300,
+        truth_refits=1000,
+        **HALF,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Clustered(simulation.Process):
+    """A process whose rows come in clusters of 5, with a random intercept of variance 1."""
+
+    def draw(self, n: int, seed: Any = None) -> pd.DataFrame:
+        """Draw n rows and their cluster, `id`."""
+        rng = np.random.default_rng(seed)
+        frame = super().draw(n, rng)
+        cluster = np.arange(n) // 5
+        shift = rng.normal(size=cluster[-1] + 1)
+        return frame.assign(y=frame["y"] + shift[cluster], id=cluster)
+
+
+def clusters() -> simulation.CoverageStudy:
+    """Random intercepts: 60 clusters of 5 rows, drawn whole."""
+    process = simulation.molnar_linear()
+    fields = {name: getattr(process, name) for name in process.__dataclass_fields__}
+    return simulation.CoverageStudy(
+        dgps=[Clustered(**fields | {"name": "random intercepts"})],
+        learners={"lm": ("y ~ x1 + x2", LinearRegression()), "tree": ("y ~ x1 + x2", TREE)},
+        estimands={"PFI": pi.LearnerResults.pfi, **curves(process.features)},
+        n=[300],
+        resamplings={"half": pi.HalfSampling(cluster="id"), "rows": pi.HalfSampling()},
+        cov_types={"half": ["half-sample"], "rows": ["half-sample"]},
+        repetitions=1000,
+        truth_refits=4000,
+    )
+
+
+def tuned() -> simulation.CoverageStudy:
+    """A learner that tunes itself by cross-validation within every refit."""
+    process = simulation.friedman1()
+    search = GridSearchCV(
+        ElasticNet(), {"alpha": [0.01, 0.1, 0.5], "l1_ratio": [0.2, 0.8]}, cv=5, refit=True
+    )
+    return simulation.CoverageStudy(
+        dgps=[process],
+        learners={"tuned elastic net": search},
+        estimands={"PFI": pi.LearnerResults.pfi, **curves(("x1", "x2", "x3", "x4", "x5"))},
+        n=[200],
+        repetitions=300,
+        truth_refits=1000,
+        **HALF,
+    )
+
+
+STUDIES: Mapping[str, Callable[[], simulation.CoverageStudy]] = {
+    "linear": partial(tables, simulation.molnar_linear()),
+    "non-linear": partial(tables, simulation.molnar_nonlinear()),
+    "linear, permutations": partial(permutations, simulation.molnar_linear()),
+    "non-linear, permutations": partial(permutations, simulation.molnar_nonlinear()),
+    "nulls": nulls,
+    "large": large,
+    "clusters": clusters,
+    "tuned": tuned,
+}
+
+
+def only(study: simulation.CoverageStudy, learners: list[str] | None) -> simulation.CoverageStudy:
+    """Return the study of some of its learners."""
+    if not learners:
+        return study
+    return replace(study, learners={k: v for k, v in study.learners.items() if k in learners})

@@ -1,0 +1,373 @@
+"""Half-sampling: the plan, the variance, and intervals that agree with their tests."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+import pyinterp as pi
+from pyinterp.errors import DataError, InferenceError, OptionError
+from pyinterp.estimands.base import Estimate
+from pyinterp.inference import (
+    COV_TYPES,
+    Evidence,
+    Half,
+    HalfSampleVariance,
+    p_values,
+    simultaneous_level,
+)
+
+spec = importlib.util.spec_from_file_location(
+    "half_sample", Path(__file__).parents[1] / "reference" / "half_sample.py"
+)
+assert spec is not None
+assert spec.loader is not None
+reference = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(reference)
+
+EXACT = 1e-12
+
+
+def make_estimate(rng: np.random.Generator, n: int, q: int, *, donors: bool) -> Estimate:
+    rows = rng.normal(size=(n, q)) + rng.normal(size=q)
+    given_ = rng.normal(size=(n, q))
+    return Estimate(
+        value=rows.mean(axis=0),
+        rows=rows,
+        donors=given_ - given_.mean(axis=0) if donors else None,
+        mc_variance=np.zeros(q),
+    )
+
+
+def make_evidence(
+    seed: int, n: int = 41, q: int = 3, pairs: int = 6, *, donors: bool = True, **options: Any
+) -> Evidence:
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(1000)[:n]  # rows have gaps where some were dropped
+    found = []
+    for _ in range(pairs):
+        shuffled = rng.permutation(labels)
+        halves = shuffled[: n // 2], shuffled[n // 2 :]
+        # The first refit trains on the first half and is evaluated on the second.
+        found.append(
+            tuple(Half(make_estimate(rng, len(h), q, donors=donors), h) for h in halves[::-1])
+        )
+    return Evidence(
+        estimates=tuple(make_estimate(rng, 15, q, donors=donors) for _ in range(7)),
+        clusters=(None,) * 7,
+        correction=0.58,
+        pairs=tuple(found),
+        **options,
+    )
+
+
+def arrays_of(evidence: Evidence) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """T_main, T and bm of the reference, by loops over rows."""
+    q = len(evidence.estimates[0].value)
+    sums: dict[int, np.ndarray] = {}
+    counts: dict[int, int] = {}
+    for pair in evidence.pairs:
+        for half in pair:
+            for k, row in enumerate(half.rows):
+                t = half.estimate.rows[k].copy()
+                if half.estimate.donors is not None:
+                    t += half.estimate.donors[k]
+                sums[row] = sums.get(row, np.zeros(q)) + t - half.estimate.value
+                counts[row] = counts.get(row, 0) + 1
+    bhat = {row: total / counts[row] for row, total in sums.items()}
+    T = np.array([[half.estimate.value for half in pair] for pair in evidence.pairs])
+    bm = np.array(
+        [
+            # half 0 evaluated the second refit, half 1 the first
+            [np.mean([bhat[r] for r in pair[1 - h].rows], axis=0) for h in (0, 1)]
+            for pair in evidence.pairs
+        ]
+    )
+    return np.array([e.value for e in evidence.estimates]), T, bm
+
+
+@pytest.mark.parametrize("donors", [True, False])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_variance_is_that_of_the_reference(seed: int, donors: bool) -> None:
+    evidence = make_evidence(seed, donors=donors)
+    _, expected, df = reference.variance(*arrays_of(evidence))
+    found = COV_TYPES["half-sample"](evidence)
+    np.testing.assert_allclose(np.diag(found.cov), expected, rtol=EXACT)
+    assert found.df == df
+    assert np.linalg.eigvalsh(found.cov).min() > 0
+
+
+def test_the_variance_of_a_contrast_is_the_contrast_of_the_covariance() -> None:
+    evidence = make_evidence(3)
+    weights = np.array([[1.0, -2.0, 0.5]])
+    from pyinterp.inference import combined
+
+    one = COV_TYPES["half-sample"](combined(lambda e: e.linear(weights), [evidence]))
+    whole = COV_TYPES["half-sample"](evidence)
+    np.testing.assert_allclose(one.cov, weights @ whole.cov @ weights.T, rtol=1e-10)
+
+
+def make_variance(floor: float | None, df: int = 15, q: int = 1) -> HalfSampleVariance:
+    return HalfSampleVariance(
+        cov=np.eye(q),
+        df=df,
+        cov_type="half-sample",
+        label="",
+        note="",
+        floor=floor,
+        under_null=np.ones(q),
+    )
+
+
+estimates = st.floats(-5, 5).filter(lambda c: c == 0 or abs(c) > 1e-3)
+errors = st.floats(1e-3, 5)
+
+
+@given(c=estimates, se=errors, df=st.integers(5, 60), alpha=st.floats(0.001, 0.5))
+def test_intervals_and_p_values_are_those_of_the_reference(c, se, df, alpha) -> None:
+    for floor in (None, 0.0):
+        variance = make_variance(floor, df)
+        expected = reference.interval(
+            np.array([c]), np.array([se**2]), df, alpha, skewed=floor is not None
+        )
+        found = variance.interval(np.array([c]), np.array([se]), alpha, "two-sided")
+        np.testing.assert_allclose(found[0], np.ravel(expected), rtol=EXACT, atol=EXACT)
+        t = variance.statistic(np.array([c]), np.array([se]), 0.0)
+        p = reference.pvalue(np.array([c]), np.array([se**2]), df, skewed=floor is not None)
+        np.testing.assert_allclose(p_values(t, df), p, rtol=1e-9, atol=1e-300)
+
+
+@settings(max_examples=400)
+@given(
+    c=estimates,
+    se=errors,
+    df=st.integers(5, 60),
+    alpha=st.floats(0.001, 0.5),
+    theta=st.floats(-6, 6),
+    floor=st.sampled_from([None, 0.0, 1.0, -0.5]),
+    side=st.sampled_from(["two-sided", "greater", "less"]),
+)
+def test_the_test_rejects_exactly_what_the_interval_excludes(
+    c, se, df, alpha, theta, floor, side
+) -> None:
+    variance = make_variance(floor, df)
+    estimate, bse = np.array([c]), np.array([se])
+    low, high = variance.interval(estimate, bse, alpha, side)[0]
+    (p,) = p_values(variance.statistic(estimate, bse, theta), df, alternative=side)
+    if min(abs(theta - low), abs(theta - high)) > 1e-9 * (1 + abs(c) + se):
+        assert (p < alpha) == (not low <= theta <= high)
+
+
+@pytest.mark.parametrize("floor", [None, 0.0])
+def test_p_values_fall_from_the_estimate_on_both_sides(floor: float | None) -> None:
+    variance = make_variance(floor)
+    for c in (-1.0, 0.0, 0.3, 2.0):
+        thetas = c + np.linspace(-20, 20, 4001)
+        t = np.array(
+            [variance.statistic(np.array([c]), np.array([1.0]), theta)[0] for theta in thetas]
+        )
+        assert (np.diff(t) < 0).all()
+        assert abs(t[2000]) < 1e-9
+
+
+def test_the_ratio_form_is_asymmetric_about_one() -> None:
+    shifted, plain = make_variance(1.0), make_variance(0.0)
+    at_one = shifted.interval(np.array([3.0]), np.array([0.4]), 0.05, "two-sided")
+    at_zero = plain.interval(np.array([2.0]), np.array([0.4]), 0.05, "two-sided")
+    np.testing.assert_allclose(at_one, at_zero + 1, rtol=EXACT)
+
+
+class TestPlan:
+    def data(self, n: int = 61) -> pd.DataFrame:
+        rng = np.random.default_rng(0)
+        data = pd.DataFrame(rng.normal(size=(n, 3)), columns=["y", "x", "z"])
+        data["id"] = np.arange(n) // 2
+        data["g"] = np.where(data["x"] > 0.8, "rare", "usual")
+        return data
+
+    def fit(self, plan: pi.HalfSampling | None = None, formula: str = "y ~ x + z", **options):
+        learner = options.pop("learner", LinearRegression())
+        data = options.pop("data", self.data())
+        return pi.Learner.from_formula(formula, data, learner).fit(plan, seed=1, **options)
+
+    def test_it_is_the_default(self) -> None:
+        results = self.fit()
+        assert isinstance(results.resampling, pi.HalfSampling)
+        assert (len(results.refits), len(results.halves)) == (15, 30)
+        pfi = results.pfi()
+        assert (pfi.cov_type, pfi.df_resid) == ("half-sample", 15)
+        assert "15, and 15 pairs" in str(pfi.summary())
+        assert "nominal 95% intervals covered 93-99%" in " ".join(str(pfi.summary()).split())
+
+    def test_halves_are_complementary_and_random_in_size_and_order(self) -> None:
+        results = self.fit(pi.HalfSampling(2, pairs=20))
+        sizes = set()
+        for first, second in zip(results.halves[::2], results.halves[1::2], strict=True):
+            assert first.group == second.group
+            np.testing.assert_array_equal(first.train_rows, second.evaluation.rows)
+            np.testing.assert_array_equal(second.train_rows, first.evaluation.rows)
+            both = np.concatenate([first.train_rows, second.train_rows])
+            np.testing.assert_array_equal(np.sort(both), np.arange(61))
+            sizes.add(len(first.train_rows))
+        assert sizes == {30, 31}
+
+    def test_the_estimate_does_not_depend_on_the_number_of_pairs(self) -> None:
+        few, many = (self.fit(pi.HalfSampling(pairs=k)).pfi() for k in (5, 9))
+        pd.testing.assert_series_equal(few.params, many.params)
+
+    def test_the_estimate_is_that_of_subsampling(self) -> None:
+        halves = self.fit(pi.HalfSampling())
+        subsamples = self.fit(pi.Subsampling(15))
+        pd.testing.assert_series_equal(halves.pfi().params, subsamples.pfi().params)
+        corrected = halves.pfi(cov_type="corrected")
+        pd.testing.assert_series_equal(corrected.bse, subsamples.pfi().bse)
+
+    def test_clusters_stay_whole(self) -> None:
+        data = self.data(121)
+        results = self.fit(pi.HalfSampling(2, pairs=5, cluster="id"), data=data)
+        for refit in (*results.refits, *results.halves):
+            train = set(data["id"].iloc[refit.train_rows])
+            assert not train & set(data["id"].iloc[refit.evaluation.rows])
+
+    def test_every_half_has_every_class_but_shares_vary(self) -> None:
+        results = self.fit(formula="g ~ x + z", learner=LogisticRegression())
+        shares = [np.mean(r.evaluation.y) for r in results.halves]
+        assert len(set(shares)) > 3
+        assert all(0 < share < 1 for share in shares)
+
+    def test_pairs_alone_estimate_at_half_the_size(self) -> None:
+        results = self.fit(pi.HalfSampling(refits=0, pairs=6))
+        pfi = results.pfi()
+        assert len(results.refits) == 12
+        T = np.array([[h.estimate.value for h in pair] for pair in pfi.evidence.pairs])
+        np.testing.assert_allclose(pfi.params, T.mean(axis=(0, 1)), rtol=EXACT)
+        _, T_, bm = arrays_of(pfi.evidence)
+        D = T_[:, 0] - T_[:, 1] + 2 * (bm[:, 0] - bm[:, 1])
+        expected = (D**2).mean(axis=0) / 4 + T.mean(axis=1).var(axis=0, ddof=1) / 6
+        np.testing.assert_allclose(pfi.bse**2, expected, rtol=EXACT)
+        assert "6 pairs" in str(pfi.summary())
+        assert "trained on half the data" in " ".join(str(pfi.summary()).split())
+
+    def test_a_pair_of_which_one_refit_failed_is_left_out(self) -> None:
+        class Fails(LinearRegression):
+            count = 0
+
+            def fit(self, X, y):
+                type(self).count += 1
+                if type(self).count == 5:
+                    raise ValueError("no")
+                return super().fit(X, y)
+
+        with pytest.warns(pi.errors.RefitWarning, match="1 of 16 refits failed"):
+            results = self.fit(pi.HalfSampling(2, pairs=7), learner=Fails(), on_error="drop")
+        assert results.pfi().df_resid == 6
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"pairs": 4}, "`pairs` must be a whole number of at least 5"),
+            ({"refits": 1}, "`refits` must be 0 or at least 2"),
+            ({"refits": -1}, "`refits` must be a whole number of at least 0"),
+        ],
+    )
+    def test_bad_numbers(self, options: dict[str, int], message: str) -> None:
+        with pytest.raises(OptionError, match=message):
+            pi.HalfSampling(**options)
+
+    def test_few_rows_are_refused_with_the_reason(self) -> None:
+        with pytest.raises(DataError, match=r"at least 40 rows.*got 39.*pi.Bootstrap\(15\)"):
+            self.fit(data=self.data(39))
+        assert self.fit(data=self.data(40)).pfi().cov_type == "half-sample"
+        with pytest.raises(DataError, match=r"at least 40 clusters.*got 30"):
+            self.fit(pi.HalfSampling(cluster="id"), data=self.data(60))
+
+    def test_other_plans_can_not_serve_it(self) -> None:
+        results = self.fit(pi.Bootstrap(5))
+        with pytest.raises(InferenceError, match=r"needs at least 5 pairs.*HalfSampling\(\)"):
+            results.pfi(cov_type="half-sample")
+        with pytest.raises(InferenceError, match="null-variance test needs"):
+            results.pfi().null_variance_test()
+
+    def test_a_feature_that_is_never_used_has_no_interval(self) -> None:
+        class OnlyFirst(LinearRegression):
+            def fit(self, X, y):
+                return super().fit(X[:, :1], y)
+
+            def predict(self, X):
+                return super().predict(X[:, :1])
+
+        pfi = self.fit(learner=OnlyFirst()).pfi()
+        assert pfi.params["z"] == pfi.bse["z"] == 0
+        assert pfi.conf_int().loc["z"].isna().all()
+        assert "never used by the learner in any refit" in " ".join(str(pfi.summary()).split())
+
+    def test_the_null_variance_test_is_its_formula(self) -> None:
+        from scipy import stats
+
+        pfi = self.fit().pfi()
+        T = np.array([[h.estimate.value for h in pair] for pair in pfi.evidence.pairs])
+        S = T.mean(axis=1).var(axis=0, ddof=1)
+        s2 = pfi.evidence.per_refit.var(axis=0, ddof=1)
+        r = pfi.params / np.sqrt(S + s2 / 15)
+        found = pfi.null_variance_test()
+        np.testing.assert_allclose(found["statistic"], r, rtol=EXACT)
+        expected = stats.chi2.sf(np.maximum(1 + np.sqrt(2) * r, 0), 1)
+        np.testing.assert_allclose(found["p_value"], expected, rtol=1e-10)
+        with pytest.raises(InferenceError, match="is for importances"):
+            self.fit().pd("x").null_variance_test()
+
+    def test_more_features_change_nothing(self) -> None:
+        results = self.fit(learner=RandomForestRegressor(5))
+        one, both = results.pfi("x"), results.pfi()
+        assert one.bse["x"] == pytest.approx(both.bse["x"], rel=EXACT)
+        assert one.params["x"] == both.params["x"]
+
+    def test_comparisons_are_paired_in_every_half(self) -> None:
+        first, second = self.fit(), self.fit(formula="y ~ x")
+        found = pi.compare(first, second)
+        assert found.cov_type == "half-sample"
+        assert found.estimand.floor is None
+        T = np.array([[h.estimate.value for h in pair] for pair in found.evidence.pairs])
+        mine, other = (r.loss().evidence.pairs for r in (first, second))
+        expected = [
+            [a.estimate.value - b.estimate.value for a, b in zip(p, q, strict=True)]
+            for p, q in zip(mine, other, strict=True)
+        ]
+        np.testing.assert_allclose(T, expected, rtol=EXACT)
+
+
+class TestSimultaneous:
+    def test_independent_terms_have_the_level_of_sidak(self) -> None:
+        # Quantiles of 100,000 draws: the level's error is about 1% of itself (3 standard errors).
+        for q in (2, 5, 20):
+            level = simultaneous_level(np.diag(np.arange(1.0, q + 1)), 1e6, 0.05, "two-sided")
+            assert level == pytest.approx(1 - 0.95 ** (1 / q), rel=0.04)
+
+    def test_terms_that_move_together_keep_their_level(self) -> None:
+        cov = np.ones((4, 4))
+        for side in ("two-sided", "greater"):
+            assert simultaneous_level(cov, 10, 0.05, side) == pytest.approx(0.05, rel=0.04)
+
+    def test_terms_without_variance_do_not_count(self) -> None:
+        cov = np.diag([1.0, 0.0, 0.0])
+        assert simultaneous_level(cov, 10, 0.05, "two-sided") == 0.05
+
+    def test_bands_contain_the_pointwise_intervals(self) -> None:
+        results = TestPlan().fit()
+        for ask in (lambda **o: results.pd("x", points=6, **o), results.pfi):
+            point, band = ask().conf_int(), ask(simultaneous=True).conf_int()
+            assert (band[0] < point[0]).all()
+            assert (band[1] > point[1]).all()
+            assert ask(simultaneous=True).summary_frame()["conf_low"].equals(band[0])
+        table = " ".join(str(results.pd("x", simultaneous=True).summary()).split())
+        assert "Intervals are simultaneous (sup-t)" in table
+        assert "nominal 95% intervals covered" not in table

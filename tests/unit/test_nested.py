@@ -1,0 +1,129 @@
+"""Nested cross-validation: the plan, and the variance against the authors' algorithm."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+import pyinterp as pi
+from pyinterp.errors import DataError, InferenceError, OptionError
+
+K = 4
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
+    data["y"] = data["x"] + rng.normal(size=60)
+    data["g"] = np.where(data["y"] > 0.7, "a", "b")
+    return data
+
+
+@pytest.fixture(scope="module")
+def fitted(data: pd.DataFrame) -> pi.LearnerResults:
+    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
+    return learner.fit(pi.NestedCrossValidation(K, repeats=3), seed=1)
+
+
+def test_folds_are_left_out_one_and_two_at_a_time(fitted: pi.LearnerResults) -> None:
+    refits = fitted._analysis.refits
+    assert len(refits) == K * K * 3
+    for start in range(0, len(refits), K):
+        outer, *inner = refits[start : start + K]
+        assert len(outer.train_rows) == 45
+        for refit in inner:
+            assert len(refit.train_rows) == 30
+            left_out = {*outer.evaluation.rows, *refit.evaluation.rows}
+            assert not left_out & set(refit.train_rows)
+        covered = np.concatenate([outer.evaluation.rows, *(r.evaluation.rows for r in inner)])
+        assert sorted(covered) == list(range(60))
+
+
+def test_the_estimate_is_that_of_cross_validation(fitted: pi.LearnerResults) -> None:
+    loss = fitted.loss()
+    assert len(fitted.refits) == K * 3
+    outer = [r for r in fitted._analysis.refits if not r.group.inner]
+    expected = np.mean(
+        [np.mean((r.evaluation.y - r.predictor(r.design.encode(r.evaluation.variables))) ** 2)
+         for r in outer]
+    )  # fmt: skip
+    assert loss.params.iloc[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_standard_error_is_that_of_the_algorithm(fitted: pi.LearnerResults) -> None:
+    # Bates, Hastie and Tibshirani (2024), algorithm 1, as their package has it, by loops.
+    errors = [
+        (r.evaluation.y - r.predictor(r.design.encode(r.evaluation.variables))) ** 2
+        for r in fitted._analysis.refits
+    ]
+    a, b, pooled = [], [], []
+    for start in range(0, len(errors), K):
+        out, *within = errors[start : start + K]
+        a.append(np.mean(np.concatenate(within)) - out.mean())
+        b.append(out.var(ddof=1) / len(out))
+        pooled += within
+    every = np.concatenate(pooled)
+    sd = every.std(ddof=1)
+    n_sub = 60 * (K - 1) / K
+    ratio = np.sqrt(max(0, np.mean(np.square(a) - b))) / (sd / np.sqrt(n_sub))
+    expected = sd / np.sqrt(60) * np.clip(ratio, 1, np.sqrt(K))
+    loss = fitted.loss()
+    assert loss.cov_type == "nested-cv"
+    assert loss.bse.iloc[0] == pytest.approx(expected, rel=1e-10)
+    z = 1.959963984540054
+    limits = loss.conf_int().to_numpy()[0]
+    np.testing.assert_allclose(limits, loss.params.iloc[0] + np.array([-z, z]) * expected)
+
+
+def test_pfi_and_curves_have_positive_variance_and_a_table(fitted: pi.LearnerResults) -> None:
+    for results in (fitted.pfi(), fitted.pd("x", points=4)):
+        assert (results.bse > 0).all()
+        assert "nested cross-validation, normal" in " ".join(str(results.summary()).split())
+        spread = np.sqrt(np.diag(results.cov_params()))
+        np.testing.assert_allclose(results.bse, spread, rtol=1e-12)
+
+
+def test_both_sides_of_donors_count(fitted: pi.LearnerResults) -> None:
+    pfi = fitted.pfi()
+    (fold, *_) = pfi.evidence.folds
+    assert fold.outer.donors is not None
+    rows = np.concatenate([e.rows + e.donors for f in pfi.evidence.folds for e in f.inner])
+    least = rows.var(axis=0, ddof=1) / 60
+    assert (pfi.bse**2 >= least * (1 - 1e-12)).all()
+    assert (pfi.bse**2 <= least * K * (1 + 1e-12)).all()
+
+
+def test_comparisons_are_paired_in_every_fold(data: pd.DataFrame, fitted) -> None:
+    plan = pi.NestedCrossValidation(K, repeats=3)
+    other = pi.Learner.from_formula("y ~ z", data, LinearRegression()).fit(plan, seed=1)
+    found = pi.compare(fitted, other)
+    assert found.cov_type == "nested-cv"
+    first, second = fitted.loss().evidence.folds[5], other.loss().evidence.folds[5]
+    mine = found.evidence.folds[5]
+    assert mine.outer.value == pytest.approx(first.outer.value - second.outer.value)
+    np.testing.assert_allclose(
+        mine.inner[1].rows, first.inner[1].rows - second.inner[1].rows, rtol=1e-12
+    )
+
+
+def test_classifiers_have_every_class_in_training(data: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("g ~ x + z", data, LogisticRegression())
+    results = learner.fit(pi.NestedCrossValidation(3, repeats=1), seed=1)
+    assert (results.pfi().bse > 0).all()
+
+
+def test_bad_options(data: pd.DataFrame, fitted: pi.LearnerResults) -> None:
+    with pytest.raises(OptionError, match="`folds` must be a whole number of at least 3"):
+        pi.NestedCrossValidation(2)
+    with pytest.raises(OptionError, match="`repeats` must be a whole number of at least 1"):
+        pi.NestedCrossValidation(repeats=0)
+    learner = pi.Learner.from_formula("y ~ x", data, LinearRegression())
+    with pytest.raises(DataError, match="at least 2 rows per fold"):
+        learner.fit(pi.NestedCrossValidation(31, repeats=1))
+    with pytest.raises(InferenceError, match="needs folds within folds"):
+        learner.fit(pi.Bootstrap(3), seed=1).pfi(cov_type="nested-cv")
+    with pytest.raises(InferenceError, match="needs at least 5 pairs"):
+        fitted.pfi(cov_type="half-sample")

@@ -1,0 +1,176 @@
+"""Coverage studies: what is counted, and that nothing is lost or counted twice after a kill."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+from pyinterp.errors import OptionError
+from pyinterp.learner import LearnerResults
+from pyinterp.simulation import CoverageStudy, ideal, molnar_linear
+from pyinterp.simulation.ledger import Ledger, Line
+
+
+def study(**options) -> CoverageStudy:
+    settings = {
+        "dgps": [molnar_linear()],
+        "learners": {"lm": LinearRegression()},
+        "estimands": {
+            "PFI": LearnerResults.pfi,
+            "PD x1": partial(LearnerResults.pd, features="x1", grid=(0.1, 0.9)),
+        },
+        "n": [60],
+        "resamplings": {"subs": pi.Subsampling(4), "ideal": ideal(4)},
+        "cov_types": {"subs": ["naive", "corrected"], "ideal": ["naive"]},
+        "repetitions": 10,
+        "truth_refits": 50,
+        "block": 2,
+    }
+    return CoverageStudy(**settings | options)
+
+
+def test_every_number_is_that_of_the_data_sets(tmp_path: Path) -> None:
+    one = study()
+    found = one.run(tmp_path / "study.jsonl", progress=False)
+    frame = found.frame.set_index(["plan", "cov_type", "estimand", "term"]).sort_index()
+    process = one.process("linear")
+    truth = {}
+    for name in one.estimands:
+        part = found.frame.query("estimand == @name and plan == 'subs' and cov_type == 'naive'")
+        truth[name] = part["truth"].to_numpy()
+    low, high, p, estimate, bse = [], [], [], [], []
+    for repetition in range(10):
+        data = one.draw(process, 60, repetition)
+        seed = one.stream("coverage", "linear", "lm", 60, "subs", repetition)
+        results = one.learner(process, "lm", data).fit(pi.Subsampling(4), seed=seed)
+        pfi = results.pfi(cov_type="corrected")
+        limits = pfi.conf_int().to_numpy()
+        low.append(limits[:, 0])
+        high.append(limits[:, 1])
+        p.append(pfi.pvalues)
+        estimate.append(pfi.params)
+        bse.append(pfi.bse)
+    row = frame.loc["subs", "corrected", "PFI"]
+    covered = (np.array(low) <= truth["PFI"]) & (truth["PFI"] <= np.array(high))
+    np.testing.assert_allclose(row["coverage"], covered.mean(axis=0))
+    np.testing.assert_allclose(row["rejected"], (np.array(p) < 0.05).mean(axis=0))
+    np.testing.assert_allclose(row["width"], (np.array(high) - low).mean(axis=0))
+    width_sd = (np.array(high) - low).std(axis=0, ddof=1)
+    np.testing.assert_allclose(row["width_mcse"], width_sd / np.sqrt(10), rtol=1e-6)
+    np.testing.assert_allclose(row["bias"], np.mean(estimate, axis=0) - truth["PFI"], atol=1e-12)
+    np.testing.assert_allclose(row["sd"], np.std(estimate, axis=0, ddof=1), rtol=1e-6)
+    np.testing.assert_allclose(row["se"], np.sqrt(np.mean(np.square(bse), axis=0)))
+    assert (row["repetitions"] == 10).all()
+    means = (
+        found.rows.set_index(["plan", "cov_type", "estimand"])
+        .sort_index()
+        .loc["subs", "corrected", "PFI"]
+    )
+    assert means["coverage"] == pytest.approx(covered.mean())
+    share = covered.mean(axis=1)
+    assert means["coverage_mcse"] == pytest.approx(share.std(ddof=1) / np.sqrt(10))
+
+
+def test_the_truth_is_that_of_fresh_data(tmp_path: Path) -> None:
+    found = study(truth_refits=400, repetitions=2).run(tmp_path / "study.jsonl", progress=False)
+    truth = found.frame.drop_duplicates(["estimand", "term"]).set_index(["estimand", "term"])
+    # Least squares is right for this process: PD is x1 - 1/2.
+    expected = np.array([-0.4, 0.4])
+    curve = truth.loc["PD x1"]
+    assert (np.abs(curve["truth"] - expected) < 4 * curve["truth_mcse"]).all()
+    assert (curve["truth_mcse"] < 0.02).all()
+
+
+def frames_equal(first: pd.DataFrame, second: pd.DataFrame) -> None:
+    key = ["plan", "cov_type", "estimand", "term"]
+    pd.testing.assert_frame_equal(
+        first.set_index(key).sort_index(), second.set_index(key).sort_index(), rtol=1e-9
+    )
+
+
+def test_jobs_and_blocks_change_nothing_but_rounding(tmp_path: Path) -> None:
+    whole = study().run(tmp_path / "one.jsonl", progress=False)
+    jobs = study().run(tmp_path / "two.jsonl", 2, progress=False)
+    frames_equal(whole.frame, jobs.frame)
+
+
+def test_a_study_goes_on_where_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    study(repetitions=4).run(path, progress=False)
+    lines = Ledger(path).lines
+    more = study().run(path, progress=False)
+    frames_equal(more.frame, study().run(tmp_path / "other.jsonl", progress=False).frame)
+    # What was there is there still, and one line stands for each row.
+    assert len(lines) == len(Ledger(path).lines) == 3
+    again = study().run(path, progress=False)
+    frames_equal(more.frame, again.frame)
+
+
+CODE = """
+import sys, time
+sys.path[:0] = {path!r}
+from test_study import study
+from pyinterp.simulation import CoverageStudy
+from pyinterp.simulation.ledger import Ledger
+add = Ledger.add
+def slowly(self, line):
+    add(self, line)
+    time.sleep(0.2)
+Ledger.add = slowly
+study().run({file!r}, progress=False)
+"""
+
+
+def test_a_killed_study_loses_and_repeats_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    code = CODE.format(path=[str(Path(__file__).parent), *sys.path], file=str(path))
+    running = subprocess.Popen([sys.executable, "-c", code])  # noqa: S603 - our own code
+    deadline = time.monotonic() + 120
+    while not path.exists() or path.read_bytes().count(b"\n") < 5:
+        assert time.monotonic() < deadline
+        assert running.poll() is None
+        time.sleep(0.02)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    done = path.read_bytes().count(b"\n")
+    assert 5 <= done < 11  # one block of truth and five of two plans
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"row": ["coverage", "lin')  # the line that was being written
+    resumed = study().run(path, progress=False)
+    frames_equal(resumed.frame, study().run(tmp_path / "whole.jsonl", progress=False).frame)
+
+
+def test_lines_add_up_and_count_blocks_once(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "lines.jsonl")
+    for block in range(3):
+        terms = {"PFI": {"term": ["x"], "sums": [[block, 1.0]], "shares": 0.5}}
+        ledger.add(Line(("coverage", "p", "l", 5, "half"), [block], 2, terms))
+    ledger.compact()
+    (line,) = Ledger(tmp_path / "lines.jsonl").lines
+    assert (line.blocks, line.size) == ([0, 1, 2], 6)
+    assert line.terms == {"PFI": {"term": ["x"], "sums": [[3.0, 3.0]], "shares": 1.5}}
+    assert ledger.holds(line.row, 2)
+    assert not ledger.holds(line.row, 3)
+
+
+def test_plans_and_variances_must_match() -> None:
+    with pytest.raises(OptionError, match=r"`cov_types` must name the plans.*\['ideal', 'subs'\]"):
+        study(cov_types={"subs": ["naive"]})
+
+
+def test_the_plot_shows_every_row(tmp_path: Path) -> None:
+    found = study(repetitions=4).run(tmp_path / "study.jsonl", progress=False)
+    data = found.plot().data
+    assert len(data) == len(found.rows) == 6
+    found.plot().save(tmp_path / "plot.png", verbose=False, width=6, height=4)
+    assert (tmp_path / "plot.png").stat().st_size > 1000
