@@ -253,7 +253,7 @@ def test_alpha_must_be_in_the_open_unit_interval(data: pd.DataFrame, alpha: Any)
 
 
 BAD_READING: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"cov_type": "hc3"}, OptionError, '`cov_type` must be one of "half-sample", "corrected"'),
+    ({"cov_type": "hc3"}, OptionError, '`cov_type` must be one of "half-sample", "nested-cv"'),
     ({"cov_type": "correct"}, OptionError, "Did you mean `corrected`"),
     ({"cov_type": "ustat"}, InferenceError, "for one fitted model, but these .* over 3 refits"),
     ({"cov_type": "rows"}, InferenceError, 'use "corrected", or `pi.FittedModel'),
