@@ -125,7 +125,8 @@ def half_sample(evidence: Evidence) -> HalfSampleVariance:
     at_null = (
         ""
         if evidence.floor is None
-        else "; t and P take the standard error at the null value, 3/4 of the one shown"
+        else "; t and P take the standard error at the null value, 3/4 of the one shown (5/2 for "
+        "estimates below it)"
     )
     return HalfSampleVariance(
         cov=difference.T @ difference / (4 * M) + between,
