@@ -169,6 +169,26 @@ def left_bits(splits, left_categories, rows, bits):  # pragma: no cover - compil
 
 
 @numba.njit(nogil=True, cache=True)
+def _bits_of(trees, splits, known, start, group, scratch):  # pragma: no cover - compiled
+    """Return the answers to splits for the group of rows from `start`, known or found now."""
+    if len(known) > 0:
+        return known[start // GROUP]
+    _left_bits(splits, trees.left_categories, group, scratch)
+    return scratch
+
+
+@numba.njit(nogil=True, cache=True)
+def _stacks(trees):  # pragma: no cover - compiled
+    """Return stacks of nodes, of rows and of ranges of donors, for one walk at a time."""
+    node, low, high = (
+        np.empty(trees.stack, np.int64),
+        np.empty(trees.stack, np.int64),
+        np.empty(trees.stack, np.int64),
+    )
+    return node, np.empty(trees.stack, np.uint64), low, high
+
+
+@numba.njit(nogil=True, cache=True)
 def preorder(left, right, out):  # pragma: no cover - compiled
     """List the nodes of a tree in preorder: `out`, int64, (nodes,); return how many there are."""
     stack = np.empty(len(left) + 1, np.int64)
@@ -185,14 +205,19 @@ def preorder(left, right, out):  # pragma: no cover - compiled
 
 
 @numba.njit(nogil=True, cache=True)
+def _leaf(trees, q, row):  # pragma: no cover - compiled
+    """Return the leaf that a row reaches from node q."""
+    while trees.column[q] >= 0:
+        x = row[trees.column[q]]
+        q = q + 1 if _goes_left(trees, q, x, trees.left_categories) else trees.right[q]
+    return q
+
+
+@numba.njit(nogil=True, cache=True)
 def first_leaves(trees, rows, out):  # pragma: no cover - compiled
     """Find the leaf of the first tree that each row reaches: `out`, int64, (n,)."""
     for i in range(rows.shape[0]):
-        q = trees.roots[0]
-        while trees.column[q] >= 0:
-            x = rows[i, trees.column[q]]
-            q = q + 1 if _goes_left(trees, q, x, trees.left_categories) else trees.right[q]
-        out[i] = q
+        out[i] = _leaf(trees, trees.roots[0], rows[i])
 
 
 @numba.njit(nogil=True, cache=True)
@@ -200,10 +225,7 @@ def add_up(trees, rows, out):  # pragma: no cover - compiled
     """Add up the trees for rows as they are, one by one: `out`, int64, (outputs, n), added to."""
     for t in range(len(trees.roots)):
         for i in range(rows.shape[0]):
-            q = trees.roots[t]
-            while trees.column[q] >= 0:
-                x = rows[i, trees.column[q]]
-                q = q + 1 if _goes_left(trees, q, x, trees.left_categories) else trees.right[q]
+            q = _leaf(trees, trees.roots[t], rows[i])
             for k in range(trees.leaves.shape[1]):
                 out[k, i] += trees.leaves[trees.right[q], k]
 
@@ -297,21 +319,15 @@ def cross_ranges(trees, splits, known, rows, driven, position, out):  # pragma: 
     out : float64, (outputs, donors, b)
         Result: sums over trees.
     """
-    bits = np.empty(len(splits.threshold), np.uint64)
-    word = np.empty(trees.stack, np.uint64)
-    node = np.empty(trees.stack, np.int64)
-    low = np.empty(trees.stack, np.int64)
-    high = np.empty(trees.stack, np.int64)
+    node, word, low, high = _stacks(trees)
+    scratch = np.empty(len(splits.threshold), np.uint64)
     sums = np.zeros((out.shape[0], out.shape[1] + 1, GROUP), np.int64)
     touched = np.zeros(out.shape[1] + 1, np.bool_)
     running = np.empty(GROUP, np.int64)
     for start in range(0, rows.shape[0], GROUP):
         group = rows[start : start + GROUP]
         b = group.shape[0]
-        if len(known) > 0:
-            bits = known[start // GROUP]
-        else:
-            _left_bits(splits, trees.left_categories, group, bits)
+        bits = _bits_of(trees, splits, known, start, group, scratch)
         _walk_ranges(
             trees, splits, bits, _everyone(b), driven, position, node, word, low, high, sums,
             touched,
@@ -348,11 +364,8 @@ def squared_pairs(  # pragma: no cover - compiled
         Added to: each donor's squared errors summed over rows.
     """
     donors = len(counts)
-    bits = np.empty(len(splits.threshold), np.uint64)
-    word = np.empty(trees.stack, np.uint64)
-    node = np.empty(trees.stack, np.int64)
-    low = np.empty(trees.stack, np.int64)
-    high = np.empty(trees.stack, np.int64)
+    node, word, low, high = _stacks(trees)
+    scratch = np.empty(len(splits.threshold), np.uint64)
     sums = np.zeros((1, donors + 1, GROUP), np.int64)
     touched = np.zeros(donors + 1, np.bool_)
     errors, halves = np.empty(GROUP), np.empty(GROUP)
@@ -362,10 +375,7 @@ def squared_pairs(  # pragma: no cover - compiled
     for start in range(0, rows.shape[0], GROUP):
         group = rows[start : start + GROUP]
         b = group.shape[0]
-        if len(known) > 0:
-            bits = known[start // GROUP]
-        else:
-            _left_bits(splits, trees.left_categories, group, bits)
+        bits = _bits_of(trees, splits, known, start, group, scratch)
         _walk_ranges(
             trees, splits, bits, _everyone(b), driven, position, node, word, low, high, sums,
             touched,
@@ -420,19 +430,13 @@ def cross_parts(  # pragma: no cover - compiled
         Result: sums over trees, in multiples of the unit.
     """
     split, right, leaves = splits.of, trees.right, trees.leaves
-    bits = np.empty(len(splits.threshold), np.uint64)
-    word = np.empty(trees.stack, np.uint64)
-    node = np.empty(trees.stack, np.int64)
-    low = np.empty(trees.stack, np.int64)
-    high = np.empty(trees.stack, np.int64)
+    node, word, low, high = _stacks(trees)
+    scratch = np.empty(len(splits.threshold), np.uint64)
     order = np.arange(values.shape[0])
     for start in range(0, rows.shape[0], GROUP):
         group = rows[start : start + GROUP]
         everyone = _everyone(group.shape[0])
-        if len(known) > 0:
-            bits = known[start // GROUP]
-        else:
-            _left_bits(splits, trees.left_categories, group, bits)
+        bits = _bits_of(trees, splits, known, start, group, scratch)
         for t in range(len(trees.roots)):
             node[0], word[0], low[0], high[0] = trees.roots[t], everyone, 0, len(order)
             top = 1
