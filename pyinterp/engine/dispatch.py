@@ -10,9 +10,9 @@ import pandas as pd
 
 from pyinterp.design import Design, IntArray
 from pyinterp.engine.batched import BatchedWhatIf
-from pyinterp.engine.forest import read_forest
 from pyinterp.engine.inputs import Inputs, final_step
 from pyinterp.engine.linear import LinearWhatIf, own_terms, read_linear
+from pyinterp.engine.read_forest import read_forest
 from pyinterp.engine.trees import TreesWhatIf
 from pyinterp.engine.whatif import WhatIf
 from pyinterp.errors import DesignError, OptionError, PredictionError, check_choice

@@ -15,7 +15,7 @@ from scipy import special, stats
 from pyinterp.design import Design, Matrix
 from pyinterp.engine.batched import BatchedWhatIf
 from pyinterp.engine.inputs import Inputs
-from pyinterp.engine.whatif import Block
+from pyinterp.engine.whatif import PAIRS, Block
 from pyinterp.formula import names_in
 from pyinterp.losses import LOSSES, Loss
 from pyinterp.predictive import Kind, Predictor, check_finite
@@ -136,7 +136,7 @@ class LinearWhatIf(BatchedWhatIf):
         """No bound for squared error, whose sums need no predictions; else many."""
         if self._inputs.replaced(variables, donors.values) is None:
             return super().most_pairs(variables, donors, loss)
-        return np.inf if self._sums_squares(loss) else 1e8
+        return np.inf if self._sums_squares(loss) else PAIRS
 
     def own(self) -> FloatArray:
         """Return the engine's predictions on the rows as they are, to check them."""

@@ -23,7 +23,7 @@ from pyinterp.engine.walk import (
     left_bits,
     squared_pairs,
 )
-from pyinterp.engine.whatif import Block
+from pyinterp.engine.whatif import PAIRS, Block
 from pyinterp.losses import LOSSES, Loss
 from pyinterp.predictive import Predictor, check_finite
 from pyinterp.sample import FloatArray, Sample
@@ -36,8 +36,8 @@ BLOCK_BYTES = 2**20
 # Answers to splits are kept for the next question up to this size.
 BITS_BYTES = 2**24
 NOWHERE = np.zeros(0, np.int32)
-# Additions of leaf values that are worth an exact mean, where only those of a group of 64 rows
-# for a range of donors are few.
+# Additions of leaf values that are worth an exact mean. Donors of one column are added by ranges;
+# those of several columns cost one addition per row, donor and tree.
 ADDITIONS = 1e9
 
 
@@ -81,7 +81,7 @@ class TreesWhatIf(BatchedWhatIf):
             return fallback
         if self._one_range(*replaced) is None:
             return max(fallback, ADDITIONS / len(self._trees.roots))
-        return np.inf if self._sums_squares(loss) else 1e8
+        return np.inf if self._sums_squares(loss) else PAIRS
 
     def own(self) -> FloatArray:
         """Return the engine's predictions on the rows as they are, to check them."""

@@ -15,10 +15,12 @@ from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray, Sample
 from pyinterp.samplers import Distinct, distinct
 
-__all__ = ["PREDICTIONS", "Block", "WhatIf"]
+__all__ = ["PAIRS", "PREDICTIONS", "Block", "WhatIf"]
 
 # Predictions of copies of rows that are worth making per feature and model.
 PREDICTIONS = 250_000
+# Pairs of a row and a donor that are worth an exact mean where a pair costs no more than its loss.
+PAIRS = 1e8
 
 
 class Block(NamedTuple):
