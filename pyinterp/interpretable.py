@@ -19,7 +19,7 @@ from tqdm import tqdm
 from pyinterp.context import Context, Fit
 from pyinterp.engine import EngineName, WhatIf, dispatch
 from pyinterp.errors import InferenceError, check_choice, check_memory
-from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject
+from pyinterp.estimands.base import Case, Estimand, Measurement, Subject
 from pyinterp.estimands.effects import Grid, PDKind, Scale, partial_dependence
 from pyinterp.estimands.permutation import Permutations, Relation, permutation_importance
 from pyinterp.estimands.risk import RiskRelation, risk
@@ -29,9 +29,9 @@ from pyinterp.inference import (
     Alternative,
     CovType,
     Evidence,
-    Fold,
-    Half,
+    Found,
     adjust,
+    gathered,
     variance,
 )
 from pyinterp.losses import LossLike, choose
@@ -178,30 +178,12 @@ class Analysis:
     def evidence(self, estimand: Estimand) -> Evidence:
         """Return the estimates of every refit."""
         read = [estimand.read(m) for m in self.measure(estimand)]
-        halves: dict[int, list[Half]] = {}
-        outer: dict[int, Estimate] = {}
-        inner: dict[int, list[Estimate]] = {}
-        alone = []
-        for refit, estimate in zip(self.refits, read, strict=True):
-            group = refit.group
-            if _estimates(refit):
-                alone.append(estimate)
-            if group is not None and group.kind == "pair":
-                half = Half(estimate, refit.evaluation.rows)
-                halves.setdefault(group.number, []).append(half)
-            elif group is not None and group.inner:
-                inner.setdefault(group.number, []).append(estimate)
-            elif group is not None:
-                outer[group.number] = estimate
-        own = self.estimating
-        return Evidence(
-            estimates=tuple(alone or read),
-            clusters=tuple(r.evaluation.clusters for r in own),
+        return gathered(
+            [
+                Found(e, r.group, r.evaluation.rows, r.evaluation.clusters)
+                for r, e in zip(self.refits, read, strict=True)
+            ],
             correction=self.correction,
-            # A pair of which one refit failed says nothing.
-            pairs=tuple((pair[0], pair[1]) for pair in halves.values() if len(pair) == 2),
-            folds=tuple(Fold(outer[k], tuple(inner.get(k, ()))) for k in outer),
-            apart=bool(alone),
             floor=estimand.floor,
         )
 

@@ -1,7 +1,7 @@
 """Inference, once for all estimands: variances, intervals, tests and multiplicity."""
 
 from pyinterp.inference.cov_types import COV_TYPES, default, variance
-from pyinterp.inference.evidence import Evidence, Fold, Half, combined
+from pyinterp.inference.evidence import Evidence, Fold, Found, Half, combined, gathered
 from pyinterp.inference.half_sample import HalfSampleVariance
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, adjust, interval, p_values
 from pyinterp.inference.simultaneous import simultaneous_level
@@ -14,12 +14,14 @@ __all__ = [
     "CovType",
     "Evidence",
     "Fold",
+    "Found",
     "Half",
     "HalfSampleVariance",
     "Variance",
     "adjust",
     "combined",
     "default",
+    "gathered",
     "interval",
     "p_values",
     "simultaneous_level",

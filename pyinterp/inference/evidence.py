@@ -10,9 +10,10 @@ import numpy as np
 
 from pyinterp.design import IntArray
 from pyinterp.estimands.base import Estimate
+from pyinterp.resampling import Group
 from pyinterp.sample import FloatArray
 
-__all__ = ["Evidence", "Fold", "Half", "combined"]
+__all__ = ["Evidence", "Fold", "Found", "Half", "combined", "gathered"]
 
 
 class Half(NamedTuple):
@@ -77,6 +78,46 @@ class Evidence:
     def per_refit(self) -> FloatArray:
         """The estimates, shape (m, q)."""
         return np.array([e.value for e in self.estimates])
+
+
+class Found(NamedTuple):
+    """An estimate with what its refit was for and the rows that evaluated it."""
+
+    estimate: Estimate
+    group: Group | None
+    rows: IntArray
+    clusters: IntArray | None
+
+
+def gathered(found: Sequence[Found], *, correction: float, floor: float | None) -> Evidence:
+    """Sort estimates by what their refits are for.
+
+    If all refits are of pairs, their mean is the estimate too.
+    """
+    halves: dict[int, list[Half]] = {}
+    outer: dict[int, Estimate] = {}
+    inner: dict[int, list[Estimate]] = {}
+    for estimate, group, rows, _ in found:
+        if group is None:
+            continue
+        if group.kind == "pair":
+            halves.setdefault(group.number, []).append(Half(estimate, rows))
+        elif group.inner:
+            inner.setdefault(group.number, []).append(estimate)
+        else:
+            outer[group.number] = estimate
+    apart = [f for f in found if f.group is None or f.group.estimates]
+    own = apart or found
+    return Evidence(
+        estimates=tuple(f.estimate for f in own),
+        clusters=tuple(f.clusters for f in own),
+        correction=correction,
+        # A pair of which one refit failed says nothing.
+        pairs=tuple((pair[0], pair[1]) for pair in halves.values() if len(pair) == 2),
+        folds=tuple(Fold(outer[k], tuple(inner.get(k, ()))) for k in outer),
+        apart=bool(apart),
+        floor=floor,
+    )
 
 
 def combined(
