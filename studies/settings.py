@@ -41,35 +41,6 @@ def curves(features: tuple[str, ...], grid: tuple[float, ...] = GRID) -> dict[st
     return {f"PD {x}": partial(curve, features=x) for x in features}
 
 
-def tables(process: simulation.Process) -> simulation.CoverageStudy:
-    """Tables 1 and 2 of Molnar et al. (2021): PFI over all pairs and, as there, 5 permutations."""
-    return simulation.CoverageStudy(
-        dgps=[process],
-        learners={"lm": LinearRegression(), "tree": TREE, "rf": FOREST},
-        estimands={
-            "PFI": pi.LearnerResults.pfi,
-            "PFI, ratio": partial(pi.LearnerResults.pfi, relation="ratio"),
-            "PFI, 5 permutations": partial(pi.LearnerResults.pfi, permutations=5),
-            **curves(process.features),
-        },
-        n=[100, 1000],
-        resamplings={
-            "boot": pi.Bootstrap(15),
-            "subs": pi.Subsampling(15),
-            "ideal": simulation.ideal(15),
-            "half": pi.HalfSampling(),
-        },
-        cov_types={
-            "boot": ["naive", "corrected"],
-            "subs": ["naive", "corrected"],
-            "ideal": ["naive"],
-            "half": ["half-sample"],
-        },
-        repetitions={"lm": 1000, "tree": 1000, "rf": 300},
-        truth_refits={"lm": 10_000, "tree": 10_000, "rf": 1000},
-    )
-
-
 def independent(case: Case, *, features: Features, loss: pi.Loss) -> Measurement:
     """Measure losses after 5 independent permutations, fixed points allowed, as the paper did."""
     losses = loss(case.y, case.whatif.factual)
@@ -91,15 +62,50 @@ def permuted(results: pi.LearnerResults, **reading: Any) -> pi.EstimandResults:
     return results._results(estimand, reading, None)
 
 
-def permutations(process: simulation.Process) -> simulation.CoverageStudy:
-    """Table 2 with the paper's permutations: their noise hides some of what intervals lack."""
-    study = tables(process)
-    plans = ("boot", "subs", "ideal")
-    return replace(
-        study,
-        estimands={"PFI, 5 independent permutations": permuted},
-        resamplings={plan: study.resamplings[plan] for plan in plans},
-        cov_types={plan: study.cov_types[plan] for plan in plans},
+def tables(process: simulation.Process) -> simulation.CoverageStudy:
+    """Tables 1 and 2 of Molnar et al. (2021): PFI over all pairs and, as there, 5 permutations."""
+    return simulation.CoverageStudy(
+        dgps=[process],
+        learners={"lm": LinearRegression(), "tree": TREE, "rf": FOREST},
+        estimands={
+            "PFI": pi.LearnerResults.pfi,
+            "PFI, ratio": partial(pi.LearnerResults.pfi, relation="ratio"),
+            "PFI, 5 independent permutations": permuted,
+            **curves(process.features),
+        },
+        n=[100, 1000],
+        resamplings={
+            "boot": pi.Bootstrap(15),
+            "subs": pi.Subsampling(15),
+            "ideal": simulation.ideal(15),
+            "half": pi.HalfSampling(),
+        },
+        cov_types={
+            "boot": ["naive", "corrected"],
+            "subs": ["naive", "corrected"],
+            "ideal": ["naive"],
+            "half": ["half-sample"],
+        },
+        repetitions={"lm": 1000, "tree": 1000, "rf": 300},
+        truth_refits={"lm": 10_000, "tree": 10_000, "rf": 1000},
+    )
+
+
+def refits() -> simulation.CoverageStudy:
+    """Width and coverage against the number of refits, Figure 5, with trees."""
+    counts, pairs = (2, 5, 10, 15, 20, 30), (5, 8, 15, 30)
+    boot = {f"boot {m}": pi.Bootstrap(m) for m in counts}
+    half = {f"half {m}": pi.HalfSampling(pairs=m) for m in pairs}
+    process = simulation.molnar_nonlinear()
+    return simulation.CoverageStudy(
+        dgps=[process],
+        learners={"lm": LinearRegression(), "tree": TREE},
+        estimands={"PFI": pi.LearnerResults.pfi, **curves(process.features)},
+        n=[100],
+        resamplings=boot | half,
+        cov_types={name: ["corrected"] for name in boot} | {name: ["half-sample"] for name in half},
+        repetitions=500,
+        truth_refits=10_000,
     )
 
 
@@ -199,8 +205,7 @@ def tuned() -> simulation.CoverageStudy:
 STUDIES: Mapping[str, Callable[[], simulation.CoverageStudy]] = {
     "linear": partial(tables, simulation.molnar_linear()),
     "non-linear": partial(tables, simulation.molnar_nonlinear()),
-    "linear, permutations": partial(permutations, simulation.molnar_linear()),
-    "non-linear, permutations": partial(permutations, simulation.molnar_nonlinear()),
+    "refits": refits,
     "nulls": nulls,
     "large": large,
     "clusters": clusters,

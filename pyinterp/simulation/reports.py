@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from pyinterp.errors import OptionError, did_you_mean
 from pyinterp.simulation.ledger import Line
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ __all__ = ["COLUMNS", "CoverageResults", "pooled_truths"]
 # What lines of coverage add up over repetitions, per term.
 COLUMNS = ("covered", "rejected", "width", "width2", "error", "error2", "variance")
 
-ROW = ["process", "learner", "n", "plan", "cov_type", "estimand"]
+ROW = ["process", "learner", "n", "plan", "refits", "cov_type", "estimand"]
+
+RELATIVE_WIDTH = "Mean width / (2 x 1.96 x true standard deviation)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +33,8 @@ class CoverageResults:
     Attributes
     ----------
     frame : pandas.DataFrame
-        One row per process, learner, n, plan, variance estimator, estimand and term: `repetitions`,
+        One row per process, learner, n, plan, variance estimator, estimand and term: `refits` (of
+        the plan, those for the variance included), `repetitions`,
         `truth` and its Monte Carlo error `truth_mcse`; `coverage`, `width` (mean), `rejected`
         (share of p-values below alpha), `bias`, `sd` (of the estimates over data sets), `se` (root
         of the mean variance), each but the last with a Monte Carlo error, such as `coverage_mcse`.
@@ -42,8 +46,8 @@ class CoverageResults:
     rows: pd.DataFrame
 
     @classmethod
-    def of(cls, lines: Sequence[Line]) -> CoverageResults:
-        """Pool blocks of repetitions."""
+    def of(cls, lines: Sequence[Line], refits: Mapping[str, int]) -> CoverageResults:
+        """Pool blocks of repetitions; `refits` has the number of every plan."""
         truths = pooled_truths(lines)
         pooled: dict[tuple[Any, ...], Line] = {}
         for line in lines:
@@ -55,36 +59,84 @@ class CoverageResults:
             for name, found in line.terms.items():
                 estimand, cov_type = name.rsplit("|", 1)
                 part = _described(found, line.size, truths[process, learner, n, estimand])
-                about = dict(zip(ROW, (process, learner, n, plan, cov_type, estimand), strict=True))
+                key = (process, learner, n, plan, refits[plan], cov_type, estimand)
+                about = dict(zip(ROW, key, strict=True))
                 parts.append(part.assign(**about))
                 rows.append({**about, **_averaged(found, line.size, part)})
         frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=ROW)
         ordered = frame[ROW + [c for c in frame.columns if c not in ROW]]
         return cls(ordered, pd.DataFrame(rows))
 
+    def only(self, **values: Any) -> CoverageResults:
+        """Return the rows with these values, such as ``only(learner="lm", n=[100, 1000])``."""
+        unknown = set(values) - set(ROW)
+        if unknown:
+            raise OptionError(
+                f"`only` takes the columns {', '.join(ROW)}; got {sorted(unknown)[0]!r}."
+                + did_you_mean(sorted(unknown)[0], ROW)
+            )
+        frame, rows = self.frame, self.rows
+        for column, value in values.items():
+            wanted = value if isinstance(value, list | tuple) else [value]
+            frame, rows = frame[frame[column].isin(wanted)], rows[rows[column].isin(wanted)]
+        return CoverageResults(frame, rows)
+
     def plot(self) -> ggplot:
-        """Plot width against coverage, one point per row of the study (Molnar et al., Figure 3)."""
+        """Plot width against coverage (Molnar et al., Figures 3 and 4).
+
+        One point per row of the study; lines connect the intervals of the same process, learner
+        and n.
+        """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
-        shown = self.rows.assign(
-            interval=self.rows["plan"] + ", " + self.rows["cov_type"],
-            low=self.rows["coverage"] - 1.96 * self.rows["coverage_mcse"],
-            high=self.rows["coverage"] + 1.96 * self.rows["coverage_mcse"],
+        shown = self._shown().assign(
+            scenario=self.rows["process"] + self.rows["learner"],
             size="n = " + self.rows["n"].astype(str),
         )
         return (
-            p9.ggplot(shown, p9.aes("relative_width", "coverage", color="interval"))
+            p9.ggplot(shown, p9.aes("relative_width", "coverage"))
             + p9.geom_hline(yintercept=0.95, linetype="dashed", color="gray")
-            + p9.geom_errorbar(p9.aes(ymin="low", ymax="high"), width=0)
-            + p9.geom_point(p9.aes(shape="learner"), size=2.5)
+            + p9.geom_line(p9.aes(group="scenario"), color="lightgray")
+            + p9.geom_errorbar(p9.aes(ymin="low", ymax="high", color="interval"), width=0)
+            + p9.geom_point(p9.aes(color="interval", shape="learner"), size=2.5)
             + p9.facet_grid("estimand ~ size")
-            + p9.labs(
-                x="Mean width / (2 x 1.96 x true standard deviation)",
-                y="Coverage",
-                color="",
-                shape="",
-            )
+            + p9.labs(x=RELATIVE_WIDTH, y="Coverage", color="", shape="")
             + p9.theme_bw()
+        )
+
+    def plot_refits(self) -> ggplot:
+        """Plot width and coverage against the number of refits (Molnar et al., Figure 5).
+
+        Needs plans that differ in it; the others' points stand alone.
+        """
+        import plotnine as p9  # noqa: PLC0415 - takes a second to import
+
+        shown = self._shown()
+        width = shown.assign(panel=RELATIVE_WIDTH, value=shown["relative_width"])
+        missing = {"low": np.nan, "high": np.nan}
+        coverage = shown.assign(panel="Coverage", value=shown["coverage"])
+        long = pd.concat([width.assign(**missing), coverage], ignore_index=True)
+        long["estimand"] = long["process"] + ", " + long["learner"] + ", " + long["estimand"]
+        nominal = pd.DataFrame({"panel": ["Coverage"], "value": [0.95]})
+        return (
+            p9.ggplot(long, p9.aes("refits", "value", color="cov_type"))
+            + p9.geom_hline(
+                p9.aes(yintercept="value"), data=nominal, linetype="dashed", color="gray"
+            )
+            + p9.geom_errorbar(p9.aes(ymin="low", ymax="high"), width=0, na_rm=True)
+            + p9.geom_line(p9.aes(group="cov_type"))
+            + p9.geom_point()
+            + p9.facet_grid("panel ~ estimand", scales="free_y")
+            + p9.labs(x="Refits, those for the variance included", y="", color="")
+            + p9.theme_bw()
+        )
+
+    def _shown(self) -> pd.DataFrame:
+        half = 1.96 * self.rows["coverage_mcse"]
+        return self.rows.assign(
+            interval=self.rows["plan"] + ", " + self.rows["cov_type"],
+            low=self.rows["coverage"] - half,
+            high=self.rows["coverage"] + half,
         )
 
 

@@ -137,11 +137,11 @@ class CoverageStudy:
         self._work(ledger, "coverage", partial(_cover, self, known), n_jobs, progress=progress)
         ledger.compact()
         rows = {unit.row for kind in ("truth", "coverage") for unit in self._units(kind)}
-        return CoverageResults.of([line for line in ledger.lines if line.row in rows])
+        return CoverageResults.of([line for line in ledger.lines if line.row in rows], self._refits)
 
     def load(self, path: str | os.PathLike[str]) -> CoverageResults:
         """Return the results that `path` holds, of finished and unfinished rows."""
-        return CoverageResults.of(Ledger(path).lines)
+        return CoverageResults.of(Ledger(path).lines, self._refits)
 
     def learner(self, process: Process, name: str, data: pd.DataFrame) -> Learner:
         """Return a learner of the study on some data."""
@@ -161,6 +161,16 @@ class CoverageStudy:
     def process(self, name: str) -> Process:
         """Return the process of that name."""
         return next(p for p in self.dgps if p.name == name)
+
+    def plan(self, name: str, process: Process, n: int) -> Resampling:
+        """Return a plan of the study for data sets of n rows of a process."""
+        made = self.resamplings[name]
+        return made if isinstance(made, Resampling) else made(process, n)
+
+    @property
+    def _refits(self) -> dict[str, int]:
+        first = self.dgps[0], self.n[0]
+        return {name: self.plan(name, *first).number for name in self.resamplings}
 
     def _units(self, kind: str) -> Iterator[_Unit]:
         counts = self.truth_refits if kind == "truth" else self.repetitions
@@ -212,13 +222,12 @@ def _cover(
     study: CoverageStudy, truths: Mapping[tuple[str, str, int, str], pd.DataFrame], unit: _Unit
 ) -> Line:
     _, name, learner, n, plan_name = unit.row
-    process, plan = study.process(name), study.resamplings[plan_name]
+    process = study.process(name)
+    plan = study.plan(plan_name, process, n)
     truth = {
         estimand: truths[name, learner, n, estimand]["truth"].to_numpy()
         for estimand in study.estimands
     }
-    if not isinstance(plan, Resampling):
-        plan = plan(process, n)
     kept: dict[str, list[FloatArray]] = {}
     first = unit.block * study.block
     for repetition in range(first, first + unit.size):

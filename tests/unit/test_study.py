@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import Client, LocalCluster
+from joblib import parallel_config
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -163,6 +166,21 @@ def test_lines_add_up_and_count_blocks_once(tmp_path: Path) -> None:
     assert not ledger.holds(line.row, 3)
 
 
+def test_a_dask_cluster_gives_the_same_numbers(tmp_path: Path) -> None:
+    whole = study().run(tmp_path / "one.jsonl", progress=False)
+    path = [str(Path(__file__).parent), *sys.path]
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+        parallel_config("dask"),
+    ):
+        client.run(sys.path.extend, path)
+        shared = study().run(tmp_path / "two.jsonl", progress=False)
+        workers = client.run(os.getpid)
+    frames_equal(whole.frame, shared.frame)
+    assert len(set(workers.values()) - {os.getpid()}) == 2
+
+
 def test_plans_and_variances_must_match() -> None:
     with pytest.raises(OptionError, match=r"`cov_types` must name the plans.*\['ideal', 'subs'\]"):
         study(cov_types={"subs": ["naive"]})
@@ -174,3 +192,51 @@ def test_the_plot_shows_every_row(tmp_path: Path) -> None:
     assert len(data) == len(found.rows) == 6
     found.plot().save(tmp_path / "plot.png", verbose=False, width=6, height=4)
     assert (tmp_path / "plot.png").stat().st_size > 1000
+
+
+def test_width_and_coverage_against_the_number_of_refits(tmp_path: Path) -> None:
+    counts = {"2": pi.Subsampling(2), "5": pi.Subsampling(5), "half": pi.HalfSampling(3, pairs=5)}
+    cov_types = {"2": ["corrected"], "5": ["corrected"], "half": ["half-sample"]}
+    options = {"resamplings": counts, "cov_types": cov_types, "repetitions": 4}
+    found = study(**options).run(tmp_path / "study.jsonl", progress=False)
+    assert found.rows.groupby("plan")["refits"].first().to_dict() == {"2": 2, "5": 5, "half": 13}
+    plot = found.only(estimand="PFI").plot_refits()
+    assert sorted(plot.data["panel"].value_counts()) == [3, 3]
+    plot.save(tmp_path / "plot.png", verbose=False, width=6, height=4)
+    assert (tmp_path / "plot.png").stat().st_size > 1000
+
+
+def test_parts_of_a_study(tmp_path: Path) -> None:
+    found = study(repetitions=2).run(tmp_path / "study.jsonl", progress=False)
+    part = found.only(plan="subs", estimand=["PFI"])
+    assert set(part.rows["plan"]) == set(part.frame["plan"]) == {"subs"}
+    assert set(part.frame["estimand"]) == {"PFI"}
+    with pytest.raises(OptionError, match=r"`only` takes the columns.*got 'planned'"):
+        found.only(planned="subs")
+
+
+def test_a_reduced_study_shows_what_the_whole_one_shows(tmp_path: Path) -> None:
+    """Tolerances are 4 standard errors; rates are those of Molnar et al., Tables 1 and 2."""
+    reduced = study(
+        n=[100],
+        resamplings={"boot": pi.Bootstrap(15), "ideal": ideal(15), "half": pi.HalfSampling()},
+        cov_types={"boot": ["naive", "corrected"], "ideal": ["naive"], "half": ["half-sample"]},
+        repetitions=80,
+        truth_refits=1000,
+        block=10,
+    )
+    found = reduced.run(tmp_path / "study.jsonl", 2, progress=False)
+    rows = found.rows.set_index(["estimand", "plan", "cov_type"])
+    printed = {
+        ("PD x1", "boot", "naive"): 0.41,
+        ("PD x1", "boot", "corrected"): 0.89,
+        ("PD x1", "ideal", "naive"): 0.95,
+        ("PFI", "boot", "naive"): 0.27,
+        ("PFI", "ideal", "naive"): 0.94,
+        ("PD x1", "half", "half-sample"): 0.95,
+        ("PFI", "half", "half-sample"): 0.95,
+    }
+    for key, rate in printed.items():
+        row = rows.loc[key]
+        error = max(row["coverage_mcse"], np.sqrt(rate * (1 - rate) / 80 / row["terms"]))
+        assert abs(row["coverage"] - rate) < 4 * error, key
