@@ -119,6 +119,10 @@ class Shown(Protocol):
         """Out-of-sample loss."""
 
     @property
+    def diagnostic(self) -> Shown | None:
+        """What says when to trust the numbers, term by term."""
+
+    @property
     def alternative(self) -> Alternative:
         """Side of tests and intervals."""
 
@@ -133,6 +137,10 @@ class Shown(Protocol):
     @property
     def support(self) -> dict[str, npt.NDArray[Any]]:
         """Observed values of the variables on the axes."""
+
+    @property
+    def params(self) -> pd.Series[float]:
+        """Estimates."""
 
     @property
     def bse(self) -> pd.Series[float]:

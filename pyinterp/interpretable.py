@@ -21,8 +21,15 @@ from pyinterp.engine import EngineName, WhatIf, dispatch
 from pyinterp.errors import InferenceError, check_choice, check_memory
 from pyinterp.estimands.base import Case, Estimand, Measurement, Subject
 from pyinterp.estimands.effects import Grid, PDKind, Scale, partial_dependence
-from pyinterp.estimands.permutation import Permutations, Relation, permutation_importance
+from pyinterp.estimands.permutation import (
+    Permutations,
+    Relation,
+    Replacement,
+    permutation_importance,
+)
+from pyinterp.estimands.positivity import positivity
 from pyinterp.estimands.risk import RiskRelation, risk
+from pyinterp.estimands.variable_importance import Adjustment, amvim, cvim, mvim
 from pyinterp.inference import (
     ALTERNATIVES,
     COV_TYPES,
@@ -37,6 +44,7 @@ from pyinterp.inference import (
 from pyinterp.losses import LossLike, choose
 from pyinterp.refits import Refit
 from pyinterp.results import EstimandResults
+from pyinterp.samplers import SamplerLike
 from pyinterp.seeds import Seeds
 from pyinterp.threads import shared_cores, workers
 
@@ -141,7 +149,12 @@ class Analysis:
     def cases(self) -> tuple[Case, ...]:
         """One case per refit; each keeps its predictions on the rows as they are."""
         return tuple(
-            Case(whatif=self._whatif(r), train=r.train, draw=_Draws(self.seeds, r.number))
+            Case(
+                whatif=self._whatif(r),
+                train=r.train,
+                population=self.subject.population,
+                draw=_Draws(self.seeds, r.number),
+            )
             for r in self.refits
         )
 
@@ -209,15 +222,16 @@ class Interpretable:
         loss: LossLike | None = None,
         permutations: Permutations = "auto",
         relation: Relation = "difference",
+        sampler: Replacement = "marginal",
         **reading: Unpack[Reading],
     ) -> EstimandResults:
-        r"""Permutation feature importance (PFI), marginal.
+        r"""Permutation feature importance (PFI), marginal or conditional.
 
         .. math:: PFI_S = E[L(Y, f(\tilde X_S, X_C))] - E[L(Y, f(X))]
 
         where :math:`\tilde X_S` is drawn from the marginal law of the feature, independently of all
-        else (Molnar et al. 2021, eqs 3, 4 and 8). For a learner it is the mean over refits of the
-        PFI on each refit's evaluation rows.
+        else (Molnar et al. 2021, eqs 3, 4 and 8), or from its law given all other variables. For a
+        learner it is the mean over refits of the PFI on each refit's evaluation rows.
 
         Parameters
         ----------
@@ -237,6 +251,11 @@ class Interpretable:
             1e8, and there is none with squared error.
         relation : {"difference", "ratio"}
             How the two expected losses are compared, per refit.
+        sampler : {"marginal", "conditional", "residual", "categorical", "subgroup", "knockoff"}, \
+Sampler or mapping
+            How values that replace a feature are drawn; all but "marginal" draw them given the
+            other variables. "conditional" is "residual" for numbers and "categorical" for
+            categories. A mapping gives samplers by feature. See `pyinterp.samplers`.
         **reading
             ``cov_type``, ``alternative``, ``p_adjust``: see `Reading`.
 
@@ -256,8 +275,138 @@ class Interpretable:
             loss=loss,
             permutations=permutations,
             relation=relation,
+            sampler=sampler,
         )
         return self._results(estimand, reading, loss)
+
+    def mvim(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        permutations: Permutations = "auto",
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Marginal variable importance metric (MVIM): marginal PFI under squared loss.
+
+        .. math:: MVIM = E[(Y - f(\tilde X_j, X_{-j}))^2] - E[(Y - f(X))^2]
+
+        (Khan, Saarela and Kustra 2025, eq. 3). Under positivity and conditional ignorability, and
+        as far as the learner is right, the mean squared effect of exchanging the feature between
+        rows (their Theorems 1 and 2).
+
+        Parameters
+        ----------
+        features, permutations, **reading
+            As for `pfi`.
+
+        Returns
+        -------
+        EstimandResults
+            In squared units of the response; for two classes, of the indicator of the second.
+        """
+        estimand = mvim(self._analysis.subject, features, permutations=permutations)
+        return self._results(estimand, reading, None)
+
+    def cvim(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        permutations: Permutations = "auto",
+        sampler: SamplerLike = "conditional",
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Conditional variable importance metric (CVIM): conditional PFI under squared loss.
+
+        .. math:: CVIM = E[(Y - f(\tilde X_j, X_{-j}))^2] - E[(Y - f(X))^2],
+            \quad \tilde X_j \sim X_j \mid X_{-j}
+
+        (Khan, Saarela and Kustra 2025, eqs 19 and 24-26, Algorithm 2). It does not extrapolate, and
+        it is twice what LOCO estimates.
+
+        Parameters
+        ----------
+        features, permutations, sampler, **reading
+            As for `pfi`.
+
+        Returns
+        -------
+        EstimandResults
+            In squared units of the response; for two classes, of the indicator of the second.
+            Tables show R²_j of `positivity` beside it.
+        """
+        estimand = cvim(
+            self._analysis.subject, features, permutations=permutations, sampler=sampler
+        )
+        return self._results(estimand, reading, None)
+
+    def amvim(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        method: Adjustment = "linear",
+        permutations: Permutations = "auto",
+        sampler: SamplerLike = "conditional",
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Adjusted MVIM: marginal importance without extrapolation, under an assumption.
+
+        .. math:: AMVIM = CVIM / (1 - R^2_j) \quad \text{or} \quad 2 V(f_j(X_j))
+
+        Parameters
+        ----------
+        features : str or sequence of str, optional
+            As for `pfi`.
+        method : {"linear", "additive"}
+            "linear" (Khan, Saarela and Kustra 2025, eq. 33) holds if the feature enters linearly,
+            without interactions, and its variance given the others is constant. "additive" (eq. 6,
+            with the accumulated local effect as :math:`f_j`) holds if the feature enters
+            additively, in whatever form, and whatever its variance.
+        permutations, sampler
+            As for `pfi`, with "linear".
+        **reading
+            See `Reading`.
+
+        Returns
+        -------
+        EstimandResults
+            In squared units of the response. Missing where R²_j is 0.999 or more; computed at
+            R²_j = 0 in refits where it is negative.
+        """
+        estimand = amvim(
+            self._analysis.subject,
+            features,
+            method=method,
+            permutations=permutations,
+            sampler=sampler,
+        )
+        return self._results(estimand, reading, None)
+
+    def positivity(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        sampler: SamplerLike = "conditional",
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Positivity diagnostic: how much of a feature the other variables determine.
+
+        .. math:: R^2_j = 1 - V(X_j \mid X_{-j}) / V(X_j)
+
+        (Khan, Saarela and Kustra 2025, eq. 17), out of sample. Above 0.9 tables warn: the feature
+        hardly varies given the others.
+
+        Parameters
+        ----------
+        features, sampler, **reading
+            As for `pfi`.
+
+        Returns
+        -------
+        EstimandResults
+            Between 0 and 1, or negative where the features are predicted worse than by their mean.
+        """
+        estimand = positivity(self._analysis.subject, features, sampler=sampler)
+        return self._results(estimand, reading, None)
 
     def pd(
         self,
@@ -363,6 +512,7 @@ class Interpretable:
         options = options_of(reading)
         analysis = self._analysis
         evidence = analysis.evidence(estimand)
+        beside = estimand.diagnostic
         axis_names = estimand.terms.axis_names
         return EstimandResults(
             estimand=estimand,
@@ -375,6 +525,7 @@ class Interpretable:
             p_adjust=options.p_adjust,
             simultaneous=options.simultaneous,
             support={n: analysis.subject.population.variables[n].to_numpy() for n in axis_names},
+            diagnostic=None if beside is None else self._results(beside, {}, None),
         )
 
     def _fit(self, loss: LossLike | None) -> Fit | None:

@@ -68,6 +68,8 @@ class EstimandResults:
         Whether intervals cover all terms at once.
     support : dict of str to ndarray
         Observed values of the variables on the axes, for rugs.
+    diagnostic : EstimandResults or None
+        What says when to trust the estimates, term by term.
     """
 
     estimand: Estimand
@@ -80,6 +82,7 @@ class EstimandResults:
     p_adjust: str | None = None
     simultaneous: bool = False
     support: dict[str, npt.NDArray[Any]]
+    diagnostic: EstimandResults | None = None
 
     @cached_property
     def params(self) -> pd.Series[float]:
@@ -91,7 +94,9 @@ class EstimandResults:
         """Standard errors of `params`: sampling error of the stated estimand."""
         spread = np.sqrt(np.clip(np.diag(self.variance.cov), 0.0, None))
         size = np.abs(self.evidence.per_refit).max(axis=0)
-        return self._series(np.where(spread > ROUNDING * size, spread, 0.0), "std_error")
+        missing = np.isnan(self._values)
+        known = np.where(spread > ROUNDING * size, spread, 0.0)
+        return self._series(np.where(missing, np.nan, known), "std_error")
 
     @cached_property
     def mcse(self) -> pd.Series[float]:
@@ -238,7 +243,8 @@ class EstimandResults:
         """Return estimates with their inference, one row per term.
 
         Columns as in R's broom: estimate, std_error, statistic, p_value, conf_low, conf_high; mcse;
-        before them value, value2 and class where the estimand has a grid or classes.
+        before them value, value2 and class where the estimand has a grid or classes; after them
+        diagnostic, R²_j of conditional importances.
         """
         limits = self.conf_int(alpha).to_numpy()
         numbers = pd.DataFrame(
@@ -253,6 +259,8 @@ class EstimandResults:
             },
             index=self._index,
         )
+        if self.diagnostic is not None:
+            numbers["diagnostic"] = self.diagnostic.params
         return pd.concat([self.estimand.terms.layout.set_axis(self._index), numbers], axis=1)
 
     def tidy(self, alpha: float = 0.05) -> pd.DataFrame:

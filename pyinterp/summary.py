@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from statsmodels.iolib.summary import Summary, summary_return
 from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_2cols, fmt_params
@@ -20,6 +21,7 @@ __all__ = ["Table", "number_format", "summarize"]
 
 MINIMUM_WIDTH = 78
 INDENT = 2  # of the header's right half
+UNDEFINED = "not defined in some refit"
 
 
 class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
@@ -184,6 +186,8 @@ def _body(
     if results.estimand.null is not None:
         shown += [("t", "statistic", "%.3f"), (p_name, "p_value", "%.3f")]
     shown += [(name, column, number) for name, column in _limits(alpha, results.alternative)]
+    if results.diagnostic is not None:
+        shown.append((results.diagnostic.estimand.label, "diagnostic", "%.3f"))
     body = [
         [_cell(row[column], fmt) for _, column, fmt in shown]
         for row in frame.to_dict(orient="records")
@@ -218,13 +222,24 @@ def _notes(results: Shown) -> list[str]:
             "mcse: Monte Carlo error of using some of all permutations; "
             '`permutations="all"` has none.'
         )
+    absent = results.params.index[results.params.isna()]
+    reasons = pd.Series([results.estimand.missing.get(t, UNDEFINED) for t in absent], index=absent)
+    for reason, terms in reasons.groupby(reasons, sort=False):
+        notes.append(f"No estimate for {_listed(terms.index)}: {reason}.")
+    notes += results.estimand.remarks(results.params)
+    if results.diagnostic is not None:
+        beside = results.diagnostic.estimand
+        notes += [f"{beside.label}: {beside.notes[0]}", *beside.remarks(results.diagnostic.params)]
     still = results.bse.index[results.bse == 0]
     if len(still):
-        listed = ", ".join(map(str, still[:6])) + (", ..." if len(still) > 6 else "")
         model = results.context.level == "model"
         reason = "the same in every row" if model else results.estimand.zero_variance
-        notes.append(f"No interval for {listed}: {reason}.")
+        notes.append(f"No interval for {_listed(still)}: {reason}.")
     return notes
+
+
+def _listed(terms: pd.Index) -> str:
+    return ", ".join(map(str, terms[:6])) + (", ..." if len(terms) > 6 else "")
 
 
 def _coverage(results: Shown) -> str:

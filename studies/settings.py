@@ -21,7 +21,8 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp import simulation
 from pyinterp.estimands.base import Case, Estimate, Features, Measurement
-from pyinterp.estimands.permutation import permutation_importance, some_pairs
+from pyinterp.estimands.permutation import permutation_importance
+from pyinterp.estimands.switched import some_pairs
 from pyinterp.losses import LOSSES
 
 GRID = (0.1, 0.3, 0.5, 0.7, 0.9)

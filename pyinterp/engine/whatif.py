@@ -97,15 +97,19 @@ class WhatIf(ABC):
         return over_donors, over_rows
 
     @abstractmethod
-    def paired(self, variables: Sequence[str], donors: pd.DataFrame, index: IntArray) -> FloatArray:
-        """Predict row i with the `variables` of donors ``index[i]``.
+    def paired(
+        self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray
+    ) -> FloatArray:
+        """Predict row ``rows[i]`` with the `variables` of donors ``index[i]``.
 
         Parameters
         ----------
-        index : ndarray of int, shape (n, k)
+        rows : ndarray of int, shape (b,)
+            Positions in the sample.
+        index : ndarray of int, shape (b, k)
             Positions in `donors`.
 
         Returns
         -------
-        ndarray of shape (n, k) or (n, k, classes)
+        ndarray of shape (b, k) or (b, k, classes)
         """

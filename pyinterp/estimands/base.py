@@ -13,6 +13,7 @@ from pyinterp.engine import WhatIf
 from pyinterp.errors import OptionError, did_you_mean
 from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray, Response, Sample
+from pyinterp.samplers import Known, Law, Sampler
 
 __all__ = [
     "Case",
@@ -124,13 +125,17 @@ class Case:
         Its what-if predictions.
     train : Sample or None
         The rows it was trained on, if known.
+    population : Sample
+        All rows, of which evaluation and training rows are part.
     draw : callable
         ``draw(name)`` returns the random stream for one term of this case.
     """
 
     whatif: WhatIf
     train: Sample | None
+    population: Sample
     draw: Callable[[str], np.random.Generator]
+    _laws: dict[tuple[Sampler, tuple[str, ...]], Law] = field(default_factory=dict)
 
     @property
     def sample(self) -> Sample:
@@ -143,6 +148,15 @@ class Case:
         if self.sample.y is None:
             raise OptionError("A loss needs the response: pass `y` to FittedModel.")
         return self.sample.y
+
+    def law(self, sampler: Sampler, variables: tuple[str, ...]) -> Law:
+        """Return the law of some variables given all others, learned once."""
+        key = sampler, variables
+        if key not in self._laws:
+            rng = self.draw(f"law of {', '.join(variables)}")
+            known = Known.of(variables, self.sample, self.train, self.population, rng)
+            self._laws[key] = sampler.learn(known)
+        return self._laws[key]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -316,6 +330,12 @@ class Estimand:
         What is known about the coverage of intervals, in a sentence, by (cov_type, plan).
     zero_variance : str
         Reason to print no interval for a term on which all refits agree exactly.
+    missing : mapping of str to str
+        By term, why it has no estimate if it is missing in some refit.
+    remarks : callable
+        ``remarks(estimates)`` returns footnotes that depend on the estimates.
+    diagnostic : Estimand or None
+        What tables print beside the estimates, term by term, because it says when to trust them.
     curves : bool
         Whether plots draw every row's own contribution as a thin line.
     """
@@ -334,4 +354,7 @@ class Estimand:
     exact: str = ""
     coverage: Mapping[tuple[str, str], str] = field(default_factory=dict)
     zero_variance: str = "all refits agree exactly, so there is no variance"
+    missing: Mapping[str, str] = field(default_factory=dict)
+    remarks: Callable[[pd.Series[float]], Sequence[str]] = lambda _: ()
+    diagnostic: Estimand | None = None
     curves: bool = False

@@ -1,4 +1,4 @@
-"""Marginal permutation importance: how much worse predictions get without a feature's values."""
+"""Permutation importance: how much worse predictions get without a feature's values."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.design import IntArray
-from pyinterp.engine import PREDICTIONS, WhatIf
 from pyinterp.errors import InferenceError, OptionError, check_choice
 from pyinterp.estimands.base import Case, Estimand, Estimate, Features, Measurement, Subject, Terms
 from pyinterp.estimands.coverage import published, studied
+from pyinterp.estimands.positivity import laws_parts, positivity, samplers_of
+from pyinterp.estimands.redrawn import redrawn_losses
+from pyinterp.estimands.switched import Permutations, switched_losses
 from pyinterp.losses import LOSSES, Loss, LossLike, choose
 from pyinterp.sample import FloatArray
-from pyinterp.samplers import Distinct, balanced
+from pyinterp.samplers import Sampler, SamplerLike
 
-__all__ = ["Permutations", "Relation", "permutation_importance", "some_pairs", "switched_losses"]
+__all__ = ["Permutations", "Relation", "Replacement", "difference", "permutation_importance"]
 
-Permutations: TypeAlias = int | Literal["auto", "all"]
 Relation: TypeAlias = Literal["difference", "ratio"]
+Replacement: TypeAlias = Literal["marginal"] | SamplerLike
 
-LEAST_PERMUTATIONS = 10
 # Molnar et al. (2021, Table 2).
 COVERAGE = {
     ("naive", "bootstrap"): published("25-68%"),
@@ -43,62 +43,76 @@ def permutation_importance(
     loss: LossLike | None = None,
     permutations: Permutations = "auto",
     relation: Relation = "difference",
+    sampler: Replacement = "marginal",
 ) -> Estimand:
-    r"""Marginal permutation feature importance (PFI) of features.
+    r"""Permutation feature importance (PFI) of features.
 
     .. math:: PFI_S = E[L(Y, f(\tilde X_S, X_C))] - E[L(Y, f(X))]
 
     with :math:`\tilde X_S` an independent draw from the marginal law of :math:`X_S`
-    (Molnar et al. 2021, eq. 3), or the ratio of the two expectations.
+    (Molnar et al. 2021, eq. 3), or from its law given :math:`X_C`; or the ratio of the two
+    expectations.
     """
     check_choice("relation", relation, ("difference", "ratio"))
     _check_permutations(permutations)
     chosen = subject.choose(features)
     used = choose(loss, subject.predictor, subject.response)
-    data = subject.population.variables
-    constant = [name for name, vs in chosen.items() if not any(_varies(data[v]) for v in vs)]
+    beside = None if sampler == "marginal" else positivity(subject, features, sampler=sampler)
+    samplers = {} if sampler == "marginal" else samplers_of(subject, chosen, sampler)
+    conditional = beside is not None
     unit = used.unit.format(y=subject.response.name) if relation == "difference" else ""
+    label = "cPFI" if conditional else "PFI"
     return Estimand(
-        key=("pfi", tuple(chosen.items()), used, permutations),
+        key=("pfi", tuple(chosen.items()), used, permutations, tuple(samplers.items())),
         terms=Terms.plain(list(chosen)),
-        measure=partial(_measure, features=chosen, loss=used, permutations=permutations),
-        read=_difference if relation == "difference" else _ratio,
-        label="PFI",
-        title="Permutation feature importance",
-        description=f"PFI ({used.name}{', ratio' if relation == 'ratio' else ''})",
+        measure=partial(
+            _measure, features=chosen, loss=used, permutations=permutations, samplers=samplers
+        ),
+        read=difference if relation == "difference" else _ratio,
+        label=label,
+        title=f"{'Conditional p' if conditional else 'P'}ermutation feature importance",
+        description=f"{label} ({used.name}{', ratio' if relation == 'ratio' else ''})",
         null=0.0 if relation == "difference" else 1.0,
         floor=0.0 if relation == "difference" else 1.0,
         unit=unit,
-        notes=_notes(used, relation, unit, constant),
-        coverage=_coverage(used, relation),
-        exact="All pairs of rows, no Monte Carlo error.",
+        notes=_notes(subject, chosen, used, relation, unit, samplers),
+        coverage={} if conditional else _coverage(used, relation),
+        exact="All draws, no Monte Carlo error." if conditional else ALL_PAIRS,
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+        diagnostic=beside,
     )
 
 
+ALL_PAIRS = "All pairs of rows, no Monte Carlo error."
+
+
 def _measure(
-    case: Case, *, features: Features, loss: Loss, permutations: Permutations
+    case: Case,
+    *,
+    features: Features,
+    loss: Loss,
+    permutations: Permutations,
+    samplers: Mapping[str, Sampler],
 ) -> Measurement:
     losses = loss(case.y, case.whatif.factual)
-    pairs = [
-        switched_losses(
-            case.whatif,
-            case.y,
-            losses,
-            variables=variables,
-            loss=loss,
-            permutations=permutations,
-            rng=case.draw(name),
-        )
-        for name, variables in features.items()
-    ]
+    pairs = []
+    for name, variables in features.items():
+        asked: dict[str, Any] = {"variables": variables, "loss": loss, "rng": case.draw(name)}
+        if name in samplers:
+            law = case.law(samplers[name], variables)
+            pair = redrawn_losses(case.whatif, case.y, losses, law=law, draws=permutations, **asked)
+        else:
+            pair = switched_losses(case.whatif, case.y, losses, permutations=permutations, **asked)
+        pairs.append(pair)
     return {
         "switched": Estimate.stack([switched for switched, _ in pairs]),
         "original": Estimate.stack([original for _, original in pairs]),
+        **(laws_parts(case, features, samplers) if samplers else {}),
     }
 
 
-def _difference(measurement: Measurement) -> Estimate:
+def difference(measurement: Measurement) -> Estimate:
+    """Return the mean loss with the feature replaced less the mean loss as it is."""
     original = measurement["original"]
     return _without_rounding(measurement["switched"].minus(original), original.value)
 
@@ -118,12 +132,30 @@ def _coverage(loss: Loss, relation: Relation) -> Mapping[tuple[str, str], str]:
     return HALF_SAMPLE | (COVERAGE if loss is LOSSES["squared"] else {})
 
 
-def _notes(loss: Loss, relation: Relation, unit: str, constant: Sequence[str]) -> tuple[str, ...]:
+def _notes(
+    subject: Subject,
+    features: Features,
+    loss: Loss,
+    relation: Relation,
+    unit: str,
+    samplers: Mapping[str, Sampler],
+) -> tuple[str, ...]:
     if relation == "difference":
         what = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
     else:
         what = f"Factor by which expected {loss.name} grows"
-    notes = [f"{what} when the feature is replaced by an independent draw."]
+    draw = "a draw given the other features" if samplers else "an independent draw"
+    notes = [f"{what} when the feature is replaced by {draw}."]
+    labels: dict[str, list[str]] = {}
+    for name, sampler in samplers.items():
+        labels.setdefault(sampler.label, []).append(name)
+    if len(labels) == 1:
+        notes[0] += f" Draws: {next(iter(labels))}."
+    elif labels:
+        said = "; ".join(f"{label} ({', '.join(names)})" for label, names in labels.items())
+        notes.append(f"Draws: {said}.")
+    data = subject.population.variables
+    constant = [name for name, vs in features.items() if not any(_varies(data[v]) for v in vs)]
     if constant:
         names = ", ".join(f"`{n}`" for n in constant)
         notes.append(f"{names}: constant in the data, so nothing can be replaced.")
@@ -146,114 +178,6 @@ def _check_permutations(permutations: object) -> None:
 
 def _varies(column: pd.Series[Any]) -> bool:
     return bool((column != column.iloc[0]).any())
-
-
-def switched_losses(
-    whatif: WhatIf,
-    y: FloatArray,
-    losses: FloatArray,
-    *,
-    variables: Sequence[str],
-    loss: Loss,
-    permutations: Permutations,
-    rng: np.random.Generator,
-) -> tuple[Estimate, Estimate]:
-    r"""Return the mean loss with `variables` replaced, and the mean loss as it is.
-
-    With all pairs the first is the U-statistic :math:`e_{switch}` of Fisher, Rudin and Dominici
-    (2019), the mean over all ordered pairs of rows i != k (i keeps :math:`x_C` and y, k donates
-    :math:`x_S`). It is the average over every permutation and has no Monte Carlo error. With K
-    balanced permutations each row meets K of the n - 1 donors.
-
-    Parameters
-    ----------
-    whatif : WhatIf
-        The model on n evaluation rows.
-    y, losses : ndarray of shape (n,)
-        Responses and losses of the rows as they are.
-    variables : sequence of str
-        The variables that are replaced jointly.
-    loss : Loss
-        Per-row loss.
-    permutations : int, "auto" or "all"
-        Number K of permutations.
-    rng : numpy.random.Generator
-        Used only when K < n - 1.
-
-    Returns
-    -------
-    switched, original : Estimate
-        With one term each and both sides' contributions.
-    """
-    n = len(y)
-    donors = whatif.distinct(variables)
-    k = _number(permutations, n, len(donors.values), whatif.most_pairs(variables, donors, loss))
-    if k < n - 1:
-        return some_pairs(whatif, y, losses, variables, loss, donors, balanced(n, k, rng))
-    return _all_pairs(whatif, y, losses, variables, loss, donors)
-
-
-def _number(permutations: Permutations, n: int, values: int, most: float) -> int:
-    """Return the number of permutations; n - 1 stands for all pairs."""
-    if permutations == "all" or (permutations == "auto" and n * values <= most):
-        return n - 1
-    wanted = max(LEAST_PERMUTATIONS, PREDICTIONS // n) if permutations == "auto" else permutations
-    return min(int(wanted), n - 1)
-
-
-def _all_pairs(
-    whatif: WhatIf,
-    y: FloatArray,
-    losses: FloatArray,
-    variables: Sequence[str],
-    loss: Loss,
-    donors: Distinct,
-) -> tuple[Estimate, Estimate]:
-    n = len(y)
-    if len(donors.values) == 1:  # constant here: replacing it changes nothing
-        return _estimate(losses, losses * 0), _estimate(losses, losses * 0)
-    over_donors, over_rows = whatif.summed_losses(variables, donors, y, loss)
-    # Every row also met its own values, with which its loss is what it is.
-    as_row = (over_donors - losses) / (n - 1)
-    as_donor = (over_rows[donors.of_row] - losses) / (n - 1)
-    # As a donor, row k meets every row but itself: the mean of their own losses leaves k out.
-    return (
-        _estimate(as_row, as_donor - as_donor.mean()),
-        _estimate(losses, (losses.mean() - losses) / (n - 1)),
-    )
-
-
-def some_pairs(
-    whatif: WhatIf,
-    y: FloatArray,
-    losses: FloatArray,
-    variables: Sequence[str],
-    loss: Loss,
-    donors: Distinct,
-    index: IntArray,
-) -> tuple[Estimate, Estimate]:
-    """Return what `switched_losses` does, from the donors ``index[i]`` of row i, shape (n, k)."""
-    n, k = index.shape
-    predictions = whatif.paired(variables, donors.values, donors.of_row[index])
-    matrix = loss(y[:, None], predictions)
-    as_donor, met = np.zeros(n), np.zeros(n)
-    np.add.at(as_donor, index, matrix)
-    np.add.at(met, index, np.broadcast_to(losses[:, None], (n, k)))
-    # The permutations are a sample without replacement of the n - 1 shifts of one random order.
-    between = np.var(matrix.mean(axis=0), ddof=1) / k * (1 - k / (n - 1))
-    return (
-        _estimate(matrix.mean(axis=1), (as_donor - as_donor.mean()) / k, between),
-        _estimate(losses, met / k - losses.mean()),
-    )
-
-
-def _estimate(rows: FloatArray, donors: FloatArray, mc_variance: float = 0.0) -> Estimate:
-    return Estimate(
-        value=np.array([rows.mean()]),
-        rows=rows[:, None],
-        donors=donors[:, None],
-        mc_variance=np.array([mc_variance]),
-    )
 
 
 def _without_rounding(estimate: Estimate, scale: FloatArray) -> Estimate:

@@ -58,7 +58,7 @@ def test_paired_predicts_what_cross_does(data: pd.DataFrame, case: str) -> None:
     donors, n = data[["x"]], engine.sample.nobs
     every = crossed(engine, ["x"], donors)
     index = np.random.default_rng(0).integers(len(donors), size=(n, 5))
-    found = engine.paired(["x"], donors, index)
+    found = engine.paired(np.arange(len(index)), ["x"], donors, index)
     np.testing.assert_allclose(found, every[np.arange(n)[:, None], index], atol=ROUNDING)
 
 
@@ -66,7 +66,7 @@ def test_paired_predicts_what_cross_does(data: pd.DataFrame, case: str) -> None:
 def test_own_values_give_the_factual_predictions(data: pd.DataFrame, case: str) -> None:
     engine = whatif(data, case)
     own = np.arange(engine.sample.nobs)[:, None]
-    found = engine.paired(["z", "x"], engine.sample.variables[["x", "z"]], own)
+    found = engine.paired(np.arange(len(own)), ["z", "x"], engine.sample.variables[["x", "z"]], own)
     np.testing.assert_allclose(found[:, 0], engine.factual, atol=ROUNDING)
 
 
@@ -81,10 +81,11 @@ def test_the_memory_budget_does_not_change_predictions(
     np.testing.assert_allclose(
         crossed(small, ["x"], donors), crossed(large, ["x"], donors), atol=tolerance, rtol=0
     )
-    index = np.random.default_rng(0).integers(9, size=(small.sample.nobs, 4))
+    every = np.arange(small.sample.nobs)
+    index = np.random.default_rng(0).integers(9, size=(len(every), 4))
     np.testing.assert_allclose(
-        small.paired(["x"], donors, index),
-        large.paired(["x"], donors, index),
+        small.paired(every, ["x"], donors, index),
+        large.paired(every, ["x"], donors, index),
         atol=tolerance,
         rtol=0,
     )

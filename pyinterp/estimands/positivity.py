@@ -1,0 +1,106 @@
+"""The positivity diagnostic: how much of a feature the other variables determine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from pyinterp.estimands.base import Case, Estimand, Estimate, Features, Measurement, Subject, Terms
+from pyinterp.samplers import Sampler, SamplerLike, Target, check_names, choose_sampler
+
+__all__ = ["NEAR", "laws_parts", "positivity", "samplers_of"]
+
+# Above it a feature hardly varies given the others: its importance rests on few rows.
+NEAR = 0.9
+
+
+def positivity(
+    subject: Subject,
+    features: str | Sequence[str] | None = None,
+    *,
+    sampler: SamplerLike = "conditional",
+) -> Estimand:
+    r"""Share of a feature's variance that the other variables explain, out of sample.
+
+    .. math:: R^2_j = 1 - V(X_j \mid X_{-j}) / V(X_j)
+
+    (Khan, Saarela and Kustra 2025, eq. 17), both of the evaluation rows; for a category, of the
+    indicators of its levels. 1 violates positivity: given the others the feature is fixed. A
+    negative value says that the sampler's learner predicts worse than the mean.
+    """
+    chosen = subject.choose(features)
+    samplers = samplers_of(subject, chosen, sampler)
+    return Estimand(
+        key=("positivity", tuple(chosen.items()), tuple(samplers.items())),
+        terms=Terms.plain(list(chosen)),
+        measure=partial(_measure, features=chosen, samplers=samplers),
+        read=_read,
+        label="R²_j",
+        title="Positivity diagnostic",
+        description="R² of a feature on the others",
+        null=None,
+        unit="",
+        notes=(
+            "Share of the feature's variance that the other variables explain, out of sample; at 1 "
+            "positivity is violated: given the others, the feature does not vary.",
+        ),
+        zero_variance="the feature is predicted equally well in all refits",
+        missing={
+            name: "a group" if len(variables) > 1 else "constant in the evaluation rows of a refit"
+            for name, variables in chosen.items()
+        },
+        remarks=_remarks,
+    )
+
+
+def samplers_of(
+    subject: Subject, features: Features, sampler: SamplerLike
+) -> Mapping[str, Sampler]:
+    """Return the sampler of every feature, checked."""
+    check_names(sampler, features)
+    data = subject.population.variables
+    return {
+        name: choose_sampler(
+            sampler, Target(name, variables, bool(subject.discrete & set(variables))), data
+        )
+        for name, variables in features.items()
+    }
+
+
+def laws_parts(
+    case: Case, features: Features, samplers: Mapping[str, Sampler]
+) -> Mapping[str, Estimate]:
+    """Return the variance of every feature, and what of it is left given the others."""
+    laws = [case.law(samplers[name], variables) for name, variables in features.items()]
+    absent = np.full(case.sample.nobs, np.nan)
+    return {
+        part: Estimate.of_rows(np.column_stack([absent if v is None else v for v in values]))
+        for part, values in (
+            ("unexplained", [law.unexplained for law in laws]),
+            ("variance", [law.spread for law in laws]),
+        )
+    }
+
+
+def _measure(case: Case, *, features: Features, samplers: Mapping[str, Sampler]) -> Measurement:
+    return laws_parts(case, features, samplers)
+
+
+def _read(measurement: Measurement) -> Estimate:
+    left = measurement["unexplained"].over(measurement["variance"])
+    return Estimate(value=1 - left.value, rows=1 - left.rows, mc_variance=left.mc_variance)
+
+
+def _remarks(estimates: pd.Series[float]) -> Sequence[str]:
+    near = estimates[estimates > NEAR]
+    if near.empty:
+        return ()
+    names = ", ".join(f"{name} ({value:.3f})" for name, value in near.items())
+    return (
+        f"Near violation of positivity (R²_j above {NEAR:g}): {names}. Given the other variables "
+        "they hardly vary, so conditional importance is small whatever the model does with them, "
+        "and marginal importance extrapolates.",
+    )

@@ -1,0 +1,29 @@
+"""Samplers: where the values that replace a feature come from."""
+
+from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target
+from pyinterp.samplers.categorical import Categorical
+from pyinterp.samplers.choice import SAMPLERS, SamplerLike, SamplerName, check_names, choose_sampler
+from pyinterp.samplers.knockoff import Knockoff
+from pyinterp.samplers.marginal import Distinct, balanced, distinct
+from pyinterp.samplers.residual import Residual
+from pyinterp.samplers.subgroup import Subgroup
+
+__all__ = [
+    "SAMPLERS",
+    "Categorical",
+    "Distinct",
+    "Draws",
+    "Knockoff",
+    "Known",
+    "Law",
+    "Residual",
+    "Sampler",
+    "SamplerLike",
+    "SamplerName",
+    "Subgroup",
+    "Target",
+    "balanced",
+    "check_names",
+    "choose_sampler",
+    "distinct",
+]

@@ -1,0 +1,106 @@
+"""Draws of categories by their probabilities given the other variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from pyinterp.errors import OptionError
+from pyinterp.sample import FloatArray
+from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks
+from pyinterp.samplers.covariates import is_category, levels_of
+from pyinterp.samplers.learners import LogisticThenTrees
+
+__all__ = ["Categorical"]
+
+MOST_LEVELS = 50
+
+
+@dataclass(frozen=True)
+class Categorical(Sampler):
+    r"""Replace a category by every level, weighted by its probability given the other variables.
+
+    Khan, Saarela and Kustra (2025, section 4.3) draw from Bernoulli or multinomial trials; the mean
+    over all levels is what such draws approximate, and has no Monte Carlo error.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier, optional
+        Learner of the probabilities, with ``predict_proba``. By default logistic regression, then
+        boosted trees on the residuals of its probabilities, stopped early.
+    """
+
+    estimator: Any = None
+    label = "levels drawn by their probabilities"
+
+    def check(self, target: Target, population: pd.DataFrame) -> None:
+        """Raise `OptionError` unless the feature is one variable with few levels."""
+        if len(target.variables) > 1:
+            raise OptionError(
+                f"Levels can be drawn for one variable at a time, but `{target.name}` is a group; "
+                'use `sampler="subgroup"`.'
+            )
+        (name,) = target.variables
+        levels = population[name].nunique()
+        if levels > MOST_LEVELS:
+            what = "is a number with" if not is_category(population[name]) else "has"
+            raise OptionError(
+                f"Levels can be drawn if there are at most {MOST_LEVELS}, but `{name}` {what} "
+                f'{levels}; use `sampler="residual"` for numbers, or merge levels.'
+            )
+
+    def learn(self, known: Known) -> Law:
+        """Learn the probabilities."""
+        return _CategoricalLaw(known, self.estimator)
+
+
+class _CategoricalLaw(Law):
+    def __init__(self, known: Known, estimator: Any) -> None:
+        name = known.target.columns[0]
+        column = known.population[name]
+        first = column.drop_duplicates()  # of the data's own type
+        order = [first.tolist().index(level) for level in levels_of(column)]
+        self._levels = first.iloc[order].reset_index(drop=True).to_frame()
+        labels = self._levels[name].to_numpy(dtype=object)
+        made = LogisticThenTrees() if estimator is None else estimator
+
+        def fit(others: FloatArray, target: pd.DataFrame) -> Any:
+            codes = (target[name].to_numpy(dtype=object)[:, None] == labels).argmax(axis=1)
+            seen = np.unique(codes)
+            if len(seen) == 1 or not others.shape[1]:
+                shares = np.bincount(codes, minlength=len(labels)) / len(codes)
+                return lambda rows: np.broadcast_to(shares, (len(rows), len(labels)))
+            own = clone(made)
+            if "random_state" in own.get_params():
+                own.set_params(random_state=known.seed)
+            own.fit(others, codes)
+
+            def probabilities(rows: FloatArray) -> FloatArray:
+                # A level that was not there to learn from is never drawn.
+                p = np.zeros((len(rows), len(labels)))
+                p[:, own.classes_] = own.predict_proba(rows)
+                return p
+
+            return probabilities
+
+        self.probabilities = np.asarray(known.out_of_sample(fit), dtype=np.float64)
+        self.observed = (known.target[name].to_numpy(dtype=object)[:, None] == labels).astype(float)
+        self.size = len(labels)
+        self.unexplained = ((self.observed - self.probabilities) ** 2).sum(axis=1)
+        self.spread = ((self.observed - self.observed.mean(axis=0)) ** 2).sum(axis=1)
+
+    def all(self) -> Iterator[Draws]:
+        """Yield every level for every row, with its probability."""
+        levels = np.arange(len(self._levels))
+        for rows in blocks(len(self.probabilities), len(levels)):
+            index = np.broadcast_to(levels, (len(rows), len(levels)))
+            yield Draws(rows, self._levels, index, weights=self.probabilities[rows])
+
+    def some(self, k: int, rng: np.random.Generator) -> Iterator[Draws]:
+        """Yield all draws: there are few."""
+        return self.all()

@@ -1,0 +1,85 @@
+"""Draws of Gaussian model-X knockoffs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from sklearn.covariance import LedoitWolf
+
+from pyinterp.errors import OptionError
+from pyinterp.sample import FloatArray
+from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks
+from pyinterp.samplers.covariates import is_category
+
+__all__ = ["Knockoff"]
+
+
+@dataclass(frozen=True)
+class Knockoff(Sampler):
+    r"""Replace numbers by Gaussian second-order knockoffs, equicorrelated (Candès et al. 2018).
+
+    .. math:: \tilde X \mid X \sim N(X - (X - \mu) \Sigma^{-1} D,\; 2 D - D \Sigma^{-1} D),
+        \quad D = \mathrm{diag}(s),
+        \quad s_j = \min(1, 2 \lambda_{\min}(\mathrm{corr}))\, \Sigma_{jj}
+
+    with :math:`\mu` and :math:`\Sigma` (Ledoit and Wolf) of the training rows. A knockoff has the
+    law of the feature given the others, but also keeps to the feature's own value, so PFI by
+    knockoffs is at most that of independent conditional draws: CVIM needs another sampler.
+    """
+
+    label = "Gaussian knockoffs"
+    same_law = False
+
+    def check(self, target: Target, population: pd.DataFrame) -> None:
+        """Raise `OptionError` unless all variables are numbers."""
+        for name, column in population.items():
+            if is_category(column) or (target.discrete and name in target.variables):
+                raise OptionError(
+                    f"Gaussian knockoffs need numbers only, but `{name}` is a category; use "
+                    '`sampler="conditional"`.'
+                )
+
+    def learn(self, known: Known) -> Law:
+        """Learn means and covariances."""
+        return _KnockoffLaw(known)
+
+
+class _KnockoffLaw(Law):
+    def __init__(self, known: Known) -> None:
+        self.size = np.inf
+        self._names = list(known.target.columns)
+        q = len(self._names)
+        own = known.target, known.others
+        learned = LedoitWolf().fit(_joined(*(known.trained or own)))
+        cov, rows = learned.covariance_, _joined(*own) - learned.location_
+        spread = np.sqrt(np.diag(cov))
+        spread[spread == 0] = 1.0
+        least = max(float(np.linalg.eigvalsh(cov / np.outer(spread, spread))[0]), 0.0)
+        s = np.diag(min(1.0, 2 * least) * spread**2)[:, :q]
+        kept = np.linalg.solve(cov, s)
+        self._mean = known.target.to_numpy(dtype=np.float64) - rows @ kept
+        values, vectors = np.linalg.eigh(2 * s[:q] - s.T @ kept)
+        self._root = vectors * np.sqrt(np.clip(values, 0.0, None))
+
+    def all(self) -> Iterator[Draws]:
+        """Raise `OptionError`: normal draws have no end."""
+        raise OptionError(
+            "Knockoffs are drawn from a normal law, which has no end of draws; state a number of "
+            '`permutations`, or leave it at "auto".'
+        )
+
+    def some(self, k: int, rng: np.random.Generator) -> Iterator[Draws]:
+        """Yield k independent draws per row."""
+        n, q = self._mean.shape
+        for rows in blocks(n, k):
+            noise = rng.standard_normal((len(rows), k, q)) @ self._root.T
+            values = (self._mean[rows, None, :] + noise).reshape(-1, q)
+            frame = pd.DataFrame(values, columns=self._names)
+            yield Draws(rows, frame, np.arange(len(rows) * k).reshape(len(rows), k))
+
+
+def _joined(target: pd.DataFrame, others: FloatArray) -> FloatArray:
+    return np.column_stack([target.to_numpy(dtype=np.float64), others])

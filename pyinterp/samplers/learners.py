@@ -1,0 +1,100 @@
+"""The learners that samplers use by default: a linear model, then trees on what it leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from pyinterp.sample import FloatArray
+
+__all__ = ["LinearThenTrees", "LogisticThenTrees"]
+
+MANY = 20_000  # rows
+PENALTIES = np.logspace(-3, 3, 7)
+
+
+class LinearThenTrees(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+    """Ridge regression, then boosted trees on its residuals, stopped early.
+
+    Linear dependence, which trees take many rows to learn, costs next to nothing; if it is all
+    there is, the trees stop at once.
+
+    Parameters
+    ----------
+    random_state : int or None
+        Seed of the rows that tell the trees when to stop.
+    """
+
+    def __init__(self, random_state: int | None = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: FloatArray, y: FloatArray) -> LinearThenTrees:
+        """Fit both parts."""
+        self.linear_ = make_pipeline(_complete(), StandardScaler(), RidgeCV(PENALTIES)).fit(X, y)
+        self.trees_ = _trees(X, y - self.linear_.predict(X), self.random_state)
+        return self
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return the sum of both parts."""
+        return np.asarray(self.linear_.predict(X) + self.trees_.predict(X))
+
+
+class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+    """Logistic regression, then boosted trees on the residuals of its probabilities.
+
+    Parameters
+    ----------
+    random_state : int or None
+        Seed of the rows that tell the trees when to stop.
+    """
+
+    def __init__(self, random_state: int | None = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: FloatArray, y: Any) -> LogisticThenTrees:
+        """Fit both parts, trees for every class."""
+        logistic = LogisticRegression(max_iter=1000)
+        self.linear_ = make_pipeline(_complete(), StandardScaler(), logistic).fit(X, y)
+        self.classes_ = self.linear_.classes_
+        left = (np.asarray(y)[:, None] == self.classes_) - self.linear_.predict_proba(X)
+        # Two classes' residuals are each other's opposites.
+        shown = left[:, 1:] if len(self.classes_) == 2 else left
+        self.trees_ = [_trees(X, column, self.random_state) for column in shown.T]
+        return self
+
+    def predict_proba(self, X: FloatArray) -> FloatArray:
+        """Return probabilities, shape (n, classes)."""
+        added = np.column_stack([trees.predict(X) for trees in self.trees_])
+        if len(self.classes_) == 2:
+            added = np.column_stack([-added, added])
+        p = np.clip(self.linear_.predict_proba(X) + added, 0.0, 1.0)
+        return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+    def predict(self, X: FloatArray) -> Any:
+        """Return the most probable classes."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def _complete() -> SimpleImputer:
+    return SimpleImputer(keep_empty_features=True)
+
+
+def _trees(X: FloatArray, y: FloatArray, seed: int | None) -> HistGradientBoostingRegressor:
+    trees = HistGradientBoostingRegressor(
+        max_iter=100,
+        early_stopping=True,
+        validation_fraction=0.2,
+        n_iter_no_change=5,
+        random_state=seed,
+    )
+    # Threads that wait for each other are slower than one if there are few rows.
+    with threadpool_limits(1 if len(X) < MANY else None, user_api="openmp"):
+        return trees.fit(X, y)

@@ -1,0 +1,114 @@
+"""Draws by exchanging residuals: the feature's prediction plus another row's residual."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from pyinterp.design import IntArray
+from pyinterp.errors import OptionError
+from pyinterp.sample import FloatArray
+from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks
+from pyinterp.samplers.covariates import is_category
+from pyinterp.samplers.learners import LinearThenTrees
+from pyinterp.samplers.marginal import balanced
+
+__all__ = ["Residual"]
+
+
+@dataclass(frozen=True)
+class Residual(Sampler):
+    r"""Replace numbers by :math:`\hat x_S(x_C) + r`, r the residual of another evaluation row.
+
+    Khan, Saarela and Kustra (2025, eqs 24-26, Algorithm 2): :math:`\hat x_S` is learned from the
+    training rows, residuals are those of the evaluation rows. Right if the law of
+    :math:`X_S - E(X_S \mid X_C)` does not depend on :math:`X_C`. A group moves jointly: all its
+    residuals come from the same row. If a model's training rows are not known, predictions are
+    those of a 5-fold cross-validation in its evaluation rows.
+
+    Parameters
+    ----------
+    estimator : scikit-learn regressor, optional
+        Learner of the variables given the others, one at a time. By default ridge regression, then
+        boosted trees on its residuals, stopped early.
+    within_range : bool
+        Move draws outside the range of all observed values to its end; for formulas such as
+        ``np.log(x)`` or ``bs(x)`` that are not defined everywhere.
+    """
+
+    estimator: Any = None
+    within_range: bool = False
+    label = "residuals exchanged"
+
+    def check(self, target: Target, population: pd.DataFrame) -> None:
+        """Raise `OptionError` unless the feature's variables are numbers."""
+        for name in target.variables:
+            if is_category(population[name]) or target.discrete:
+                raise OptionError(
+                    f"Residuals are exchanged between numbers, but `{name}` is a category; use "
+                    f'`sampler={{"{target.name}": "categorical"}}`, or "subgroup" for groups.'
+                )
+
+    def learn(self, known: Known) -> Law:
+        """Learn the conditional mean of every variable."""
+        made = LinearThenTrees() if self.estimator is None else self.estimator
+        return _ResidualLaw(known, self._fit_with(made, known.seed), within=self.within_range)
+
+    def _fit_with(self, estimator: Any, seed: int) -> Any:
+        def fit(others: FloatArray, target: pd.DataFrame) -> Any:
+            values = target.to_numpy(dtype=np.float64)
+            if not others.shape[1]:
+                return lambda rows: np.broadcast_to(
+                    values.mean(axis=0), (len(rows), values.shape[1])
+                )
+            models = []
+            for column in values.T:
+                own = clone(estimator)
+                if "random_state" in own.get_params():
+                    own.set_params(random_state=seed)
+                models.append(own.fit(others, column))
+            return lambda rows: np.column_stack([np.ravel(m.predict(rows)) for m in models])
+
+        return fit
+
+
+class _ResidualLaw(Law):
+    def __init__(self, known: Known, fit: Any, *, within: bool) -> None:
+        values = known.target.to_numpy(dtype=np.float64)
+        self._names = list(known.target.columns)
+        self._center = np.asarray(known.out_of_sample(fit), dtype=np.float64)
+        self._residuals = values - self._center
+        every = known.population.to_numpy(dtype=np.float64)
+        self._range = (np.nanmin(every, axis=0), np.nanmax(every, axis=0)) if within else None
+        self.size = len(values) - 1
+        if len(self._names) == 1:
+            self.predicted = self._center[:, 0]
+            self.unexplained = self._residuals[:, 0] ** 2
+            self.spread = (values[:, 0] - values[:, 0].mean()) ** 2
+
+    def all(self) -> Iterator[Draws]:
+        """Yield every other row's residual for every row, in increasing order."""
+        n = len(self._residuals)
+        order = np.argsort(self._residuals[:, 0], kind="stable")
+        for rows in blocks(n, n - 1):
+            donors = np.broadcast_to(order, (len(rows), n))
+            others = donors != rows[:, None]
+            yield self._draws(rows, donors[others].reshape(len(rows), n - 1))
+
+    def some(self, k: int, rng: np.random.Generator) -> Iterator[Draws]:
+        """Yield k balanced permutations of the residuals."""
+        donors = balanced(len(self._residuals), k, rng)
+        for rows in blocks(len(donors), k):
+            yield self._draws(rows, donors[rows])
+
+    def _draws(self, rows: IntArray, donors: IntArray) -> Draws:
+        values = self._center[rows, None, :] + self._residuals[donors]
+        if self._range is not None:
+            values = np.clip(values, *self._range)
+        frame = pd.DataFrame(values.reshape(-1, len(self._names)), columns=self._names)
+        return Draws(rows, frame, np.arange(donors.size).reshape(donors.shape), donors=donors)

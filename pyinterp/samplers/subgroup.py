@@ -1,0 +1,117 @@
+"""Draws from similar rows: those in the same leaf of a tree of the feature on the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.tree import DecisionTreeRegressor
+
+from pyinterp.design import IntArray
+from pyinterp.resampling.base import check_count
+from pyinterp.sample import FloatArray
+from pyinterp.samplers.base import BLOCK, Draws, Known, Law, Sampler, Target
+from pyinterp.samplers.covariates import encoded
+from pyinterp.samplers.marginal import balanced
+
+__all__ = ["Subgroup"]
+
+
+@dataclass(frozen=True)
+class Subgroup(Sampler):
+    """Exchange values between the rows of a subgroup: a leaf of a tree of the feature on the rest.
+
+    Molnar et al. (2020), after Strobl et al. (2008). Serves numbers, categories and groups of both,
+    and draws only values that occur. Within a leaf the other variables still differ, so some of
+    their dependence remains: less with smaller leaves.
+
+    Parameters
+    ----------
+    leaf : int
+        Least number of training rows in a leaf.
+    depth : int, optional
+        Greatest depth of the tree.
+    """
+
+    leaf: int = 30
+    depth: int | None = None
+    label = "values exchanged within the leaves of a tree"
+
+    def __post_init__(self) -> None:
+        check_count("leaf", self.leaf, least=2)
+        if self.depth is not None:
+            check_count("depth", self.depth)
+
+    def check(self, target: Target, population: pd.DataFrame) -> None:
+        """Serve every feature."""
+
+    def learn(self, known: Known) -> Law:
+        """Grow the tree on standardized numbers and indicators of levels."""
+        return _SubgroupLaw(known, self)
+
+
+class _SubgroupLaw(Law):
+    def __init__(self, known: Known, sampler: Subgroup) -> None:
+        scale = encoded(known.population, known.population).std(axis=0)
+        scale[scale == 0] = 1.0
+        numbers = encoded(known.target, known.population)
+        trees = count()
+
+        def fit(others: FloatArray, target: pd.DataFrame) -> Any:
+            values = encoded(target, known.population) / scale
+            rest = others if others.shape[1] else np.zeros((len(others), 1))
+            tree = DecisionTreeRegressor(
+                min_samples_leaf=sampler.leaf, max_depth=sampler.depth, random_state=known.seed
+            ).fit(rest, values)
+            number = next(trees)
+
+            def leaves(rows: FloatArray) -> FloatArray:
+                rest = rows if rows.shape[1] else np.zeros((len(rows), 1))
+                means = tree.predict(rest).reshape(len(rows), -1)
+                return np.column_stack([np.full(len(rows), number), tree.apply(rest), means])
+
+            return leaves
+
+        found = known.out_of_sample(fit)
+        # Leaves of different trees, if rows were cross-validated, are different subgroups.
+        subgroup = np.unique(found[:, :2], axis=0, return_inverse=True)[1].ravel()
+        self.strata = subgroup.astype(np.intp)
+        self._target = known.target.reset_index(drop=True)
+        self._members = [np.flatnonzero(subgroup == g) for g in range(subgroup.max() + 1)]
+        self.size = max(len(m) for m in self._members) - 1
+        if known.target.shape[1] == 1:
+            means = found[:, 2:] * scale
+            self.unexplained = ((numbers - means) ** 2).sum(axis=1)
+            self.spread = ((numbers - numbers.mean(axis=0)) ** 2).sum(axis=1)
+            if numbers.shape[1] == 1:
+                self.predicted = means[:, 0]
+
+    def all(self) -> Iterator[Draws]:
+        """Yield all other rows of the leaf for every row."""
+        for members in self._members:
+            m = len(members)
+            cycle = np.arange(m)
+            for rows in _pieces(m):
+                shifts = (rows[:, None] + np.arange(1, max(m, 2))) % m
+                yield self._draws(members, cycle[rows], shifts)
+
+    def some(self, k: int, rng: np.random.Generator) -> Iterator[Draws]:
+        """Yield k balanced permutations within every leaf, all of them where there are no more."""
+        for members in self._members:
+            m = len(members)
+            index = balanced(m, min(k, m - 1), rng) if m > 1 else np.zeros((1, 1), np.intp)
+            yield self._draws(members, np.arange(m), index)
+
+    def _draws(self, members: IntArray, rows: IntArray, index: IntArray) -> Draws:
+        values = self._target.take(members).reset_index(drop=True)
+        return Draws(members[rows], values, index, donors=members[index])
+
+
+def _pieces(m: int) -> Iterator[IntArray]:
+    step = max(1, BLOCK // m)
+    for start in range(0, m, step):
+        yield np.arange(start, min(start + step, m))

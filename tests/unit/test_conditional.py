@@ -1,0 +1,356 @@
+"""Conditional importance: CVIM, AMVIM and positivity against closed forms and naive loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+import pyinterp as pi
+from pyinterp import samplers
+from pyinterp.errors import DesignError, OptionError
+
+LINEAR = samplers.Residual(LinearRegression())
+BETA = np.array([1.0, -2.0, 0.5])
+COV = np.array([[1.0, 0.6, 0.2], [0.6, 1.0, 0.0], [0.2, 0.0, 1.0]])
+GIVEN = 1 / np.diag(np.linalg.inv(COV))  # V(X_j | X_-j)
+
+
+def gaussian(n: int, seed: int = 1, noise: float = 1.0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    X = rng.multivariate_normal(np.zeros(3), COV, size=n)
+    data = pd.DataFrame(X, columns=["x1", "x2", "x3"])
+    return data.assign(y=X @ BETA + noise * rng.normal(size=n))
+
+
+@pytest.fixture(scope="module")
+def results() -> pi.LearnerResults:
+    learner = pi.Learner.from_formula("y ~ .", gaussian(200), LinearRegression())
+    return learner.fit(pi.Subsampling(4), seed=1)
+
+
+def test_cvim_is_the_mean_over_all_residuals(results: pi.LearnerResults) -> None:
+    """Against the double loop of Algorithm 2 over every pair of evaluation rows."""
+    data = gaussian(200)
+    found = results.cvim("x1", sampler=LINEAR).refit_frame()["x1"]
+    for d, refit in enumerate(results.refits):
+        train, rows = data.iloc[refit.train_rows], data.iloc[refit.evaluation.rows]
+        given = LinearRegression().fit(train[["x2", "x3"]], train["x1"])
+        center = given.predict(rows[["x2", "x3"]])
+        residual = rows["x1"].to_numpy() - center
+        model = LinearRegression().fit(train[["x1", "x2", "x3"]], train["y"])
+        own = np.square(rows["y"] - model.predict(rows[["x1", "x2", "x3"]])).to_numpy()
+        total, n = 0.0, len(rows)
+        for shift in range(1, n):
+            replaced = rows.assign(x1=center + np.roll(residual, shift))
+            errors = np.square(rows["y"] - model.predict(replaced[["x1", "x2", "x3"]]))
+            total += (errors.to_numpy() - own).mean()
+        assert found[d] == pytest.approx(total / (n - 1), rel=1e-10)
+
+
+def test_gaussian_features_and_a_linear_model_have_closed_forms() -> None:
+    """CVIM = 2 b^2 V(X_j | X_-j), AMVIM = MVIM = 2 b^2 V(X_j), LOCO = CVIM / 2.
+
+    Means over 40 data sets, to 3.5 standard errors of that mean.
+    """
+    found = {"cvim": [], "amvim": [], "additive": [], "mvim": [], "positivity": []}
+    for seed in range(40):
+        learner = pi.Learner.from_formula("y ~ .", gaussian(600, seed), LinearRegression())
+        res = learner.fit(pi.Holdout(0.5), seed=seed)
+        found["cvim"].append(res.cvim(sampler=LINEAR).params)
+        found["amvim"].append(res.amvim(sampler=LINEAR).params)
+        found["additive"].append(res.amvim(method="additive").params)
+        found["mvim"].append(res.mvim().params)
+        found["positivity"].append(res.positivity(sampler=LINEAR).params)
+    marginal = 2 * BETA**2
+    closed = {
+        # Residuals of the learned mean vary by 1 + 3/300 of V(X_j | X_-j).
+        "cvim": marginal * GIVEN * (1 + 3 / 300),
+        "amvim": marginal,
+        "additive": marginal,
+        "mvim": marginal,
+        "positivity": 1 - GIVEN * (1 + 3 / 300),
+    }
+    for name, values in found.items():
+        mean, error = np.mean(values, axis=0), np.std(values, axis=0, ddof=1) / np.sqrt(40)
+        np.testing.assert_array_less(np.abs(mean - closed[name]), 3.5 * error, err_msg=name)
+
+
+def test_independent_features_have_equal_mvim_and_cvim() -> None:
+    """Mean difference over 30 data sets, to 3.5 standard errors."""
+    apart = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(1000, 3))
+        data = pd.DataFrame(X, columns=["x1", "x2", "x3"])
+        data["y"] = X @ BETA + rng.normal(size=1000)
+        learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
+        res = learner.fit(pi.Holdout(0.5), seed=seed)
+        apart.append(res.cvim(sampler=LINEAR).params - res.mvim().params)
+    bias = 2 * BETA**2 * 3 / 500  # residuals vary more than the features
+    error = np.std(apart, axis=0, ddof=1) / np.sqrt(30)
+    np.testing.assert_array_less(np.abs(np.mean(apart, axis=0) - bias), 3.5 * error)
+
+
+class TwoLevels(RegressorMixin, BaseEstimator):
+    """E(y | x, z), known: the effect of x is 1 + z."""
+
+    def fit(self, X, y):
+        self.coef = 1
+        return self
+
+    def predict(self, X):
+        x, z = np.asarray(X, dtype=float).T
+        return x * (1 + z)
+
+
+def test_a_binary_treatment_has_theorem_3() -> None:
+    """CVIM = 2 E[V(X | Z) CATE^2(Z)], with the true f and the true probabilities.
+
+    Theorem 4, without its factor 2, is the same at K = 2.
+    """
+
+    class Known(LogisticRegression):
+        def predict_proba(self, X):
+            p = 1 / (1 + np.exp(-X[:, 0]))
+            return np.column_stack([1 - p, p])
+
+    rng = np.random.default_rng(0)
+    n = 20_000
+    z = rng.normal(size=n)
+    p = 1 / (1 + np.exp(-z))
+    x = (rng.random(n) < p).astype(int)
+    data = pd.DataFrame({"x": x, "z": z, "y": x * (1 + z) + rng.normal(size=n)})
+    res = pi.Learner.from_formula("y ~ x + z", data, TwoLevels()).fit(pi.Holdout(0.5), seed=1)
+    found = res.cvim("x", sampler=samplers.Categorical(Known()))
+    rows = z[res.refits[0].evaluation.rows]
+    share = p[res.refits[0].evaluation.rows]
+    expected = np.mean(2 * share * (1 - share) * (1 + rows) ** 2)
+    assert abs(found.params["x"] - expected) < 4 * found.bse["x"]
+    assert found.bse["x"] < 0.05
+
+
+def test_three_levels_have_theorem_4_without_its_factor() -> None:
+    rng = np.random.default_rng(1)
+    n = 20_000
+    z = rng.integers(2, size=n)
+    p = np.where(z[:, None] == 1, [0.2, 0.3, 0.5], [0.6, 0.3, 0.1])
+    level = (rng.random(n)[:, None] > p.cumsum(axis=1)).sum(axis=1)
+    effects = np.array([[0.0, 1.0, 3.0], [0.0, -2.0, 1.0]])
+    y = effects[z, level] + rng.normal(size=n)
+    g = np.array(["a", "b", "c"])[level]
+    data = pd.DataFrame({"g": g, "z": z, "y": y})
+    res = pi.Learner.from_formula("y ~ g * C(z)", data, LinearRegression()).fit(
+        pi.Holdout(0.5), seed=1
+    )
+    found = res.cvim("g")
+    differences = (effects[:, :, None] - effects[:, None, :]) ** 2
+    law = np.array([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]])
+    expected = np.mean(np.einsum("zi,zj,zij->z", law, law, differences))
+    assert abs(found.params["g"] - expected) < 4 * found.bse["g"]
+    assert found.bse["g"] < 0.1
+
+
+def test_contributions_average_to_the_estimate_and_donors_to_zero(results) -> None:
+    for asked in (
+        results.cvim(sampler=LINEAR),
+        results.pfi(sampler="subgroup", loss="absolute"),
+        results.pfi(sampler="knockoff", permutations=5),
+        results.amvim(sampler=LINEAR),
+        results.amvim(method="additive"),
+    ):
+        for estimate in asked.evidence.estimates:
+            np.testing.assert_allclose(estimate.rows.mean(axis=0), estimate.value, atol=1e-12)
+            if estimate.donors is not None:
+                np.testing.assert_allclose(estimate.donors.mean(axis=0), 0, atol=1e-12)
+
+
+def test_draws_of_some_residuals_have_a_monte_carlo_error(results) -> None:
+    exact = results.pfi("x1", sampler=LINEAR)
+    some = [results.pfi("x1", sampler=LINEAR, permutations=k) for k in (5, 30)]
+    assert exact.mcse["x1"] == 0
+    for found in some:
+        assert abs(found.params["x1"] - exact.params["x1"]) < 4 * found.mcse["x1"]
+    assert some[1].mcse["x1"] < some[0].mcse["x1"]
+
+
+def test_model_level_intervals_of_cvim_cover() -> None:
+    """The true f and the true law: 300 data sets, nominal 95 %, to 4 standard errors."""
+    covered = []
+    truth = 2 * BETA[0] ** 2 * GIVEN[0]
+    slopes = COV[0, 1:] @ np.linalg.inv(COV[1:, 1:])
+
+    class Slopes(LinearRegression):
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return X @ slopes
+
+    for seed in range(300):
+        data = gaussian(100, seed)
+        f = pi.FittedModel(lambda X: X.to_numpy() @ BETA, data[["x1", "x2", "x3"]], data["y"])
+        low, high = f.cvim("x1", sampler=samplers.Residual(Slopes())).conf_int().loc["x1"]
+        covered.append(low <= truth <= high)
+    assert abs(np.mean(covered) - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 300)
+
+
+@pytest.fixture(scope="module")
+def copied() -> pi.LearnerResults:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=120)
+    data = pd.DataFrame({"x": x, "copy": x, "z": rng.normal(size=120)})
+    data["flag"] = x > 0
+    data["y"] = x + data["z"] + rng.normal(size=120)
+    forest = RandomForestRegressor(20, random_state=0)
+    return pi.Learner.from_formula("y ~ .", data, forest).fit(pi.Subsampling(3), seed=1)
+
+
+class TestPositivity:
+    def test_a_copy_violates_it(self, copied) -> None:
+        found = copied.positivity()
+        assert found.params["x"] > 0.999
+        assert found.params["z"] < 0.2
+        assert "Near violation of positivity" in str(found.summary())
+
+    def test_amvim_is_missing_with_its_reason(self, copied) -> None:
+        found = copied.amvim()
+        assert np.isnan(found.params["x"])
+        assert np.isnan(found.bse["x"])
+        assert np.isfinite(found.params["z"])
+        assert not np.isinf(found.summary_frame().select_dtypes("number")).any().any()
+        text = " ".join(str(found.summary()).split())
+        assert "No estimate for x, copy: R²_j is 0.999 or more in some refit" in text
+        assert "Near violation" in text
+        assert copied.cvim().params["x"] < 0.05
+        assert found.plot() is not None
+
+    def test_simultaneous_intervals_leave_missing_terms_out(self, copied) -> None:
+        limits = copied.amvim(simultaneous=True).conf_int()
+        assert limits.loc["x"].isna().all()
+        assert limits.loc["z"].notna().all()
+
+    def test_a_binary_feature_that_others_determine(self, copied) -> None:
+        assert copied.positivity("flag").params["flag"] > 0.9
+        assert copied.cvim("flag").params["flag"] == pytest.approx(0, abs=0.05)
+
+    def test_negative_values_are_shown_and_not_adjusted_for(self) -> None:
+        data = gaussian(60).assign(x3=np.random.default_rng(1).normal(size=60))
+        memory = samplers.Residual(RandomForestRegressor(5, random_state=0))
+        res = pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(
+            pi.Subsampling(3), seed=1
+        )
+        shares = res.positivity("x3", sampler=memory).refit_frame()["x3"]
+        cvim = res.cvim("x3", sampler=memory).refit_frame()["x3"]
+        amvim = res.amvim("x3", sampler=memory).refit_frame()["x3"]
+        assert (shares < 0).any()
+        np.testing.assert_allclose(amvim, cvim / (1 - shares.clip(lower=0)))
+
+    def test_a_constant_feature(self) -> None:
+        data = gaussian(60).assign(x3=1.0)
+        learner = pi.Learner(data["y"], data[["x1", "x2", "x3"]], LinearRegression())
+        found = learner.fit(pi.Subsampling(3), seed=1)
+        assert np.isnan(found.positivity("x3").params["x3"])
+        assert found.cvim("x3").params["x3"] == 0
+
+    def test_a_rank_deficient_design(self) -> None:
+        data = gaussian(100).assign(sum=lambda d: d["x1"] + d["x2"])
+        res = pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(
+            pi.Subsampling(3), seed=1
+        )
+        found = res.amvim(sampler=LINEAR)
+        assert np.isnan(found.params[["x1", "x2", "sum"]]).all()
+        assert found.params["x3"] == pytest.approx(2 * BETA[2] ** 2, abs=0.6)
+        assert (res.cvim(sampler=LINEAR).params[["x1", "x2", "sum"]].abs() < 1e-10).all()
+
+
+class TestOptions:
+    def test_a_level_that_is_missing_in_a_training_split(self) -> None:
+        rng = np.random.default_rng(0)
+        g = np.array(["a"] * 40 + ["b"] * 40 + ["c"] * 2)
+        data = pd.DataFrame({"g": pd.Categorical(g), "z": rng.normal(size=82)})
+        data["y"] = (g == "b") + data["z"] + rng.normal(size=82)
+        learner = pi.Learner.from_formula("y ~ .", data, LinearRegression(), unseen_levels="allow")
+        res = learner.fit(pi.Subsampling(8), seed=1)
+        assert np.isfinite(res.cvim().summary_frame()["estimate"]).all()
+
+    def test_classes_are_scored_by_the_indicator_of_the_second(self) -> None:
+        data = gaussian(150)
+        data["y"] = np.where(data["y"] > 0, "yes", "no")
+        forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
+        res = pi.Learner.from_formula("y ~ .", data, forest).fit(pi.Subsampling(3), seed=1)
+        pd.testing.assert_series_equal(res.mvim().params, res.pfi(loss="brier").params)
+        assert res.cvim().params["x2"] > 0
+        assert res.amvim(method="additive").params["x2"] > 0
+
+    def test_three_classes_have_no_mvim(self) -> None:
+        data = gaussian(150)
+        data["y"] = pd.cut(data["y"], [-99, -1, 1, 99], labels=["a", "b", "c"])
+        res = pi.Learner.from_formula("y ~ .", data, LogisticRegression()).fit(
+            pi.Subsampling(2), seed=1
+        )
+        with pytest.raises(OptionError, match=r"MVIM is defined by squared error.*has 3"):
+            res.mvim()
+        assert (res.pfi(sampler="conditional").params > -0.1).all()
+
+    def test_knockoffs_are_no_sampler_for_cvim(self, results) -> None:
+        with pytest.raises(OptionError, match=r"CVIM needs draws.*Gaussian knockoffs"):
+            results.cvim(sampler="knockoff")
+
+    def test_knockoffs_can_not_be_exhausted(self, results) -> None:
+        with pytest.raises(OptionError, match="no end of draws"):
+            results.pfi(sampler="knockoff", permutations="all")
+
+    def test_samplers_by_feature_must_name_features(self, results) -> None:
+        with pytest.raises(OptionError, match="`sampler` names 'x9'"):
+            results.pfi(sampler={"x9": "residual"})
+
+    def test_transformations_that_draws_can_break(self) -> None:
+        data = gaussian(80).assign(x1=lambda d: np.exp(d["x1"]))
+        learner = pi.Learner.from_formula("y ~ np.log(x1) + x2", data, LinearRegression())
+        res = learner.fit(pi.Subsampling(3), seed=1)
+        with pytest.raises(DesignError, match="within_range=True"):
+            res.cvim()
+        assert np.isfinite(res.cvim(sampler=samplers.Residual(within_range=True)).params).all()
+
+    def test_groups(self, results) -> None:
+        data = gaussian(150)
+        learner = pi.Learner.from_formula(
+            "y ~ .", data, LinearRegression(), groups={"both": ["x1", "x2"]}
+        )
+        res = learner.fit(pi.Subsampling(3), seed=1)
+        assert np.isfinite(res.cvim().params["both"])
+        assert "a group can't enter linearly" in " ".join(str(res.amvim().summary()).split())
+        with pytest.raises(OptionError, match="needs the effect of one variable"):
+            res.amvim(method="additive")
+
+    def test_the_half_sample_intervals_serve_it(self) -> None:
+        learner = pi.Learner.from_formula("y ~ .", gaussian(100), LinearRegression())
+        res = learner.fit(pi.HalfSampling(5, pairs=5), seed=1)
+        frame = res.cvim(sampler=LINEAR).summary_frame()
+        assert (frame["conf_low"] < frame["estimate"]).all()
+        assert (res.cvim(sampler=LINEAR).null_variance_test()["p_value"] < 0.5).any()
+
+    def test_laws_are_learned_once(self, results) -> None:
+        class Counting(LinearRegression):
+            fits = 0
+
+            def fit(self, X, y):
+                Counting.fits += 1
+                return super().fit(X, y)
+
+        own = samplers.Residual(Counting())
+        for ask in (results.cvim, results.amvim, results.positivity):
+            ask("x1", sampler=own)
+        results.pfi("x1", sampler=own, loss="absolute")
+        assert Counting.fits == 4
+
+    def test_jobs_and_order_do_not_change_numbers(self, results) -> None:
+        learner = pi.Learner.from_formula("y ~ .", gaussian(200), LinearRegression())
+        other = learner.fit(pi.Subsampling(4), seed=1, n_jobs=2)
+        first = results.pfi(["x1", "x2"], sampler="conditional", permutations=5).params
+        second = other.pfi(["x2", "x1"], sampler="conditional", permutations=5).params
+        pd.testing.assert_series_equal(first, second[first.index], check_exact=True)

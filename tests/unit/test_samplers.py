@@ -1,0 +1,319 @@
+"""Samplers: the laws that they learn, and what they can't draw."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import special
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from pyinterp import samplers
+from pyinterp.errors import OptionError
+from pyinterp.sample import Sample
+from pyinterp.samplers import Draws, Known, Law, Target, choose_sampler
+from pyinterp.samplers.covariates import encoded
+from pyinterp.samplers.learners import LinearThenTrees, LogisticThenTrees
+
+
+def sample(frame: pd.DataFrame, clusters: np.ndarray | None = None) -> Sample:
+    rows = np.arange(len(frame))
+    return Sample(variables=frame, y=None, response=None, rows=rows, clusters=clusters)
+
+
+def learned(
+    sampler: samplers.Sampler,
+    variables: list[str],
+    frame: pd.DataFrame,
+    *,
+    train: int = 0,
+    seed: int = 0,
+) -> Law:
+    """Learn from the first `train` rows for the others; 0: cross-validate in all rows."""
+    every = sample(frame)
+    evaluation = every.take(np.arange(train, len(frame)))
+    rows = every.take(np.arange(train)) if train else None
+    rng = np.random.default_rng(seed)
+    return sampler.learn(Known.of(variables, evaluation, rows, every, rng))
+
+
+def gaussian(n: int, seed: int = 1) -> pd.DataFrame:
+    """x given z has mean z1 - z2/2 and variance 1/4."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(n, 2))
+    x = z @ [1.0, -0.5] + rng.normal(size=n) / 2
+    return pd.DataFrame({"x": x, "z1": z[:, 0], "z2": z[:, 1]})
+
+
+def joined(draws: list[Draws], name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and their values, one per draw."""
+    rows = np.concatenate([np.repeat(d.rows, d.given.shape[1]) for d in draws])
+    values = np.concatenate([d.drawn[name].to_numpy()[d.given.ravel()] for d in draws])
+    return rows, values
+
+
+class TestResidual:
+    def test_draws_are_the_prediction_plus_every_other_rows_residual(self) -> None:
+        data = gaussian(60)
+        law = learned(samplers.Residual(LinearRegression()), ["x"], data, train=30)
+        fitted = LinearRegression().fit(data[["z1", "z2"]][:30].to_numpy(), data["x"][:30])
+        center = fitted.predict(data[["z1", "z2"]][30:].to_numpy())
+        residual = data["x"][30:].to_numpy() - center
+        rows, values = joined(list(law.all()), "x")
+        for i in range(30):
+            expected = center[i] + np.delete(residual, i)
+            np.testing.assert_allclose(np.sort(values[rows == i]), np.sort(expected))
+        assert law.size == 29
+        np.testing.assert_allclose(law.unexplained, residual**2)
+
+    def test_donors_are_the_rows_that_residuals_come_from(self) -> None:
+        law = learned(samplers.Residual(LinearRegression()), ["x"], gaussian(50), train=30)
+        for draws in (*law.all(), *law.some(4, np.random.default_rng(0))):
+            assert draws.donors is not None
+            assert (draws.donors != draws.rows[:, None]).all()
+            values = draws.drawn["x"].to_numpy()[draws.given]
+            residual = values - law.predicted[draws.rows][:, None]
+            own = np.sqrt(law.unexplained)[draws.donors]
+            np.testing.assert_allclose(np.abs(residual), own, atol=1e-12)
+
+    def test_some_draws_are_balanced_permutations(self) -> None:
+        law = learned(samplers.Residual(LinearRegression()), ["x"], gaussian(50), train=30)
+        (draws,) = law.some(6, np.random.default_rng(0))
+        assert (np.bincount(draws.donors.ravel()) == 6).all()
+
+    def test_the_law_is_that_of_the_process(self) -> None:
+        """Mean and variance of draws given z, to 4 standard errors."""
+        n = 4000
+        data = gaussian(2 * n)
+        law = learned(samplers.Residual(), ["x"], data, train=n)
+        (draws,) = law.some(20, np.random.default_rng(0))
+        values = draws.drawn["x"].to_numpy()[draws.given]
+        apart = values - data[["z1", "z2"]][n:].to_numpy() @ np.array([[1.0], [-0.5]])
+        assert abs(apart.mean()) < 4 * 0.5 * np.sqrt(2 / n)
+        assert abs(apart.var() - 0.25) < 4 * 0.25 * np.sqrt(2 / n) + 0.01
+        # What is left does not depend on z.
+        assert abs(np.corrcoef(apart[:, 0], data["z1"][n:])[0, 1]) < 4 / np.sqrt(n)
+
+    def test_groups_take_all_residuals_from_one_row(self) -> None:
+        data = gaussian(80)
+        law = learned(samplers.Residual(LinearRegression()), ["x", "z1"], data, train=40)
+        center = np.column_stack(
+            [
+                LinearRegression().fit(data[["z2"]][:40].to_numpy(), data[v][:40]).predict(
+                    data[["z2"]][40:].to_numpy()
+                )
+                for v in ("x", "z1")
+            ]
+        )  # fmt: skip
+        residual = data[["x", "z1"]][40:].to_numpy() - center
+        (draws,) = law.some(3, np.random.default_rng(0))
+        values = draws.drawn.to_numpy()[draws.given]
+        np.testing.assert_allclose(values - center[:, None], residual[draws.donors])
+        assert law.unexplained is None
+
+    def test_without_other_variables_it_is_the_marginal_law(self) -> None:
+        data = gaussian(60)[["x"]]
+        rows, values = joined(list(learned(samplers.Residual(), ["x"], data, train=30).all()), "x")
+        for i in range(30):
+            np.testing.assert_allclose(
+                np.sort(values[rows == i]), np.sort(np.delete(data["x"][30:].to_numpy(), i))
+            )
+
+    def test_draws_can_be_kept_within_the_range(self) -> None:
+        data = gaussian(60)
+        law = learned(samplers.Residual(within_range=True), ["x"], data, train=30)
+        _, values = joined(list(law.all()), "x")
+        assert data["x"].min() <= values.min()
+        assert values.max() <= data["x"].max()
+
+    def test_training_rows_unknown_means_cross_validation(self) -> None:
+        """A learner that remembers its rows would leave no residuals."""
+        data = gaussian(60)
+        law = learned(samplers.Residual(), ["x"], data)
+        assert len(law.unexplained) == 60
+        assert law.unexplained.mean() > 0.1
+
+    def test_copies_of_a_training_row_count_once(self) -> None:
+        every = sample(gaussian(60))
+        evaluation = every.take(np.arange(40, 60))
+        laws = [
+            samplers.Residual().learn(
+                Known.of(["x"], evaluation, every.take(rows), every, np.random.default_rng(0))
+            )
+            for rows in (np.arange(40), np.repeat(np.arange(40), 3))
+        ]
+        np.testing.assert_array_equal(laws[0].unexplained, laws[1].unexplained)
+
+
+def treated(n: int, seed: int = 1) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=n)
+    level = (rng.random(n) < special.expit(z)).astype(int) + (rng.random(n) < 0.3)
+    return pd.DataFrame({"g": pd.Categorical(np.array(["a", "b", "c"])[level]), "z": z})
+
+
+class TestCategorical:
+    def test_every_level_is_drawn_with_its_probability(self) -> None:
+        data = treated(200)
+        law = learned(samplers.Categorical(LogisticRegression()), ["g"], data, train=100)
+        (draws,) = law.all()
+        labels = draws.drawn["g"].to_numpy()[draws.given[0]]
+        model = LogisticRegression().fit(data[["z"]][:100].to_numpy(), data["g"][:100])
+        expected = model.predict_proba(data[["z"]][100:].to_numpy())
+        order = [list(model.classes_).index(label) for label in labels]
+        np.testing.assert_allclose(draws.weights, expected[:, order], atol=1e-3)
+        assert draws.drawn["g"].dtype == data["g"].dtype
+        np.testing.assert_allclose(draws.weights.sum(axis=1), 1)
+
+    def test_the_default_learns_probabilities(self) -> None:
+        data = treated(8000)
+        law = learned(samplers.Categorical(), ["g"], data, train=4000)
+        (draws,) = law.all()
+        p = special.expit(data["z"][4000:].to_numpy())
+        true = {"a": (1 - p) * 0.7, "b": (1 - p) * 0.3 + p * 0.7, "c": p * 0.3}
+        for k, label in enumerate(draws.drawn["g"]):
+            # Less than 1% of the variance that R²_j divides by.
+            error = np.mean((draws.weights[:, k] - true[label]) ** 2)
+            assert error < 0.01 * true[label].mean() * (1 - true[label].mean())
+
+    def test_a_level_that_no_training_row_has_is_never_drawn(self) -> None:
+        data = treated(100)
+        data.loc[:59, "g"] = np.where(data["g"][:60] == "c", "b", data["g"][:60])
+        law = learned(samplers.Categorical(), ["g"], data, train=60)
+        (draws,) = law.all()
+        level = draws.drawn["g"].tolist().index("c")
+        assert (draws.weights[:, level] == 0).all()
+
+    def test_a_perfectly_predicted_level_leaves_no_variance(self) -> None:
+        rng = np.random.default_rng(0)
+        z = rng.normal(size=200)
+        data = pd.DataFrame({"x": z > 0, "z": z, "copy": (z > 0).astype(float)})
+        law = learned(samplers.Categorical(LogisticRegression(C=1e6)), ["x"], data, train=100)
+        assert 1 - law.unexplained.mean() / law.spread.mean() > 0.999
+
+    def test_one_level_only(self) -> None:
+        data = pd.DataFrame({"x": ["a"] * 60, "z": np.arange(60.0)})
+        (draws,) = learned(samplers.Categorical(), ["x"], data, train=30).all()
+        np.testing.assert_array_equal(draws.weights, 1.0)
+
+
+class TestSubgroup:
+    def test_rows_of_a_leaf_exchange_values(self) -> None:
+        data = gaussian(300)
+        law = learned(samplers.Subgroup(), ["x"], data, train=200)
+        seen: dict[int, set[int]] = {}
+        for draws in law.all():
+            for row, donors in zip(draws.rows, draws.donors, strict=True):
+                seen.setdefault(int(row), set()).update(donors.tolist())
+                values = draws.drawn["x"].to_numpy()[draws.given[draws.rows == row][0]]
+                np.testing.assert_array_equal(values, data["x"][200:].to_numpy()[donors])
+        for row, donors in seen.items():
+            members = set(np.flatnonzero(law.strata == law.strata[row]).tolist())
+            assert donors == members - {row} or members == {row}
+
+    def test_some_draws_stay_in_the_leaf_too(self) -> None:
+        law = learned(samplers.Subgroup(), ["x"], gaussian(300), train=200)
+        for draws in law.some(3, np.random.default_rng(0)):
+            assert (law.strata[draws.donors] == law.strata[draws.rows][:, None]).all()
+
+    def test_leaves_of_different_folds_are_different_subgroups(self) -> None:
+        law = learned(samplers.Subgroup(), ["x"], gaussian(300))
+        assert len(np.unique(law.strata)) > 5
+
+    def test_groups_of_numbers_and_categories(self) -> None:
+        data = treated(200).assign(w=lambda d: d["z"] ** 2)
+        law = learned(samplers.Subgroup(), ["g", "w"], data, train=100)
+        draws = next(iter(law.all()))
+        assert list(draws.drawn) == ["g", "w"]
+        assert draws.drawn["g"].dtype == data["g"].dtype
+
+
+class TestKnockoff:
+    def test_second_moments_are_those_of_the_features(self) -> None:
+        """(X~_j, X_-j) has the covariance of X; Cov(X_j, X~_j) = V(X_j) - s_j."""
+        n = 20_000
+        data = gaussian(n)
+        law = learned(samplers.Knockoff(), ["x"], data, train=n // 2)
+        draws = list(law.some(2, np.random.default_rng(0)))
+        values = np.concatenate([d.drawn["x"].to_numpy()[d.given[:, 0]] for d in draws])
+        rest = data.iloc[n // 2 :]
+        cov = np.cov(np.column_stack([values, rest[["z1", "z2"]]]), rowvar=False)
+        true = np.array([[1.5, 1.0, -0.5], [1.0, 1.0, 0.0], [-0.5, 0.0, 1.0]])
+        assert np.abs(cov - true).max() < 4 * 1.5 * np.sqrt(2 / (n / 2))
+        corr = np.corrcoef(np.column_stack([rest["x"], rest[["z1", "z2"]]]), rowvar=False)
+        s = min(1.0, 2 * np.linalg.eigvalsh(corr)[0]) * rest["x"].var()
+        assert np.cov(values, rest["x"])[0, 1] == pytest.approx(1.5 - s, abs=0.06)
+
+    def test_draws_have_no_end(self) -> None:
+        law = learned(samplers.Knockoff(), ["x"], gaussian(100), train=50)
+        with pytest.raises(OptionError, match="no end of draws"):
+            law.all()
+
+    def test_needs_numbers(self) -> None:
+        with pytest.raises(OptionError, match="numbers only, but `g` is a category"):
+            choose_sampler("knockoff", Target("z", ("z",), False), treated(20))
+
+
+class TestChoice:
+    frame = treated(100).assign(
+        binary=lambda d: (d["z"] > 0).astype(int), flag=lambda d: d["z"] > 1, w=lambda d: d["z"]
+    )
+
+    @pytest.mark.parametrize(
+        ("variables", "discrete", "kind"),
+        [
+            (("z",), False, samplers.Residual),
+            (("z",), True, samplers.Categorical),
+            (("g",), False, samplers.Categorical),
+            (("binary",), False, samplers.Categorical),
+            (("flag",), False, samplers.Categorical),
+            (("z", "w"), False, samplers.Residual),
+            (("z", "g"), False, samplers.Subgroup),
+        ],
+    )
+    def test_which_sampler_suits_a_feature(self, variables, discrete, kind) -> None:
+        frame = self.frame if not discrete else self.frame.assign(z=self.frame["z"].round())
+        assert isinstance(
+            choose_sampler("conditional", Target("f", variables, discrete), frame), kind
+        )
+
+    def test_samplers_by_feature(self) -> None:
+        wanted = {"z": "subgroup"}
+        assert choose_sampler(wanted, Target("z", ("z",), False), self.frame) == samplers.Subgroup()
+        assert choose_sampler(wanted, Target("w", ("w",), False), self.frame) == samplers.Residual()
+
+    def test_refusals_say_what_to_do(self) -> None:
+        with pytest.raises(OptionError, match=r'`g` is a category; use `sampler=\{"g": "categ'):
+            choose_sampler("residual", Target("g", ("g",), False), self.frame)
+        with pytest.raises(OptionError, match="is a number with 100"):
+            choose_sampler("categorical", Target("z", ("z",), False), self.frame)
+        with pytest.raises(OptionError, match='group; use `sampler="subgroup"`'):
+            choose_sampler("categorical", Target("f", ("g", "z"), False), self.frame)
+        with pytest.raises(OptionError, match="`sampler` must be"):
+            choose_sampler("resdiual", Target("z", ("z",), False), self.frame)
+
+
+def test_categories_are_encoded_with_the_levels_of_all_rows() -> None:
+    every = pd.DataFrame({"g": ["a", "b", "c"], "x": [1, 2, 3], "flag": [True, False, True]})
+    some = every.iloc[:1]
+    expected = [[1, 0, 0, 1, 0, 1]]
+    np.testing.assert_array_equal(encoded(some, every), expected)
+
+
+def test_linear_dependence_costs_trees_nothing() -> None:
+    data = gaussian(2000)
+    X, x = data[["z1", "z2"]].to_numpy(), data["x"].to_numpy()
+    model = LinearThenTrees(random_state=0).fit(X[:1000], x[:1000])
+    error = np.mean((x[1000:] - model.predict(X[1000:])) ** 2)
+    ols = LinearRegression().fit(X[:1000], x[:1000])
+    assert error < 1.02 * np.mean((x[1000:] - ols.predict(X[1000:])) ** 2)
+
+
+def test_trees_learn_what_is_not_linear() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(4000, 2))
+    x = np.sign(X[:, 0] * X[:, 1]) + rng.normal(size=4000) / 10
+    model = LinearThenTrees(random_state=0).fit(X[:2000], x[:2000])
+    assert 1 - np.mean((x[2000:] - model.predict(X[2000:])) ** 2) / x.var() > 0.8
+    classes = LogisticThenTrees(random_state=0).fit(X[:2000], x[:2000] > 0)
+    assert np.mean(classes.predict(X[2000:]) == (x[2000:] > 0)) > 0.9
