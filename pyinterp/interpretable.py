@@ -19,7 +19,7 @@ from tqdm import tqdm
 from pyinterp.context import Context, Fit
 from pyinterp.engine import EngineName, WhatIf, dispatch
 from pyinterp.errors import InferenceError, check_choice, check_memory
-from pyinterp.estimands.base import Case, Estimand, Measurement, Subject
+from pyinterp.estimands.base import Case, Estimand, Measurement, Subject, names_of
 from pyinterp.estimands.effects import Grid, PDKind, Scale, partial_dependence
 from pyinterp.estimands.permutation import (
     Permutations,
@@ -30,6 +30,7 @@ from pyinterp.estimands.permutation import (
 from pyinterp.estimands.positivity import positivity
 from pyinterp.estimands.risk import RiskRelation, risk
 from pyinterp.estimands.variable_importance import Adjustment, amvim, cvim, mvim
+from pyinterp.importance import ImportanceResults
 from pyinterp.inference import (
     ALTERNATIVES,
     COV_TYPES,
@@ -50,6 +51,7 @@ from pyinterp.threads import shared_cores, workers
 
 __all__ = ["Analysis", "Interpretable", "Options", "Reading", "context_of", "options_of"]
 
+IMPORTANCES = ("pfi", "mvim", "cvim", "amvim")
 PACKAGES = ("pyinterp-stats", "numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
 
 
@@ -380,6 +382,32 @@ Sampler or mapping
             sampler=sampler,
         )
         return self._results(estimand, reading, None)
+
+    def importance(
+        self,
+        measures: str | Sequence[str] = ("mvim", "cvim", "amvim"),
+        features: str | Sequence[str] | None = None,
+        **reading: Unpack[Reading],
+    ) -> ImportanceResults:
+        """Return several importances of the same features in one table.
+
+        Parameters
+        ----------
+        measures : str or sequence of str
+            Names of methods: "pfi", "mvim", "cvim", "amvim", each with its default options.
+        features : str or sequence of str, optional
+            As for `pfi`.
+        **reading
+            See `Reading`.
+
+        Returns
+        -------
+        ImportanceResults
+        """
+        names = names_of(measures, "measures")
+        for name in names:
+            check_choice("measures", name, IMPORTANCES)
+        return ImportanceResults({name: getattr(self, name)(features, **reading) for name in names})
 
     def positivity(
         self,

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from plotnine import (
     aes,
+    coord_flip,
     facet_wrap,
     geom_errorbar,
     geom_errorbarh,
     geom_hline,
     geom_line,
+    geom_linerange,
     geom_point,
     geom_ribbon,
     geom_rug,
@@ -21,14 +24,17 @@ from plotnine import (
     geom_vline,
     ggplot,
     labs,
+    position_dodge,
+    scale_color_manual,
     scale_fill_cmap,
 )
 
 from pyinterp.context import Shown
 
-__all__ = ["plot"]
+__all__ = ["plot", "together"]
 
 BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: told apart by color-blind readers
+COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 CURVES = 200
 
 
@@ -40,6 +46,35 @@ def plot(results: Shown, *, alpha: float) -> ggplot:
     if terms.facet is not None:
         drawn += facet_wrap(terms.facet)
     return drawn + labs(caption=_caption(results, alpha, surface=len(terms.axes) == 2))
+
+
+def together(several: Sequence[Shown], *, alpha: float) -> ggplot:
+    """Draw importances of the same features, features in the order of the first."""
+    frames = [
+        results.summary_frame(alpha).reset_index().assign(measure=results.estimand.label)
+        for results in several
+    ]
+    labels = [results.estimand.label for results in several]
+    ordered = frames[0].sort_values("estimate", na_position="first")["term"].tolist()
+    frame = pd.concat(frames, ignore_index=True).dropna(subset=["estimate"])
+    frame["term"] = pd.Categorical(frame["term"], categories=ordered, ordered=True)
+    # The first measure on top, as in the legend.
+    frame["measure"] = pd.Categorical(frame["measure"], categories=labels[::-1], ordered=True)
+    apart = position_dodge(width=0.6)
+    return (
+        ggplot(frame, aes(x="term", y="estimate", color="measure"))
+        + geom_hline(yintercept=0, color=GRAY, linetype="dashed")
+        + geom_linerange(aes(ymin="conf_low", ymax="conf_high"), _bounded(frame), position=apart)
+        + geom_point(position=apart)
+        + coord_flip()
+        + scale_color_manual(dict(zip(labels, COLORS, strict=False)), breaks=labels)
+        + labs(
+            x="",
+            y=f"Importance [{several[0].estimand.unit}]" if several[0].estimand.unit else "",
+            color="",
+            caption=_caption(several[0], alpha, surface=False),
+        )
+    )
 
 
 def _points(results: Shown, frame: pd.DataFrame) -> ggplot:

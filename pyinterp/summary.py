@@ -6,7 +6,7 @@ import copy
 import html
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,11 +17,16 @@ from statsmodels.iolib.tableformatting import fmt_2cols, fmt_params
 from pyinterp.context import Shown
 from pyinterp.sample import FloatArray
 
-__all__ = ["Table", "number_format", "summarize"]
+__all__ = ["Table", "number_format", "summarize", "summarize_together"]
 
 MINIMUM_WIDTH = 78
 INDENT = 2  # of the header's right half
 UNDEFINED = "not defined in some refit"
+
+
+class _Column(NamedTuple):
+    heading: str
+    cells: list[str]
 
 
 class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
@@ -61,9 +66,66 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
 
 def summarize(results: Shown, *, alpha: float, sort: bool) -> Table:
     """Return header, one row per term, and footnotes."""
-    header = _header(results)
-    columns, body, stubs = _body(results, alpha=alpha, sort=sort)
-    left = [len(max(stubs, key=len)), *(_width(columns, body, j) for j in range(len(columns)))]
+    frame = results.summary_frame(alpha)
+    if sort and not results.estimand.terms.axes:
+        frame = frame.sort_values("estimate", ascending=False, kind="stable")
+    columns = _columns(results, frame, alpha, tests=True)
+    return _table(
+        results,
+        columns,
+        frame.index,
+        title=f"{results.estimand.title}, {_whose(results)}",
+        estimand=results.estimand.description,
+        notes=_notes(results),
+    )
+
+
+def summarize_together(several: Sequence[Shown], *, alpha: float, sort: bool) -> Table:
+    """Return one table of importances of the same features, a block of columns for each."""
+    first = several[0]
+    frames = [results.summary_frame(alpha) for results in several]
+    order = frames[0].index
+    if sort:
+        order = frames[0].sort_values("estimate", ascending=False, kind="stable").index
+    columns: list[_Column] = []
+    about: dict[str, list[str]] = {}
+    beside = next((r.diagnostic for r in several if r.diagnostic is not None), None)
+    for results, frame in zip(several, frames, strict=True):
+        columns += _columns(results, frame.loc[order], alpha, tests=False)
+        for note in _about(results):
+            about.setdefault(note, []).append(results.estimand.label)
+    notes = [f"{', '.join(labels)}: {note}" for note, labels in about.items()]
+    if beside is not None:
+        shown = beside.params.loc[order]
+        columns.append(_column(beside.estimand.label, shown, "%.3f"))
+        notes += _beside(beside)
+    notes += [first.variance.note, *_reading(first)]
+    return _table(
+        first,
+        columns,
+        order,
+        title=f"Importance, {_whose(first)}",
+        estimand=", ".join(r.estimand.label for r in several),
+        notes=notes,
+    )
+
+
+def _column(heading: str, values: pd.Series[float], fmt: str) -> _Column:
+    return _Column(heading, [_cell(value, fmt) for value in values])
+
+
+def _table(
+    results: Shown,
+    columns: Sequence[_Column],
+    terms: pd.Index,
+    *,
+    title: str,
+    estimand: str,
+    notes: Sequence[str],
+) -> Table:
+    header = _header(results, estimand)
+    stubs = [str(term) for term in terms]
+    left = [len(max(stubs, key=len)), *(max(9, *map(len, (c.heading, *c.cells))) for c in columns)]
     top = [max(len(row[j]) for row in header) for j in range(4)]
     gaps = 3 + INDENT
     width = max(MINIMUM_WIDTH, sum(left) + len(left) - 1, sum(top) + gaps)
@@ -74,7 +136,7 @@ def summarize(results: Shown, *, alpha: float, sort: bool) -> Table:
         SimpleTable(
             [row[1:] for row in header],
             stubs=[row[0] for row in header],
-            title=_title(results),
+            title=title,
             datatypes=[0, 1, 0],
             txt_fmt={
                 **fmt_2cols,
@@ -85,14 +147,13 @@ def summarize(results: Shown, *, alpha: float, sort: bool) -> Table:
             },
         ),
         SimpleTable(
-            body,
-            headers=columns,
+            [list(row) for row in zip(*(c.cells for c in columns), strict=True)],
+            headers=[c.heading for c in columns],
             stubs=stubs,
             txt_fmt={**fmt_params, "data_fmts": ["%s"], "colwidths": left},
         ),
     ]
-    notes = [f"[{k}] {note}" for k, note in enumerate(_notes(results), start=1)]
-    return Table(tables, notes, width)
+    return Table(tables, [f"[{k}] {note}" for k, note in enumerate(notes, start=1)], width)
 
 
 def number_format(values: FloatArray, errors: FloatArray | None = None) -> str:
@@ -109,18 +170,11 @@ def _largest(values: FloatArray) -> float:
     return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
 
 
-def _width(columns: Sequence[str], body: Sequence[Sequence[str]], j: int) -> int:
-    return max(9, len(columns[j]), *(len(row[j]) for row in body))
+def _whose(results: Shown) -> str:
+    return "learner" if results.context.level == "learner" else "one fitted model"
 
 
-def _title(results: Shown) -> str:
-    title = results.estimand.title
-    if results.context.level == "learner":
-        return f"{title}, learner"
-    return f"{title}, one fitted model"
-
-
-def _header(results: Shown) -> list[tuple[str, str, str, str]]:
+def _header(results: Shown, estimand: str) -> list[tuple[str, str, str, str]]:
     context, fit = results.context, results.fit
     nobs = str(context.nobs)
     if context.dropped:
@@ -136,7 +190,7 @@ def _header(results: Shown) -> list[tuple[str, str, str, str]]:
     facts = [
         ("Dep. variable:", context.endog_name),
         ("Learner:", context.learner),
-        ("Estimand:", results.estimand.description),
+        ("Estimand:", estimand),
         ("Engine:", context.engine),
         ("No. observations:", nobs),
         ("Resampling:", context.plan),
@@ -168,31 +222,21 @@ def _header(results: Shown) -> list[tuple[str, str, str, str]]:
     return [(*facts[k], *facts[k + 1]) for k in range(0, len(facts), 2)]
 
 
-def _body(
-    results: Shown, *, alpha: float, sort: bool
-) -> tuple[list[str], list[list[str]], list[str]]:
-    frame = results.summary_frame(alpha)
-    terms = results.estimand.terms
-    if sort and not terms.axes:
-        frame = frame.sort_values("estimate", ascending=False, kind="stable")
+def _columns(results: Shown, frame: pd.DataFrame, alpha: float, *, tests: bool) -> list[_Column]:
     number = number_format(
         np.asarray(frame["estimate"], float), np.asarray(frame["std_error"], float)
     )
-    p_name = {"two-sided": "P>|t|", "greater": "P>t", "less": "P<t"}[results.alternative]
     shown: list[tuple[str, str, str]] = [(results.estimand.label, "estimate", number)]
     if (frame["mcse"] > 0).any():
         shown.append(("mcse", "mcse", number))
     shown.append(("std err", "std_error", number))
-    if results.estimand.null is not None:
+    if tests and results.estimand.null is not None:
+        p_name = {"two-sided": "P>|t|", "greater": "P>t", "less": "P<t"}[results.alternative]
         shown += [("t", "statistic", "%.3f"), (p_name, "p_value", "%.3f")]
     shown += [(name, column, number) for name, column in _limits(alpha, results.alternative)]
-    if results.diagnostic is not None:
+    if tests and results.diagnostic is not None:
         shown.append((results.diagnostic.estimand.label, "diagnostic", "%.3f"))
-    body = [
-        [_cell(row[column], fmt) for _, column, fmt in shown]
-        for row in frame.to_dict(orient="records")
-    ]
-    return [name for name, _, _ in shown], body, [str(term) for term in frame.index]
+    return [_column(heading, frame[column], fmt) for heading, column, fmt in shown]
 
 
 def _limits(alpha: float, alternative: str) -> list[tuple[str, str]]:
@@ -207,34 +251,51 @@ def _cell(value: Any, fmt: str) -> str:
 
 
 def _notes(results: Shown) -> list[str]:
-    first, *others = results.estimand.notes
-    if results.estimand.exact and not (results.mcse > 0).any():
-        first += f" {results.estimand.exact}"
-    notes = [first, *others, results.variance.note + _coverage(results)]
-    if results.alternative != "two-sided":
-        notes.append(f"One-sided: the alternative is {results.alternative} than the null value.")
+    first, *others = _about(results)
+    notes = [first, *others, results.variance.note + _coverage(results), *_reading(results)]
     if results.p_adjust is not None:
         notes.append(f"P-values are adjusted ({results.p_adjust}); intervals are not.")
-    if results.simultaneous:
-        notes.append("Intervals are simultaneous (sup-t): together they cover all terms.")
+    if results.diagnostic is not None:
+        notes += _beside(results.diagnostic)
+    return notes
+
+
+def _about(results: Shown) -> list[str]:
+    """Return what the estimates are, and which have none or no interval."""
+    estimand = results.estimand
+    first, *others = estimand.notes
+    if estimand.exact and not (results.mcse > 0).any():
+        first += f" {estimand.exact}"
+    notes = [first, *others]
     if (results.mcse > 0).any():
         notes.append(
             "mcse: Monte Carlo error of using some of all permutations; "
             '`permutations="all"` has none.'
         )
     absent = results.params.index[results.params.isna()]
-    reasons = pd.Series([results.estimand.missing.get(t, UNDEFINED) for t in absent], index=absent)
+    reasons = pd.Series([estimand.missing.get(t, UNDEFINED) for t in absent], index=absent)
     for reason, terms in reasons.groupby(reasons, sort=False):
         notes.append(f"No estimate for {_listed(terms.index)}: {reason}.")
-    notes += results.estimand.remarks(results.params)
-    if results.diagnostic is not None:
-        beside = results.diagnostic.estimand
-        notes += [f"{beside.label}: {beside.notes[0]}", *beside.remarks(results.diagnostic.params)]
     still = results.bse.index[results.bse == 0]
     if len(still):
         model = results.context.level == "model"
-        reason = "the same in every row" if model else results.estimand.zero_variance
+        reason = "the same in every row" if model else estimand.zero_variance
         notes.append(f"No interval for {_listed(still)}: {reason}.")
+    return [*notes, *estimand.remarks(results.params)]
+
+
+def _beside(diagnostic: Shown) -> list[str]:
+    estimand = diagnostic.estimand
+    return [f"{estimand.label}: {estimand.notes[0]}", *estimand.remarks(diagnostic.params)]
+
+
+def _reading(results: Shown) -> list[str]:
+    """Return what was asked of intervals and tests."""
+    notes = []
+    if results.alternative != "two-sided":
+        notes.append(f"One-sided: the alternative is {results.alternative} than the null value.")
+    if results.simultaneous:
+        notes.append("Intervals are simultaneous (sup-t): together they cover all terms.")
     return notes
 
 

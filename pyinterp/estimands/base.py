@@ -276,7 +276,7 @@ class Estimate:
         )
 
 
-def names_of(features: object) -> list[str]:
+def names_of(features: object, what: str = "features") -> list[str]:
     """Return one name or several as a list."""
     if isinstance(features, str):
         return [features]
@@ -284,7 +284,7 @@ def names_of(features: object) -> list[str]:
         names = [name for name in features if isinstance(name, str)]
         if len(names) == len(list(features)):
             return names
-    raise OptionError(f"`features` must be a name or a list of names, not {features!r}.")
+    raise OptionError(f"`{what}` must be a name or a list of names, not {features!r}.")
 
 
 Measurement: TypeAlias = Mapping[str, Estimate]
