@@ -9,17 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from hashlib import blake2b
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 from statsmodels.iolib.summary import Summary
 from tqdm import tqdm
 
+from pyinterp.causal import CausalResults
 from pyinterp.context import Context, Fit
 from pyinterp.engine import EngineName, WhatIf, dispatch
-from pyinterp.errors import InferenceError, check_choice, check_memory
+from pyinterp.errors import InferenceError, OptionError, check_choice, check_memory
 from pyinterp.estimands.base import Case, Estimand, Measurement, Subject, names_of
+from pyinterp.estimands.causal import causal_effects, causal_importance, causal_share
 from pyinterp.estimands.effects import Grid, PDKind, Scale, partial_dependence
 from pyinterp.estimands.permutation import (
     Permutations,
@@ -27,7 +30,7 @@ from pyinterp.estimands.permutation import (
     Replacement,
     permutation_importance,
 )
-from pyinterp.estimands.positivity import positivity
+from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.estimands.risk import RiskRelation, risk
 from pyinterp.estimands.variable_importance import Adjustment, amvim, cvim, mvim
 from pyinterp.importance import ImportanceResults
@@ -48,6 +51,9 @@ from pyinterp.results import EstimandResults
 from pyinterp.samplers import SamplerLike
 from pyinterp.seeds import Seeds
 from pyinterp.threads import shared_cores, workers
+
+if TYPE_CHECKING:
+    from plotnine import ggplot
 
 __all__ = ["Analysis", "Interpretable", "Options", "Reading", "context_of", "options_of"]
 
@@ -435,6 +441,87 @@ Sampler or mapping
         """
         estimand = positivity(self._analysis.subject, features, sampler=sampler)
         return self._results(estimand, reading, None)
+
+    def plot_positivity(self, feature: str, *, sampler: SamplerLike = "conditional") -> ggplot:
+        """Plot a feature against its prediction from all other variables, out of sample.
+
+        Rows near the line leave a conditional importance little to work with; a number that is
+        fixed by the others lies on it. For a category, the probabilities of its levels by the
+        observed level.
+
+        Parameters
+        ----------
+        feature : str
+            One variable.
+        sampler
+            As for `pfi`.
+        """
+        from pyinterp import plots  # noqa: PLC0415 - plotnine takes a second to import
+
+        analysis = self._analysis
+        chosen = analysis.subject.choose(feature)
+        (own,) = samplers_of(analysis.subject, chosen, sampler).values()
+        frames = []
+        for case in analysis.cases:
+            law = case.law(own, chosen[feature])
+            if law.predicted is None:
+                raise OptionError(
+                    f"The sampler of {feature!r} makes no prediction that can be plotted "
+                    f"({own.label}); use another, or plot one variable of a group."
+                )
+            frames.append(
+                pd.DataFrame(law.predicted, columns=law.levels or None, index=case.sample.rows)
+            )
+        found = pd.concat(frames)
+        predicted = found.groupby(found.index).mean()
+        observed = analysis.subject.population.variables[feature].loc[predicted.index]
+        context = analysis.context
+        caption = f"Out of sample; {context.refits} refits ({context.plan})"
+        return plots.agreement(observed, predicted, caption)
+
+    def causal(
+        self,
+        feature: str,
+        *,
+        grid: Grid = "quantile",
+        points: int | None = None,
+        permutations: Permutations = "auto",
+        sampler: SamplerLike = "conditional",
+        **reading: Unpack[Reading],
+    ) -> CausalResults:
+        r"""Causal reading of one feature: effects, importance and share of variance by plug-in.
+
+        With f in the place of :math:`E(Y_x \mid Z)`, :math:`CATE(x, x^*, z) = f(x, z) - f(x^*, z)`:
+        its mean over rows; MVIM and CVIM as mean squares of it (Khan, Saarela and Kustra 2025,
+        Theorems 1 to 5) beside their permutation estimates; and CVIM / (2 V(Y)), the share of
+        variance that the feature explains causally (Chen et al. 2020). Causal only under the
+        assumptions that the table states.
+
+        Parameters
+        ----------
+        feature : str
+            One variable.
+        grid, points
+            As for `pd`; effects are against the first level or the smallest value.
+        permutations, sampler
+            As for `pfi`.
+        **reading
+            See `Reading`.
+
+        Returns
+        -------
+        CausalResults
+        """
+        subject = self._analysis.subject
+        options: dict[str, Any] = {"permutations": permutations, "sampler": sampler}
+        importance = causal_importance(subject, feature, **options)
+        share = causal_share(subject, feature, **options)
+        effects = causal_effects(subject, feature, grid=grid, points=points)
+        return CausalResults(
+            effects=self._results(effects, reading, None),
+            importance=self._results(importance, reading, None),
+            share=self._results(share, reading, None),
+        )
 
     def pd(
         self,

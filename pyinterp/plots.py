@@ -12,6 +12,8 @@ from plotnine import (
     aes,
     coord_flip,
     facet_wrap,
+    geom_abline,
+    geom_boxplot,
     geom_errorbar,
     geom_errorbarh,
     geom_hline,
@@ -31,7 +33,7 @@ from plotnine import (
 
 from pyinterp.context import Shown
 
-__all__ = ["plot", "together"]
+__all__ = ["agreement", "plot", "together"]
 
 BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: told apart by color-blind readers
 COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -74,6 +76,35 @@ def together(several: Sequence[Shown], *, alpha: float) -> ggplot:
             color="",
             caption=_caption(several[0], alpha, surface=False),
         )
+    )
+
+
+def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, caption: str) -> ggplot:
+    """Draw a variable against its prediction, or the probabilities of its levels.
+
+    Parameters
+    ----------
+    observed : pandas.Series
+    predicted : pandas.DataFrame
+        One column, or one per level.
+    caption : str
+    """
+    name = str(observed.name)
+    labels = labs(x=f"Predicted {name}", y=f"Observed {name}", caption=caption)
+    if predicted.shape[1] == 1:
+        frame = pd.DataFrame({"observed": observed, "predicted": predicted.iloc[:, 0]})
+        line = geom_abline(slope=1, intercept=0, color=GRAY, linetype="dashed")
+        points = geom_point(color=BLUE, alpha=0.4, size=1)
+        return ggplot(frame, aes(x="predicted", y="observed")) + line + points + labels
+    long = predicted.assign(observed=observed.astype(str)).melt(
+        id_vars="observed", var_name="level", value_name="probability"
+    )
+    long["level"] = "P(" + long["level"].astype(str) + ")"
+    return (
+        ggplot(long, aes(x="observed", y="probability"))
+        + geom_boxplot(color=BLUE)
+        + facet_wrap("level")
+        + labs(x=f"Observed {name}", y="Predicted probability", caption=caption)
     )
 
 

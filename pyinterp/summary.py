@@ -17,7 +17,7 @@ from statsmodels.iolib.tableformatting import fmt_2cols, fmt_params
 from pyinterp.context import Shown
 from pyinterp.sample import FloatArray
 
-__all__ = ["Table", "number_format", "summarize", "summarize_together"]
+__all__ = ["Table", "number_format", "summarize", "summarize_below", "summarize_together"]
 
 MINIMUM_WIDTH = 78
 INDENT = 2  # of the header's right half
@@ -66,14 +66,9 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
 
 def summarize(results: Shown, *, alpha: float, sort: bool) -> Table:
     """Return header, one row per term, and footnotes."""
-    frame = results.summary_frame(alpha)
-    if sort and not results.estimand.terms.axes:
-        frame = frame.sort_values("estimate", ascending=False, kind="stable")
-    columns = _columns(results, frame, alpha, tests=True)
     return _table(
         results,
-        columns,
-        frame.index,
+        [_block(results, alpha, sort=sort)],
         title=f"{results.estimand.title}, {_whose(results)}",
         estimand=results.estimand.description,
         notes=_notes(results),
@@ -88,26 +83,70 @@ def summarize_together(several: Sequence[Shown], *, alpha: float, sort: bool) ->
     if sort:
         order = frames[0].sort_values("estimate", ascending=False, kind="stable").index
     columns: list[_Column] = []
-    about: dict[str, list[str]] = {}
-    beside = next((r.diagnostic for r in several if r.diagnostic is not None), None)
     for results, frame in zip(several, frames, strict=True):
         columns += _columns(results, frame.loc[order], alpha, tests=False)
-        for note in _about(results):
-            about.setdefault(note, []).append(results.estimand.label)
-    notes = [f"{', '.join(labels)}: {note}" for note, labels in about.items()]
+    notes = _labeled(several)
+    beside = next((r.diagnostic for r in several if r.diagnostic is not None), None)
     if beside is not None:
-        shown = beside.params.loc[order]
-        columns.append(_column(beside.estimand.label, shown, "%.3f"))
+        columns.append(_column(beside.estimand.label, beside.params.loc[order], "%.3f"))
         notes += _beside(beside)
-    notes += [first.variance.note, *_reading(first)]
     return _table(
         first,
-        columns,
-        order,
+        [_Block(columns, order)],
         title=f"Importance, {_whose(first)}",
         estimand=", ".join(r.estimand.label for r in several),
-        notes=notes,
+        notes=[*notes, first.variance.note, *_reading(first)],
     )
+
+
+def summarize_below(several: Sequence[Shown], *, alpha: float, title: str) -> Table:
+    """Return tables of several estimands of one analysis below each other, under one header."""
+    first = several[0]
+    notes = _labeled(several)
+    for results in several:
+        if results.diagnostic is not None:
+            notes += _beside(results.diagnostic)
+    return _table(
+        first,
+        [_block(results, alpha, sort=False) for results in several],
+        title=f"{title}, {_whose(first)}",
+        estimand=", ".join(r.estimand.label for r in several),
+        notes=[*notes, first.variance.note, *_reading(first)],
+    )
+
+
+class _Block(NamedTuple):
+    """Columns of numbers for some terms."""
+
+    columns: Sequence[_Column]
+    terms: pd.Index
+
+    @property
+    def stubs(self) -> list[str]:
+        return [str(term) for term in self.terms]
+
+    @property
+    def widths(self) -> list[int]:
+        numbers = (max(9, *map(len, (c.heading, *c.cells))) for c in self.columns)
+        return [len(max(self.stubs, key=len)), *numbers]
+
+    def table(self, width: int) -> SimpleTable:
+        """Set the block in `width` characters."""
+        widths = self.widths
+        widths[0] += width - (sum(widths) + len(widths) - 1)
+        return SimpleTable(
+            [list(row) for row in zip(*(c.cells for c in self.columns), strict=True)],
+            headers=[c.heading for c in self.columns],
+            stubs=self.stubs,
+            txt_fmt={**fmt_params, "data_fmts": ["%s"], "colwidths": widths},
+        )
+
+
+def _block(results: Shown, alpha: float, *, sort: bool) -> _Block:
+    frame = results.summary_frame(alpha)
+    if sort and not results.estimand.terms.axes:
+        frame = frame.sort_values("estimate", ascending=False, kind="stable")
+    return _Block(_columns(results, frame, alpha, tests=True), frame.index)
 
 
 def _column(heading: str, values: pd.Series[float], fmt: str) -> _Column:
@@ -116,44 +155,34 @@ def _column(heading: str, values: pd.Series[float], fmt: str) -> _Column:
 
 def _table(
     results: Shown,
-    columns: Sequence[_Column],
-    terms: pd.Index,
+    blocks: Sequence[_Block],
     *,
     title: str,
     estimand: str,
     notes: Sequence[str],
 ) -> Table:
     header = _header(results, estimand)
-    stubs = [str(term) for term in terms]
-    left = [len(max(stubs, key=len)), *(max(9, *map(len, (c.heading, *c.cells))) for c in columns)]
     top = [max(len(row[j]) for row in header) for j in range(4)]
     gaps = 3 + INDENT
-    width = max(MINIMUM_WIDTH, sum(left) + len(left) - 1, sum(top) + gaps)
-    left[0] += width - (sum(left) + len(left) - 1)
+    own = [sum(block.widths) + len(block.widths) - 1 for block in blocks]
+    width = max(MINIMUM_WIDTH, *own, sum(top) + gaps)
     top[1] += (width - sum(top) - gaps) // 2
     top[3] += width - sum(top) - gaps
-    tables = [
-        SimpleTable(
-            [row[1:] for row in header],
-            stubs=[row[0] for row in header],
-            title=title,
-            datatypes=[0, 1, 0],
-            txt_fmt={
-                **fmt_2cols,
-                "data_fmts": ["%s", " " * INDENT + "%s"],
-                "stub_fmt": "%s",
-                "data_aligns": "rlr",
-                "colwidths": [top[0], top[1], top[2] + INDENT, top[3]],
-            },
-        ),
-        SimpleTable(
-            [list(row) for row in zip(*(c.cells for c in columns), strict=True)],
-            headers=[c.heading for c in columns],
-            stubs=stubs,
-            txt_fmt={**fmt_params, "data_fmts": ["%s"], "colwidths": left},
-        ),
-    ]
-    return Table(tables, [f"[{k}] {note}" for k, note in enumerate(notes, start=1)], width)
+    head = SimpleTable(
+        [row[1:] for row in header],
+        stubs=[row[0] for row in header],
+        title=title,
+        datatypes=[0, 1, 0],
+        txt_fmt={
+            **fmt_2cols,
+            "data_fmts": ["%s", " " * INDENT + "%s"],
+            "stub_fmt": "%s",
+            "data_aligns": "rlr",
+            "colwidths": [top[0], top[1], top[2] + INDENT, top[3]],
+        },
+    )
+    numbered = [f"[{k}] {note}" for k, note in enumerate(notes, start=1)]
+    return Table([head, *(block.table(width) for block in blocks)], numbered, width)
 
 
 def number_format(values: FloatArray, errors: FloatArray | None = None) -> str:
@@ -258,6 +287,15 @@ def _notes(results: Shown) -> list[str]:
     if results.diagnostic is not None:
         notes += _beside(results.diagnostic)
     return notes
+
+
+def _labeled(several: Sequence[Shown]) -> list[str]:
+    """Return what several estimates are; what holds for more than one is said once."""
+    about: dict[str, list[str]] = {}
+    for results in several:
+        for note in _about(results):
+            about.setdefault(note, []).append(results.estimand.label)
+    return [f"{', '.join(labels)}: {note}" for note, labels in about.items()]
 
 
 def _about(results: Shown) -> list[str]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pyinterp.design import IntArray
 from pyinterp.engine import PREDICTIONS, WhatIf
 from pyinterp.engine.whatif import PAIRS
 from pyinterp.errors import DesignError
@@ -16,7 +15,7 @@ from pyinterp.losses import Loss
 from pyinterp.sample import FloatArray
 from pyinterp.samplers import Draws, Law
 
-__all__ = ["redrawn_losses"]
+__all__ = ["number_of_draws", "predicted_draws", "redrawn_losses"]
 
 
 def redrawn_losses(
@@ -60,33 +59,45 @@ def redrawn_losses(
         With one term each. The contribution of a row as a donor is a deviation from the mean of the
         rows that it exchanges values with.
     """
-    k = _number(whatif, law, variables, loss, draws)
     n = len(y)
     as_row, as_donor, met = np.empty(n), np.zeros(n), np.zeros(n)
+    k = number_of_draws(whatif, law, variables, loss, draws)
     by_draw = np.zeros(k or 0)
-    for block in law.all() if k is None else law.some(k, rng):
-        matrix = _losses(whatif, y, variables, loss, block)
-        weights = block.weights
-        as_row[block.rows] = (
-            matrix.mean(axis=1) if weights is None else (weights * matrix).sum(axis=1)
-        )
+    for block, predictions in predicted_draws(whatif, law, variables, k, rng):
+        matrix = np.asarray(loss(y[block.rows, None], predictions))
+        as_row[block.rows] = block.mean(matrix)
         if block.donors is not None:
-            share = 1 / matrix.shape[1]
             own = np.broadcast_to(losses[block.rows, None], matrix.shape)
-            as_donor += _added(block.donors, matrix, n) * share
-            met += _added(block.donors, own, n) * share
-        if len(by_draw) == matrix.shape[1]:
+            as_donor += block.by_donor(matrix, n)
+            met += block.by_donor(own, n)
+        if k is not None and matrix.shape[1] == k:
             by_draw += matrix.sum(axis=0) / n
     between = 0.0
     if k is not None:  # a sample without replacement, if draws have an end
         between = float(np.var(by_draw, ddof=1)) / k * (1 - k / law.size)
     return (
-        one_term(as_row, _apart(as_donor, law.strata), between),
-        one_term(losses, _apart(met, law.strata)),
+        one_term(as_row, law.apart(as_donor), between),
+        one_term(losses, law.apart(met)),
     )
 
 
-def _number(
+def predicted_draws(
+    whatif: WhatIf, law: Law, variables: Sequence[str], k: int | None, rng: np.random.Generator
+) -> Iterator[tuple[Draws, FloatArray]]:
+    """Yield k draws per row (None: all) with their predictions, in blocks of rows."""
+    for block in law.all() if k is None else law.some(k, rng):
+        try:
+            yield block, whatif.paired(block.rows, variables, block.drawn, block.given)
+        except DesignError as error:
+            raise DesignError(
+                f"Conditional draws of {', '.join(variables)} can be values that were never "
+                "observed, which the formula does not take; use "
+                '`sampler=pi.samplers.Residual(within_range=True)` or `sampler="subgroup"`. '
+                f"{error}"
+            ) from error
+
+
+def number_of_draws(
     whatif: WhatIf, law: Law, variables: Sequence[str], loss: Loss, draws: Permutations
 ) -> int | None:
     """Return the number of draws; None stands for all."""
@@ -96,31 +107,3 @@ def _number(
         return None
     wanted = max(LEAST_PERMUTATIONS, PREDICTIONS // n) if draws == "auto" else int(draws)
     return wanted if wanted < law.size else None
-
-
-def _losses(
-    whatif: WhatIf, y: FloatArray, variables: Sequence[str], loss: Loss, block: Draws
-) -> FloatArray:
-    try:
-        predictions = whatif.paired(block.rows, variables, block.drawn, block.given)
-    except DesignError as error:
-        raise DesignError(
-            f"Conditional draws of {', '.join(variables)} can be values that were never observed, "
-            "which the formula does not take; use `sampler=pi.samplers.Residual(within_range=True)`"
-            f' or `sampler="subgroup"`. {error}'
-        ) from error
-    return np.asarray(loss(y[block.rows, None], predictions))
-
-
-def _added(donors: IntArray, values: FloatArray, n: int) -> FloatArray:
-    added = np.bincount(donors.ravel(), weights=values.ravel(), minlength=n)
-    return np.asarray(added, dtype=np.float64)
-
-
-def _apart(contributions: FloatArray, strata: IntArray | None) -> FloatArray:
-    """Return deviations from the mean, of the stratum if values are exchanged within strata."""
-    if strata is None:
-        strata = np.zeros(len(contributions), np.intp)
-    means = np.bincount(strata, weights=contributions) / np.bincount(strata)
-    apart: FloatArray = contributions - means[strata]
-    return apart

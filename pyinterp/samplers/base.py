@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -64,6 +64,19 @@ class Draws(NamedTuple):
     given: IntArray
     weights: FloatArray | None = None
     donors: IntArray | None = None
+
+    def mean(self, values: FloatArray) -> FloatArray:
+        """Return every row's mean of values, shape (b, k), over its draws."""
+        if self.weights is None:
+            return np.asarray(values.mean(axis=1))
+        return np.asarray((self.weights * values).sum(axis=1))
+
+    def by_donor(self, values: FloatArray, n: int) -> FloatArray:
+        """Add up values, shape (b, k), by the row that draws come from, each row's mean as one."""
+        if self.donors is None:
+            return np.zeros(n)
+        added = np.bincount(self.donors.ravel(), weights=values.ravel(), minlength=n)
+        return np.asarray(added / values.shape[1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,8 +176,10 @@ class Law(ABC):
     spread : ndarray of shape (n,), or None
         Squared deviations of the feature from its mean over the evaluation rows. Both are sums over
         indicators if the feature is a category, and None for groups.
-    predicted : ndarray of shape (n,), or None
-        The feature's prediction, if it is a number.
+    predicted : ndarray of shape (n,) or (n, levels), or None
+        The feature's prediction: a number, or the probabilities of `levels`. None for groups.
+    levels : tuple
+        Of a category.
     """
 
     size: float
@@ -172,6 +187,15 @@ class Law(ABC):
     unexplained: FloatArray | None = None
     spread: FloatArray | None = None
     predicted: FloatArray | None = None
+    levels: tuple[Any, ...] = ()
+
+    def apart(self, contributions: FloatArray) -> FloatArray:
+        """Return deviations from the mean of the rows that exchange values, shape (n,)."""
+        n = len(contributions)
+        strata = np.zeros(n, np.intp) if self.strata is None else self.strata
+        means = np.bincount(strata, weights=contributions) / np.bincount(strata)
+        deviations: FloatArray = contributions - means[strata]
+        return deviations
 
     @abstractmethod
     def all(self) -> Iterator[Draws]:

@@ -65,8 +65,9 @@ class _CategoricalLaw(Law):
         column = known.population[name]
         first = column.drop_duplicates()  # of the data's own type
         order = [first.tolist().index(level) for level in levels_of(column)]
-        self._levels = first.iloc[order].reset_index(drop=True).to_frame()
-        labels = self._levels[name].to_numpy(dtype=object)
+        self._drawn = first.iloc[order].reset_index(drop=True).to_frame()
+        labels = self._drawn[name].to_numpy(dtype=object)
+        self.levels = tuple(labels)
         made = LogisticThenTrees() if estimator is None else estimator
 
         def fit(others: FloatArray, target: pd.DataFrame) -> Any:
@@ -88,18 +89,19 @@ class _CategoricalLaw(Law):
 
             return probabilities
 
-        self.probabilities = np.asarray(known.out_of_sample(fit), dtype=np.float64)
-        self.observed = (known.target[name].to_numpy(dtype=object)[:, None] == labels).astype(float)
+        self._shares = np.asarray(known.out_of_sample(fit), dtype=np.float64)
+        self.predicted = self._shares
+        observed = (known.target[name].to_numpy(dtype=object)[:, None] == labels).astype(float)
         self.size = len(labels)
-        self.unexplained = ((self.observed - self.probabilities) ** 2).sum(axis=1)
-        self.spread = ((self.observed - self.observed.mean(axis=0)) ** 2).sum(axis=1)
+        self.unexplained = ((observed - self.predicted) ** 2).sum(axis=1)
+        self.spread = ((observed - observed.mean(axis=0)) ** 2).sum(axis=1)
 
     def all(self) -> Iterator[Draws]:
         """Yield every level for every row, with its probability."""
-        levels = np.arange(len(self._levels))
-        for rows in blocks(len(self.probabilities), len(levels)):
+        levels = np.arange(len(self._drawn))
+        for rows in blocks(len(self._shares), len(levels)):
             index = np.broadcast_to(levels, (len(rows), len(levels)))
-            yield Draws(rows, self._levels, index, weights=self.probabilities[rows])
+            yield Draws(rows, self._drawn, index, weights=self._shares[rows])
 
     def some(self, k: int, rng: np.random.Generator) -> Iterator[Draws]:
         """Yield all draws: there are few."""

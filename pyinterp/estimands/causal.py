@@ -1,0 +1,216 @@
+"""The causal reading of importance: effects and their mean squares, by plug-in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from pyinterp.errors import OptionError
+from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.estimands.effects import Grid, partial_dependence
+from pyinterp.estimands.positivity import positivity, samplers_of
+from pyinterp.estimands.redrawn import number_of_draws, predicted_draws
+from pyinterp.estimands.switched import Permutations, one_term, switched_losses
+from pyinterp.estimands.variable_importance import cvim, mvim
+from pyinterp.losses import LOSSES, Loss
+from pyinterp.sample import FloatArray
+from pyinterp.samplers import Sampler, SamplerLike
+
+__all__ = ["causal_effects", "causal_importance", "causal_share"]
+
+PLUG_IN = ("MVIM, plug-in", "CVIM, plug-in")
+NAMES = ("e_switch", "e_cond")
+PERMUTED = ("MVIM, permutation", "CVIM, permutation")
+
+ASSUMPTIONS = (
+    "Causal only if given the other variables the feature is as good as randomized (conditional "
+    "ignorability: no unmeasured confounder, and none of them is an effect of the feature), "
+    "varies for every row (positivity, see R²_j), and the learner has found E(Y | X)."
+)
+
+
+def causal_effects(
+    subject: Subject, feature: str, *, grid: Grid = "quantile", points: int | None = None
+) -> Estimand:
+    r"""Plug-in average effects of setting a feature, against its first level or smallest value.
+
+    .. math:: E_Z[CATE(x, x_0, Z)], \quad CATE(x, x_0, z) = f(x, z) - f(x_0, z)
+
+    with f in the place of :math:`E(Y_x \mid Z)`. Rows' own contributions are their CATE.
+    """
+    made = partial_dependence(subject, feature, grid=grid, points=points, kind="c-ice")
+    return replace(
+        made,
+        label="effect",
+        title=f"Average effects of {feature}",
+        description=f"effect of {feature}, plug-in",
+        notes=(
+            f"Mean difference of predictions with {feature} set to the value and to the first one; "
+            "every row's own, its CATE, is in `row_frame()`.",
+        ),
+        zero_variance="the value that others are compared with, or a feature that no refit uses",
+        curves=True,
+    )
+
+
+def causal_importance(
+    subject: Subject,
+    feature: str,
+    *,
+    permutations: Permutations = "auto",
+    sampler: SamplerLike = "conditional",
+) -> Estimand:
+    r"""MVIM and CVIM by plug-in of the effects, beside their permutation estimates.
+
+    .. math:: MVIM = E_{X, X^*} E_{Z \mid X}\, CATE^2(X, X^*, Z), \qquad
+        CVIM = E_Z E_{X, X^* \mid Z}\, CATE^2(X, X^*, Z)
+
+    (Khan, Saarela and Kustra 2025, Theorems 1 to 5, the fourth without its factor 2.)
+    """
+    _check(subject, feature)
+    marginal = mvim(subject, feature, permutations=permutations)
+    conditional = cvim(subject, feature, permutations=permutations, sampler=sampler)
+    return Estimand(
+        key=("causal", feature, permutations, marginal.key, conditional.key),
+        terms=Terms.plain([PLUG_IN[0], PERMUTED[0], PLUG_IN[1], PERMUTED[1]]),
+        measure=partial(
+            _measure,
+            feature=feature,
+            sampler=samplers_of(subject, subject.choose(feature), sampler)[feature],
+            permutations=permutations,
+            permuted=(marginal, conditional),
+        ),
+        read=partial(_read, permuted=(marginal, conditional)),
+        label="importance",
+        title=f"Importance of {feature} as mean squared effects",
+        description=f"MVIM and CVIM of {feature}",
+        null=0.0,
+        floor=0.0,
+        unit=marginal.unit,
+        notes=(
+            "Mean squared difference of predictions with the feature exchanged between rows (MVIM; "
+            "Theorems 1 and 2 of Khan, Saarela and Kustra 2025) or redrawn given the others (CVIM; "
+            "Theorems 3 to 5), by plug-in; and the increase of squared error that it causes, by "
+            "permutation. They agree if the learner has found E(Y | X).",
+        ),
+        zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+    )
+
+
+def causal_share(
+    subject: Subject,
+    feature: str,
+    *,
+    permutations: Permutations = "auto",
+    sampler: SamplerLike = "conditional",
+) -> Estimand:
+    r"""Share of the response's variance that a feature explains causally, :math:`CVIM / 2 V(Y)`.
+
+    The between-exposure term of the causal variance decomposition (Chen et al. 2020; Khan, Saarela
+    and Kustra 2025, eq. 23), by plug-in.
+    """
+    made = causal_importance(subject, feature, permutations=permutations, sampler=sampler)
+    return replace(
+        made,
+        terms=Terms.plain(["CVIM / 2 V(Y)"]),
+        read=_read_share,
+        label="share of V(Y)",
+        title=f"Share of variance explained by {feature}",
+        description=f"CVIM / 2 V(Y) of {feature}",
+        unit="",
+        notes=(
+            "CVIM / 2 V(Y), the share of V(Y) that the feature explains causally, given the others "
+            f"(Chen et al. 2020); plug-in. {ASSUMPTIONS}",
+        ),
+        remarks=lambda _: (),
+        diagnostic=_renamed(positivity(subject, feature, sampler=sampler), "CVIM / 2 V(Y)"),
+    )
+
+
+def _renamed(estimand: Estimand, name: str) -> Estimand:
+    return replace(estimand, terms=Terms.plain([name]), key=(estimand.key, name))
+
+
+def _check(subject: Subject, feature: str) -> None:
+    if not isinstance(feature, str):
+        raise OptionError(f"`causal` is about one feature; got {feature!r}.")
+    if len(subject.choose(feature)[feature]) > 1:
+        raise OptionError(
+            f"`causal` is about one variable, but {feature!r} is a group; make a learner without "
+            "that group."
+        )
+
+
+def _measure(
+    case: Case,
+    *,
+    feature: str,
+    sampler: Sampler,
+    permutations: Permutations,
+    permuted: Sequence[Estimand],
+) -> Measurement:
+    whatif, variables = case.whatif, (feature,)
+    two = whatif.factual.ndim == 2
+    loss = SECOND if two else LOSSES["squared"]
+    # Plug-in: the model's own predictions take the place of the response.
+    factual = whatif.factual[:, 1] if two else whatif.factual
+    n = len(factual)
+    marginal, _ = switched_losses(
+        whatif,
+        factual,
+        np.zeros(n),
+        variables=variables,
+        loss=loss,
+        permutations=permutations,
+        rng=case.draw(feature),
+    )
+    law = case.law(sampler, variables)
+    k = number_of_draws(whatif, law, variables, loss, permutations)
+    as_row, as_donor = np.empty(n), np.zeros(n)
+    for block, predictions in predicted_draws(whatif, law, variables, k, case.draw(feature)):
+        values = predictions[..., 1] if two else predictions
+        # The mean squared difference of two draws is twice their variance.
+        apart = 2 * np.square(values - block.mean(values)[:, None])
+        if block.weights is None and values.shape[1] > 1:
+            apart *= values.shape[1] / (values.shape[1] - 1)
+        as_row[block.rows] = block.mean(apart)
+        as_donor += block.by_donor(apart, n)
+    parts = {
+        "marginal": marginal,
+        "conditional": one_term(as_row, law.apart(as_donor)),
+        "variance": one_term(2 * np.square(case.y - case.y.mean()), np.zeros(n)),
+    }
+    for name, estimand in zip(NAMES, permuted, strict=True):
+        parts |= {f"{name} {key}": value for key, value in estimand.measure(case).items()}
+    return parts
+
+
+def _read(measurement: Measurement, *, permuted: Sequence[Estimand]) -> Estimate:
+    marginal, conditional = (
+        estimand.read(
+            {
+                key.removeprefix(f"{name} "): value
+                for key, value in measurement.items()
+                if key.startswith(f"{name} ")
+            }
+        )
+        for name, estimand in zip(NAMES, permuted, strict=True)
+    )
+    return Estimate.stack(
+        [measurement["marginal"], marginal, measurement["conditional"], conditional]
+    )
+
+
+def _read_share(measurement: Measurement) -> Estimate:
+    return measurement["conditional"].over(measurement["variance"])
+
+
+def _second(y: FloatArray, predictions: FloatArray) -> FloatArray:
+    return np.asarray(np.square(y - predictions[..., 1]))
+
+
+# Squared error of the second class's probability.
+SECOND = Loss("squared error of the probability", _second, needs="probability")

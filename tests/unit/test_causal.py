@@ -1,0 +1,217 @@
+"""The causal reading: plug-in effects, and MVIM and CVIM by the theorems of Khan et al. (2025)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import special
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+import pyinterp as pi
+from pyinterp import samplers
+from pyinterp.errors import OptionError
+
+
+def trial(n: int, seed: int = 0, *, levels: int = 2) -> pd.DataFrame:
+    """The effect of level k on y is k (1 + z); its probability depends on z."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=n)
+    p = special.softmax(np.outer(z, np.arange(levels)) / 2, axis=1)
+    x = (rng.random(n)[:, None] > p.cumsum(axis=1)).sum(axis=1)
+    return pd.DataFrame({"x": x, "z": z, "y": x * (1 + z) + z + rng.normal(size=n)})
+
+
+@pytest.fixture(scope="module")
+def binary() -> pi.LearnerResults:
+    learner = pi.Learner.from_formula("y ~ x * z", trial(300), LinearRegression())
+    return learner.fit(pi.Subsampling(3), seed=1)
+
+
+def parts(results: pi.LearnerResults, d: int, data: pd.DataFrame, columns: list[str]):
+    refit = results.refits[d]
+    rows = data.iloc[refit.evaluation.rows]
+
+    def predict(**changed: object) -> np.ndarray:
+        return refit.predictor(refit.design.encode(rows[columns].assign(**changed)))
+
+    return rows, predict
+
+
+def test_effects_are_mean_differences_of_predictions(binary: pi.LearnerResults) -> None:
+    found = binary.causal("x").effects
+    for d in range(3):
+        _, predict = parts(binary, d, trial(300), ["x", "z"])
+        own = predict(x=1) - predict(x=0)
+        assert found.refit_frame()["x[1]"][d] == pytest.approx(own.mean())
+        np.testing.assert_allclose(found.evidence.estimates[d].rows[:, 1], own)
+    assert found.params["x[0]"] == 0
+    # The effect averages 1 over z.
+    assert abs(found.params["x[1]"] - 1) < 0.5
+
+
+def test_mvim_by_plug_in_is_theorem_1(binary: pi.LearnerResults) -> None:
+    r"""\sum p_x p_x* E_{Z | x} CATE^2 over the evaluation rows, pairs of different rows."""
+    found = binary.causal("x").importance.refit_frame()["MVIM, plug-in"]
+    for d in range(3):
+        rows, predict = parts(binary, d, trial(300), ["x", "z"])
+        cate = predict(x=1) - predict(x=0)
+        x, n = rows["x"].to_numpy(), len(rows)
+        total = sum(
+            (x == level).mean() * (x != level).mean() * np.mean(cate[x == level] ** 2)
+            for level in (0, 1)
+        )
+        assert found[d] == pytest.approx(total * n / (n - 1))
+
+
+def test_cvim_by_plug_in_is_theorem_3(binary: pi.LearnerResults) -> None:
+    r"""2 E_Z [V(X | Z) CATE^2(Z)], and half of it over V(Y) is the causal share."""
+    sampler = samplers.Categorical(LogisticRegression())
+    causal = binary.causal("x", sampler=sampler)
+    data = trial(300)
+    for d, refit in enumerate(binary.refits):
+        rows, predict = parts(binary, d, data, ["x", "z"])
+        train = data.iloc[refit.train_rows]
+        model = LogisticRegression().fit(train[["z"]].to_numpy(), train["x"])
+        p = model.predict_proba(rows[["z"]].to_numpy())[:, 1]
+        expected = np.mean(2 * p * (1 - p) * (predict(x=1) - predict(x=0)) ** 2)
+        assert causal.importance.refit_frame()["CVIM, plug-in"][d] == pytest.approx(expected)
+        share = causal.share.refit_frame().iloc[d, 0]
+        assert share == pytest.approx(expected / (2 * rows["y"].var(ddof=0)))
+
+
+def test_cvim_of_three_levels_is_theorem_4_without_its_factor_2() -> None:
+    data = trial(300, levels=3).assign(x=lambda d: d["x"].map({0: "a", 1: "b", 2: "c"}))
+    learner = pi.Learner.from_formula("y ~ x * z", data, LinearRegression())
+    results = learner.fit(pi.Subsampling(2), seed=1)
+    sampler = samplers.Categorical(LogisticRegression())
+    found = results.causal("x", sampler=sampler).importance.refit_frame()["CVIM, plug-in"]
+    for d, refit in enumerate(results.refits):
+        rows, predict = parts(results, d, data, ["x", "z"])
+        train = data.iloc[refit.train_rows]
+        codes = train["x"].map({"a": 0, "b": 1, "c": 2})
+        model = LogisticRegression().fit(train[["z"]].to_numpy(), codes)
+        p = model.predict_proba(rows[["z"]].to_numpy())
+        at = np.column_stack([predict(x=level) for level in "abc"])
+        squares = (at[:, :, None] - at[:, None, :]) ** 2
+        assert found[d] == pytest.approx(np.einsum("ni,nj,nij->n", p, p, squares).mean(), rel=1e-6)
+
+
+def test_cvim_of_a_number_is_theorem_5(binary: pi.LearnerResults) -> None:
+    """The mean over all pairs of different residuals of the squared difference of predictions."""
+    sampler = samplers.Residual(LinearRegression())
+    found = binary.causal("z", sampler=sampler, points=3).importance.refit_frame()
+    data = trial(300)
+    for d, refit in enumerate(binary.refits):
+        rows, predict = parts(binary, d, data, ["x", "z"])
+        train = data.iloc[refit.train_rows]
+        center = LinearRegression().fit(train[["x"]], train["z"]).predict(rows[["x"]])
+        residual = rows["z"].to_numpy() - center
+        at = np.column_stack([predict(z=center + r) for r in residual])
+        np.fill_diagonal(at, np.nan)
+        expected = np.mean(2 * np.nanvar(at, axis=1, ddof=1))
+        assert found["CVIM, plug-in"][d] == pytest.approx(expected)
+
+
+def test_plug_in_and_permutation_agree_for_a_right_learner() -> None:
+    """Mean difference over 30 data sets, to 3.5 standard errors."""
+    apart = []
+    for seed in range(30):
+        learner = pi.Learner.from_formula("y ~ x * z", trial(600, seed), LinearRegression())
+        results = learner.fit(pi.Holdout(0.5), seed=seed)
+        found = results.causal("x", sampler=samplers.Categorical(LogisticRegression()))
+        values = found.importance.params.to_numpy()
+        apart.append([values[0] - values[1], values[2] - values[3]])
+    error = np.std(apart, axis=0, ddof=1) / np.sqrt(30)
+    assert (np.abs(np.mean(apart, axis=0)) < 3.5 * error).all()
+
+
+def test_classes_are_read_as_the_probability_of_the_second() -> None:
+    data = trial(300).assign(y=lambda d: np.where(d["y"] > 0, "yes", "no"))
+    learner = pi.Learner.from_formula("y ~ x * z", data, LogisticRegression())
+    results = learner.fit(pi.Subsampling(2), seed=1)
+    causal = results.causal("x")
+    for d in range(2):
+        _, predict = parts(results, d, data, ["x", "z"])
+        own = (predict(x=1) - predict(x=0))[:, 1]
+        assert causal.effects.refit_frame()["x[1]"][d] == pytest.approx(own.mean())
+    assert 0 < causal.share.params.iloc[0] < 1
+
+
+def test_the_table_states_the_assumptions(binary: pi.LearnerResults) -> None:
+    text = " ".join(str(binary.causal("x")).split())
+    for said in ("conditional ignorability", "positivity", "has found E(Y | X)", "Chen et al."):
+        assert said in text
+    assert "<p>" in binary.causal("x")._repr_html_()
+    assert binary.causal("x").plot() is not None
+
+
+def test_it_is_about_one_variable(binary: pi.LearnerResults) -> None:
+    with pytest.raises(OptionError, match="about one feature"):
+        binary.causal(["x", "z"])
+    learner = pi.Learner.from_formula(
+        "y ~ .", trial(100), LinearRegression(), groups={"both": ["x", "z"]}
+    )
+    results = learner.fit(pi.Subsampling(2), seed=1)
+    with pytest.raises(OptionError, match="'both' is a group"):
+        results.causal("both")
+
+
+class TestTogether:
+    def test_every_measure_is_that_of_its_method(self, binary: pi.LearnerResults) -> None:
+        found = binary.importance(["mvim", "cvim", "amvim"])
+        pd.testing.assert_series_equal(
+            found.params["cvim"], binary.cvim().params, check_names=False
+        )
+        pd.testing.assert_series_equal(found.bse["mvim"], binary.mvim().bse, check_names=False)
+        frame = found.summary_frame()
+        assert frame["measure"].tolist() == ["MVIM"] * 2 + ["CVIM"] * 2 + ["AMVIM"] * 2
+
+    def test_one_table_with_the_diagnostic_once(self, binary: pi.LearnerResults) -> None:
+        found = binary.importance()
+        text = str(found.summary())
+        (heads,) = [line for line in text.splitlines() if "std err" in line]
+        assert [w for w in heads.split() if "VIM" in w] == ["MVIM", "CVIM", "AMVIM"]
+        assert text.count("R²_j: Share") == 1
+        assert text.count("Draws: ") == 1
+        rows = [line for line in text.splitlines() if line.startswith(("x ", "z "))]
+        assert len(rows) == 2
+        assert all(len(row.split()) == 1 + 3 * 4 + 1 for row in rows)
+        assert found["cvim"].estimand.label == "CVIM"
+
+    def test_the_plot_has_a_color_per_measure(self, binary, tmp_path) -> None:
+        plot = binary.importance().plot()
+        assert plot.data["measure"].nunique() == 3
+        plot.save(tmp_path / "plot.png", verbose=False, width=5, height=4)
+
+    def test_unknown_measures_are_named(self, binary: pi.LearnerResults) -> None:
+        with pytest.raises(OptionError, match="`measures` must be one of"):
+            binary.importance(["mvim", "shap"])
+
+
+class TestPositivityPlot:
+    def test_numbers_are_plotted_against_their_prediction(self, binary, tmp_path) -> None:
+        plot = binary.plot_positivity("z", sampler=samplers.Residual(LinearRegression()))
+        data = trial(300)
+        refit = binary.refits[0]
+        train, rows = data.iloc[refit.train_rows], refit.evaluation.rows
+        once = [r for r in rows if sum(r in other.evaluation.rows for other in binary.refits) == 1]
+        model = LinearRegression().fit(train[["x"]], train["z"])
+        expected = model.predict(data[["x"]].iloc[once])
+        np.testing.assert_allclose(plot.data["predicted"].loc[once], expected)
+        np.testing.assert_allclose(plot.data["observed"].loc[once], data["z"].iloc[once])
+        plot.save(tmp_path / "plot.png", verbose=False, width=4, height=3)
+
+    def test_categories_are_plotted_as_probabilities(self, binary, tmp_path) -> None:
+        plot = binary.plot_positivity("x")
+        assert set(plot.data["level"]) == {"P(0)", "P(1)"}
+        assert plot.data["probability"].between(0, 1).all()
+        plot.save(tmp_path / "plot.png", verbose=False, width=4, height=3)
+
+    def test_groups_have_none(self) -> None:
+        learner = pi.Learner.from_formula(
+            "y ~ .", trial(100), LinearRegression(), groups={"both": ["x", "z"]}
+        )
+        results = learner.fit(pi.Subsampling(2), seed=1)
+        with pytest.raises(OptionError, match="makes no prediction"):
+            results.plot_positivity("both")
