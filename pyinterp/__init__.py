@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyinterp import datasets, simulation
+    from pyinterp import datasets, samplers, simulation
     from pyinterp.adapters import statsmodels_learner
     from pyinterp.comparison import compare, summary_col
     from pyinterp.fitted import FittedModel
@@ -43,6 +43,7 @@ __all__ = [
     "Subsampling",
     "compare",
     "datasets",
+    "samplers",
     "simulation",
     "statsmodels_learner",
     "summary_col",
@@ -69,7 +70,7 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     """Import the module that holds `name` (PEP 562)."""
-    if name in ("datasets", "simulation"):
+    if name in ("datasets", "samplers", "simulation"):
         return importlib.import_module(f"pyinterp.{name}")
     if name in _HOME:
         value = getattr(importlib.import_module(f"pyinterp.{_HOME[name]}"), name)
