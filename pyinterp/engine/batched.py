@@ -60,17 +60,18 @@ class BatchedWhatIf(WhatIf):
             flat = self._predict(swap, np.repeat(rows, k), np.tile(every, len(rows)))
             yield Block(rows, flat.reshape(len(rows), k, *flat.shape[1:]))
 
-    def paired(self, variables: Sequence[str], donors: pd.DataFrame, index: IntArray) -> FloatArray:
-        """Predict row i with the `variables` of donors ``index[i]``."""
+    def paired(
+        self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray
+    ) -> FloatArray:
+        """Predict row ``rows[a]`` with the `variables` of donors ``index[a]``."""
         swap = self.design.swap(self.sample.variables, variables, donors)
-        n, k = index.shape
-        rows, given = np.repeat(np.arange(n), k), index.ravel()
-        if len(donors) == n:
-            flat = self._predict(swap, rows, given)
+        kept, given = np.repeat(rows, index.shape[1]), index.ravel()
+        if len(donors) >= min(self.sample.nobs, index.size):
+            flat = self._predict(swap, kept, given)
         else:  # few distinct donors: a row may meet the same one again
-            pairs, which = np.unique(rows * len(donors) + given, return_inverse=True)
+            pairs, which = np.unique(kept * len(donors) + given, return_inverse=True)
             flat = self._predict(swap, *np.divmod(pairs, len(donors)))[which]
-        return flat.reshape(n, k, *flat.shape[1:])
+        return flat.reshape(*index.shape, *flat.shape[1:])
 
     def _predict(self, swap: Swap, rows: IntArray, donors: IntArray) -> FloatArray:
         return np.concatenate(

@@ -234,7 +234,7 @@ def some_pairs(
 ) -> tuple[Estimate, Estimate]:
     """Return what `switched_losses` does, from the donors ``index[i]`` of row i, shape (n, k)."""
     n, k = index.shape
-    predictions = whatif.paired(variables, donors.values, donors.of_row[index])
+    predictions = whatif.paired(np.arange(n), variables, donors.values, donors.of_row[index])
     matrix = loss(y[:, None], predictions)
     as_donor, met = np.zeros(n), np.zeros(n)
     np.add.at(as_donor, index, matrix)
