@@ -63,16 +63,15 @@ class BatchedWhatIf(WhatIf):
     def paired(
         self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray
     ) -> FloatArray:
-        """Predict row ``rows[i]`` with the `variables` of donors ``index[i]``."""
+        """Predict row ``rows[a]`` with the `variables` of donors ``index[a]``."""
         swap = self.design.swap(self.sample.variables, variables, donors)
-        b, k = index.shape
-        kept, given = np.repeat(rows, k), index.ravel()
-        if len(donors) >= index.size:
+        kept, given = np.repeat(rows, index.shape[1]), index.ravel()
+        if len(donors) >= min(self.sample.nobs, index.size):
             flat = self._predict(swap, kept, given)
         else:  # few distinct donors: a row may meet the same one again
             pairs, which = np.unique(kept * len(donors) + given, return_inverse=True)
             flat = self._predict(swap, *np.divmod(pairs, len(donors)))[which]
-        return flat.reshape(b, k, *flat.shape[1:])
+        return flat.reshape(*index.shape, *flat.shape[1:])
 
     def _predict(self, swap: Swap, rows: IntArray, donors: IntArray) -> FloatArray:
         return np.concatenate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,12 @@ from pyinterp.sample import FloatArray, Sample
 
 __all__ = ["Inputs", "final_step"]
 
+# Columns and their values.
+Replaced: TypeAlias = tuple[IntArray, FloatArray]
+
 PROBES, MEETINGS = 4, 3
+# Pairs of which the earlier steps are asked at a time.
+SLICE = 2**15
 
 
 class Inputs:
@@ -35,6 +40,11 @@ class Inputs:
         The model's own levels of the columns of categories, in order.
     cast : callable
         ``cast(inputs, columns)`` returns inputs of some columns as the model takes them.
+
+    Attributes
+    ----------
+    columnwise : bool
+        Whether inputs are columns of the design, so that donors' are had without rows.
     """
 
     def __init__(
@@ -50,37 +60,76 @@ class Inputs:
         self._design, self._sample, self._cast = design, sample, cast
         self._before, self._mixes, self._levels = before, mixes, levels
         # The last question and its answer: importances ask thrice.
-        self._last: tuple[tuple[str, ...], pd.DataFrame, Any] | None = None
-        self._columnwise = before is None and not isinstance(design, FrameDesign)
+        self._last: tuple[tuple[str, ...], pd.DataFrame, Replaced | None] | None = None
+        self.columnwise = before is None and not isinstance(design, FrameDesign)
 
     @cached_property
     def rows(self) -> FloatArray:
         """The sample's inputs, shape (n, columns)."""
         return self._of(self._design.encode(self._sample.variables))
 
-    def replaced(
-        self, variables: Sequence[str], donors: pd.DataFrame
-    ) -> tuple[IntArray, FloatArray] | None:
+    def replaced(self, variables: Sequence[str], donors: pd.DataFrame) -> Replaced | None:
         """Return the columns that donors drive, and their values; None if rows matter too."""
-        if self._last is None or self._last[0] != tuple(variables) or self._last[1] is not donors:
-            self._last = tuple(variables), donors, self._find(variables, donors)
-        return self._last[2]
+        last = self._last
+        if last is not None and last[0] == tuple(variables) and last[1] is donors:
+            return last[2]
+        found = self._find(variables, donors)
+        if len(donors) <= self._sample.nobs:  # more are made for pairs, and asked about once
+            self._last = tuple(variables), donors, found
+        return found
 
-    def _find(
-        self, variables: Sequence[str], donors: pd.DataFrame
-    ) -> tuple[IntArray, FloatArray] | None:
+    def shared(self, donors: int, pairs: int) -> bool:
+        """Whether `replaced` tells what donors change for less than seeing all pairs of them.
+
+        Earlier steps take whole rows: `replaced` makes some of every donor, and pairs are some.
+        """
+        return self.columnwise or PROBES * donors < pairs
+
+    def paired(
+        self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray
+    ) -> Replaced | None:
+        """Return the column in which rows ``rows[a]`` change with donors ``index[a]``, if any.
+
+        With its values, shape (b, k). None if there are several, or if they can't be told apart.
+        """
+        if self.shared(len(donors), index.size):
+            replaced = self.replaced(variables, donors)
+            if replaced is None or len(replaced[0]) > 1:
+                return None
+            columns, values = replaced
+            return columns, values[index, 0] if len(columns) else np.zeros(index.shape)
+        swap = self._design.swap(self._sample.variables, variables, donors)
+        return self._seen(swap, rows, index)
+
+    def _seen(self, swap: Swap, rows: IntArray, index: IntArray) -> Replaced | None:
+        """Find the column that changes among the inputs of all pairs: nothing is left to chance."""
+        kept, given = np.repeat(rows, index.shape[1]), index.ravel()
+        columns, values = np.empty(0, np.intp), np.zeros(len(kept))
+        for start in range(0, len(kept), SLICE):
+            part = slice(start, start + SLICE)
+            made, own = self._of(swap.matrix(kept[part], given[part])), self.rows[kept[part]]
+            changed = np.flatnonzero(_differ(made, own).any(axis=0))
+            if len(columns) == 0 and len(changed) == 1:  # not before
+                columns, values[:start] = changed, self.rows[kept[:start], changed[0]]
+            if len(np.setdiff1d(changed, columns)):
+                return None
+            if len(columns):
+                values[part] = made[:, columns[0]]
+        return columns, values.reshape(index.shape)
+
+    def _find(self, variables: Sequence[str], donors: pd.DataFrame) -> Replaced | None:
         known = list(self._sample.variables.columns)
         if self._mixes is not None and self._mixes(variables, known):
             return None
         swap = self._design.swap(self._sample.variables, variables, donors)
-        if self._columnwise:
+        if self.columnwise:
             if swap.replaced is None:
                 return None
             columns, values = swap.replaced
             return columns, self._cast(values, columns)
         return self._observed(swap, len(donors))
 
-    def _observed(self, swap: Swap, donors: int) -> tuple[IntArray, FloatArray] | None:
+    def _observed(self, swap: Swap, donors: int) -> Replaced | None:
         """Find out what donors change from what the earlier steps return."""
         n = len(self.rows)
         every = np.arange(donors)

@@ -12,7 +12,7 @@ import pandas as pd
 import patsy
 from scipy import special, stats
 
-from pyinterp.design import Design, Matrix
+from pyinterp.design import Design, IntArray, Matrix
 from pyinterp.engine.batched import BatchedWhatIf
 from pyinterp.engine.inputs import Inputs
 from pyinterp.engine.whatif import PAIRS, Block
@@ -138,6 +138,12 @@ class LinearWhatIf(BatchedWhatIf):
             return super().most_pairs(variables, donors, loss)
         return np.inf if self._sums_squares(loss) else PAIRS
 
+    def most_draws(self, variables: Sequence[str]) -> float:
+        """Many where donors add up to rows; earlier steps would be asked about every pair."""
+        own = self.sample.variables[list(variables)]
+        fast = self._inputs.columnwise and self._inputs.replaced(variables, own) is not None
+        return PAIRS if fast else super().most_draws(variables)
+
     def own(self) -> FloatArray:
         """Return the engine's predictions on the rows as they are, to check them."""
         return self._model.inverse(self._linear)
@@ -157,10 +163,22 @@ class LinearWhatIf(BatchedWhatIf):
         step = max(1, self._bytes // (8 * given.size))
         for start in range(0, len(kept), step):
             rows = np.arange(start, min(start + step, len(kept)))
-            with np.errstate(all="ignore"):  # said in a sentence
-                predictions = self._model.inverse(kept[rows, None] + given)
-            check_finite(predictions, self.predictor.estimator)
-            yield Block(rows, predictions)
+            yield Block(rows, self._predictions(kept[rows, None] + given))
+
+    def paired(
+        self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray
+    ) -> FloatArray:
+        """Predict row ``rows[a]`` with the `variables` of donors ``index[a]``."""
+        shared = self._inputs.shared(len(donors), index.size)
+        sides = self._sides(variables, donors) if shared else None
+        if sides is None:
+            return super().paired(rows, variables, donors, index)
+        kept, given = sides
+        step = max(1, self._bytes // (8 * index.shape[1] * given.shape[1]))
+        blocks = (slice(i, i + step) for i in range(0, len(rows), step))
+        return np.concatenate(
+            [self._predictions(kept[rows[some], None] + given[index[some]]) for some in blocks]
+        )
 
     def summed_losses(
         self, variables: Sequence[str], donors: Distinct, y: FloatArray, loss: Loss
@@ -178,6 +196,12 @@ class LinearWhatIf(BatchedWhatIf):
             donors.counts.sum() * np.square(rest - center) + around,
             len(y) * np.square(middle - given) + between,
         )
+
+    def _predictions(self, linear: FloatArray) -> FloatArray:
+        with np.errstate(all="ignore"):  # said in a sentence
+            predictions = self._model.inverse(linear)
+        check_finite(predictions, self.predictor.estimator)
+        return predictions
 
     def _sums_squares(self, loss: Loss) -> bool:
         return loss is LOSSES["squared"] and self._model.identity

@@ -17,6 +17,7 @@ from pyinterp.engine.walk import (
     Splits,
     Trees,
     add_up,
+    add_up_pairs,
     cross_parts,
     cross_ranges,
     first_leaves,
@@ -83,11 +84,18 @@ class TreesWhatIf(BatchedWhatIf):
             return max(fallback, ADDITIONS / len(self._trees.roots))
         return np.inf if self._sums_squares(loss) else PAIRS
 
+    def most_draws(self, variables: Sequence[str]) -> float:
+        """Many for one column of numbers, which `paired` walks."""
+        own = self.sample.variables[list(variables)]
+        replaced = self._inputs.replaced(variables, own)
+        walked = replaced is not None and self._numbers(*replaced)
+        return PAIRS if walked else super().most_draws(variables)
+
     def own(self) -> FloatArray:
         """Return the engine's predictions on the rows as they are, to check them."""
         out = np.empty((self._trees.leaves.shape[1], 1, len(self._rows)))
         cross_ranges(self._trees, self._splits, self._bits, self._rows, -1, NOWHERE, out)
-        return self._forest.finish(out[:, 0].T)[np.argsort(self._order)]
+        return self._forest.finish(out[:, 0].T)[self._place]
 
     def predict(self, variables: pd.DataFrame) -> FloatArray:
         """Return the engine's predictions of other rows, to check them."""
@@ -139,6 +147,35 @@ class TreesWhatIf(BatchedWhatIf):
             check_finite(predictions, self.predictor.estimator)
             yield Block(self._order[start : start + step], predictions)
 
+    def paired(
+        self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray
+    ) -> FloatArray:
+        """Predict row ``rows[a]`` with the `variables` of donors ``index[a]``."""
+        found = self._inputs.paired(rows, variables, donors, index)
+        if found is None or not self._numbers(*found):
+            return super().paired(rows, variables, donors, index)
+        columns, given = found
+        driven = int(columns[0]) if len(columns) else -1
+        (b, k), outputs = index.shape, self._trees.leaves.shape[1]
+        sums = np.empty((b, k, outputs))
+        group = min(GROUP, max(1, self._bytes // (8 * k * outputs)))
+        in_order = np.argsort(self._place[rows], kind="stable")
+        for start in range(0, b, group):
+            some = in_order[start : start + group]
+            values, block = given[some], np.empty((len(some), k, outputs))
+            kept = self._inputs.rows[rows[some]]
+            if (values[:, 1:] >= values[:, :-1]).all():
+                add_up_pairs(self._trees, self._splits, kept, driven, values, block)
+                sums[some] = block
+                continue
+            increasing = np.argsort(values, axis=1)
+            values = np.take_along_axis(values, increasing, axis=1)
+            add_up_pairs(self._trees, self._splits, kept, driven, values, block)
+            sums[some[:, None], increasing] = block
+        predictions = self._forest.finish(sums)
+        check_finite(predictions, self.predictor.estimator)
+        return predictions
+
     def summed_losses(
         self, variables: Sequence[str], donors: Distinct, y: FloatArray, loss: Loss
     ) -> tuple[FloatArray, FloatArray]:
@@ -168,17 +205,23 @@ class TreesWhatIf(BatchedWhatIf):
 
         None unless donors replace one column of numbers, none missing, or none at all.
         """
+        if not self._numbers(columns, values):
+            return None
         if len(columns) == 0:
             return np.arange(len(values)), -1, NOWHERE
         column = int(columns[0])
-        if len(columns) > 1 or self._categorical(column) or np.isnan(values).any():
-            return None
         increasing = np.argsort(values[:, 0], kind="stable")
         position = np.zeros(len(self._trees.column), np.int32)
         nodes = np.flatnonzero(self._trees.column == column)
         thresholds = self._trees.threshold[nodes]
         position[nodes] = np.searchsorted(values[increasing, 0], thresholds, side="right")
         return increasing, column, position
+
+    def _numbers(self, columns: IntArray, values: FloatArray) -> bool:
+        """Whether columns are one of numbers, none missing, or none at all."""
+        if len(columns) > 1 or any(self._categorical(int(c)) for c in columns):
+            return False
+        return len(columns) == 0 or not np.isnan(values).any()
 
     def _categorical(self, column: int) -> bool:
         return bool(self._splits.categorical[column] < self._splits.first[column + 1])
@@ -207,6 +250,11 @@ class TreesWhatIf(BatchedWhatIf):
         leaf = np.empty(len(self._inputs.rows), np.int64)
         first_leaves(self._trees, self._inputs.rows, leaf)
         return np.argsort(leaf, kind="stable")
+
+    @cached_property
+    def _place(self) -> IntArray:
+        """The place of every row in that order."""
+        return np.argsort(self._order)
 
     @cached_property
     def _rows(self) -> FloatArray:

@@ -19,7 +19,8 @@ __all__ = ["PAIRS", "PREDICTIONS", "Block", "WhatIf"]
 
 # Predictions of copies of rows that are worth making per feature and model.
 PREDICTIONS = 250_000
-# Pairs of a row and a donor that are worth an exact mean where a pair costs no more than its loss.
+# Pairs of a row and a donor that are worth an exact mean where a pair costs little more than its
+# loss.
 PAIRS = 1e8
 
 
@@ -62,6 +63,14 @@ class WhatIf(ABC):
         """How many pairs of rows and distinct donors are worth an exact mean of `loss`."""
         return PREDICTIONS
 
+    def most_draws(self, variables: Sequence[str]) -> float:
+        """How many draws of `variables`, each for one row only, are worth predicting.
+
+        That is per feature and model: callers take all pairs of rows and draws up to this number,
+        and some draws per row beyond it. It depends on the variables only, not on their values.
+        """
+        return PREDICTIONS
+
     @property
     @abstractmethod
     def factual(self) -> FloatArray:
@@ -100,13 +109,17 @@ class WhatIf(ABC):
     def paired(
         self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray
     ) -> FloatArray:
-        """Predict row ``rows[i]`` with the `variables` of donors ``index[i]``.
+        """Predict row ``rows[a]`` with the `variables` of donors ``index[a]``.
+
+        Memory grows with the number of predictions: ask for many in blocks of rows.
 
         Parameters
         ----------
         rows : ndarray of int, shape (b,)
-            Positions in the sample.
-        index : ndarray of int, shape (b, k)
+            Positions in the sample, repeats allowed.
+        donors : pandas.DataFrame
+            Shared by rows, or each used once: values made for one row.
+        index : ndarray of int, shape (b, k), not empty
             Positions in `donors`.
 
         Returns

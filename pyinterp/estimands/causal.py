@@ -168,7 +168,7 @@ def _measure(
         rng=case.draw(feature),
     )
     law = case.law(sampler, variables)
-    k = number_of_draws(whatif, law, variables, loss, permutations)
+    k = number_of_draws(whatif, law, variables, permutations)
     as_row, as_donor = np.empty(n), np.zeros(n)
     for block, predictions in predicted_draws(whatif, law, variables, k, case.draw(feature)):
         values = predictions[..., 1] if two else predictions

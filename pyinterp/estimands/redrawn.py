@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pyinterp.engine import PREDICTIONS, WhatIf
-from pyinterp.engine.whatif import PAIRS
 from pyinterp.errors import DesignError
 from pyinterp.estimands.base import Estimate
 from pyinterp.estimands.switched import LEAST_PERMUTATIONS, Permutations, one_term
@@ -61,7 +60,7 @@ def redrawn_losses(
     """
     n = len(y)
     as_row, as_donor, met = np.empty(n), np.zeros(n), np.zeros(n)
-    k = number_of_draws(whatif, law, variables, loss, draws)
+    k = number_of_draws(whatif, law, variables, draws)
     by_draw = np.zeros(k or 0)
     for block, predictions in predicted_draws(whatif, law, variables, k, rng):
         matrix = np.asarray(loss(y[block.rows, None], predictions))
@@ -98,12 +97,11 @@ def predicted_draws(
 
 
 def number_of_draws(
-    whatif: WhatIf, law: Law, variables: Sequence[str], loss: Loss, draws: Permutations
+    whatif: WhatIf, law: Law, variables: Sequence[str], draws: Permutations
 ) -> int | None:
     """Return the number of draws; None stands for all."""
     n = whatif.sample.nobs
-    most = min(PAIRS, whatif.most_pairs(variables, whatif.distinct(variables), loss))
-    if draws == "all" or (draws == "auto" and n * law.size <= most):
+    if draws == "all" or (draws == "auto" and n * law.size <= whatif.most_draws(variables)):
         return None
     wanted = max(LEAST_PERMUTATIONS, PREDICTIONS // n) if draws == "auto" else int(draws)
     return wanted if wanted < law.size else None

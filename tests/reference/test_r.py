@@ -171,9 +171,8 @@ def permuted_loss(model: pi.FittedModel, loss: pi.Loss, index: pd.DataFrame) -> 
     donors = case.sample.variables
     found = []
     for (sim, feature), row in index.set_index(["sim", "feature"]).iterrows():
-        predicted = case.whatif.paired(
-            np.arange(len(row)), [feature], donors[[feature]], row.to_numpy()[:, None]
-        )
+        given, every = row.to_numpy()[:, None], np.arange(len(row))
+        predicted = case.whatif.paired(every, [feature], donors[[feature]], given)
         found.append((feature, sim, loss(case.y[:, None], predicted).mean() - base))
     table = pd.DataFrame(found, columns=["feature", "sim", "increase"])
     return table.pivot_table(index="feature", columns="sim", values="increase")

@@ -58,15 +58,40 @@ def test_paired_predicts_what_cross_does(data: pd.DataFrame, case: str) -> None:
     donors, n = data[["x"]], engine.sample.nobs
     every = crossed(engine, ["x"], donors)
     index = np.random.default_rng(0).integers(len(donors), size=(n, 5))
-    found = engine.paired(np.arange(len(index)), ["x"], donors, index)
+    found = engine.paired(np.arange(n), ["x"], donors, index)
     np.testing.assert_allclose(found, every[np.arange(n)[:, None], index], atol=ROUNDING)
+    rows = np.array([3, 0, 3, n - 1])
+    some = engine.paired(rows, ["x"], donors, index[:4])
+    np.testing.assert_allclose(some, every[rows[:, None], index[:4]], atol=ROUNDING)
+
+
+def test_donors_that_are_used_once_are_not_looked_for_twice(
+    data: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = whatif(data, "linear")
+    few, index = data[["x"]].iloc[:3], np.zeros((10, 5), np.intp)
+    asked = []
+    predict = engine.predictor
+
+    def recorded(matrix: Any) -> np.ndarray:
+        asked.append(len(matrix))
+        return predict(matrix)
+
+    engine.predictor = recorded  # type: ignore[assignment]
+    engine.paired(np.arange(10), ["x"], few, index)
+    assert asked == [10]  # every row meets one donor, five times
+    monkeypatch.setattr(np, "unique", None)
+    own = data[["x"]].iloc[:8]  # fewer than rows of the sample
+    engine.paired(np.arange(2), ["x"], own, np.arange(8).reshape(2, 4))
+    assert asked == [10, 8]
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_own_values_give_the_factual_predictions(data: pd.DataFrame, case: str) -> None:
     engine = whatif(data, case)
     own = np.arange(engine.sample.nobs)[:, None]
-    found = engine.paired(np.arange(len(own)), ["z", "x"], engine.sample.variables[["x", "z"]], own)
+    every = np.arange(engine.sample.nobs)
+    found = engine.paired(every, ["z", "x"], engine.sample.variables[["x", "z"]], own)
     np.testing.assert_allclose(found[:, 0], engine.factual, atol=ROUNDING)
 
 
@@ -81,11 +106,10 @@ def test_the_memory_budget_does_not_change_predictions(
     np.testing.assert_allclose(
         crossed(small, ["x"], donors), crossed(large, ["x"], donors), atol=tolerance, rtol=0
     )
-    every = np.arange(small.sample.nobs)
-    index = np.random.default_rng(0).integers(9, size=(len(every), 4))
+    index = np.random.default_rng(0).integers(9, size=(small.sample.nobs, 4))
     np.testing.assert_allclose(
-        small.paired(every, ["x"], donors, index),
-        large.paired(every, ["x"], donors, index),
+        small.paired(np.arange(small.sample.nobs), ["x"], donors, index),
+        large.paired(np.arange(large.sample.nobs), ["x"], donors, index),
         atol=tolerance,
         rtol=0,
     )

@@ -142,12 +142,20 @@ def in_order(whatif: Any, variables: Sequence[str], donors: pd.DataFrame) -> np.
 
 
 def compare(whatif: Any, variables: Sequence[str], donors: pd.DataFrame) -> None:
-    """The engine's predictions for all rows and donors equal those of predicted copies."""
+    """The engine's predictions for rows and donors equal those of predicted copies."""
     batched = BatchedWhatIf(whatif.predictor, whatif.design, whatif.sample)
     found, expected = (in_order(w, variables, donors) for w in (whatif, batched))
     assert found.shape == expected.shape
     bound = PREDICTIONS * np.abs(expected).max()
     np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
+    rng = np.random.default_rng(len(donors))
+    rows = rng.integers(whatif.sample.nobs, size=30)
+    index = rng.integers(len(donors), size=(len(rows), 6))
+    shared = whatif.paired(rows, variables, donors, index)
+    np.testing.assert_allclose(shared, expected[rows[:, None], index], rtol=0, atol=bound)
+    own = donors.take(index.ravel()).reset_index(drop=True)
+    single = whatif.paired(rows, variables, own, np.arange(index.size).reshape(index.shape))
+    np.testing.assert_allclose(single, expected[rows[:, None], index], rtol=0, atol=bound)
 
 
 def compare_each(whatif: Any) -> None:
@@ -220,6 +228,9 @@ def test_small_memory_gives_the_same(name: str) -> None:
     loss = "log" if "Logistic" in name else "absolute"
     whole, small = (pi.FittedModel(model, rows, y, memory_mb=mb) for mb in (256.0, 1e-3))
     assert len(list(whatif_of(small).cross(["x1"], whatif_of(small).sample.variables))) > 1
+    donors, index = pd.DataFrame({"x1": Y["number"]}), np.arange(N).reshape(10, 7)
+    pairs = [whatif_of(m).paired(np.arange(10), ["x1"], donors, index) for m in (whole, small)]
+    np.testing.assert_array_equal(*pairs)
     np.testing.assert_allclose(
         small.pfi(loss=loss).params, whole.pfi(loss=loss).params, rtol=0, atol=1e-12
     )
@@ -395,6 +406,25 @@ class TestFormulas:
             found = in_order(whatif, [variable], whatif.sample.variables)
             assert found.shape == (N, N)
             assert sum(asked) == copies
+
+    def test_rows_with_donors_of_their_own_are_not_copied_if_columns_add_up(self) -> None:
+        learner = pi.Learner.from_formula("number ~ a*b + I(k**2) + k", DATA, LinearRegression())
+        whatif = whatif_of(learner.fit_model(seed=1))
+        predict = whatif.predictor
+        copied = []
+
+        def recorded(matrix):
+            copied.append(len(matrix))
+            return predict(matrix)
+
+        recorded.estimator = predict.estimator
+        whatif.predictor = recorded
+        donors, index = whatif.sample.variables, np.arange(N).reshape(10, 7)
+        for variable, draws in (("k", 1e8), ("a", 250_000)):
+            copied.clear()
+            whatif.paired(np.arange(10), [variable], donors, index)
+            assert sum(copied) == (0 if draws == 1e8 else N)
+            assert whatif.most_draws([variable]) == draws
 
     def test_refits_equal_those_of_the_batched_engine(self) -> None:
         learner = pi.Learner.from_formula("number ~ a*b + C(k) + s", DATA, LinearRegression())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -25,13 +27,19 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    StandardScaler,
+)
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from threadpoolctl import threadpool_limits
 from xgboost import XGBClassifier, XGBRegressor
 
 import pyinterp as pi
-from pyinterp.engine import BatchedWhatIf
+from pyinterp.engine import PREDICTIONS, BatchedWhatIf
 from pyinterp.errors import OptionError
 
 DOUBLE = 1e-12  # the bar; rounding of sums in another order
@@ -60,6 +68,13 @@ CLASSIFIERS = {
 }
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    """Histogram boosting of few rows is many times slower with threads that wait for a core."""
+    with threadpool_limits(1):
+        yield
+
+
 def make_data(seed: int = 0, n: int = 90) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4))
@@ -77,11 +92,43 @@ def in_order(whatif, variables: list[str], donors: pd.DataFrame) -> np.ndarray:
 
 
 def compare(whatif, variables: list[str], donors: pd.DataFrame, tolerance: float) -> None:
-    """The engine's predictions for all rows and donors equal those of predicted copies."""
+    """The engine's predictions for rows and donors equal those of predicted copies."""
     batched = BatchedWhatIf(whatif.predictor, whatif.design, whatif.sample)
     exact, slow = (in_order(w, variables, donors) for w in (whatif, batched))
     assert exact.shape == slow.shape
-    np.testing.assert_allclose(exact, slow, rtol=0, atol=tolerance * np.abs(slow).max())
+    bound = tolerance * np.abs(slow).max()
+    np.testing.assert_allclose(exact, slow, rtol=0, atol=bound)
+    rng = np.random.default_rng(len(donors))
+    rows = rng.integers(whatif.sample.nobs, size=70)
+    index = rng.integers(len(donors), size=(len(rows), 6))
+    shared = whatif.paired(rows, variables, donors, index)
+    np.testing.assert_allclose(shared, slow[rows[:, None], index], rtol=0, atol=bound)
+    own = donors.take(index.ravel()).reset_index(drop=True)
+    single = whatif.paired(rows, variables, own, np.arange(index.size).reshape(index.shape))
+    np.testing.assert_allclose(single, slow[rows[:, None], index], rtol=0, atol=bound)
+
+
+class Refusal:
+    """In place of a predictor: whoever predicts copies of rows fails."""
+
+    def __init__(self, predictor) -> None:
+        self.estimator = predictor.estimator
+
+    def __call__(self, matrix) -> np.ndarray:
+        raise AssertionError("rows were copied")
+
+
+def is_walked(whatif, name: str) -> bool:
+    """Whether rows with donors of their own are predicted without copies."""
+    donors, predictor = whatif.sample.variables[[name]], whatif.predictor
+    whatif.predictor = Refusal(predictor)
+    try:
+        whatif.paired(np.arange(5), [name], donors[:15], np.arange(15).reshape(5, 3))
+    except AssertionError:
+        return False
+    finally:
+        whatif.predictor = predictor
+    return True
 
 
 def check(model, X, y, tolerance: float, categorical: str = "") -> None:
@@ -199,6 +246,60 @@ class TestDesigns:
             compare(whatif, [name], whatif.sample.variables, DOUBLE)
 
     @pytest.mark.parametrize(
+        ("formula", "walked"),
+        [
+            ("y ~ a + b", True),
+            ("y ~ I(a**2) + b", True),  # donors are in another order than their values
+            ("y ~ C(a > 0) + b", True),
+            ("y ~ a + I(a**2) + b", False),
+            ("y ~ a*b", False),
+            ("y ~ a:b + b", False),
+        ],
+    )
+    def test_one_column_is_walked_for_rows_with_donors_of_their_own(
+        self, formula: str, walked: bool
+    ) -> None:
+        whatif = self.whatif(formula, RandomForestRegressor(8))
+        compare(whatif, ["a"], whatif.sample.variables, DOUBLE)
+        assert is_walked(whatif, "a") is walked
+        assert whatif.most_draws(["a"]) == (1e8 if walked else PREDICTIONS)
+        assert whatif.most_draws(["a", "b"]) == PREDICTIONS
+
+    def test_a_variable_without_a_column_changes_nothing(self) -> None:
+        data = self.data.assign(one="same")
+        learner = pi.Learner.from_formula("y ~ a + one", data, RandomForestRegressor(8))
+        whatif = learner.fit_model(seed=1)._analysis.cases[0].whatif
+        compare(whatif, ["one"], whatif.sample.variables, DOUBLE)
+        assert is_walked(whatif, "one")
+
+    @pytest.mark.parametrize(
+        ("steps", "walked"),
+        [
+            ([StandardScaler()], {"x1": True, "x2": True}),
+            ([StandardScaler(), PCA(2, random_state=0)], {"x1": False, "x2": False}),
+            ([PolynomialFeatures(include_bias=False)], {"x1": False, "x2": False}),
+            # The product's column mixes both, but of every pair it can be told.
+            ([FunctionTransformer(lambda X: X[:, :1] * X[:, 1:])], {"x1": True}),
+        ],
+    )
+    def test_pipelines_are_asked_about_every_pair(self, steps, walked: dict[str, bool]) -> None:
+        X, y = self.data[["a", "b"]].to_numpy(), self.data["y"]
+        model = make_pipeline(*steps, RandomForestRegressor(8, random_state=0)).fit(X, y)
+        whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
+        for name, walks in walked.items():
+            compare(whatif, [name], whatif.sample.variables, DOUBLE)
+            assert is_walked(whatif, name) is walks
+
+    def test_categories_are_predicted_in_batches(self) -> None:
+        options = {"min_child_samples": 5, "min_data_per_group": 1, "cat_smooth": 1}
+        learner = LGBMRegressor(n_estimators=8, verbose=-1, n_jobs=1, **options)
+        whatif = self.whatif("y ~ a + g", learner, design="frame")
+        assert is_walked(whatif, "a")
+        assert not is_walked(whatif, "g")
+        assert whatif.most_draws(["a"]) == 1e8
+        assert whatif.most_draws(["g"]) == PREDICTIONS
+
+    @pytest.mark.parametrize(
         "learner",
         [
             HistGradientBoostingRegressor(categorical_features="from_dtype", max_iter=10),
@@ -283,6 +384,28 @@ def test_small_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(asked(), whole, atol=1e-12)
 
 
+def test_pairs_in_small_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyinterp.engine import inputs, trees
+
+    X, y = make_data(n=150)
+    rows, index = np.arange(150)[::-1], np.arange(150 * 7).reshape(150, 7)
+    donors = pd.DataFrame({"x1": np.random.default_rng(0).normal(size=index.size)})
+    donors.loc[: 7 * 40, "x1"] = np.repeat(X[::-1, 0], 7)[: 7 * 40 + 1]  # nothing changes at first
+
+    def asked() -> np.ndarray:
+        whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
+        assert is_walked(whatif, "x1")
+        return whatif.paired(rows, ["x1"], donors, index)
+
+    for steps in ([], [StandardScaler()]):
+        model = make_pipeline(*steps, RandomForestRegressor(10, random_state=0)).fit(X, y)
+        with monkeypatch.context() as small:
+            whole = asked()
+            small.setattr(trees, "BLOCK_BYTES", 1)  # one row at a time
+            small.setattr(inputs, "SLICE", 100)
+            np.testing.assert_array_equal(asked(), whole)
+
+
 def test_the_engine_is_named_and_can_be_chosen() -> None:
     X, y = make_data()
     forest = RandomForestRegressor(5, random_state=0).fit(X, y)
@@ -334,6 +457,7 @@ def test_without_compilation_the_numbers_are_the_same() -> None:
         "c = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(X, y > 0)\n"
         "f = pi.FittedModel(m, X, y, groups={'both': ['x1', 'x2']})\n"
         "r = [*f.pfi().params, *pi.FittedModel(c, X, y > 0).pfi().params]\n"
+        "r += list(pi.FittedModel(c, X, y > 0, seed=1).pfi(permutations=4).params)\n"
         "r += list(pi.FittedModel(m, X).pd('x1', points=5).params)\n"
         "print(' '.join(repr(float(v)) for v in r))\n"
     )
@@ -348,7 +472,7 @@ def test_without_compilation_the_numbers_are_the_same() -> None:
         for disabled in ("0", "1")
     ]
     assert printed[0] == printed[1]
-    assert len(printed[0].split()) == 8
+    assert len(printed[0].split()) == 10
 
 
 class TestWhatTheRowsDoNotShow:

@@ -29,6 +29,7 @@ from xgboost import XGBClassifier, XGBRegressor
 
 import pyinterp as pi
 from pyinterp.design import ArrayDesign
+from pyinterp.engine import WhatIf
 from pyinterp.engine.dispatch import dispatch
 from pyinterp.losses import LOSSES
 from pyinterp.predictive import Predictor
@@ -256,10 +257,15 @@ def neighbors(threshold: float) -> np.ndarray:
     )
 
 
-def same_predictions(case: Situation, variables: Sequence[str], donors: np.ndarray) -> None:
-    """The engine's predictions of all rows x donors equal the model's own of copies."""
+def engine_of(case: Situation) -> WhatIf:
     whatif = dispatch(Predictor.of(case.model), ArrayDesign(NAMES), case.sample)
     assert whatif.name == "trees, exact"
+    return whatif
+
+
+def same_predictions(case: Situation, variables: Sequence[str], donors: np.ndarray) -> None:
+    """The engine's predictions of all rows x donors equal the model's own of copies."""
+    whatif = engine_of(case)
     n, d = len(case.X), len(donors)
     columns = [NAMES.index(v) for v in variables]
     copies = np.repeat(case.X, d, axis=0)
@@ -292,6 +298,111 @@ def test_all_rows_with_all_donors_are_predicted_as_the_model_predicts_them(
         same_predictions(case, [name], donors[:, None])
     same_predictions(case, ["x1", "x3"], case.X[:, [0, 2]])
     same_predictions(case, ["x3", "x2", "x1"], case.X[:40, [2, 1, 0]])
+
+
+class Refusal:
+    """In place of a predictor: whoever predicts copies of rows fails."""
+
+    def __init__(self, predictor: Predictor) -> None:
+        self.estimator = predictor.estimator
+
+    def __call__(self, matrix: Any) -> np.ndarray:
+        raise AssertionError("rows were copied")
+
+
+def same_pairs(
+    case: Situation,
+    whatif: WhatIf,
+    rows: np.ndarray,
+    variables: Sequence[str],
+    donors: np.ndarray,
+    *,
+    walked: bool,
+) -> None:
+    """Predictions of rows with donors of their own, (b, k, variables), equal those of copies."""
+    b, k, _ = donors.shape
+    flat = donors.reshape(b * k, -1)
+    copies = np.repeat(case.X[rows], k, axis=0)
+    copies[:, [NAMES.index(v) for v in variables]] = flat
+    expected = case.predict(copies)
+    predictor = whatif.predictor
+    if walked:
+        whatif.predictor = Refusal(predictor)  # type: ignore[assignment]
+    given = pd.DataFrame(flat, columns=variables)
+    found = whatif.paired(rows, variables, given, np.arange(b * k).reshape(b, k))
+    whatif.predictor = predictor
+    assert found.shape == (b, k, *expected.shape[1:])
+    tolerance = PREDICTIONS.get(case.family, 1e-12) * np.abs(expected).max()
+    np.testing.assert_allclose(found.reshape(expected.shape), expected, rtol=0, atol=tolerance)
+
+
+@every_kind
+@every_family
+@settings(deadline=None, max_examples=5, derandomize=True)
+@given(
+    b=st.sampled_from([1, 2, 63, 64, 65, 130]),
+    k=st.sampled_from([1, 2, 7, 40]),
+    in_order=st.booleans(),
+    **situations,
+)
+@example(b=130, k=40, in_order=True, **ALL_WHOLE)
+@example(b=130, k=40, in_order=False, **ALL_DOUBLE)
+@example(b=65, k=7, in_order=True, **WHOLE_NUMBERS)
+def test_rows_with_donors_of_their_own_are_predicted_as_the_model_predicts_them(
+    family: str, kind: str, b: int, k: int, in_order: bool, **options: Any
+) -> None:
+    case = situation(family, kind, **options)
+    whatif = engine_of(case)
+    rng = np.random.default_rng(options["seed"])
+    rows = rng.integers(len(case.X), size=b)
+    for j, name in enumerate(NAMES):
+        numbers = not (case.categories and j == CATEGORY)
+        seen = case.X[~np.isnan(case.X[:, j]), j]
+        # Ties, thresholds and their neighbors, and numbers around the row's own, as residuals give.
+        pool = np.concatenate([seen, case.edges[j]]) if numbers else seen
+        donors = rng.choice(pool, size=(b, k))
+        if numbers:
+            own = np.nan_to_num(case.X[rows, j])
+            around = own[:, None] + rng.normal(size=k)
+            donors = np.where(rng.random((b, k)) < 0.5, donors, around)
+        if in_order:
+            donors.sort(axis=1)
+        same_pairs(case, whatif, rows, [name], donors[..., None], walked=numbers)
+    missing = case.X[rng.integers(len(case.X), size=(b, k)), 0]
+    same_pairs(case, whatif, rows, ["x1"], missing[..., None], walked=not np.isnan(missing).any())
+    both = case.X[rng.integers(len(case.X), size=(b, k))][..., [2, 0]]
+    same_pairs(case, whatif, rows, ["x3", "x1"], both, walked=False)
+
+
+@pytest.mark.parametrize("family", ["tree", "forest", "extra"])
+def test_splits_beyond_those_above_them_part_no_donors(family: str) -> None:
+    # As where only missing values are left to part.
+    for seed in range(5):
+        case = situation(family, "regression", seed=seed, n=130)
+        rng = np.random.default_rng(seed)
+        for member in np.ravel(getattr(case.model, "estimators_", case.model)):
+            inner = member.tree_.feature >= 0
+            member.tree_.threshold[inner] = rng.normal(size=inner.sum()).round(1)
+        whatif = engine_of(case)
+        for j, name in enumerate(NAMES):
+            donors = np.sort(rng.normal(size=(130, 30)).round(1), axis=1)
+            same_pairs(case, whatif, np.arange(130), [name], donors[..., None], walked=True)
+            same_predictions(case, [name], case.X[:, [j]])
+
+
+@pytest.mark.parametrize("family", ["hist", "lgb"])
+def test_donors_of_any_magnitude_find_their_place(family: str) -> None:
+    # Their span overflows, or its inverse does.
+    case = situation(family, "regression", seed=0, n=130, edges=True)
+    case.model.fit(case.X * [1e-320, 1, 1, 1], case.y)
+    case.X[:, 0] *= 1e-320
+    tiny = 1e-320 * np.linspace(-3, 3, 41)
+    huge = np.concatenate([[-1e308, -1e-300, 1e-300, 1e308], tiny])
+    one_far = np.concatenate([case.X[:40, 2], [1e300]])  # all others near each other
+    rows, whatif = np.arange(130), engine_of(case)
+    for variables, donors in (("x1", tiny), ("x1", huge), ("x3", one_far), ("x3", huge)):
+        given = np.broadcast_to(donors, (130, len(donors)))
+        same_pairs(case, whatif, rows, [variables], given[..., None], walked=True)
 
 
 def losses(name: str, y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
