@@ -44,7 +44,8 @@ class LinearThenTrees(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # u
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return the sum of both parts."""
-        return np.asarray(self.linear_.predict(X) + self.trees_.predict(X))
+        with _few_threads(X):
+            return np.asarray(self.linear_.predict(X) + self.trees_.predict(X))
 
 
 class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
@@ -72,7 +73,8 @@ class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def predict_proba(self, X: FloatArray) -> FloatArray:
         """Return probabilities, shape (n, classes)."""
-        added = np.column_stack([trees.predict(X) for trees in self.trees_])
+        with _few_threads(X):
+            added = np.column_stack([trees.predict(X) for trees in self.trees_])
         if len(self.classes_) == 2:
             added = np.column_stack([-added, added])
         p = np.clip(self.linear_.predict_proba(X) + added, 0.0, 1.0)
@@ -95,6 +97,10 @@ def _trees(X: FloatArray, y: FloatArray, seed: int | None) -> HistGradientBoosti
         n_iter_no_change=5,
         random_state=seed,
     )
-    # Threads that wait for each other are slower than one if there are few rows.
-    with threadpool_limits(1 if len(X) < MANY else None, user_api="openmp"):
+    with _few_threads(X):
         return trees.fit(X, y)
+
+
+def _few_threads(X: FloatArray) -> threadpool_limits:
+    """Threads that wait for each other are slower than one if there are few rows."""
+    return threadpool_limits(1 if len(X) < MANY else None, user_api="openmp")
