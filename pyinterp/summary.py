@@ -176,7 +176,7 @@ def _body(
     number = number_format(
         np.asarray(frame["estimate"], float), np.asarray(frame["std_error"], float)
     )
-    p_name = {"two-sided": "P>|t|", "greater": "P>t", "less": "P<t"}[results.alternative]
+    p_name = results.variance.p_headings[results.alternative]
     shown: list[tuple[str, str, str]] = [(results.estimand.label, "estimate", number)]
     if (frame["mcse"] > 0).any():
         shown.append(("mcse", "mcse", number))
