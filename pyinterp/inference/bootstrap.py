@@ -105,7 +105,8 @@ def bootstrap(evidence: Evidence) -> BootstrapVariance:
 
     :math:`T^*_b` is the mean over the k splits of bootstrap sample b. The estimate is the mean
     over all refits (Khan et al. 2025, Algorithm 1, line 16). The noise of k splits is part of V:
-    for a mean over rows V is about 1 + 2/k times what it should be.
+    for a mean over rows V is 1 + 4/k times the variance of the bootstrap, 1 + 2/k times if copies
+    are split as they come.
     """
     means = _means(evidence)
     nothing = np.zeros(means.shape[1])
@@ -123,7 +124,8 @@ def bootstrap_bca(evidence: Evidence) -> BootstrapVariance:
     refit; summed over the rows of a cluster if clusters are drawn. What rows do by training is not
     in it. Efron's :math:`z_0` compares bootstrap means with the estimate on the sample itself.
     Algorithm 1 has none: here it compares them with their overall mean, and so measures their
-    skewness but not the bias of the bootstrap.
+    skewness but not the bias of the bootstrap. It is extreme, and so are the intervals, where most
+    means are the same number, as for features that trees seldom use.
     """
     means = _means(evidence)
     estimate = evidence.per_refit.mean(axis=0)
