@@ -223,7 +223,7 @@ class TestDuality:
         alpha=st.floats(0.001, 0.999),
         where=st.floats(-0.2, 1.2),
         bias=st.sampled_from([0.0, 0.3, -1.2, 2.4]),
-        acceleration=st.sampled_from([0.0, 0.05, -0.16, 0.16]),
+        acceleration=st.sampled_from([0.0, 0.05, -0.16, 0.16, -0.5, 0.5]),
         side=st.sampled_from(SIDES),
     )
     def test_the_test_rejects_exactly_what_the_interval_excludes(
