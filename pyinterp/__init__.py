@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         FreshDraws,
         HalfSampling,
         Holdout,
+        NestedBootstrap,
         NestedCrossValidation,
         Subsampling,
     )
@@ -39,6 +40,7 @@ __all__ = [
     "Learner",
     "LearnerResults",
     "Loss",
+    "NestedBootstrap",
     "NestedCrossValidation",
     "Subsampling",
     "compare",
@@ -60,6 +62,7 @@ _HOME = {
     "Learner": "learner",
     "LearnerResults": "learner",
     "Loss": "losses",
+    "NestedBootstrap": "resampling",
     "NestedCrossValidation": "resampling",
     "Subsampling": "resampling",
     "compare": "comparison",

@@ -56,7 +56,7 @@ class Context:
         Resampling plan, or how the model's rows came about.
     studied : str
         Name under which published simulations studied the plan; empty if they did not.
-    where : {"out of sample", "in sample", "evaluation rows"}
+    where : {"out of sample", "partly in sample", "in sample", "evaluation rows"}
         What the rows are to the models that they evaluate.
     refits : int
         Refits whose mean is the estimate.

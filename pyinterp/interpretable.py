@@ -66,10 +66,11 @@ class Reading(TypedDict, total=False):
 
     Attributes
     ----------
-    cov_type : {"half-sample", "nested-cv", "corrected", "naive", "rows", "ustat"}
-        Variance estimator; by default "half-sample" after `HalfSampling`, "nested-cv" after
-        `NestedCrossValidation`, "corrected" for other
-        refits that share rows, "naive" for fresh draws, "ustat" for one fitted model.
+    cov_type : str
+        Variance estimator: "half-sample" (default after `HalfSampling`), "nested-cv" (after
+        `NestedCrossValidation`), "bootstrap" (after `NestedBootstrap`; percentile intervals),
+        "bootstrap-bca" (BCa intervals), "corrected" (after other plans whose refits share rows),
+        "naive" (after fresh draws), "ustat" (for one fitted model) or "rows".
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis of the tests and side of the intervals.
     p_adjust : str

@@ -271,7 +271,7 @@ class Learner:
             nobs=population.nobs,
             dropped=self.dropped,
             plan=plan.label,
-            where="out of sample",
+            where=plan.where,
             studied=plan.studied,
             unit="rows" if plan.cluster is None else "clusters",
             failed=plan.number - len(refits),

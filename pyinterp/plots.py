@@ -193,8 +193,9 @@ def _row_curves(results: Shown, frame: pd.DataFrame, axis: str) -> pd.DataFrame:
 
 
 def _bounded(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows with an interval; its open side, if any, ends where plotnine clips it."""
-    known = frame.dropna(subset=["conf_low", "conf_high"])
+    """Rows with an interval; its open side, if it has one, is not drawn."""
+    limited = np.isfinite(frame[["conf_low", "conf_high"]].to_numpy(dtype=np.float64))
+    known: pd.DataFrame = frame[limited.any(axis=1)]
     return known.assign(
         conf_low=known["conf_low"].where(np.isfinite(known["conf_low"]), known["estimate"]),
         conf_high=known["conf_high"].where(np.isfinite(known["conf_high"]), known["estimate"]),

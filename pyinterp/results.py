@@ -24,8 +24,6 @@ from pyinterp.inference import (
     HalfSampleVariance,
     Variance,
     adjust,
-    p_values,
-    simultaneous_level,
 )
 from pyinterp.sample import FloatArray
 
@@ -121,10 +119,14 @@ class EstimandResults:
 
     @cached_property
     def pvalues(self) -> pd.Series[float]:
-        """p-values of `tvalues`, adjusted if `p_adjust` says so; missing where `bse` is 0."""
+        """p-values of the null value, adjusted if `p_adjust` says so; missing where `bse` is 0.
+
+        They invert the intervals of `conf_int`, simultaneous ones aside.
+        """
         if self.null is None:
             return self._series(np.full(len(self.params), np.nan), "p_value")
-        raw = p_values(_array(self.tvalues), self.df_resid, alternative=self.alternative)
+        bse = _array(self.bse)
+        raw = self.variance.p_values(self._values, bse, self.null, self.alternative)
         return self._series(adjust(raw, self.p_adjust), "p_value")
 
     @property
@@ -172,11 +174,8 @@ class EstimandResults:
             Columns 0 and 1, as in statsmodels.
         """
         check_alpha(alpha)
-        level = alpha
-        if self.simultaneous:
-            df, cov = self.df_resid, self.variance.cov
-            level = simultaneous_level(cov, df, alpha, self.alternative)
-        limits = self.variance.interval(self._values, _array(self.bse), level, self.alternative)
+        make = self.variance.joint_interval if self.simultaneous else self.variance.interval
+        limits = make(self._values, _array(self.bse), alpha, self.alternative)
         return pd.DataFrame(limits, index=self._index)
 
     def null_variance_test(self) -> pd.DataFrame:

@@ -260,7 +260,7 @@ def _columns(results: Shown, frame: pd.DataFrame, alpha: float, *, tests: bool) 
         shown.append(("mcse", "mcse", number))
     shown.append(("std err", "std_error", number))
     if tests and results.estimand.null is not None:
-        p_name = {"two-sided": "P>|t|", "greater": "P>t", "less": "P<t"}[results.alternative]
+        p_name = results.variance.p_headings[results.alternative]
         shown += [("t", "statistic", "%.3f"), (p_name, "p_value", "%.3f")]
     shown += [(name, column, number) for name, column in _limits(alpha, results.alternative)]
     if tests and results.diagnostic is not None:

@@ -1,5 +1,6 @@
 """Inference, once for all estimands: variances, intervals, tests and multiplicity."""
 
+from pyinterp.inference.bootstrap import BootstrapVariance
 from pyinterp.inference.cov_types import COV_TYPES, default, variance
 from pyinterp.inference.evidence import Evidence, Fold, Found, Half, combined, gathered
 from pyinterp.inference.half_sample import HalfSampleVariance
@@ -11,6 +12,7 @@ __all__ = [
     "ALTERNATIVES",
     "COV_TYPES",
     "Alternative",
+    "BootstrapVariance",
     "CovType",
     "Evidence",
     "Fold",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from pyinterp.errors import check_choice
+from pyinterp.inference.bootstrap import bootstrap, bootstrap_bca
 from pyinterp.inference.evidence import Evidence
 from pyinterp.inference.half_sample import half_sample
 from pyinterp.inference.nested import nested_cv
@@ -15,6 +16,8 @@ __all__ = ["COV_TYPES", "default", "variance"]
 COV_TYPES: Mapping[str, Callable[[Evidence], Variance]] = {
     "half-sample": half_sample,
     "nested-cv": nested_cv,
+    "bootstrap": bootstrap,
+    "bootstrap-bca": bootstrap_bca,
     "corrected": corrected,
     "naive": naive,
     "rows": rows,
@@ -25,13 +28,16 @@ COV_TYPES: Mapping[str, Callable[[Evidence], Variance]] = {
 def default(evidence: Evidence) -> CovType:
     """Return the best that the refits can serve.
 
-    "half-sample" if there are pairs of halves, "nested-cv" if there are folds within folds, "ustat"
-    for one model, "naive" for fresh data, else "corrected".
+    "half-sample" if there are pairs of halves, "nested-cv" if there are folds within folds,
+    "bootstrap" if there are splits of bootstrap samples, "ustat" for one model, "naive" for fresh
+    data, else "corrected".
     """
     if evidence.pairs:
         return "half-sample"
     if evidence.folds:
         return "nested-cv"
+    if evidence.bootstraps is not None:
+        return "bootstrap"
     if len(evidence.estimates) == 1:
         return "ustat"
     return "corrected" if evidence.correction > 0 else "naive"

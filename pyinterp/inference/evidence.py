@@ -13,7 +13,7 @@ from pyinterp.estimands.base import Estimate
 from pyinterp.resampling import Group
 from pyinterp.sample import FloatArray
 
-__all__ = ["Evidence", "Fold", "Found", "Half", "combined", "gathered"]
+__all__ = ["Evidence", "Fold", "Found", "Half", "combined", "gathered", "row_effects"]
 
 
 class Half(NamedTuple):
@@ -54,12 +54,16 @@ class Evidence:
         One per fitted model; what is reported is their mean.
     clusters : tuple of (ndarray or None)
         The cluster of every evaluation row, per fitted model.
+    rows : tuple of ndarray of int
+        The position in the data of every evaluation row, per fitted model.
     correction : float
         c of Nadeau and Bengio: n2/n1 if refits share rows, else 0.
     pairs : tuple of pairs of Half
         Refits on complementary halves.
     folds : tuple of Fold
         Folds of nested cross-validation.
+    bootstraps : ndarray of int or None
+        The bootstrap sample that every fitted model is of, if splits of such samples were made.
     apart : bool
         Whether `estimates` are of other refits than the pairs'.
     floor : float or None
@@ -69,8 +73,10 @@ class Evidence:
     estimates: tuple[Estimate, ...]
     clusters: tuple[IntArray | None, ...]
     correction: float
+    rows: tuple[IntArray, ...] = ()
     pairs: tuple[tuple[Half, Half], ...] = ()
     folds: tuple[Fold, ...] = ()
+    bootstraps: IntArray | None = None
     apart: bool = True
     floor: float | None = None
 
@@ -98,7 +104,7 @@ def gathered(found: Sequence[Found], *, correction: float, floor: float | None) 
     outer: dict[int, Estimate] = {}
     inner: dict[int, list[Estimate]] = {}
     for estimate, group, rows, _ in found:
-        if group is None:
+        if group is None or group.kind == "bootstrap":
             continue
         if group.kind == "pair":
             halves.setdefault(group.number, []).append(Half(estimate, rows))
@@ -108,13 +114,16 @@ def gathered(found: Sequence[Found], *, correction: float, floor: float | None) 
             outer[group.number] = estimate
     apart = [f for f in found if f.group is None or f.group.estimates]
     own = apart or found
+    samples = [g.number for _, g, _, _ in own if g is not None and g.kind == "bootstrap"]
     return Evidence(
         estimates=tuple(f.estimate for f in own),
         clusters=tuple(f.clusters for f in own),
+        rows=tuple(f.rows for f in own),
         correction=correction,
         # A pair of which one refit failed says nothing.
         pairs=tuple((pair[0], pair[1]) for pair in halves.values() if len(pair) == 2),
         folds=tuple(Fold(outer[k], tuple(inner.get(k, ()))) for k in outer),
+        bootstraps=np.array(samples) if samples else None,
         apart=bool(apart),
         floor=floor,
     )
@@ -144,3 +153,26 @@ def combined(
         ),
         floor=floor,
     )
+
+
+def row_effects(
+    estimates: Sequence[Estimate], rows: Sequence[IntArray]
+) -> tuple[list[IntArray], FloatArray]:
+    """Return what every row contributes by evaluating.
+
+    Returns
+    -------
+    positions : list of ndarray of int
+        Per estimate, where its rows stand in `effects`.
+    effects : ndarray of shape (number of distinct rows, q)
+        A row's contribution, as a donor too, as it deviates from the estimate, averaged over the
+        times that it evaluates.
+    """
+    found, position = np.unique(np.concatenate(rows), return_inverse=True)
+    positions = np.split(position, np.cumsum([len(r) for r in rows])[:-1])
+    effects = np.zeros((len(found), len(estimates[0].value)))
+    for estimate, at in zip(estimates, positions, strict=True):
+        both = estimate.rows if estimate.donors is None else estimate.rows + estimate.donors
+        np.add.at(effects, at, both - estimate.value)
+    effects /= np.bincount(position, minlength=len(found))[:, None]
+    return positions, effects

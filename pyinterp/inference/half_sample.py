@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from pyinterp.design import IntArray
 from pyinterp.errors import InferenceError, check_alpha
-from pyinterp.inference.evidence import Evidence
+from pyinterp.inference.evidence import Evidence, row_effects
 from pyinterp.inference.intervals import Alternative, bounds
 from pyinterp.inference.variance import Variance
 from pyinterp.resampling.halves import LEAST_PAIRS
@@ -113,11 +112,11 @@ def half_sample(evidence: Evidence) -> HalfSampleVariance:
     if m < 2:
         raise InferenceError(f"At least 2 refits must estimate; {m} did.")
     each = np.array([[half.estimate.value for half in pair] for pair in evidence.pairs])
-    positions, effects = _evaluation_effects(evidence)
+    halves = [half for pair in evidence.pairs for half in pair]
+    positions, effects = row_effects([h.estimate for h in halves], [h.rows for h in halves])
+    evaluated = np.array([effects[at].mean(axis=0) for at in positions]).reshape(each.shape)
     # Refits evaluated on the second half were trained on the first.
-    trained = np.array(
-        [[effects[second].mean(axis=0), effects[first].mean(axis=0)] for first, second in positions]
-    )
+    trained = evaluated[:, ::-1]
     difference = each[:, 0] - each[:, 1] + 2 * (trained[:, 0] - trained[:, 1])
     middle = _covariance(each.mean(axis=1))
     between = _covariance(evidence.per_refit) / m if evidence.apart else middle / M
@@ -140,22 +139,6 @@ def half_sample(evidence: Evidence) -> HalfSampleVariance:
         floor=evidence.floor,
         under_null=np.diag(middle + between),
     )
-
-
-def _evaluation_effects(
-    evidence: Evidence,
-) -> tuple[list[tuple[IntArray, IntArray]], FloatArray]:
-    """Return the rows that evaluated each half, and every row's mean deviation over halves."""
-    halves = [half for pair in evidence.pairs for half in pair]
-    rows, position = np.unique(np.concatenate([h.rows for h in halves]), return_inverse=True)
-    per_half = np.split(position, np.cumsum([len(h.rows) for h in halves])[:-1])
-    effects = np.zeros((len(rows), len(halves[0].estimate.value)))
-    for half, at in zip(halves, per_half, strict=True):
-        estimate = half.estimate
-        both = estimate.rows if estimate.donors is None else estimate.rows + estimate.donors
-        effects[at] += both - estimate.value
-    effects /= np.bincount(position, minlength=len(rows))[:, None]
-    return list(zip(per_half[::2], per_half[1::2], strict=True)), effects
 
 
 def _covariance(values: FloatArray) -> FloatArray:

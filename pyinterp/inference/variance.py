@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -11,12 +11,22 @@ from pyinterp.design import IntArray
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.base import Estimate
 from pyinterp.inference.evidence import Evidence
-from pyinterp.inference.intervals import Alternative, interval
+from pyinterp.inference.intervals import Alternative, interval, p_values
+from pyinterp.inference.simultaneous import simultaneous_level
 from pyinterp.sample import FloatArray
 
 __all__ = ["CovType", "Variance", "corrected", "naive", "rows", "ustat"]
 
-CovType: TypeAlias = Literal["half-sample", "nested-cv", "corrected", "naive", "rows", "ustat"]
+CovType: TypeAlias = Literal[
+    "half-sample",
+    "nested-cv",
+    "bootstrap",
+    "bootstrap-bca",
+    "corrected",
+    "naive",
+    "rows",
+    "ustat",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +46,15 @@ class Variance:
 
     Notes
     -----
-    Intervals and statistics are Student's t. A variance estimator with a law of its own subclasses
-    this and replaces the two methods; tables, plots and results ask no one else.
+    Intervals, statistics and tests are Student's t. A variance estimator with a law of its own
+    subclasses this and replaces the methods; tables, plots and results ask no one else.
     """
+
+    p_headings: ClassVar[dict[Alternative, str]] = {
+        "two-sided": "P>|t|",
+        "greater": "P>t",
+        "less": "P<t",
+    }
 
     cov: FloatArray
     df: float
@@ -52,10 +68,27 @@ class Variance:
         """Return 1 - alpha intervals, shape (q, 2); missing where `bse` is 0."""
         return interval(estimate, bse, self.df, alpha=alpha, alternative=alternative)
 
+    def joint_interval(
+        self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative
+    ) -> FloatArray:
+        """Return intervals, shape (q, 2), that cover all terms at once; missing where `bse` is 0.
+
+        Those of single terms, at the level of `simultaneous_level`.
+        """
+        level = simultaneous_level(self.cov, self.df, alpha, alternative)
+        return self.interval(estimate, bse, level, alternative)
+
     def statistic(self, estimate: FloatArray, bse: FloatArray, null: float) -> FloatArray:
         """Return t statistics of ``estimate = null``; missing where `bse` is 0."""
         missing = np.full(len(bse), np.nan)
         return np.asarray(np.divide(estimate - null, bse, out=missing, where=bse > 0))
+
+    def p_values(
+        self, estimate: FloatArray, bse: FloatArray, null: float, alternative: Alternative
+    ) -> FloatArray:
+        """Return p-values of ``estimate = null``; missing where `bse` is 0."""
+        t = self.statistic(estimate, bse, null)
+        return p_values(t, self.df, alternative=alternative)
 
 
 def naive(evidence: Evidence) -> Variance:
@@ -79,6 +112,12 @@ def corrected(evidence: Evidence) -> Variance:
 
     n1 and n2 count distinct rows or clusters, so that c = 0.368/0.632 = 0.582 for the bootstrap.
     """
+    if evidence.bootstraps is not None:
+        raise InferenceError(
+            '`cov_type="corrected"` is for splits of one data set, but these refits are on splits '
+            "of different bootstrap samples, whose means show the sampling error themselves: use "
+            '"bootstrap" or "bootstrap-bca".'
+        )
     m, cov = _between(evidence)
     c = evidence.correction
     return Variance(
@@ -134,9 +173,10 @@ def _between(evidence: Evidence) -> tuple[int, FloatArray]:
 
 def _single(evidence: Evidence) -> tuple[Estimate, IntArray | None]:
     if len(evidence.estimates) != 1:
+        other = "corrected" if evidence.bootstraps is None else "bootstrap"
         raise InferenceError(
             '`cov_type="rows"` and "ustat" are for one fitted model, but these results are over '
-            f'{len(evidence.estimates)} refits; use "corrected", or `pi.FittedModel(...)`.'
+            f'{len(evidence.estimates)} refits; use "{other}", or `pi.FittedModel(...)`.'
         )
     return evidence.estimates[0], evidence.clusters[0]
 

@@ -4,6 +4,7 @@ from pyinterp.resampling.base import Group, Part, Resampling
 from pyinterp.resampling.fresh import FreshDraws
 from pyinterp.resampling.halves import HalfSampling
 from pyinterp.resampling.nested import NestedCrossValidation
+from pyinterp.resampling.nested_bootstrap import NestedBootstrap
 from pyinterp.resampling.plans import Bootstrap, CrossValidation, Holdout, Subsampling
 from pyinterp.resampling.units import Units
 
@@ -14,6 +15,7 @@ __all__ = [
     "Group",
     "HalfSampling",
     "Holdout",
+    "NestedBootstrap",
     "NestedCrossValidation",
     "Part",
     "Resampling",

@@ -38,22 +38,23 @@ class Group(NamedTuple):
 
     Attributes
     ----------
-    kind : {"pair", "fold"}
+    kind : {"pair", "fold", "bootstrap"}
         Refits of a pair train each on the rows that evaluate the other. Those of a fold leave it
         out: one is evaluated on it, the inner ones on the other folds, each leaving that out too.
+        Those of a bootstrap are on splits of the same bootstrap sample.
     number : int
-        Which pair or fold.
+        Which pair, fold or bootstrap sample.
     inner : bool
     """
 
-    kind: Literal["pair", "fold"]
+    kind: Literal["pair", "fold", "bootstrap"]
     number: int
     inner: bool = False
 
     @property
     def estimates(self) -> bool:
         """Whether the refit counts for the estimate."""
-        return self.kind == "fold" and not self.inner
+        return self.kind != "pair" and not self.inner
 
 
 class Part(NamedTuple):
@@ -67,7 +68,7 @@ class Part(NamedTuple):
 
 
 class Split(NamedTuple):
-    """Units that train (repeats allowed) and units that evaluate."""
+    """Units that train and units that evaluate, repeats allowed."""
 
     train: IntArray
     evaluation: IntArray
@@ -91,6 +92,11 @@ class Resampling(ABC):
     def studied(self) -> str:
         """Name under which published simulations studied this plan; empty if they did not."""
         return ""
+
+    @property
+    def where(self) -> str:
+        """What evaluation rows are to the models: "out of sample" unless some of them train."""
+        return "out of sample"
 
     @property
     @abstractmethod
@@ -149,7 +155,7 @@ class Splitting(Resampling):
                 population.take(train),
                 population.take(evaluation),
                 n_train=len(np.unique(split.train)),
-                n_evaluation=len(split.evaluation),
+                n_evaluation=len(np.unique(split.evaluation)),
                 group=split.group,
             )
 
@@ -161,9 +167,17 @@ class Splitting(Resampling):
 
 
 def redraw(
-    draw: Callable[[], Split], units: Units, classes: FloatArray | None, label: str
+    draw: Callable[[], Split],
+    units: Units,
+    classes: FloatArray | None,
+    label: str,
+    *,
+    strata: bool = True,
 ) -> Split:
-    """Draw until both parts have rows and the training rows have every class."""
+    """Draw until both parts have rows and the training rows have every class.
+
+    `strata` says whether the plan can draw within strata, for advice.
+    """
     one_sided = 0
     for _ in range(REDRAWS):
         split = draw()
@@ -177,9 +191,10 @@ def redraw(
             f"{REDRAWS} draws of {label} did not give both; there are {units.count} rows or "
             f"clusters in {len(np.unique(units.strata))} strata: use larger strata, or more rows."
         )
+    advice = " or give `strata=` the response" if strata else ""
     raise DataError(
         f"Every refit's training rows must hold every class, but {REDRAWS} draws of {label} did "
-        "not; merge rare classes or give `strata=` the response."
+        f"not; merge rare classes{advice}."
     )
 
 
@@ -190,10 +205,11 @@ def all_present(classes: FloatArray, rows: IntArray) -> bool:
 
 def check_size(train: IntArray, evaluation: IntArray, label: str, nobs: int) -> None:
     """Raise `DataError` unless both parts have at least two rows."""
-    if len(np.unique(train)) < 2 or len(evaluation) < 2:
+    trains, evaluates = len(np.unique(train)), len(np.unique(evaluation))
+    if trains < 2 or evaluates < 2:
         raise DataError(
-            f"Every refit needs at least 2 distinct training rows and 2 evaluation rows, but "
-            f"{label} of {nobs} rows gave {len(np.unique(train))} and {len(evaluation)}."
+            "Every refit needs at least 2 distinct training rows and 2 evaluation rows, but "
+            f"{label} of {nobs} rows gave {trains} and {evaluates}."
         )
 
 

@@ -95,7 +95,9 @@ class HalfSampling(Splitting):
                 "intervals that are too narrow."
             )
         for _ in range(self.refits):
-            yield redraw(lambda: subsample(units, FRACTION, rng), units, classes, self.label)
+            yield redraw(
+                lambda: subsample(units, FRACTION, rng), units, classes, self.label, strata=False
+            )
         for pair in range(self.pairs):
             first, second = _halves(units, rng, classes)
             yield Split(first, second, Group("pair", pair))

@@ -1,0 +1,251 @@
+"""Inference from the means of bootstrap samples: percentile and BCa intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from pyinterp.errors import InferenceError, check_alpha, check_choice
+from pyinterp.inference.evidence import Evidence, row_effects
+from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds
+from pyinterp.inference.variance import CovType, Variance
+from pyinterp.sample import FloatArray
+
+__all__ = ["BootstrapVariance", "bootstrap", "bootstrap_bca"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BootstrapVariance(Variance):
+    """The covariance of B bootstrap means, with intervals and p-values from their distribution.
+
+    Percentiles are numpy's ``method="weibull"``: the k-th of B ordered means is the k/(B + 1)
+    quantile. A limit at a level of 1/(B + 1) or less is infinite, and no p-value is smaller (twice
+    that if two-sided).
+
+    Attributes
+    ----------
+    means : ndarray of shape (B, q)
+    bias, acceleration : ndarray of shape (q,)
+        z0 and a of BCa; both 0 for percentile intervals.
+    """
+
+    p_headings: ClassVar[dict[Alternative, str]] = {"two-sided": "P", "greater": "P", "less": "P"}
+
+    means: FloatArray
+    bias: FloatArray
+    acceleration: FloatArray
+
+    def interval(
+        self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative
+    ) -> FloatArray:
+        r"""Return 1 - alpha intervals, shape (q, 2); missing where `bse` is 0.
+
+        Their limits are the quantiles of the bootstrap means at
+
+        .. math:: \Phi\left(z_0 + \frac{z_0 + z_u}{1 - a (z_0 + z_u)}\right),
+            \quad u = \alpha/2,\; 1 - \alpha/2
+
+        (Efron 1987), which for percentile intervals are u.
+        """
+        check_alpha(alpha)
+        check_choice("alternative", alternative, ALTERNATIVES)
+        tail = alpha / 2 if alternative == "two-sided" else alpha
+        varies = np.where(bse > 0, 1.0, np.nan)
+        low, high = self._lower.limit(tail), -self._upper.limit(tail)
+        return bounds(low * varies, high * varies, alternative)
+
+    def joint_interval(
+        self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative
+    ) -> FloatArray:
+        r"""Return :math:`\bar T \mp c\,\mathrm{se}`, which cover all terms at once.
+
+        c is the 1 - alpha quantile over bootstraps of :math:`\max_j |T^*_j - \bar T_j| /
+        \mathrm{se}_j` (its sign kept if one-sided); a few hundred bootstraps have no percentiles
+        as far out as many terms need.
+        """
+        check_alpha(alpha)
+        vary = bse > 0
+        if vary.sum() < 2:
+            return self.interval(estimate, bse, alpha, alternative)
+        away = (self.means - estimate)[:, vary] / bse[vary]
+        signed = {"two-sided": np.abs(away), "greater": -away, "less": away}[alternative]
+        c = -_quantile(-signed.max(axis=1, keepdims=True), np.array([alpha]))[0]
+        half = c * np.where(vary, bse, np.nan)
+        return bounds(estimate - half, estimate + half, alternative)
+
+    def p_values(
+        self, estimate: FloatArray, bse: FloatArray, null: float, alternative: Alternative
+    ) -> FloatArray:
+        """Return p-values of ``estimate = null``; missing where `bse` is 0.
+
+        The smallest alpha at which the interval excludes the null value.
+        """
+        check_choice("alternative", alternative, ALTERNATIVES)
+        greater, less = self._lower.p_value(null), self._upper.p_value(-null)
+        both = np.minimum(2 * np.minimum(greater, less), 1.0)
+        p = {"two-sided": both, "greater": greater, "less": less}[alternative]
+        return np.where(bse > 0, p, np.nan)
+
+    @property
+    def _lower(self) -> _Side:
+        return _Side(self.means, self.bias, self.acceleration)
+
+    @property
+    def _upper(self) -> _Side:
+        return _Side(-self.means, -self.bias, -self.acceleration)
+
+
+def bootstrap(evidence: Evidence) -> BootstrapVariance:
+    r"""Covariance of the B bootstrap means, B - 1 df, and percentile intervals.
+
+    .. math:: V = \frac{1}{B - 1} \sum_b (T^*_b - \bar T^*) (T^*_b - \bar T^*)^\top
+
+    :math:`T^*_b` is the mean over the k splits of bootstrap sample b. The estimate is the mean
+    over all refits (Khan et al. 2025, Algorithm 1, line 16). The noise of k splits is part of V:
+    for a mean over rows V is 1 + 4/k times the variance of the bootstrap, 1 + 2/k times if copies
+    are split as they come.
+    """
+    means = _means(evidence)
+    nothing = np.zeros(means.shape[1])
+    return _variance(means, "bootstrap", bias=nothing, acceleration=nothing)
+
+
+def bootstrap_bca(evidence: Evidence) -> BootstrapVariance:
+    r"""Covariance of the B bootstrap means, B - 1 df, and BCa intervals (Efron 1987).
+
+    .. math:: z_0 = \Phi^{-1}\left(\frac{\#\{T^*_b < \bar T\} + \frac12 \#\{T^*_b = \bar T\}}{B}
+        \right), \quad a = \frac{\sum_i l_i^3}{6 \left(\sum_i l_i^2\right)^{3/2}}
+
+    :math:`l_i` is the empirical influence of row i as it evaluates: its contribution (as a donor
+    too) as it deviates from the refit's estimate, averaged over the times that it evaluates a
+    refit; summed over the rows of a cluster if clusters are drawn. What rows do by training is not
+    in it. Efron's :math:`z_0` compares bootstrap means with the estimate on the sample itself.
+    Algorithm 1 has none: here it compares them with their overall mean, and so measures their
+    skewness but not the bias of the bootstrap. It is extreme, and so are the intervals, where most
+    means are the same number, as for features that trees seldom use.
+    """
+    means = _means(evidence)
+    estimate = evidence.per_refit.mean(axis=0)
+    below = (means < estimate).mean(axis=0) + (means == estimate).mean(axis=0) / 2
+    # Only rounding can put all means on one side of their own mean.
+    least = 1 / (2 * len(means))
+    return _variance(
+        means,
+        "bootstrap-bca",
+        bias=ndtri(np.clip(below, least, 1 - least)),
+        acceleration=_acceleration(evidence),
+    )
+
+
+class _Side(NamedTuple):
+    """The lower limits of intervals; those of all signs reversed are the upper ones, reversed."""
+
+    means: FloatArray
+    bias: FloatArray
+    acceleration: FloatArray
+
+    def limit(self, tail: float) -> FloatArray:
+        """Return limits that leave `tail` below, shape (q,)."""
+        return _quantile(self.means, self._level(tail))
+
+    def p_value(self, value: float) -> FloatArray:
+        """Return the smallest tail whose limit is above `value`, shape (q,)."""
+        ordered, count = np.sort(self.means, axis=0), len(self.means)
+        at = (ordered <= value).sum(axis=0)
+        place = np.clip(at, 1, count - 1)
+        below, above = (np.take_along_axis(ordered, p[None], 0)[0] for p in (place - 1, place))
+        inside = (at > 0) & (at < count)
+        step = np.divide(value - below, above - below, out=np.zeros(len(at)), where=inside)
+        level = np.where(inside, place + step, 1.0) / (count + 1)
+        return np.where(at < count, self._tail(level), 1.0)
+
+    def _level(self, tail: float) -> FloatArray:
+        """Return which quantiles of the means are the limits."""
+        moved = self.bias + ndtri(tail)
+        scale = 1 - self.acceleration * moved
+        # Beyond the pole of the acceleration there is no limit.
+        far = np.where(moved > 0, 1.0, 0.0)
+        level = np.divide(moved, scale, out=np.zeros_like(moved), where=scale > 0)
+        return np.where(self._plain, tail, np.where(scale > 0, ndtr(self.bias + level), far))
+
+    def _tail(self, level: FloatArray) -> FloatArray:
+        """Invert `_level`."""
+        moved = ndtri(level) - self.bias
+        scale = 1 + self.acceleration * moved
+        far = np.where(moved > 0, 1.0, 0.0)
+        tail = np.divide(moved, scale, out=np.zeros_like(moved), where=scale > 0)
+        return np.where(self._plain, level, np.where(scale > 0, ndtr(tail - self.bias), far))
+
+    @property
+    def _plain(self) -> FloatArray:
+        # Percentile intervals have their level as it is, without rounding.
+        return np.asarray((self.bias == 0) & (self.acceleration == 0))
+
+
+def _quantile(values: FloatArray, levels: FloatArray) -> FloatArray:
+    """Return the quantile of every column at its level; minus infinity where there is none."""
+    found = [
+        np.quantile(column, level, method="weibull")
+        for column, level in zip(values.T, levels, strict=True)
+    ]
+    return np.where(levels > 1 / (len(values) + 1), found, -np.inf)
+
+
+def _means(evidence: Evidence) -> FloatArray:
+    """Return the mean of every bootstrap sample over its splits, shape (B, q)."""
+    if evidence.bootstraps is None:
+        raise InferenceError(
+            '`cov_type="bootstrap"` and "bootstrap-bca" need the means of bootstrap samples over '
+            "their splits: fit with `pi.NestedBootstrap()`."
+        )
+    numbers, of = np.unique(evidence.bootstraps, return_inverse=True)
+    if len(numbers) < 2:
+        raise InferenceError(
+            f"A variance over bootstraps needs at least 2 bootstrap samples; there is "
+            f"{len(numbers)} with refits that succeeded."
+        )
+    sums = np.zeros((len(numbers), evidence.per_refit.shape[1]))
+    np.add.at(sums, of, evidence.per_refit)
+    return np.asarray(sums / np.bincount(of)[:, None])
+
+
+def _acceleration(evidence: Evidence) -> FloatArray:
+    positions, effects = row_effects(evidence.estimates, evidence.rows)
+    clusters = [c for c in evidence.clusters if c is not None]
+    if clusters:
+        unit = np.zeros(len(effects), np.intp)
+        unit[np.concatenate(positions)] = np.concatenate(clusters)
+        numbers, of_row = np.unique(unit, return_inverse=True)
+        summed = np.zeros((len(numbers), effects.shape[1]))
+        np.add.at(summed, of_row, effects)
+        effects = summed
+    influence = effects - effects.mean(axis=0)
+    cubes, squares = (influence**3).sum(axis=0), (influence**2).sum(axis=0)
+    spread = 6 * squares**1.5
+    return np.asarray(np.divide(cubes, spread, out=np.zeros(len(spread)), where=spread > 0))
+
+
+def _variance(
+    means: FloatArray, cov_type: CovType, *, bias: FloatArray, acceleration: FloatArray
+) -> BootstrapVariance:
+    count, q = means.shape
+    bca = cov_type == "bootstrap-bca"
+    kind = f"BCa intervals from {count}" if bca else f"percentiles of {count}"
+    return BootstrapVariance(
+        cov=np.cov(means, rowvar=False, ddof=1).reshape(q, q),
+        df=count - 1,
+        cov_type=cov_type,
+        label="bootstrap, BCa" if bca else "bootstrap",
+        note=(
+            f"Intervals ({kind} bootstrap means; simultaneous ones: estimate -/+ c std err) are "
+            "for the learner at the header's number of distinct training rows. P inverts them "
+            f"and is at least {'about ' if bca else ''}{2 / (count + 1):.2g}, half that if "
+            "one-sided: at a smaller alpha limits are infinite, more bootstraps mend that."
+        ),
+        means=means,
+        bias=bias,
+        acceleration=acceleration,
+    )

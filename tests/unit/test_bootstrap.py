@@ -1,0 +1,512 @@
+"""Inference over bootstrap means: against loops and scipy, and intervals against their tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+from pyinterp.errors import InferenceError, OptionError
+from pyinterp.estimands.base import Estimate
+from pyinterp.inference import COV_TYPES, BootstrapVariance, Evidence, variance
+from pyinterp.resampling import Units
+
+EXACT = 1e-10
+B, K = 60, 3
+BOTH = ["bootstrap", "bootstrap-bca"]
+SIDES = ["two-sided", "greater", "less"]
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.exponential(size=(70, 3)), columns=["x", "z", "noise"])
+    data["y"] = data["x"] + data["z"] / 2 + rng.normal(size=70)
+    data["still"] = 1.0
+    data["id"] = np.arange(70) // 2
+    return data
+
+
+@pytest.fixture(scope="module")
+def fitted(data: pd.DataFrame) -> pi.LearnerResults:
+    learner = pi.Learner.from_formula("y ~ x + z + noise + still", data, LinearRegression())
+    return learner.fit(pi.NestedBootstrap(B, K), seed=1)
+
+
+def means_of(results: pi.EstimandResults, fitted: pi.LearnerResults) -> np.ndarray:
+    """The bootstrap means, by loops."""
+    collected: dict[int, list[np.ndarray]] = {}
+    for refit, value in zip(fitted.refits, results.refit_frame().to_numpy(), strict=True):
+        assert refit.group is not None
+        collected.setdefault(refit.group.number, []).append(value)
+    return np.array([sum(values) / len(values) for values in collected.values()])
+
+
+def acceleration_of(
+    results: pi.EstimandResults, fitted: pi.LearnerResults, unit: Any = None
+) -> np.ndarray:
+    """The acceleration, by loops over the rows of every refit."""
+    seen: dict[int, list[np.ndarray]] = {}
+    for refit, estimate in zip(fitted.refits, results.evidence.estimates, strict=True):
+        for k, row in enumerate(refit.evaluation.rows):
+            own = estimate.rows[k] + (0 if estimate.donors is None else estimate.donors[k])
+            seen.setdefault(row, []).append(own - estimate.value)
+    per_row = {row: sum(own) / len(own) for row, own in seen.items()}
+    summed: dict[int, np.ndarray] = {}
+    for row, own in per_row.items():
+        key = row if unit is None else unit[row]
+        summed[key] = summed.get(key, 0) + own
+    influence = np.array(list(summed.values()))
+    influence = influence - influence.mean(axis=0)
+    return (influence**3).sum(axis=0) / (6 * (influence**2).sum(axis=0) ** 1.5)
+
+
+class TestAgainstLoops:
+    def test_the_estimate_and_the_loss_are_means_over_all_refits(
+        self, fitted: pi.LearnerResults
+    ) -> None:
+        # Algorithm 1, line 16; every evaluation row counts as often as it was drawn.
+        losses = []
+        for r in fitted.refits:
+            predicted = r.predictor(r.design.encode(r.evaluation.variables))
+            losses.append(np.mean((r.evaluation.y - predicted) ** 2))
+        assert len(losses) == B * K
+        assert fitted.loss().params.iloc[0] == pytest.approx(np.mean(losses), rel=EXACT)
+
+    @pytest.mark.parametrize("cov_type", BOTH)
+    @pytest.mark.parametrize("ask", ["pfi", "pd"])
+    def test_the_covariance_is_that_of_bootstrap_means(
+        self, fitted: pi.LearnerResults, ask: str, cov_type: Any
+    ) -> None:
+        found = fitted.pfi(cov_type=cov_type) if ask == "pfi" else fitted.pd("x", points=5)
+        means = means_of(found, fitted)
+        assert len(means) == B
+        centered = means - means.mean(axis=0)
+        expected = sum(np.outer(c, c) for c in centered) / (B - 1)
+        np.testing.assert_allclose(found.cov_params(), expected, rtol=EXACT, atol=1e-15)
+        np.testing.assert_allclose(found.params, means.mean(axis=0), rtol=EXACT, atol=1e-15)
+        assert found.df_resid == B - 1
+
+    def test_percentile_limits_are_interpolated_order_statistics(
+        self, fitted: pi.LearnerResults
+    ) -> None:
+        pfi = fitted.pfi(["x", "noise"])
+        assert pfi.cov_type == "bootstrap"
+        for alpha in (0.05, 0.2, 0.5):
+            for j, mean in enumerate(means_of(pfi, fitted).T):
+                ordered = sorted(mean)
+                # 1-based order statistics at u (B + 1), numpy's method="weibull"
+                for column, u in ((0, alpha / 2), (1, 1 - alpha / 2)):
+                    below = int(u * (B + 1))
+                    part = u * (B + 1) - below
+                    expected = (1 - part) * ordered[below - 1] + part * ordered[below]
+                    found = pfi.conf_int(alpha).iloc[j, column]
+                    assert found == pytest.approx(expected, rel=1e-9)
+
+    @pytest.mark.parametrize("ask", ["pfi", "pd"])
+    def test_bca_limits_are_efrons(self, fitted: pi.LearnerResults, ask: str) -> None:
+        chosen: Any = {"cov_type": "bootstrap-bca"}
+        found = (
+            fitted.pfi(["x", "z"], **chosen)
+            if ask == "pfi"
+            else fitted.pd("x", grid=[0.2, 2.0], **chosen)
+        )
+        means, a = means_of(found, fitted), acceleration_of(found, fitted)
+        for alpha in (0.3, 0.5):
+            for j, estimate in enumerate(found.params):
+                below = sum(m < estimate for m in means[:, j])
+                ties = sum(m == estimate for m in means[:, j])
+                z0 = stats.norm.ppf((below + ties / 2) / B)
+                for column, nominal in ((0, alpha / 2), (1, 1 - alpha / 2)):
+                    z = z0 + stats.norm.ppf(nominal)
+                    u = stats.norm.cdf(z0 + z / (1 - a[j] * z))
+                    expected = np.quantile(means[:, j], u, method="weibull")
+                    assert 1 / (B + 1) < u < B / (B + 1)
+                    limit = found.conf_int(alpha).iloc[j, column]
+                    assert limit == pytest.approx(expected, rel=1e-9)
+
+    def test_clusters_are_what_accelerates(self, data: pd.DataFrame) -> None:
+        learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
+        fitted = learner.fit(pi.NestedBootstrap(20, 3, cluster="id"), seed=1)
+        pfi = fitted.pfi(cov_type="bootstrap-bca")
+        assert isinstance(pfi.variance, BootstrapVariance)
+        expected = acceleration_of(pfi, fitted, unit=data["id"].to_numpy())
+        np.testing.assert_allclose(pfi.variance.acceleration, expected, rtol=EXACT)
+        by_row = acceleration_of(pfi, fitted)
+        assert np.abs(by_row / expected - 1).min() > 0.01
+
+
+def test_bca_is_scipys() -> None:
+    # The mean of skewed data: its jackknife values are its rows' deviations. scipy centers at the
+    # estimate on the sample, which here is moved to the mean of the bootstrap means, and it
+    # interpolates between order statistics by another rule: levels are compared, not limits.
+    rng = np.random.default_rng(4)
+    sample = rng.exponential(size=25)
+    drawn = rng.choice(sample, size=(999, 25)).mean(axis=1)
+    drawn += sample.mean() - drawn.mean()
+    scipys: Any = stats.bootstrap((sample,), np.mean, n_resamples=2, method="percentile")
+    scipys.bootstrap_distribution = drawn
+    evidence = Evidence(
+        estimates=tuple(
+            Estimate(value=np.array([v]), rows=sample[:, None], mc_variance=np.zeros(1))
+            for v in drawn
+        ),
+        clusters=(None,) * len(drawn),
+        rows=(np.arange(25),) * len(drawn),
+        bootstraps=np.arange(len(drawn)),
+        correction=0.5,
+    )
+    found = COV_TYPES["bootstrap-bca"](evidence)
+    assert isinstance(found, BootstrapVariance)
+    for level in (0.8, 0.95):
+        limits = stats.bootstrap(
+            (sample,), np.mean, n_resamples=0, bootstrap_result=scipys, method="BCa",
+            confidence_level=level,
+        ).confidence_interval  # fmt: skip
+        low, high = found.interval(
+            drawn.mean(keepdims=True), np.ones(1), round(1 - level, 2), "two-sided"
+        )[0]
+        ordered = np.sort(drawn)
+        place = np.arange(1, 1000)
+        ours = np.interp([low, high], ordered, place / 1000)  # weibull: u = k / (B + 1)
+        theirs = np.interp([limits.low, limits.high], ordered, (place - 1) / 998)  # linear
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+        assert abs(ours[0] + ours[1] - 1) > 0.01  # not percentiles of equal tails
+
+
+def test_without_bias_and_acceleration_bca_is_the_percentile_interval() -> None:
+    means = np.linspace(-1, 1, 41)[:, None]
+    plain = made(means)
+    shifted = made(means, bias=1e-13, acceleration=-1e-13)
+    for alpha in (0.06, 0.3):
+        np.testing.assert_allclose(limits_of(plain, alpha), limits_of(shifted, alpha), rtol=1e-8)
+
+
+def made(means: np.ndarray, bias: float = 0.0, acceleration: float = 0.0) -> BootstrapVariance:
+    q = means.shape[1]
+    return BootstrapVariance(
+        cov=np.eye(q),
+        df=len(means) - 1,
+        cov_type="bootstrap",
+        label="",
+        note="",
+        means=means,
+        bias=np.full(q, bias),
+        acceleration=np.full(q, acceleration),
+    )
+
+
+def limits_of(found: BootstrapVariance, alpha: float, side: Any = "two-sided") -> np.ndarray:
+    q = found.means.shape[1]
+    return found.interval(found.means.mean(axis=0), np.ones(q), alpha, side)
+
+
+def p_of(found: BootstrapVariance, null: float, side: Any = "two-sided") -> np.ndarray:
+    q = found.means.shape[1]
+    return found.p_values(found.means.mean(axis=0), np.ones(q), null, side)
+
+
+class TestDuality:
+    @settings(max_examples=600, deadline=None)
+    @given(
+        count=st.integers(2, 120),
+        seed=st.integers(0, 2**16),
+        grid=st.sampled_from([None, 1.0, 0.25]),
+        alpha=st.floats(0.001, 0.999),
+        where=st.floats(-0.2, 1.2),
+        bias=st.sampled_from([0.0, 0.3, -1.2, 2.4]),
+        acceleration=st.sampled_from([0.0, 0.05, -0.16, 0.16, -0.5, 0.5]),
+        side=st.sampled_from(SIDES),
+    )
+    def test_the_test_rejects_exactly_what_the_interval_excludes(
+        self, count, seed, grid, alpha, where, bias, acceleration, side
+    ) -> None:
+        means = np.random.default_rng(seed).gamma(2.0, size=(count, 1))
+        if grid is not None:  # ties
+            means = np.round(means / grid) * grid
+        found = made(means, bias, acceleration)
+        theta = means.min() + where * (np.ptp(means) + 1.0)
+        (low, high), (p,) = limits_of(found, alpha, side)[0], p_of(found, theta, side)
+        assert low <= high
+        assert 0 <= p <= 1
+        if abs(p - alpha) > 1e-9:
+            assert (p < alpha) == (not low <= theta <= high)
+
+    @settings(max_examples=200, deadline=None)
+    @given(
+        seed=st.integers(0, 2**16),
+        count=st.sampled_from([19, 39, 40, 99, 199]),
+        which=st.integers(0, 200),
+        alpha=st.sampled_from([0.01, 0.02, 0.05, 0.1, 0.2]),
+        side=st.sampled_from(SIDES),
+    )
+    def test_also_at_order_statistics_and_levels_in_whole_numbers(
+        self, seed, count, which, alpha, side
+    ) -> None:
+        # At the smallest p-value not even rounding may break it.
+        means = np.random.default_rng(seed).integers(0, 12, size=(count, 1)).astype(float)
+        found = made(means)
+        theta = np.sort(means, axis=0)[which % count, 0]
+        for value in (theta, theta - 0.5, theta + 0.5, means.min() - 1, means.max() + 1):
+            (low, high), (p,) = limits_of(found, alpha, side)[0], p_of(found, value, side)
+            at_floor = p in (1 / (count + 1), 2 / (count + 1))
+            if at_floor or abs(p - alpha) > 1e-12:
+                assert (p < alpha) == (not low <= value <= high)
+
+    def test_through_results(self, fitted: pi.LearnerResults) -> None:
+        for cov_type in BOTH:
+            for side in SIDES:
+                options: Any = {"cov_type": cov_type, "alternative": side}
+                pfi = fitted.pfi(["x", "z", "noise"], **options)
+                for alpha in (0.04, 0.1, 0.5, 0.9):
+                    low, high = pfi.conf_int(alpha).to_numpy().T
+                    excluded = ~((low <= 0) & (high >= 0))
+                    np.testing.assert_array_equal(pfi.pvalues < alpha, excluded)
+
+
+def test_p_values_have_a_floor_and_smaller_levels_no_limits() -> None:
+    means = np.arange(1.0, 40.0)[:, None]
+    found = made(means)
+    assert p_of(found, 0.0) == pytest.approx(2 / 40)
+    assert p_of(found, 0.0, "greater") == pytest.approx(1 / 40)
+    assert p_of(found, 0.0, "less") == 1.0
+    assert p_of(found, 50.0, "less") == pytest.approx(1 / 40)
+    np.testing.assert_array_equal(limits_of(found, 0.05), [[-np.inf, np.inf]])
+    np.testing.assert_array_equal(limits_of(found, 0.025, "greater"), [[-np.inf, np.inf]])
+    np.testing.assert_allclose(limits_of(found, 0.1), [[2.0, 38.0]])
+    assert p_of(found, 20.0) == 1.0
+
+
+def test_a_mean_that_ties_with_the_estimate_counts_half() -> None:
+    values = np.array([0.0, 2.0, 2.0, 3.0, 3.0])  # their mean is 2
+    evidence = Evidence(
+        estimates=tuple(
+            Estimate(value=v[None], rows=np.array([[0.0], [1.0]]), mc_variance=np.zeros(1))
+            for v in values
+        ),
+        clusters=(None,) * 5,
+        rows=(np.arange(2),) * 5,
+        bootstraps=np.arange(5),
+        correction=0.5,
+    )
+    found = COV_TYPES["bootstrap-bca"](evidence)
+    assert isinstance(found, BootstrapVariance)
+    assert found.bias[0] == pytest.approx(stats.norm.ppf((1 + 2 / 2) / 5), rel=1e-12)
+    assert found.acceleration[0] == 0
+
+
+@pytest.mark.parametrize("split_by", ["row", "copy"])
+def test_the_variance_of_a_mean_is_that_of_its_law(split_by: Any) -> None:
+    # Given the data, the bootstrap mean of a mean has the variance s²/n of the bootstrap, s² over
+    # n, and 1/k of the variance of one split. That is s² (1/n2 - 1/n) if copies are dealt out
+    # as they come. If rows are, it is that of a ratio over n2 of d distinct rows, weighted by how
+    # often they were drawn (to first order; the square of their coefficient of variation is
+    # E w² / (E w)² - 1, with 2 - 1/n = E w² over all n rows).
+    n, k, count = 200, 3, 1500
+    y = np.random.default_rng(1).normal(size=n)
+    plan = pi.NestedBootstrap(count, k, split_by=split_by)
+    splits = list(plan._splits(Units.make(n, None, None), np.random.default_rng(2), None))
+    evidence = Evidence(
+        estimates=tuple(Estimate.of_rows(y[s.evaluation, None]) for s in splits),
+        clusters=(None,) * len(splits),
+        rows=tuple(s.evaluation for s in splits),
+        bootstraps=np.array([s.group.number for s in splits if s.group is not None]),
+        correction=0.5,
+    )
+    if split_by == "copy":
+        split = 1 / (n - round(0.67 * n)) - 1 / n
+    else:
+        d = n * (1 - (1 - 1 / n) ** n)
+        split = (2 - 1 / n) * d / n * (1 / (0.33 * d) - 1 / d)
+    expected = y.var() * (1 / n + split / k)
+    cov = float(variance(evidence, None).cov[0, 0])
+    # The variance of a sample variance of nearly normal means; five standard errors. Without the
+    # noise of splits V would be 0.6 or 0.43 of it.
+    assert cov == pytest.approx(expected, rel=5 * np.sqrt(2 / count))
+    noise = n * split
+    assert noise == pytest.approx({"row": 4.0, "copy": 2.0}[split_by], abs=0.1)
+
+
+class TestSimultaneous:
+    def test_half_widths_are_the_largest_deviations(self, fitted: pi.LearnerResults) -> None:
+        curve = fitted.pd("x", points=6, simultaneous=True)
+        means = means_of(curve, fitted)
+        away = (means - curve.params.to_numpy()) / curve.bse.to_numpy()
+        largest = np.array([max(abs(row)) for row in away])
+        c = np.quantile(largest, 0.9, method="weibull")
+        limits = curve.conf_int(0.1)
+        np.testing.assert_allclose(limits[0], curve.params - c * curve.bse, rtol=EXACT)
+        np.testing.assert_allclose(limits[1], curve.params + c * curve.bse, rtol=EXACT)
+        inside = ((means >= limits[0].to_numpy()) & (means <= limits[1].to_numpy())).all(axis=1)
+        assert inside.mean() == pytest.approx(0.9, abs=1 / B)
+
+    def test_one_sided(self, fitted: pi.LearnerResults) -> None:
+        curve = fitted.pd("x", points=6, simultaneous=True, alternative="greater")
+        means = means_of(curve, fitted)
+        limits = curve.conf_int(0.1)
+        assert (limits[1] == np.inf).all()
+        inside = (means >= limits[0].to_numpy()).all(axis=1)
+        assert inside.mean() == pytest.approx(0.9, abs=1 / B)
+
+    def test_terms_without_variance_do_not_count(self, fitted: pi.LearnerResults) -> None:
+        one = fitted.pfi(["x", "still"], simultaneous=True).conf_int(0.1)
+        alone = fitted.pfi(["x"]).conf_int(0.1)
+        np.testing.assert_allclose(one.loc["x"], alone.loc["x"])
+        assert one.loc["still"].isna().all()
+
+    def test_few_bootstraps_give_no_limits(self, fitted: pi.LearnerResults) -> None:
+        limits = fitted.pd("x", points=3, simultaneous=True).conf_int(0.01)
+        np.testing.assert_array_equal(limits.to_numpy(), [[-np.inf, np.inf]] * 3)
+
+
+def test_a_term_whose_means_agree_has_no_interval(fitted: pi.LearnerResults) -> None:
+    for cov_type in BOTH:
+        pfi = fitted.pfi(cov_type=cov_type)
+        assert pfi.params["still"] == pfi.bse["still"] == 0
+        assert pfi.conf_int().loc["still"].isna().all()
+        assert np.isnan(pfi.pvalues["still"])
+        assert np.isnan(pfi.tvalues["still"])
+        assert "No interval for still" in str(pfi.summary())
+
+
+def test_a_term_that_is_mostly_0_keeps_0_in_its_interval(data: pd.DataFrame) -> None:
+    # A stump uses `z` in few bootstrap samples: nearly all means are exactly 0.
+    stump = pi.Learner.from_formula("y ~ x + z", data, DecisionTreeRegressor(max_depth=1))
+    fitted = stump.fit(pi.NestedBootstrap(B, K), seed=1)
+    pfi = fitted.pfi("z")
+    assert pfi.bse["z"] > 0
+    assert (means_of(pfi, fitted) == 0).mean() > 0.9
+    low, high = pfi.conf_int().loc["z"]
+    assert low <= 0 <= high
+    assert pfi.pvalues["z"] == 1
+
+
+class TestTables:
+    def test_a_table_says_what_its_intervals_are(self, fitted: pi.LearnerResults) -> None:
+        text = " ".join(str(fitted.pfi().summary()).split())
+        assert "Cov. type: bootstrap" in text
+        assert "percentiles of 60 bootstrap means" in text
+        assert "P inverts them and is at least 0.033" in text
+        assert "P>|t|" not in text
+        assert " std err t P [0.025 0.975] " in text
+        bca = " ".join(str(fitted.pfi(cov_type="bootstrap-bca").summary()).split())
+        assert "Cov. type: bootstrap, BCa" in bca
+        assert "BCa intervals from 60 bootstrap means" in bca
+
+    def test_plots_leave_out_what_has_no_limits(self, data: pd.DataFrame) -> None:
+        learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
+        few = learner.fit(pi.NestedBootstrap(9, 2), seed=1)
+        for found in (few.pfi(), few.pd("x", points=4)):
+            assert np.isinf(found.conf_int().to_numpy()).all()
+            assert len(found.plot().draw().axes) == 1
+            assert len(found.plot().layers) < len(found.plot(0.5).layers)
+
+    def test_statistics_are_in_standard_errors(self, fitted: pi.LearnerResults) -> None:
+        pfi = fitted.pfi(["x", "z"])
+        np.testing.assert_allclose(pfi.tvalues, pfi.params / pfi.bse, rtol=EXACT)
+
+
+class TestComparisons:
+    def test_contrasts_use_the_covariance(self, fitted: pi.LearnerResults) -> None:
+        pfi = fitted.pfi(["x", "z"])
+        test = pfi.t_test("x = z")
+        difference = means_of(pfi, fitted) @ [1.0, -1.0]
+        assert test.effect[0] == pytest.approx(difference.mean(), rel=EXACT)
+        assert test.sd[0] == pytest.approx(difference.std(ddof=1), rel=EXACT)
+        p = 2 * stats.t.sf(abs(test.effect[0] / test.sd[0]), B - 1)
+        assert float(test.pvalue) == pytest.approx(p, rel=1e-9)
+
+    @pytest.mark.parametrize("cov_type", [None, *BOTH])
+    def test_learners_are_compared_within_bootstrap_samples(
+        self, data: pd.DataFrame, fitted: pi.LearnerResults, cov_type: Any
+    ) -> None:
+        smaller = pi.Learner.from_formula("y ~ x", data, LinearRegression())
+        other = smaller.fit(pi.NestedBootstrap(B, K), seed=1)
+        found = pi.compare(fitted, other, cov_type=cov_type)
+        assert found.cov_type == (cov_type or "bootstrap")
+        paired = means_of(fitted.loss(), fitted) - means_of(other.loss(), other)
+        assert found.bse.iloc[0] == pytest.approx(paired.std(ddof=1), rel=EXACT)
+        low, high = found.conf_int(0.4).iloc[0]
+        assert paired.min() < low < found.params.iloc[0] < high < paired.max()
+        terms = pi.compare(fitted.pfi("x"), other.pfi("x"), cov_type=cov_type)
+        assert terms.df_resid == B - 1
+
+
+class TestOtherCovTypes:
+    @pytest.mark.parametrize(
+        ("cov_type", "message"),
+        [
+            ("corrected", r'splits of different bootstrap samples.*use "bootstrap"'),
+            ("half-sample", "needs at least 5 pairs"),
+            ("nested-cv", "needs folds within folds"),
+            ("rows", 'for one fitted model, but .* use "bootstrap"'),
+            ("ustat", 'for one fitted model, but .* use "bootstrap"'),
+        ],
+    )
+    def test_those_that_do_not_apply_say_why(
+        self, fitted: pi.LearnerResults, cov_type: Any, message: str
+    ) -> None:
+        with pytest.raises(InferenceError, match=message):
+            fitted.pfi(cov_type=cov_type)
+
+    def test_naive_is_the_mean_of_independent_refits_and_warns(
+        self, fitted: pi.LearnerResults
+    ) -> None:
+        naive = fitted.pfi(cov_type="naive")
+        expected = naive.refit_frame().std() / np.sqrt(B * K)
+        np.testing.assert_allclose(naive.bse, expected, rtol=EXACT)
+        assert "too narrow" in " ".join(str(naive.summary()).split())
+
+    @pytest.mark.parametrize("cov_type", BOTH)
+    def test_other_plans_can_not_serve_bootstrap(self, data: pd.DataFrame, cov_type: Any) -> None:
+        learner = pi.Learner.from_formula("y ~ x", data, LinearRegression())
+        for plan in (pi.Bootstrap(5), pi.HalfSampling(2, pairs=5), pi.Holdout()):
+            with pytest.raises(InferenceError, match=rf'"{cov_type}".*pi\.NestedBootstrap\(\)'):
+                learner.fit(plan, seed=1).pfi(cov_type=cov_type)
+
+    def test_a_name_nearly_right_is_mended(self, fitted: pi.LearnerResults) -> None:
+        with pytest.raises(OptionError, match="Did you mean `bootstrap-bca`"):
+            fitted.pfi(cov_type="bootstrap-bcA")  # type: ignore[arg-type]
+
+
+def test_bootstrap_means_are_over_the_refits_that_succeeded(data: pd.DataFrame) -> None:
+    class Fails(LinearRegression):
+        count = 0
+
+        def fit(self, X, y):
+            type(self).count += 1
+            if type(self).count in (1, 2, 6):
+                raise ValueError("no")
+            return super().fit(X, y)
+
+    learner = pi.Learner.from_formula("y ~ x", data, Fails())
+    with pytest.warns(pi.errors.RefitWarning, match="3 of 10 refits failed"):
+        fitted = learner.fit(pi.NestedBootstrap(5, 2), seed=1, on_error="drop")
+    loss = fitted.loss()
+    means = means_of(loss, fitted)
+    assert len(means) == 4
+    assert loss.df_resid == 3
+    assert loss.bse.iloc[0] == pytest.approx(means[:, 0].std(ddof=1), rel=EXACT)
+
+    class FailsOften(LinearRegression):
+        count = 0
+
+        def fit(self, X, y):
+            type(self).count += 1
+            if type(self).count > 2:
+                raise ValueError("no")
+            return super().fit(X, y)
+
+    learner = pi.Learner.from_formula("y ~ x", data, FailsOften())
+    with pytest.warns(pi.errors.RefitWarning, match="8 of 10 refits failed"):
+        fitted = learner.fit(pi.NestedBootstrap(5, 2), seed=1, on_error="drop")
+    with pytest.raises(InferenceError, match="at least 2 bootstrap samples; there is 1"):
+        fitted.loss()

@@ -1,0 +1,237 @@
+"""Splits of bootstrap samples (Khan et al. 2025, Algorithms 1 and 2): who trains, who evaluates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+from pyinterp.errors import DataError, OptionError
+from pyinterp.resampling import Part, Units
+from pyinterp.sample import Response, Sample
+
+
+def parts_of(
+    plan: pi.NestedBootstrap,
+    n: int,
+    *,
+    cluster: Any = None,
+    seed: int = 0,
+    y: Any = None,
+    classes: tuple[Any, ...] | None = None,
+) -> list[list[Part]]:
+    """The parts of every bootstrap sample."""
+    population = Sample(
+        variables=pd.DataFrame({"x": np.arange(n, dtype=float)}),
+        y=np.arange(n, dtype=float) if y is None else np.asarray(y, dtype=float),
+        response=Response(name="y", classes=classes),
+        rows=np.arange(n),
+    )
+    units = Units.make(n, cluster, None)
+    parts = list(plan.parts(population, units, np.random.default_rng(seed), lambda data: data))
+    assert len(parts) == plan.number == plan.bootstraps * plan.splits
+    for number, part in enumerate(parts):
+        assert part.group is not None
+        assert (part.group.kind, part.group.number) == ("bootstrap", number // plan.splits)
+        assert part.group.estimates
+        assert part.n_train == len(np.unique(units.of_row[part.train.rows]))
+        assert part.n_evaluation == len(np.unique(units.of_row[part.evaluation.rows]))
+    return [parts[k : k + plan.splits] for k in range(0, len(parts), plan.splits)]
+
+
+def both(part: Part) -> np.ndarray:
+    return np.sort(np.concatenate([part.train.rows, part.evaluation.rows]))
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    n=st.integers(20, 90),
+    seed=st.integers(0, 2**16),
+    fraction=st.sampled_from([0.5, 0.67, 0.8]),
+    split_by=st.sampled_from(["row", "copy"]),
+)
+def test_every_split_is_of_one_bootstrap_sample(
+    n: int, seed: int, fraction: float, split_by: Any
+) -> None:
+    plan = pi.NestedBootstrap(4, 3, fraction=fraction, split_by=split_by)
+    for parts in parts_of(plan, n, seed=seed):
+        drawn = both(parts[0])
+        assert len(drawn) == n
+        assert set(drawn) <= set(range(n))
+        for part in parts:
+            np.testing.assert_array_equal(both(part), drawn)
+            shared = set(part.train.rows) & set(part.evaluation.rows)
+            if split_by == "row":
+                assert not shared
+                assert part.n_train == round(fraction * len(np.unique(drawn)))
+                assert part.n_train + part.n_evaluation == len(np.unique(drawn))
+            else:
+                assert part.train.nobs == round(fraction * n)
+                assert part.evaluation.nobs == n - round(fraction * n)
+
+
+@pytest.mark.parametrize("split_by", ["row", "copy"])
+def test_a_row_drawn_twice_trains_or_evaluates_twice(split_by: Any) -> None:
+    parts, _ = parts_of(pi.NestedBootstrap(2, 6, split_by=split_by), 60)
+    copies = np.bincount(both(parts[0]), minlength=60)
+    assert copies.max() > 1
+    for part in parts:
+        found = [np.bincount(s.rows, minlength=60) for s in (part.train, part.evaluation)]
+        if split_by == "row":
+            assert all((own[own > 0] == copies[own > 0]).all() for own in found)
+        assert part.evaluation.nobs > part.n_evaluation
+        assert part.train.nobs > part.n_train
+        assert part.train.y is not None
+        np.testing.assert_array_equal(part.train.y, part.train.rows)
+
+
+def test_shares_of_rows_and_of_leaked_copies_are_those_of_the_law() -> None:
+    n, count = 60, 400
+    by_row = parts_of(pi.NestedBootstrap(count, 1), n)
+    # Distinct rows of a bootstrap sample: mean n (1 - (1 - 1/n)^n), sd below sqrt(n) / 2.
+    distinct = np.array([len(np.unique(both(part))) for (part,) in by_row])
+    expected = n * (1 - (1 - 1 / n) ** n)
+    assert abs(distinct.mean() - expected) < 5 * np.sqrt(n) / 2 / np.sqrt(count)
+    # Copies split as they come: a row that evaluates is one of n1 independent draws that train.
+    by_copy = parts_of(pi.NestedBootstrap(count, 1, split_by="copy"), n)
+    leaked = [np.isin(p.evaluation.rows, p.train.rows).mean() for (p,) in by_copy]
+    share = 1 - (1 - 1 / n) ** round(0.67 * n)
+    assert abs(np.mean(leaked) - share) < 5 * np.std(leaked, ddof=1) / np.sqrt(count)
+    assert share > 0.48
+
+
+def test_every_row_is_drawn_equally_often() -> None:
+    n, count = 30, 400
+    drawn = np.zeros(n)
+    for (part,) in parts_of(pi.NestedBootstrap(count, 1), n):
+        drawn += np.bincount(both(part), minlength=n)
+    assert np.abs(drawn / count - 1).max() < 5 * np.sqrt((1 - 1 / n) / count)
+
+
+@pytest.mark.parametrize("split_by", ["row", "copy"])
+def test_clusters_are_whole(split_by: Any) -> None:
+    rng = np.random.default_rng(3)
+    cluster = rng.permutation(np.repeat(np.arange(24), rng.integers(1, 6, size=24)))
+    size = np.bincount(cluster)
+    plan = pi.NestedBootstrap(5, 4, split_by=split_by, cluster="g")
+    on_both_sides = 0
+    for parts in parts_of(plan, len(cluster), cluster=cluster):
+        drawn = np.bincount(cluster[both(parts[0])], minlength=24) // size
+        assert drawn.sum() == 24
+        for part in parts:
+            for rows in (part.train.rows, part.evaluation.rows):
+                copies = np.bincount(rows, minlength=len(cluster))
+                for c in range(24):
+                    assert len(set(copies[cluster == c])) == 1
+            on_both_sides += len(set(cluster[part.train.rows]) & set(cluster[part.evaluation.rows]))
+    assert (on_both_sides == 0) == (split_by == "row")
+
+
+def test_bootstrap_samples_depend_neither_on_the_splits_nor_on_how_they_are_made() -> None:
+    plans = [
+        pi.NestedBootstrap(3, 2),
+        pi.NestedBootstrap(5, 4),
+        pi.NestedBootstrap(3, 2, fraction=0.5, split_by="copy"),
+    ]
+    drawn = [[both(parts[0]) for parts in parts_of(plan, 30, seed=7)][:3] for plan in plans]
+    np.testing.assert_array_equal(drawn[0], drawn[1])
+    np.testing.assert_array_equal(drawn[0], drawn[2])
+    other = [both(parts[0]) for parts in parts_of(plans[0], 30, seed=8)]
+    assert not np.array_equal(drawn[0], other)
+
+
+def test_splits_depend_on_the_seed_alone(data: pd.DataFrame) -> None:
+    plan = pi.NestedBootstrap(3, 2)
+
+    def rows(formula: str, estimator: Any, seed: int) -> list[list[int]]:
+        results = pi.Learner.from_formula(formula, data, estimator).fit(plan, seed=seed)
+        return [[*r.train_rows, *r.evaluation.rows] for r in results.refits]
+
+    first = rows("y ~ x", LinearRegression(), 7)
+    assert len(first) == 6
+    assert rows("y ~ .", DecisionTreeRegressor(), 7) == first
+    assert rows("y ~ x", LinearRegression(), 8) != first
+
+
+@pytest.mark.parametrize("split_by", ["row", "copy"])
+def test_every_training_part_has_every_class(split_by: Any) -> None:
+    y = np.repeat([0.0, 1.0, 2.0], [30, 26, 4])
+    plan = pi.NestedBootstrap(30, 4, split_by=split_by)
+    for parts in parts_of(plan, 60, y=y, classes=("a", "b", "c")):
+        for part in parts:
+            assert set(part.train.y) == {0.0, 1.0, 2.0}
+
+
+def test_classes_that_can_not_all_train_are_an_error() -> None:
+    rare = np.arange(20.0)  # of 20 classes a bootstrap sample lacks some
+    with pytest.raises(DataError, match=r"must hold every class.*nested bootstrap.*rare classes"):
+        parts_of(pi.NestedBootstrap(2, 2), 20, y=rare, classes=tuple("abcdefghijklmnopqrst"))
+    half = np.arange(8.0) // 2  # bootstrap samples with all 4 are found, splits with all are not
+    with pytest.raises(DataError, match="must hold every class") as caught:
+        parts_of(pi.NestedBootstrap(40, 2, fraction=0.3), 8, y=half, classes=tuple("abcd"))
+    assert "strata" not in str(caught.value)
+
+
+def test_a_table_says_how_rows_were_split(data: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
+    row, copy = (
+        learner.fit(pi.NestedBootstrap(4, 3, split_by=by), seed=1)  # type: ignore[arg-type]
+        for by in ("row", "copy")
+    )
+    assert len(row.refits) == 12
+    table, other = (" ".join(str(r.pfi().summary()).split()) for r in (row, copy))
+    assert "nested bootstrap, 4 x 3 " in table
+    assert "No. refits: 12 " in table
+    assert "Loss, out of sample:" in table
+    assert "nested bootstrap, 4 x 3, by copy" in other
+    assert "Loss, partly in sample:" in other
+    n1 = np.mean([len(np.unique(r.train_rows)) for r in row.refits])
+    n2 = np.mean([len(np.unique(r.evaluation.rows)) for r in row.refits])
+    assert f"Train / evaluation rows: {n1:.0f} / {n2:.0f}" in table
+
+
+def test_copies_leak_and_rows_do_not() -> None:
+    # A deep tree knows the responses of its training rows, and there is nothing else to know.
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
+    learner = pi.Learner(y, X, DecisionTreeRegressor())
+    honest, leaky = (
+        learner.fit(pi.NestedBootstrap(10, 4, split_by=by), seed=1)  # type: ignore[arg-type]
+        .loss(relation="explained")
+        .params.iloc[0]
+        for by in ("row", "copy")
+    )
+    assert honest < 0
+    assert leaky > honest + 0.5
+
+
+def test_classifiers_go_through(data: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("g ~ x + z", data, LogisticRegression())
+    assert (learner.fit(pi.NestedBootstrap(5, 2), seed=1).pfi().bse > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bootstraps": 1}, "`bootstraps` must be a whole number of at least 2, not 1"),
+        ({"bootstraps": 2.5}, "`bootstraps` must be a whole number"),
+        ({"splits": 0}, "`splits` must be a whole number of at least 1, not 0"),
+        ({"fraction": 1.0}, r"`fraction` must be a number in \(0, 1\)"),
+        ({"split_by": "rows"}, '`split_by` must be one of "row", "copy".*Did you mean `row`'),
+    ],
+)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        pi.NestedBootstrap(**options)
+
+
+def test_too_few_rows_are_an_error() -> None:
+    with pytest.raises(DataError, match="2 evaluation rows, but nested bootstrap, 30 x 2 of 5"):
+        parts_of(pi.NestedBootstrap(30, 2), 5)
