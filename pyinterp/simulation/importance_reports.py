@@ -88,9 +88,11 @@ class ImportanceResults:
     def table(self, digits: int = 2) -> pd.DataFrame:
         """Return the components as Tables 2 to 7 of Khan et al. (2025) have them, rounded.
 
-        One row per process, learner, measure, feature and n.
+        One row per process, learner, measure, feature and n, the last varying fastest.
         """
-        table = self.frame.set_index(KEY)[list(HEADER)].astype(np.float64).round(digits)
+        places = self.frame[KEY].apply(lambda column: pd.factorize(column)[0])
+        ordered = self.frame.loc[places.sort_values(KEY).index]
+        table = ordered.set_index(KEY)[list(HEADER)].astype(np.float64).round(digits)
         table.columns = pd.MultiIndex.from_tuples(HEADER.values())
         return table
 
@@ -118,7 +120,7 @@ class ImportanceResults:
         return (
             p9.ggplot(long, p9.aes("n", "value", color="what"))
             + p9.geom_hline(p9.aes(yintercept="truth"), data=truth, linetype="dashed")
-            + p9.geom_errorbar(p9.aes(ymin="low", ymax="high"), width=0)
+            + p9.geom_linerange(p9.aes(ymin="low", ymax="high"))
             + p9.geom_line()
             + p9.geom_point()
             + p9.facet_wrap("panel", scales="free_y")

@@ -58,7 +58,8 @@ class CoverageStudy(Study[CoverageResults]):
     ----------
     dgps : sequence of Process
     learners : mapping of str to estimator, or to (formula, estimator)
-        The formula is ``"y ~ ."`` by default.
+        The formula is ``"y ~ ."`` by default. Where settings depend on them, a function of process
+        and n that returns either.
     estimands : mapping of str to callable
         ``ask(results, cov_type=...)`` returns results for the fitted learner, such as
         ``LearnerResults.pfi`` or ``partial(LearnerResults.pd, features="x1", grid=[0, 1])``. Grids

@@ -349,7 +349,9 @@ def test_the_table_is_like_the_papers(tmp_path: Path) -> None:
         ("", "True"),
     ]
     assert table.index.names == ["process", "learner", "measure", "feature", "n"]
-    assert len(table) == len(found.frame) == 4
+    assert [row[2:] for row in table.index] == [
+        (measure, "x1", n) for measure in ("mvim", "cvim") for n in (30, 50)
+    ]
     one = found.frame.query("n == 50 and measure == 'mvim'").iloc[0]
     row = table.loc["linear", "lm", "mvim", "x1", 50]
     assert row["", "δ"] == round(one["delta"], 3)
