@@ -1,4 +1,4 @@
-"""Run the coverage studies: what the files in ``studies/results`` do not hold yet.
+"""Run the studies: what the files in ``studies/results`` do not hold yet.
 
 ``make study`` runs all; a kill loses at most the blocks under way.
 """
@@ -19,13 +19,14 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=list(STUDIES), help=", ".join(STUDIES))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--learners", nargs="*", help="only these")
+    parser.add_argument("--n", nargs="*", type=int, help="only these sizes")
     arguments = parser.parse_args()
     for name in arguments.names:
         study, path = STUDIES[name](), RESULTS / f"{name}.jsonl"
-        only(study, arguments.learners).run(path, arguments.jobs)
+        only(study, arguments.learners, arguments.n).run(path, arguments.jobs)
         results = study.load(path)
         results.frame.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.6g")
-        print(results.rows.to_string())
+        print(results)
 
 
 if __name__ == "__main__":

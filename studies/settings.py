@@ -1,4 +1,4 @@
-"""The coverage studies whose results are kept in ``studies/results``."""
+"""The studies whose results are kept in ``studies/results``."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestRegressor,
 )
-from sklearn.linear_model import ElasticNet, LinearRegression
+from sklearn.linear_model import ElasticNet, LinearRegression, RidgeCV
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
 from sklearn.tree import DecisionTreeRegressor
+from xgboost import XGBRegressor
 
 import pyinterp as pi
 from pyinterp import simulation
@@ -24,6 +27,9 @@ from pyinterp.estimands.base import Case, Estimate, Features, Measurement
 from pyinterp.estimands.permutation import permutation_importance
 from pyinterp.estimands.switched import some_pairs
 from pyinterp.losses import LOSSES
+from pyinterp.simulation.importance import Measure
+from pyinterp.simulation.khan import Scenario
+from pyinterp.simulation.runner import Study
 
 GRID = (0.1, 0.3, 0.5, 0.7, 0.9)
 # rpart's defaults: cp is relative to the variance of the response, 1.17 and 1.19 here.
@@ -203,7 +209,53 @@ def tuned() -> simulation.CoverageStudy:
     )
 
 
-STUDIES: Mapping[str, Callable[[], simulation.CoverageStudy]] = {
+# The true function of Khan et al. (2025, eq. 8), linear in its coefficients.
+ORACLE = (
+    "y ~ X1*C1 + np.log(np.abs(X2*X3) + 0.1) + I((X4 - 0.5)**3) + X5 + C(C2) + np.sin(np.pi*U1*U2)"
+)
+# Cubic splines of every column (those of indicators are linear in them), a ridge for all.
+ADDITIVE = make_pipeline(
+    SplineTransformer(n_knots=6, extrapolation="linear"), RidgeCV(np.logspace(-3, 4, 15))
+)
+# Trees, learning rate and depth from so many training rows on. Of their settings Khan et al. say:
+# 100 to 5000 trees, of depth 2 to 6, learning rate 0.05 to 0.3, chosen by size; small rates and
+# many trees for small sizes. These have about the least error in that range; more trees of the
+# same kind do not improve on it.
+BOOSTING = {
+    0: (1000, 0.05, 2),
+    1000: (2000, 0.05, 2),
+    5000: (1000, 0.1, 3),
+    10_000: (700, 0.15, 3),
+    20_000: (700, 0.2, 3),
+    50_000: (500, 0.2, 4),
+}
+
+
+def boosting(_: simulation.Process, n: int) -> XGBRegressor:
+    """Return XGBoost with the settings for n training rows."""
+    trees, rate, depth = BOOSTING[max(size for size in BOOSTING if size <= n)]
+    return XGBRegressor(n_estimators=trees, learning_rate=rate, max_depth=depth, n_jobs=1)
+
+
+def importances(
+    measure: Measure, scenarios: tuple[Scenario, ...], features: tuple[str, ...]
+) -> simulation.ImportanceStudy:
+    """Bias, variance and delta of MVIM and CVIM: Khan et al. (2025), Tables 2 to 4 and 5 to 7."""
+    return simulation.ImportanceStudy(
+        dgps=[simulation.khan_regression(scenario) for scenario in scenarios],
+        learners={
+            "oracle": (ORACLE, LinearRegression()),
+            "additive": ADDITIVE,
+            "xgboost": boosting,
+        },
+        features=features,
+        measures=[measure],
+        n=[100, 500, 1000, 5000, 10_000],
+        repetitions=200,
+    )
+
+
+STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
     "linear": partial(tables, simulation.molnar_linear()),
     "non-linear": partial(tables, simulation.molnar_nonlinear()),
     "refits": refits,
@@ -211,11 +263,14 @@ STUDIES: Mapping[str, Callable[[], simulation.CoverageStudy]] = {
     "large": large,
     "clusters": clusters,
     "tuned": tuned,
+    "mvim": partial(
+        importances, "mvim", ("independent", "simple", "multivariate"), ("X1", "X5", "X6")
+    ),
+    "cvim": partial(importances, "cvim", ("weak", "moderate", "strong"), ("X1",)),
 }
 
 
-def only(study: simulation.CoverageStudy, learners: list[str] | None) -> simulation.CoverageStudy:
-    """Return the study of some of its learners."""
-    if not learners:
-        return study
-    return replace(study, learners={k: v for k, v in study.learners.items() if k in learners})
+def only(study: Study[Any], learners: list[str] | None, n: list[int] | None) -> Study[Any]:
+    """Return the study of some of its learners and sizes."""
+    kept = {k: v for k, v in study.learners.items() if not learners or k in learners}
+    return replace(study, learners=kept, n=[size for size in study.n if not n or size in n])

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pyinterp.simulation.decomposed import Decomposition
     from pyinterp.simulation.decomposition import decompose
     from pyinterp.simulation.friedman import friedman1, friedman2, friedman3
+    from pyinterp.simulation.importance import ImportanceStudy
+    from pyinterp.simulation.importance_reports import ImportanceResults
     from pyinterp.simulation.khan import khan_regression
     from pyinterp.simulation.mease_wyner import mease_wyner_classification
     from pyinterp.simulation.molnar import molnar_figure2, molnar_linear, molnar_nonlinear
@@ -40,6 +42,8 @@ __all__ = [
     "CoverageResults",
     "CoverageStudy",
     "Decomposition",
+    "ImportanceResults",
+    "ImportanceStudy",
     "Process",
     "Truth",
     "decompose",
@@ -62,6 +66,8 @@ _HOME = {
     "CoverageResults": "reports",
     "CoverageStudy": "study",
     "Decomposition": "decomposed",
+    "ImportanceResults": "importance_reports",
+    "ImportanceStudy": "importance",
     "Process": "process",
     "Truth": "truth",
     "decompose": "decomposition",

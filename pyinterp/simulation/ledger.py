@@ -19,7 +19,7 @@ class Line(NamedTuple):
     Attributes
     ----------
     row : tuple
-        What names the row: kind, process, learner, n and plan.
+        What names the row: kind, process, learner, n and what else the study varies.
     blocks : list of int
         The blocks, which are counted only once.
     size : int

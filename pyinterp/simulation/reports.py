@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from pyinterp.simulation.ledger import Line
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = ["COLUMNS", "CoverageResults", "pooled_truths"]
+__all__ = ["COLUMNS", "CoverageResults", "chosen", "pooled_truths"]
 
 # What lines of coverage add up over repetitions, per term.
 COLUMNS = ("covered", "rejected", "width", "width2", "error", "error2", "variance")
@@ -69,17 +69,7 @@ class CoverageResults:
 
     def only(self, **values: Any) -> CoverageResults:
         """Return the rows with these values, such as ``only(learner="lm", n=[100, 1000])``."""
-        unknown = set(values) - set(ROW)
-        if unknown:
-            raise OptionError(
-                f"`only` takes the columns {', '.join(ROW)}; got {sorted(unknown)[0]!r}."
-                + did_you_mean(sorted(unknown)[0], ROW)
-            )
-        frame, rows = self.frame, self.rows
-        for column, value in values.items():
-            wanted = value if isinstance(value, list | tuple) else [value]
-            frame, rows = frame[frame[column].isin(wanted)], rows[rows[column].isin(wanted)]
-        return CoverageResults(frame, rows)
+        return CoverageResults(*chosen(ROW, values, self.frame, self.rows))
 
     def plot(self) -> ggplot:
         """Plot width against coverage (Molnar et al., Figures 3 and 4).
@@ -131,6 +121,9 @@ class CoverageResults:
             + p9.theme_bw()
         )
 
+    def __str__(self) -> str:
+        return self.rows.to_string()
+
     def _shown(self) -> pd.DataFrame:
         half = 1.96 * self.rows["coverage_mcse"]
         return self.rows.assign(
@@ -138,6 +131,24 @@ class CoverageResults:
             low=self.rows["coverage"] - half,
             high=self.rows["coverage"] + half,
         )
+
+
+def chosen(
+    known: Sequence[str], values: Mapping[str, Any], *frames: pd.DataFrame
+) -> Iterator[pd.DataFrame]:
+    """Yield the rows of every frame that have these values in the `known` columns."""
+    unknown = sorted(set(values) - set(known))
+    if unknown:
+        raise OptionError(
+            f"`only` takes the columns {', '.join(known)}; got {unknown[0]!r}."
+            + did_you_mean(unknown[0], known)
+        )
+    for frame in frames:
+        part = frame
+        for column, value in values.items():
+            wanted = value if isinstance(value, list | tuple) else [value]
+            part = part[part[column].isin(wanted)]
+        yield part
 
 
 def pooled_truths(lines: Sequence[Line]) -> dict[tuple[str, str, int, str], pd.DataFrame]:

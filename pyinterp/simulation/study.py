@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
-from tqdm import tqdm
 
-from pyinterp.errors import OptionError, check_jobs
+from pyinterp.errors import OptionError
 from pyinterp.inference import CovType
-from pyinterp.learner import Learner, LearnerResults
+from pyinterp.learner import LearnerResults
 from pyinterp.resampling import FreshDraws, Resampling
 from pyinterp.results import EstimandResults
 from pyinterp.sample import FloatArray
-from pyinterp.simulation.ledger import Ledger, Line
+from pyinterp.simulation.ledger import Line
 from pyinterp.simulation.process import Process
 from pyinterp.simulation.reports import CoverageResults, pooled_truths
+from pyinterp.simulation.runner import Study, Unit
 
 __all__ = ["CoverageStudy", "ideal"]
 
@@ -48,19 +45,8 @@ def ideal(refits: int = 15) -> Callable[[Process, int], Resampling]:
     return plan
 
 
-Row: TypeAlias = tuple[str, str, str, int, str]
-
-
-class _Unit(NamedTuple):
-    """A piece of work: a block of repetitions of a row of the study."""
-
-    row: Row
-    block: int
-    size: int
-
-
 @dataclass(frozen=True, kw_only=True)
-class CoverageStudy:
+class CoverageStudy(Study[CoverageResults]):
     r"""Simulate how often intervals hold the expectation of the learner's PD or importance.
 
     The truth of a learner at n is the mean of its estimates over many refits on fresh data, each
@@ -72,7 +58,8 @@ class CoverageStudy:
     ----------
     dgps : sequence of Process
     learners : mapping of str to estimator, or to (formula, estimator)
-        The formula is ``"y ~ ."`` by default.
+        The formula is ``"y ~ ."`` by default. Where settings depend on them, a function of process
+        and n that returns either.
     estimands : mapping of str to callable
         ``ask(results, cov_type=...)`` returns results for the fitted learner, such as
         ``LearnerResults.pfi`` or ``partial(LearnerResults.pd, features="x1", grid=[0, 1])``. Grids
@@ -94,17 +81,15 @@ class CoverageStudy:
     seed : int
     """
 
-    dgps: Sequence[Process]
-    learners: Mapping[str, Any]
+    _KINDS: ClassVar[tuple[str, ...]] = ("truth", "coverage")
+
     estimands: Mapping[str, Ask]
-    n: Sequence[int]
     resamplings: Mapping[str, Plan]
     cov_types: Mapping[str, Sequence[CovType]]
     repetitions: int | Mapping[str, int] = 1000
     truth_refits: int | Mapping[str, int] = 2000
     alpha: float = 0.05
     block: int = 20
-    seed: int = 1
 
     def __post_init__(self) -> None:
         if set(self.cov_types) != set(self.resamplings):
@@ -113,93 +98,31 @@ class CoverageStudy:
                 f"{sorted(self.resamplings)}; got {sorted(self.cov_types)}."
             )
 
-    def run(
-        self, path: str | os.PathLike[str], n_jobs: int | None = None, *, progress: bool = True
-    ) -> CoverageResults:
-        """Run what `path` does not hold yet, and return all results.
-
-        Parameters
-        ----------
-        path : path
-            A file of JSON lines, made if it is not there. A line is added, and flushed to disk,
-            after every block of repetitions; a line that was cut off is dropped. In the end
-            the lines of a row become one.
-        n_jobs : int, optional
-            Jobs over blocks, by joblib: ``joblib.parallel_config`` chooses the backend, a Dask
-            cluster for example.
-        progress : bool
-            Show a progress bar on a terminal.
-        """
-        check_jobs(n_jobs)
-        ledger = Ledger(path)
-        self._work(ledger, "truth", partial(_truth, self), n_jobs, progress=progress)
-        known = pooled_truths(ledger.lines)
-        self._work(ledger, "coverage", partial(_cover, self, known), n_jobs, progress=progress)
-        ledger.compact()
-        rows = {unit.row for kind in ("truth", "coverage") for unit in self._units(kind)}
-        return CoverageResults.of([line for line in ledger.lines if line.row in rows], self._refits)
-
-    def load(self, path: str | os.PathLike[str]) -> CoverageResults:
-        """Return the results that `path` holds, of finished and unfinished rows."""
-        return CoverageResults.of(Ledger(path).lines, self._refits)
-
-    def learner(self, process: Process, name: str, data: pd.DataFrame) -> Learner:
-        """Return a learner of the study on some data."""
-        made = self.learners[name]
-        formula, estimator = made if isinstance(made, tuple) else ("y ~ .", made)
-        return Learner.from_formula(formula, data, estimator)
-
-    def draw(self, process: Process, n: int, repetition: int) -> pd.DataFrame:
-        """Return the data set of a repetition."""
-        return process.draw(n, self.stream("data", process.name, n, repetition))
-
-    def stream(self, *key: str | int) -> np.random.Generator:
-        """Return the random stream of a key, whatever else is run."""
-        words = [zlib.crc32(str(k).encode()) for k in key]
-        return np.random.default_rng([self.seed, *words])
-
-    def process(self, name: str) -> Process:
-        """Return the process of that name."""
-        return next(p for p in self.dgps if p.name == name)
-
     def plan(self, name: str, process: Process, n: int) -> Resampling:
         """Return a plan of the study for data sets of n rows of a process."""
         made = self.resamplings[name]
         return made if isinstance(made, Resampling) else made(process, n)
 
-    @property
-    def _refits(self) -> dict[str, int]:
-        first = self.dgps[0], self.n[0]
-        return {name: self.plan(name, *first).number for name in self.resamplings}
-
-    def _units(self, kind: str) -> Iterator[_Unit]:
+    def _units(self, kind: str) -> Iterator[Unit]:
         counts = self.truth_refits if kind == "truth" else self.repetitions
         plans = ["truth"] if kind == "truth" else list(self.resamplings)
         size = self.block * (TRUTH_BLOCKS if kind == "truth" else 1)
         for process, learner, n, plan in product(self.dgps, self.learners, self.n, plans):
             total = counts if isinstance(counts, int) else counts[learner]
-            row = (kind, process.name, learner, n, plan)
-            for block in range(-(-total // size)):
-                yield _Unit(row, block, min(size, total - block * size))
+            yield from Unit.blocks((kind, process.name, learner, n, plan), total, size)
 
-    def _work(
-        self,
-        ledger: Ledger,
-        kind: str,
-        do: Callable[[_Unit], Line],
-        n_jobs: int | None,
-        *,
-        progress: bool,
-    ) -> None:
-        left = [u for u in self._units(kind) if not ledger.holds(u.row, u.block)]
-        lines = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-            delayed(do)(unit) for unit in left
-        )
-        for line in tqdm(lines, total=len(left), desc=kind, disable=None if progress else True):
-            ledger.add(line)
+    def _worker(self, kind: str, lines: Sequence[Line]) -> Callable[[Unit], Line]:
+        if kind == "truth":
+            return partial(_truth, self)
+        return partial(_cover, self, pooled_truths(lines))
+
+    def _results(self, lines: Sequence[Line]) -> CoverageResults:
+        first = self.dgps[0], self.n[0]
+        refits = {name: self.plan(name, *first).number for name in self.resamplings}
+        return CoverageResults.of(lines, refits)
 
 
-def _truth(study: CoverageStudy, unit: _Unit) -> Line:
+def _truth(study: CoverageStudy, unit: Unit) -> Line:
     _, name, learner, n, _ = unit.row
     process = study.process(name)
     data = study.draw(process, n, -1)  # for the formula and the classes only
@@ -219,7 +142,7 @@ def _truth(study: CoverageStudy, unit: _Unit) -> Line:
 
 
 def _cover(
-    study: CoverageStudy, truths: Mapping[tuple[str, str, int, str], pd.DataFrame], unit: _Unit
+    study: CoverageStudy, truths: Mapping[tuple[str, str, int, str], pd.DataFrame], unit: Unit
 ) -> Line:
     _, name, learner, n, plan_name = unit.row
     process = study.process(name)

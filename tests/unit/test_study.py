@@ -153,6 +153,28 @@ def test_a_killed_study_loses_and_repeats_nothing(tmp_path: Path) -> None:
     frames_equal(resumed.frame, study().run(tmp_path / "whole.jsonl", progress=False).frame)
 
 
+OLDER = """\
+{"row": ["truth", "linear", "lm", 60, "truth"], "blocks": [0, 1, 2], "size": 50, "terms": {"PFI": \
+{"term": ["x1", "x2"], "sums": [9.37522003711772, 8.178736816272572], "squares": \
+[2.793600684868651, 2.9371009654602225]}}}
+{"row": ["coverage", "linear", "lm", 60, "subs"], "blocks": [0, 1, 2, 3, 4], "size": 10, "terms": \
+{"PFI|naive": {"sums": [[6.0, 7.0, 2.3634641011521875, 0.7252685436132933, 0.2517002928889775, \
+0.21081401175291348, 0.017902623587761464], [5.0, 6.0, 2.5086950917357664, 1.302961559568522, \
+-0.4328508895412069, 0.2161284116421623, 0.03216247354954268]], "shares": 4.25}}}
+"""
+
+
+def test_lines_of_older_files_are_read_and_made_again(tmp_path: Path) -> None:
+    """What earlier versions wrote: rows, blocks and random streams are the same."""
+    only = {"estimands": {"PFI": LearnerResults.pfi}, "resamplings": {"subs": pi.Subsampling(4)}}
+    one = study(cov_types={"subs": ["naive"]}, **only)
+    path = tmp_path / "older.jsonl"
+    path.write_text(OLDER, encoding="utf-8")
+    before = one.run(path, progress=False)
+    assert path.read_text(encoding="utf-8") == OLDER  # nothing was left to do
+    frames_equal(before.frame, one.run(tmp_path / "newer.jsonl", progress=False).frame)
+
+
 def test_lines_add_up_and_count_blocks_once(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "lines.jsonl")
     for block in range(3):

@@ -1,0 +1,396 @@
+"""Bias and variance of MVIM and CVIM: the estimators, the identity, and what a study keeps."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeRegressor
+
+from pyinterp.errors import OptionError
+from pyinterp.simulation import (
+    ImportanceStudy,
+    dgp_pfi,
+    friedman2,
+    khan_regression,
+    molnar_linear,
+    wood_classification,
+)
+from pyinterp.simulation.components import COLUMNS, components
+from pyinterp.simulation.ledger import Ledger
+
+mpl.use("Agg")
+
+# Monte Carlo checks have fixed seeds and allow 4 standard errors: of the about 300 comparisons in
+# this file none is expected beyond.
+ERRORS = 4.0
+ORACLE = (
+    "y ~ X1*C1 + np.log(np.abs(X2*X3) + 0.1) + I((X4 - 0.5)**3) + X5 + C(C2) + np.sin(np.pi*U1*U2)"
+)
+STUMP = DecisionTreeRegressor(max_depth=1)
+SHRUNK = Ridge(alpha=500.0)
+
+
+def study(**options: Any) -> ImportanceStudy:
+    settings = {
+        "dgps": [molnar_linear()],
+        "learners": {"lm": LinearRegression()},
+        "features": ["x1"],
+        "n": [30],
+        "repetitions": 12,
+        "block": 3,
+        "validation": 50,
+    }
+    return ImportanceStudy(**settings | options)
+
+
+def run(path: Path, n_jobs: int | None = None, **options: Any) -> pd.DataFrame:
+    return study(**options).run(path / "study.jsonl", n_jobs, progress=False).frame
+
+
+def off(frame: pd.DataFrame, column: str, expected: Any) -> np.ndarray:
+    """Return distances from the expected values in Monte Carlo errors."""
+    error = np.hypot(frame[f"{column}_mcse"], frame["truth_mcse"])
+    return (np.abs(frame[column] - expected) / error).to_numpy()
+
+
+# The estimators of a block -----------------------------------------------------------------------
+
+
+def test_the_estimators_of_a_block_are_unbiased() -> None:
+    """Predictions of known mean and variance; a truth, a response and rows that stay."""
+    rng = np.random.default_rng(1)
+    rows, models, blocks = 4, 3, 20_000
+    f0, f0_switched = rng.normal(size=(2, rows))
+    mean, mean_switched = rng.normal(size=(2, rows))
+    sd, sd_switched = rng.uniform(0.5, 2, (2, rows))
+    found = np.array(
+        [
+            components(
+                f0 + rng.normal(size=rows),
+                (f0, rng.normal(mean, sd, (models, rows))),
+                (f0_switched, rng.normal(mean_switched, sd_switched, (models, rows))),
+            )
+            for _ in range(blocks)
+        ]
+    )
+    truth = np.mean((f0_switched - f0) ** 2)
+    delta = 2 * np.mean((f0_switched - f0) * (f0_switched - mean_switched))
+    bias2 = [np.mean((mean_switched - f0_switched) ** 2), np.mean((mean - f0) ** 2)]
+    variance = [np.mean(sd_switched**2), np.mean(sd**2)]
+    estimate = truth + bias2[0] - bias2[1] + variance[0] - variance[1] - delta
+    expected = [*bias2, *variance, delta, estimate, truth]
+    error = found.std(axis=0, ddof=1) / np.sqrt(blocks)
+    assert len(COLUMNS) == len(expected)
+    assert (np.abs(found.mean(axis=0) - expected) < ERRORS * error).all()
+
+
+def test_what_is_left_after_correction_is_the_noise_of_the_responses() -> None:
+    """The identity of eq. 14, row by row: all that depends on the learner cancels but the noise."""
+    rng = np.random.default_rng(2)
+    f0, f0_switched, noise = rng.normal(size=(3, 7))
+    predicted, switched = rng.normal(size=(2, 5, 7))
+    found = components(f0 + noise, (f0, predicted), (f0_switched, switched))
+    between = predicted.mean(axis=0) - switched.mean(axis=0)
+    left = np.mean((f0 - f0_switched) ** 2 + 2 * noise * between)
+    assert found[COLUMNS.index("corrected")] == pytest.approx(left, rel=1e-12)
+
+
+# Learners whose bias and variance are known ------------------------------------------------------
+
+
+def test_the_mean_of_y_has_the_variance_and_the_bias_of_the_closed_form(tmp_path: Path) -> None:
+    """f^ = mean(y): variance V(Y) / n, bias² V(f0), delta the truth itself, and estimates of 0."""
+    n, process = 30, molnar_linear()
+    frame = run(
+        tmp_path,
+        learners={"mean": DummyRegressor()},
+        features=["x1", "x2"],
+        repetitions=300,
+        block=6,
+    )
+    v = 1 / 6  # of x1 - x2, uniform
+    assert len(frame) == 4
+    for side in ("switch", "orig"):
+        assert (off(frame, f"bias2_{side}", v) < ERRORS).all()
+        assert (off(frame, f"variance_{side}", (v + process.noise_sd**2) / n) < ERRORS).all()
+    assert (off(frame, "delta", frame["truth"]) < ERRORS).all()
+    assert (frame["estimate"] == 0).all()
+    assert (frame["bias2_orig_mcse"] < 0.01).all()
+
+
+def test_the_oracle_has_no_bias(tmp_path: Path) -> None:
+    frame = run(
+        tmp_path,
+        dgps=[khan_regression(s, noise_features=1) for s in ("multivariate", "strong")],
+        learners={"oracle": (ORACLE, LinearRegression())},
+        features=["X1", "X5", "X6"],
+        n=[80],
+        repetitions=60,
+        block=5,
+        validation=500,
+    )
+    assert len(frame) == 12
+    noise = frame["feature"] == "X6"
+    assert (frame.loc[noise, ["delta", "estimate", "corrected", "truth"]] == 0).all(axis=None)
+    assert (off(frame, "bias2_switch", 0.0) < ERRORS).all()
+    assert (off(frame, "bias2_orig", 0.0) < ERRORS).all()
+    some = frame[~noise]
+    assert (off(some, "delta", 0.0) < ERRORS).all()
+    assert (some["delta_mcse"] < 0.15).all()
+    # Without bias an estimate is too large by what X'_j adds to the variance.
+    more = some["variance_switch"] - some["variance_orig"]
+    assert (off(some, "estimate", some["truth"] + more) < ERRORS).all()
+    assert (off(some, "corrected", some["truth"]) < ERRORS).all()
+
+
+@pytest.mark.parametrize("scenario", ["multivariate", "strong"])
+def test_corrected_estimates_of_bad_learners_are_the_truth(tmp_path: Path, scenario: Any) -> None:
+    frame = run(
+        tmp_path,
+        dgps=[khan_regression(scenario, noise_features=1)],
+        learners={"stump": STUMP, "shrunk": SHRUNK},
+        features=["X1", "X4", "X5", "C1", "C2"],
+        n=[100],
+        repetitions=60,
+        block=5,
+        validation=1000,
+    )
+    assert len(frame) == 20
+    assert (off(frame, "corrected", frame["truth"]) < ERRORS).all()
+    # The estimates themselves are too low; what was corrected is much larger than the error left.
+    assert (frame["delta"] > 0).all()
+    assert (frame["corrected_mcse"] < 0.2 * (frame["truth"] - frame["estimate"])).all()
+
+
+def test_a_truth_without_closed_form_has_its_error(tmp_path: Path) -> None:
+    options = {"dgps": [friedman2(noise_features=1)], "features": ["x2"], "truth_n": 20_000}
+    made = study(repetitions=60, validation=400, **options)
+    found = made.run(tmp_path / "study.jsonl", progress=False)
+    frame = found.frame
+    exact = dgp_pfi(made.dgps[0], "x2", n=200_000, seed=5)
+    assert (off(frame, "truth", exact.value) < ERRORS).all()
+    assert (frame["truth_mcse"] > 0).all()
+    assert (off(frame, "corrected", frame["truth"]) < ERRORS).all()
+    pd.testing.assert_frame_equal(frame, made.load(tmp_path / "study.jsonl").frame)
+
+
+def test_classes_are_decomposed_as_probabilities_of_the_second(tmp_path: Path) -> None:
+    frame = run(
+        tmp_path,
+        dgps=[wood_classification()],
+        learners={"bayes": GaussianNB()},
+        features=["x1"],
+        n=[100],
+        repetitions=60,
+        validation=300,
+    )
+    assert (off(frame, "corrected", frame["truth"]) < ERRORS).all()
+    assert (frame["truth"] > 0).all()
+
+
+# The study ---------------------------------------------------------------------------------------
+
+
+def test_every_number_is_that_of_the_models(tmp_path: Path) -> None:
+    """The same models by scikit-learn alone, on the study's data."""
+    made = study(n=[30, 40])
+    frame = made.run(tmp_path / "study.jsonl", progress=False).frame
+    process = made.dgps[0]
+    names = ["x1", "x2"]
+    blocks = []
+    for block in range(4):
+        rows = made.rows(process, 40, block)
+        drawn = [made.draw(process, 40, r) for r in range(3 * block, 3 * block + 3)]
+        models = [LinearRegression().fit(d[names], d["y"]) for d in drawn]
+        p = np.array([m.predict(rows.frame[names]) for m in models])
+        switched = rows.frame.assign(x1=rows.switched["x1", "cvim"])
+        q = np.array([m.predict(switched[names]) for m in models])
+        f, g = rows.frame["x1"] - rows.frame["x2"], switched["x1"] - switched["x2"]
+        blocks.append(components(rows.y, (f.to_numpy(), p), (g.to_numpy(), q)))
+    (row,) = frame.query("n == 40 and measure == 'cvim'").to_dict("records")
+    assert (row["process"], row["learner"], row["feature"]) == ("linear", "lm", "x1")
+    assert (row["repetitions"], row["validation"]) == (12, 50)
+    assert row["truth"] == pytest.approx(1 / 6)
+    for column, values in zip(COLUMNS, np.transpose(blocks), strict=True):
+        assert row[column] == pytest.approx(values.mean(), abs=1e-12)
+        error = values.std(ddof=1) / 2
+        assert row[f"{column}_mcse"] == pytest.approx(error, rel=1e-6, abs=1e-9)
+
+
+def test_the_two_importances_switch_other_values() -> None:
+    made = study(dgps=[khan_regression("strong", noise_features=0)], features=["X1", "C2"])
+    rows = made.rows(made.dgps[0], 30, 0)
+    assert set(rows.switched) == {("X1", "mvim"), ("X1", "cvim"), ("C2", "mvim"), ("C2", "cvim")}
+    x1 = rows.frame["X1"]
+    close = [np.abs(rows.switched["X1", m] - x1).mean() for m in ("mvim", "cvim")]
+    assert close[1] < 0.5 * close[0]
+    assert rows.switched["C2", "mvim"].dtype == rows.frame["C2"].dtype
+    again = made.rows(made.dgps[0], 30, 0)
+    pd.testing.assert_frame_equal(rows.frame, again.frame)
+    assert not rows.frame.equals(made.rows(made.dgps[0], 30, 1).frame)
+
+
+def test_settings_can_depend_on_the_process_and_n(tmp_path: Path) -> None:
+    asked = []
+
+    def shallow(process: Any, n: int) -> Any:
+        asked.append((process.name, n))
+        return DecisionTreeRegressor(max_depth=1 if n < 40 else 3)
+
+    run(tmp_path, learners={"tree": shallow}, n=[30, 50], repetitions=3)
+    assert set(asked) == {("linear", 30), ("linear", 50)}
+    frame = run(
+        tmp_path,
+        learners={"tree": DecisionTreeRegressor(max_depth=3), "by n": shallow},
+        n=[50],
+        repetitions=3,
+    )
+    own = [frame[frame["learner"] == name].drop(columns="learner") for name in ("tree", "by n")]
+    # Data depend on process, n and repetition only: the same models for both names.
+    assert np.allclose(*(part.select_dtypes("number").dropna(axis=1) for part in own))
+
+
+def test_jobs_change_nothing_but_rounding(tmp_path: Path) -> None:
+    one = study().run(tmp_path / "one.jsonl", progress=False)
+    two = study().run(tmp_path / "two.jsonl", 2, progress=False)
+    pd.testing.assert_frame_equal(one.frame, two.frame, rtol=1e-9)
+
+
+def test_a_study_goes_on_where_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    study(repetitions=6).run(path, progress=False)
+    more = study().run(path, progress=False)
+    whole = study().run(tmp_path / "other.jsonl", progress=False)
+    pd.testing.assert_frame_equal(more.frame, whole.frame, rtol=1e-9)
+    (line,) = Ledger(path).lines
+    assert (sorted(line.blocks), line.size) == ([0, 1, 2, 3], 12)
+
+
+def test_other_rows_of_a_file_are_not_mixed_in(tmp_path: Path) -> None:
+    """Other validation rows, blocks or features are other estimates."""
+    path = tmp_path / "study.jsonl"
+    first = study().run(path, progress=False)
+    study(validation=60).run(path, progress=False)
+    study(block=6).run(path, progress=False)
+    study(features=["x1", "x2"]).run(path, progress=False)
+    assert len(Ledger(path).lines) == 4
+    pd.testing.assert_frame_equal(first.frame, study().load(path).frame, rtol=1e-9)
+
+
+CODE = """
+import sys, time
+sys.path[:0] = {path!r}
+from test_importance_study import study
+from pyinterp.simulation.ledger import Ledger
+add = Ledger.add
+def slowly(self, line):
+    add(self, line)
+    time.sleep(0.2)
+Ledger.add = slowly
+study(n=[30, 40]).run({file!r}, progress=False)
+"""
+
+
+def test_a_killed_study_loses_and_repeats_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    code = CODE.format(path=[str(Path(__file__).parent), *sys.path], file=str(path))
+    running = subprocess.Popen([sys.executable, "-c", code])  # noqa: S603 - our own code
+    deadline = time.monotonic() + 120
+    while not path.exists() or path.read_bytes().count(b"\n") < 3:
+        assert time.monotonic() < deadline
+        assert running.poll() is None
+        time.sleep(0.02)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    assert 3 <= path.read_bytes().count(b"\n") < 8
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"row": ["importance", "lin')  # the line that was being written
+    resumed = study(n=[30, 40]).run(path, progress=False)
+    whole = study(n=[30, 40]).run(tmp_path / "whole.jsonl", progress=False)
+    pd.testing.assert_frame_equal(resumed.frame, whole.frame, rtol=1e-9)
+
+
+def test_unfinished_studies_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    assert study().load(path).frame.empty
+    study(repetitions=3).run(path, progress=False)
+    frame = study().load(path).frame
+    assert (frame["repetitions"] == 3).all()
+    assert frame["delta"].notna().all()
+    assert frame["delta_mcse"].isna().all()  # one block
+
+
+# Results -----------------------------------------------------------------------------------------
+
+
+def test_the_table_is_like_the_papers(tmp_path: Path) -> None:
+    found = study(n=[30, 50]).run(tmp_path / "study.jsonl", progress=False)
+    table = found.table(digits=3)
+    assert list(table.columns) == [
+        ("Bias²", "switch"),
+        ("Bias²", "orig"),
+        ("Variance", "switch"),
+        ("Variance", "orig"),
+        ("", "δ"),
+        ("", "Estimate"),
+        ("", "Corrected"),
+        ("", "True"),
+    ]
+    assert table.index.names == ["process", "learner", "measure", "feature", "n"]
+    assert [row[2:] for row in table.index] == [
+        (measure, "x1", n) for measure in ("mvim", "cvim") for n in (30, 50)
+    ]
+    one = found.frame.query("n == 50 and measure == 'mvim'").iloc[0]
+    row = table.loc["linear", "lm", "mvim", "x1", 50]
+    assert row["", "δ"] == round(one["delta"], 3)
+    assert row["Variance", "orig"] == round(one["variance_orig"], 3)
+    assert str(found) == found.table().to_string()
+
+
+def test_parts_of_a_study(tmp_path: Path) -> None:
+    found = study(n=[30, 50]).run(tmp_path / "study.jsonl", progress=False)
+    part = found.only(measure="cvim", n=[30])
+    assert part.frame[["measure", "n"]].to_numpy().tolist() == [["cvim", 30]]
+    with pytest.raises(OptionError, match=r"`only` takes the columns.*got 'measured'"):
+        found.only(measured="cvim")
+
+
+def test_the_plot_shows_delta_and_estimates_against_n(tmp_path: Path) -> None:
+    found = study(n=[30, 50, 100]).run(tmp_path / "study.jsonl", progress=False)
+    plot = found.plot()
+    assert len(plot.data) == 2 * len(found.frame)
+    assert set(plot.data["what"]) == {"delta", "estimate"}
+    assert "scale_x_log10" in [type(scale).__name__ for scale in plot.scales]
+    plot.save(tmp_path / "plot.png", verbose=False, width=6, height=4)
+    assert (tmp_path / "plot.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"features": ["x9"]}, r"has no feature 'x9'"),
+        ({"features": []}, r"`features` must name at least one feature"),
+        ({"measures": ["cvim", "pfi"]}, r'`measures` must be one of "mvim", "cvim", not \'pfi\''),
+        ({"block": 1}, r"`block`.*2"),
+        ({"validation": 1}, r"`validation`.*2"),
+        (
+            {"repetitions": {"lm": 10}},
+            r"`repetitions` must be a multiple of `block`, 3.*got 10 for 'lm'",
+        ),
+    ],
+)
+def test_bad_input_gives_its_sentence(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        study(**options)
