@@ -1,4 +1,4 @@
-"""Estimators from other libraries: statsmodels models as learners, and who wants class codes."""
+"""Estimators from other libraries: statsmodels models as learners, and what estimators want."""
 
 from __future__ import annotations
 
@@ -11,7 +11,24 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from pyinterp.errors import DataError, OptionError
 
-__all__ = ["needs_intercept", "statsmodels_learner", "wants_codes"]
+__all__ = [
+    "column_positions",
+    "fits_intercept",
+    "needs_intercept",
+    "statsmodels_learner",
+    "wants_codes",
+]
+
+# Parameters of scikit-learn, XGBoost, LightGBM and CatBoost that may hold positions of columns.
+_BY_COLUMN = {
+    "cat_features",
+    "categorical_features",
+    "feature_weights",
+    "interaction_constraints",
+    "interaction_cst",
+    "monotone_constraints",
+    "monotonic_cst",
+}
 
 
 class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -140,6 +157,28 @@ def fits_intercept(estimator: Any) -> bool:
 def wants_codes(estimator: Any) -> bool:
     """Whether a classifier must be given class positions 0, 1, ... instead of labels."""
     return type(_final_step(estimator)).__module__.startswith("xgboost")
+
+
+def column_positions(estimator: Any) -> str:
+    """Return the parameter by which an estimator refers to columns by position; empty if none."""
+    for name, value in estimator.get_params(deep=True).items():
+        last = name.split("__")[-1]
+        if last == "transformers":  # of a ColumnTransformer: (name, transformer, columns)
+            held = any(_holds_positions(part[-1]) for part in value or ())
+        else:
+            held = last in _BY_COLUMN and _holds_positions(value)
+        if held:
+            return str(name)
+    return ""
+
+
+def _holds_positions(value: Any) -> bool:
+    if isinstance(value, slice):
+        return any(_holds_positions(end) for end in (value.start, value.stop))
+    if isinstance(value, list | tuple | set | frozenset | np.ndarray):
+        return any(_holds_positions(part) for part in value)
+    # XGBoost reads "(1, -1)"; a mapping is from names.
+    return isinstance(value, int | np.number | np.bool_) or str(value)[:1] in ("(", "[")
 
 
 def _final_step(estimator: Any) -> Any:

@@ -7,7 +7,7 @@ import datetime
 import importlib.metadata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from hashlib import blake2b
 from typing import Any, TypedDict, Unpack
 
@@ -18,10 +18,12 @@ from tqdm import tqdm
 
 from pyinterp.context import Context, Fit
 from pyinterp.engine import EngineName, WhatIf, dispatch
-from pyinterp.errors import InferenceError, check_choice, check_memory
+from pyinterp.errors import InferenceError, OptionError, check_choice, check_memory
 from pyinterp.estimands.base import Case, Estimand, Measurement, Subject
 from pyinterp.estimands.effects import Grid, PDKind, Scale, partial_dependence
-from pyinterp.estimands.permutation import Permutations, Relation, permutation_importance
+from pyinterp.estimands.loco import leave_one_covariate_out
+from pyinterp.estimands.permutation import Permutations, permutation_importance
+from pyinterp.estimands.relation import Relation
 from pyinterp.estimands.risk import RiskRelation, risk
 from pyinterp.inference import (
     ALTERNATIVES,
@@ -34,9 +36,11 @@ from pyinterp.inference import (
     gathered,
     variance,
 )
+from pyinterp.leave_out import LeaveOut
 from pyinterp.losses import LossLike, choose
 from pyinterp.refits import Refit
 from pyinterp.results import EstimandResults
+from pyinterp.sample import FloatArray
 from pyinterp.seeds import Seeds
 from pyinterp.threads import shared_cores, workers
 
@@ -115,6 +119,8 @@ class Analysis:
         For headers.
     seeds : Seeds
         Root of the random streams.
+    left_out : LeaveOut or None
+        Trains the refits again without some variables; None if there is no learner to train.
     memory_mb : float
         Bound on the memory of one predict call's copies.
     n_jobs : int or None
@@ -128,6 +134,7 @@ class Analysis:
     correction: float
     context: Context
     seeds: Seeds
+    left_out: LeaveOut | None = None
     engine: EngineName = "auto"
     memory_mb: float = 256.0
     n_jobs: int | None = None
@@ -141,7 +148,12 @@ class Analysis:
     def cases(self) -> tuple[Case, ...]:
         """One case per refit; each keeps its predictions on the rows as they are."""
         return tuple(
-            Case(whatif=self._whatif(r), train=r.train, draw=_Draws(self.seeds, r.number))
+            Case(
+                whatif=self._whatif(r),
+                train=r.train,
+                draw=_Draws(self.seeds, r.number),
+                without=partial(self._without, r.number),
+            )
             for r in self.refits
         )
 
@@ -150,9 +162,15 @@ class Analysis:
         """What computed the predictions."""
         return "; ".join(dict.fromkeys(case.whatif.name for case in self.cases))
 
+    def engine_of(self, estimand: Estimand) -> str:
+        """What computed the estimand, in words for headers."""
+        return "refits without features" if estimand.left_out else self.engine_name
+
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
         """Measure every refit once per `estimand.key`."""
         if estimand.key not in self._measured:
+            if estimand.left_out:
+                self.need_trainer().train(estimand.left_out, estimand.label)
             estimators = [refit.predictor.estimator for refit in self.refits]
             with shared_cores(estimators, workers(self.n_jobs)):
                 # Threads whatever the backend of the refits: models and measurements stay in
@@ -170,6 +188,16 @@ class Analysis:
                 self._measured[estimand.key] = tuple(shown)
         return self._measured[estimand.key]
 
+    def need_trainer(self) -> LeaveOut:
+        """Return what trains the refits again without some variables, or say that nothing can."""
+        if self.left_out is None:
+            raise OptionError(
+                "LOCO trains the learner again without each feature, but a fitted model has no "
+                "learner to train; use the results of `pi.Learner(...).fit()`, for one model with "
+                "`pi.Holdout(0.7)`."
+            )
+        return self.left_out
+
     @property
     def estimating(self) -> tuple[Refit, ...]:
         """The refits whose mean is the estimate: all, if there are only pairs."""
@@ -186,6 +214,9 @@ class Analysis:
             correction=self.correction,
             floor=estimand.floor,
         )
+
+    def _without(self, refit: int, variables: tuple[str, ...]) -> FloatArray | None:
+        return self.need_trainer().predictions(refit, variables)
 
     def _whatif(self, refit: Refit) -> WhatIf:
         return dispatch(
@@ -256,6 +287,71 @@ class Interpretable:
             loss=loss,
             permutations=permutations,
             relation=relation,
+        )
+        return self._results(estimand, reading, loss)
+
+    def loco(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        loss: LossLike | None = None,
+        relation: Relation = "difference",
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Leave-one-covariate-out importance (LOCO): the loss without a feature, minus with it.
+
+        .. math:: LOCO_S = E[L(Y, f_{-S}(X_C))] - E[L(Y, f(X))]
+
+        where :math:`f_{-S}` is the learner trained on the same rows without the feature (Lei et
+        al. 2018, section 6; Khan, Saarela and Kustra 2025, section 2.2). For a learner it is the
+        mean over refits. Unlike `pfi` it asks no model about rows that do not occur, and where
+        another feature can stand in for this one it is small. The truth may be negative: a learner
+        may predict better without a feature.
+
+        Every refit is trained again without each feature, under the joblib backend and `n_jobs` of
+        the fit, on the same rows and with the same seeds, so that the two differ by the feature
+        and not by chance. Without a variable of a formula all terms that use it go; if no column
+        is left, the prediction is the loss's best constant for the training rows. The models are
+        not kept, but their predictions are: other losses and relations, and features that have
+        been asked for, need no training.
+
+        Parameters
+        ----------
+        features : str or sequence of str, optional
+            Features (variables, or groups of variables, left out jointly); by default all.
+        loss : str, Loss or callable, optional
+            As for `pfi`.
+        relation : {"difference", "ratio"}
+            How the two expected losses are compared, per refit.
+        **reading
+            ``cov_type``, ``alternative``, ``p_adjust``: see `Reading`.
+
+        Returns
+        -------
+        EstimandResults
+            In units of the loss; one term per feature.
+
+        Raises
+        ------
+        OptionError
+            For a `FittedModel`, which has no learner to train, and for a learner that refers to
+            columns by position.
+        LossError
+            If the learner's predictions can't serve the loss, or no column is left and the loss
+            states no best constant.
+        RefitError
+            If the learner can't be trained without a feature, for example because it names it.
+
+        Notes
+        -----
+        Under squared loss and the true regression function f, LOCO is
+        :math:`E\,V(f(X) \mid X_C)` (Verdinelli and Wasserman 2024; Williamson et al. 2021): for a
+        linear function :math:`\beta^2 V(X_S \mid X_C)`. For an additive one of independent
+        features `pfi` is twice as large.
+        """
+        self._analysis.need_trainer()
+        estimand = leave_one_covariate_out(
+            self._analysis.subject, features, loss=loss, relation=relation
         )
         return self._results(estimand, reading, loss)
 
@@ -368,7 +464,7 @@ class Interpretable:
             estimand=estimand,
             evidence=evidence,
             variance=variance(evidence, options.cov_type),
-            context=replace(analysis.context, engine=analysis.engine_name),
+            context=replace(analysis.context, engine=analysis.engine_of(estimand)),
             fit=self._fit(loss),
             rows=tuple(r.evaluation.rows for r in analysis.estimating),
             alternative=options.alternative,

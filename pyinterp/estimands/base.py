@@ -126,11 +126,16 @@ class Case:
         The rows it was trained on, if known.
     draw : callable
         ``draw(name)`` returns the random stream for one term of this case.
+    without : callable
+        ``without(variables)`` returns what the same learner, trained on the same rows without the
+        variables, predicts for the evaluation rows, shape as `whatif.factual`; None if no column
+        is left without them. Only for what the estimand's `left_out` names.
     """
 
     whatif: WhatIf
     train: Sample | None
     draw: Callable[[str], np.random.Generator]
+    without: Callable[[tuple[str, ...]], FloatArray | None]
 
     @property
     def sample(self) -> Sample:
@@ -295,6 +300,8 @@ class Estimand:
         that is expensive.
     read : callable
         ``read(measurement)`` returns the estimate that the components give, without predictions.
+    left_out : mapping of str to tuple of str
+        Features without which every refit is trained again before it is measured.
     label : str
         Heading of the estimate's column, such as "PFI".
     title : str
@@ -331,6 +338,7 @@ class Estimand:
     floor: float | None = None
     unit: str
     notes: tuple[str, ...]
+    left_out: Features = field(default_factory=dict)
     exact: str = ""
     coverage: Mapping[tuple[str, str], str] = field(default_factory=dict)
     zero_variance: str = "all refits agree exactly, so there is no variance"

@@ -11,17 +11,17 @@ import pandas as pd
 
 from pyinterp.design import IntArray
 from pyinterp.engine import PREDICTIONS, WhatIf
-from pyinterp.errors import InferenceError, OptionError, check_choice
+from pyinterp.errors import OptionError, check_choice
 from pyinterp.estimands.base import Case, Estimand, Estimate, Features, Measurement, Subject, Terms
 from pyinterp.estimands.coverage import published, studied
+from pyinterp.estimands.relation import Relation, difference, ratio
 from pyinterp.losses import LOSSES, Loss, LossLike, choose
 from pyinterp.sample import FloatArray
 from pyinterp.samplers import Distinct, balanced
 
-__all__ = ["Permutations", "Relation", "permutation_importance", "some_pairs", "switched_losses"]
+__all__ = ["Permutations", "permutation_importance", "some_pairs", "switched_losses"]
 
 Permutations: TypeAlias = int | Literal["auto", "all"]
-Relation: TypeAlias = Literal["difference", "ratio"]
 
 LEAST_PERMUTATIONS = 10
 # Molnar et al. (2021, Table 2).
@@ -32,8 +32,6 @@ COVERAGE = {
     ("corrected", "subsampling"): published("59-96%"),
 }
 HALF_SAMPLE = {("half-sample", "half-sampling"): studied("93-99%", "irrelevant features")}
-# A feature that the model never uses can differ from 0 by the rounding of sums in another order.
-ROUNDING = 1e-12
 
 
 def permutation_importance(
@@ -99,17 +97,11 @@ def _measure(
 
 
 def _difference(measurement: Measurement) -> Estimate:
-    original = measurement["original"]
-    return _without_rounding(measurement["switched"].minus(original), original.value)
+    return difference(measurement["switched"], measurement["original"])
 
 
 def _ratio(measurement: Measurement) -> Estimate:
-    if (measurement["original"].value <= 0).any():
-        raise InferenceError(
-            "The ratio needs a positive loss, but it is 0 in some refit; use "
-            '`relation="difference"`.'
-        )
-    return measurement["switched"].over(measurement["original"])
+    return ratio(measurement["switched"], measurement["original"])
 
 
 def _coverage(loss: Loss, relation: Relation) -> Mapping[tuple[str, str], str]:
@@ -253,17 +245,4 @@ def _estimate(rows: FloatArray, donors: FloatArray, mc_variance: float = 0.0) ->
         rows=rows[:, None],
         donors=donors[:, None],
         mc_variance=np.array([mc_variance]),
-    )
-
-
-def _without_rounding(estimate: Estimate, scale: FloatArray) -> Estimate:
-    """Set terms that are 0 in every row, up to rounding, to 0."""
-    donors = estimate.donors if estimate.donors is not None else np.zeros_like(estimate.rows)
-    largest = np.maximum(np.abs(estimate.rows), np.abs(donors)).max(axis=0)
-    used = largest > ROUNDING * np.abs(scale)
-    return Estimate(
-        value=np.where(used, estimate.value, 0.0),
-        rows=np.where(used, estimate.rows, 0.0),
-        donors=np.where(used, donors, 0.0),
-        mc_variance=np.where(used, estimate.mc_variance, 0.0),
     )
