@@ -164,21 +164,23 @@ def column_positions(estimator: Any) -> str:
     for name, value in estimator.get_params(deep=True).items():
         last = name.split("__")[-1]
         if last == "transformers":  # of a ColumnTransformer: (name, transformer, columns)
-            held = any(_holds_positions(part[-1]) for part in value or ())
+            parts = [part for part in value or () if isinstance(part, tuple) and len(part) == 3]
+            held = any(_holds_numbers(columns) for _, _, columns in parts)
         else:
-            held = last in _BY_COLUMN and _holds_positions(value)
+            written = isinstance(value, str) and value[:1] in ("(", "[")  # XGBoost's "(1, -1)"
+            held = last in _BY_COLUMN and (written or _holds_numbers(value))
         if held:
             return str(name)
     return ""
 
 
-def _holds_positions(value: Any) -> bool:
+def _holds_numbers(value: Any) -> bool:
+    """Whether columns are given by numbers or a mask; a mapping is from names."""
     if isinstance(value, slice):
-        return any(_holds_positions(end) for end in (value.start, value.stop))
+        return _holds_numbers((value.start, value.stop))
     if isinstance(value, list | tuple | set | frozenset | np.ndarray):
-        return any(_holds_positions(part) for part in value)
-    # XGBoost reads "(1, -1)"; a mapping is from names.
-    return isinstance(value, int | np.number | np.bool_) or str(value)[:1] in ("(", "[")
+        return any(_holds_numbers(part) for part in value)
+    return isinstance(value, int | np.number | np.bool_)
 
 
 def _final_step(estimator: Any) -> Any:

@@ -119,7 +119,7 @@ class Analysis:
         For headers.
     seeds : Seeds
         Root of the random streams.
-    left_out : LeaveOut or None
+    leave_out : LeaveOut or None
         Trains the refits again without some variables; None if there is no learner to train.
     memory_mb : float
         Bound on the memory of one predict call's copies.
@@ -134,7 +134,7 @@ class Analysis:
     correction: float
     context: Context
     seeds: Seeds
-    left_out: LeaveOut | None = None
+    leave_out: LeaveOut | None = None
     engine: EngineName = "auto"
     memory_mb: float = 256.0
     n_jobs: int | None = None
@@ -190,13 +190,13 @@ class Analysis:
 
     def need_trainer(self) -> LeaveOut:
         """Return what trains the refits again without some variables, or say that nothing can."""
-        if self.left_out is None:
+        if self.leave_out is None:
             raise OptionError(
                 "LOCO trains the learner again without each feature, but a fitted model has no "
                 "learner to train; use the results of `pi.Learner(...).fit()`, for one model with "
                 "`pi.Holdout(0.7)`."
             )
-        return self.left_out
+        return self.leave_out
 
     @property
     def estimating(self) -> tuple[Refit, ...]:

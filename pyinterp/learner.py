@@ -293,7 +293,7 @@ class Learner:
                 correction=plan.correction(context.n_train, context.n_evaluation),
                 context=context,
                 seeds=seeds,
-                left_out=LeaveOut(
+                leave_out=LeaveOut(
                     estimator=clone(self.estimator), refits=refits, seeds=seeds, options=options
                 ),
                 engine=engine,

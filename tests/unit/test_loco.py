@@ -357,7 +357,7 @@ def test_nothing_is_trained_twice(data: pd.DataFrame) -> None:
 def test_models_without_features_are_not_kept(data: pd.DataFrame) -> None:
     res = learner(data, LinearRegression()).fit(PLAN, seed=1)
     res.loco()
-    kept = res._analysis.left_out._predictions
+    kept = res._analysis.leave_out._predictions
     assert len(kept) == 3 * PLAN.number
     assert all(isinstance(p, np.ndarray) and p.base is None for p in kept.values())
 
@@ -394,7 +394,7 @@ def test_training_takes_the_users_backend_which_changes_nothing(
         numbers = learner(data, Process(), "y ~ x + z").fit(PLAN, seed=1, n_jobs=2)
         numbers.loco()
     pd.testing.assert_frame_equal(found, expected)
-    where = {float(p[0]) for p in numbers._analysis.left_out._predictions.values()}
+    where = {float(p[0]) for p in numbers._analysis.leave_out._predictions.values()}
     assert (where == {os.getpid()}) == here
 
 
