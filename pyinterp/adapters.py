@@ -1,4 +1,4 @@
-"""Estimators from other libraries: statsmodels models as learners, and who wants class codes."""
+"""Estimators from other libraries: statsmodels models as learners, and what estimators want."""
 
 from __future__ import annotations
 
@@ -11,7 +11,24 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from pyinterp.errors import DataError, OptionError
 
-__all__ = ["needs_intercept", "statsmodels_learner", "wants_codes"]
+__all__ = [
+    "column_positions",
+    "fits_intercept",
+    "needs_intercept",
+    "statsmodels_learner",
+    "wants_codes",
+]
+
+# Parameters of scikit-learn, XGBoost, LightGBM and CatBoost that may hold positions of columns.
+_BY_COLUMN = {
+    "cat_features",
+    "categorical_features",
+    "feature_weights",
+    "interaction_constraints",
+    "interaction_cst",
+    "monotone_constraints",
+    "monotonic_cst",
+}
 
 
 class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -140,6 +157,30 @@ def fits_intercept(estimator: Any) -> bool:
 def wants_codes(estimator: Any) -> bool:
     """Whether a classifier must be given class positions 0, 1, ... instead of labels."""
     return type(_final_step(estimator)).__module__.startswith("xgboost")
+
+
+def column_positions(estimator: Any) -> str:
+    """Return the parameter by which an estimator refers to columns by position; empty if none."""
+    for name, value in estimator.get_params(deep=True).items():
+        last = name.split("__")[-1]
+        if last == "transformers":  # of a ColumnTransformer: (name, transformer, columns)
+            parts = [part for part in value or () if isinstance(part, tuple) and len(part) == 3]
+            held = any(_holds_numbers(columns) for _, _, columns in parts)
+        else:
+            written = isinstance(value, str) and value[:1] in ("(", "[")  # XGBoost's "(1, -1)"
+            held = last in _BY_COLUMN and (written or _holds_numbers(value))
+        if held:
+            return str(name)
+    return ""
+
+
+def _holds_numbers(value: Any) -> bool:
+    """Whether columns are given by numbers or a mask; a mapping is from names."""
+    if isinstance(value, slice):
+        return _holds_numbers((value.start, value.stop))
+    if isinstance(value, list | tuple | set | frozenset | np.ndarray):
+        return any(_holds_numbers(part) for part in value)
+    return isinstance(value, int | np.number | np.bool_)
 
 
 def _final_step(estimator: Any) -> Any:

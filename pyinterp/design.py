@@ -84,6 +84,10 @@ class Design(ABC):
     def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Prepare what-if copies of `frame` in which `names` take values from `donors`."""
 
+    @abstractmethod
+    def without(self, names: Sequence[str]) -> Design | None:
+        """Return the design that does without the variables `names`; None if no column is left."""
+
     def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
         """Return the categorical factors that this design itself turns into columns."""
         return {}
@@ -108,6 +112,11 @@ class ArrayDesign(Design):
         values = donors[list(names)].to_numpy(dtype=np.float64)
         return _ColumnSwap(lambda: self.encode(frame), self.driven(names), values)
 
+    def without(self, names: Sequence[str]) -> ArrayDesign | None:
+        """Return the design of the other variables."""
+        others = [v for v in self.variables if v not in names]
+        return ArrayDesign(others) if others else None
+
 
 class FrameDesign(Design):
     """Variables handed over as a DataFrame, dtypes kept: the learner encodes for itself."""
@@ -127,13 +136,18 @@ class FrameDesign(Design):
         """Overwrite the variables' columns."""
         return _FrameSwap(self.encode(frame), names, donors)
 
+    def without(self, names: Sequence[str]) -> FrameDesign | None:
+        """Return the design of the other variables."""
+        others = [v for v in self.variables if v not in names]
+        return FrameDesign(others) if others else None
+
 
 class FormulaDesign(Design):
     """Design matrix of a patsy formula, with the state learned from `frame`.
 
     Parameters
     ----------
-    terms : str
+    terms : str or patsy.ModelDesc
         Right-hand side of the formula, `.` expanded.
     frame : pandas.DataFrame
         Rows from which levels, knots and means are learned.
@@ -144,17 +158,23 @@ class FormulaDesign(Design):
     """
 
     def __init__(
-        self, terms: str, frame: pd.DataFrame, env: patsy.EvalEnvironment, *, intercept: bool
+        self,
+        terms: str | patsy.ModelDesc,
+        frame: pd.DataFrame,
+        env: patsy.EvalEnvironment,
+        *,
+        intercept: bool,
     ) -> None:
         try:
-            description = patsy.ModelDesc.from_formula(terms)
+            written = patsy.ModelDesc.from_formula(terms) if isinstance(terms, str) else terms
             with np.errstate(all="ignore"):  # infinite and missing values are reported as such
                 info = patsy.incr_dbuilder(
-                    patsy.ModelDesc([], description.rhs_termlist), lambda: iter([frame]), env
+                    patsy.ModelDesc([], written.rhs_termlist), lambda: iter([frame]), env
                 )
         except Exception as error:
             raise FormulaError(f"Can't build the terms `{terms}`: {_reason(error)}") from error
         self._terms, self._env, self._intercept, self._info = terms, env, intercept, info
+        self._frame = frame
         known = tuple(map(str, frame.columns))
         self._uses = {
             term.name(): tuple(
@@ -164,8 +184,6 @@ class FormulaDesign(Design):
         }
         used = {name for names in self._uses.values() for name in names}
         self.variables = tuple(name for name in known if name in used)
-        if not self.variables:
-            raise FormulaError("The formula must have at least one variable on its right side.")
         self.discrete = frozenset(
             name
             for factor, found in info.factor_infos.items()
@@ -205,6 +223,19 @@ class FormulaDesign(Design):
         return _RebuildSwap(
             self.encode(frame), driven, info, order, frame[list(others)], donors[list(names)]
         )
+
+    def without(self, names: Sequence[str]) -> FormulaDesign | None:
+        """Return the design of the formula without the terms that use one of `names`.
+
+        Its state is learned from the same rows. Terms that stay are coded anew: of ``0 + g + h``
+        without g, h gets a column for its first level too.
+        """
+        dropped = set(self._terms_with(names))
+        kept = [term for term in self._info.terms if term.name() not in dropped]
+        left = FormulaDesign(
+            patsy.ModelDesc([], kept), self._frame, self._env, intercept=self._intercept
+        )
+        return left if left.columns else None
 
     def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
         """Return the levels of the categorical factors, by factor name."""

@@ -7,7 +7,7 @@ import datetime
 import importlib.metadata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -24,13 +24,10 @@ from pyinterp.errors import InferenceError, OptionError, check_choice, check_mem
 from pyinterp.estimands.base import Case, Estimand, Measurement, Subject, names_of
 from pyinterp.estimands.causal import causal_effects, causal_importance, causal_share
 from pyinterp.estimands.effects import Grid, PDKind, Scale, partial_dependence
-from pyinterp.estimands.permutation import (
-    Permutations,
-    Relation,
-    Replacement,
-    permutation_importance,
-)
+from pyinterp.estimands.loco import leave_one_covariate_out
+from pyinterp.estimands.permutation import Permutations, Replacement, permutation_importance
 from pyinterp.estimands.positivity import positivity, samplers_of
+from pyinterp.estimands.relation import Relation
 from pyinterp.estimands.risk import RiskRelation, risk
 from pyinterp.estimands.variable_importance import Adjustment, amvim, cvim, mvim
 from pyinterp.importance import ImportanceResults
@@ -45,9 +42,11 @@ from pyinterp.inference import (
     gathered,
     variance,
 )
+from pyinterp.leave_out import LeaveOut
 from pyinterp.losses import LossLike, choose
 from pyinterp.refits import Refit
 from pyinterp.results import EstimandResults
+from pyinterp.sample import FloatArray
 from pyinterp.samplers import SamplerLike
 from pyinterp.seeds import Seeds
 from pyinterp.threads import shared_cores, workers
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Analysis", "Interpretable", "Options", "Reading", "context_of", "options_of"]
 
-IMPORTANCES = ("pfi", "mvim", "cvim", "amvim")
+IMPORTANCES = ("pfi", "mvim", "cvim", "amvim", "loco")
 PACKAGES = ("pyinterp-stats", "numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
 
 
@@ -132,6 +131,8 @@ class Analysis:
         For headers.
     seeds : Seeds
         Root of the random streams.
+    leave_out : LeaveOut or None
+        Trains the refits again without some variables; None if there is no learner to train.
     memory_mb : float
         Bound on the memory of one predict call's copies.
     n_jobs : int or None
@@ -145,6 +146,7 @@ class Analysis:
     correction: float
     context: Context
     seeds: Seeds
+    leave_out: LeaveOut | None = None
     engine: EngineName = "auto"
     memory_mb: float = 256.0
     n_jobs: int | None = None
@@ -163,6 +165,7 @@ class Analysis:
                 train=r.train,
                 population=self.subject.population,
                 draw=_Draws(self.seeds, r.number),
+                without=partial(self._without, r.number),
             )
             for r in self.refits
         )
@@ -172,9 +175,15 @@ class Analysis:
         """What computed the predictions."""
         return "; ".join(dict.fromkeys(case.whatif.name for case in self.cases))
 
+    def engine_of(self, estimand: Estimand) -> str:
+        """What computed the estimand, in words for headers."""
+        return "refits without features" if estimand.left_out else self.engine_name
+
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
         """Measure every refit once per `estimand.key`."""
         if estimand.key not in self._measured:
+            if estimand.left_out:
+                self.need_trainer().train(estimand.left_out, estimand.label)
             estimators = [refit.predictor.estimator for refit in self.refits]
             with shared_cores(estimators, workers(self.n_jobs)):
                 # Threads whatever the backend of the refits: models and measurements stay in
@@ -192,6 +201,16 @@ class Analysis:
                 self._measured[estimand.key] = tuple(shown)
         return self._measured[estimand.key]
 
+    def need_trainer(self) -> LeaveOut:
+        """Return what trains the refits again without some variables, or say that nothing can."""
+        if self.leave_out is None:
+            raise OptionError(
+                "LOCO trains the learner again without each feature, but a fitted model has no "
+                "learner to train; use the results of `pi.Learner(...).fit()`, for one model with "
+                "`pi.Holdout(0.7)`."
+            )
+        return self.leave_out
+
     @property
     def estimating(self) -> tuple[Refit, ...]:
         """The refits whose mean is the estimate: all, if there are only pairs."""
@@ -208,6 +227,9 @@ class Analysis:
             correction=self.correction,
             floor=estimand.floor,
         )
+
+    def _without(self, refit: int, variables: tuple[str, ...]) -> FloatArray | None:
+        return self.need_trainer().predictions(refit, variables)
 
     def _whatif(self, refit: Refit) -> WhatIf:
         return dispatch(
@@ -401,7 +423,7 @@ Sampler or mapping
         Parameters
         ----------
         measures : str or sequence of str
-            Names of methods: "pfi", "mvim", "cvim", "amvim", each with its default options.
+            Names of methods: "pfi", "mvim", "cvim", "amvim", "loco", each with its default options.
         features : str or sequence of str, optional
             As for `pfi`.
         **reading
@@ -524,6 +546,71 @@ Sampler or mapping
             share=self._results(share, reading, None),
         )
 
+    def loco(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        loss: LossLike | None = None,
+        relation: Relation = "difference",
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Leave-one-covariate-out importance (LOCO): the loss without a feature, minus with it.
+
+        .. math:: LOCO_S = E[L(Y, f_{-S}(X_C))] - E[L(Y, f(X))]
+
+        where :math:`f_{-S}` is the learner trained on the same rows without the feature (Lei et
+        al. 2018, section 6; Khan, Saarela and Kustra 2025, section 2.2). For a learner it is the
+        mean over refits. Unlike `pfi` it asks no model about rows that do not occur, and where
+        another feature can stand in for this one it is small. The truth may be negative: a learner
+        may predict better without a feature.
+
+        Every refit is trained again without each feature, under the joblib backend and `n_jobs` of
+        the fit, on the same rows and with the same seeds, so that the two differ by the feature
+        and not by chance. Without a variable of a formula all terms that use it go; if no column
+        is left, the prediction is the loss's best constant for the training rows. The models are
+        not kept, but their predictions are: other losses and relations, and features that have
+        been asked for, need no training.
+
+        Parameters
+        ----------
+        features : str or sequence of str, optional
+            Features (variables, or groups of variables, left out jointly); by default all.
+        loss : str, Loss or callable, optional
+            As for `pfi`.
+        relation : {"difference", "ratio"}
+            How the two expected losses are compared, per refit.
+        **reading
+            ``cov_type``, ``alternative``, ``p_adjust``: see `Reading`.
+
+        Returns
+        -------
+        EstimandResults
+            In units of the loss; one term per feature.
+
+        Raises
+        ------
+        OptionError
+            For a `FittedModel`, which has no learner to train, and for a learner that refers to
+            columns by position.
+        LossError
+            If the learner's predictions can't serve the loss, or no column is left and the loss
+            states no best constant.
+        RefitError
+            If the learner can't be trained without a feature, for example because it names it.
+
+        Notes
+        -----
+        Under squared loss and the true regression function f, LOCO is
+        :math:`E\,V(f(X) \mid X_C)` (Verdinelli and Wasserman 2024; Williamson et al. 2021): for a
+        linear function :math:`\beta^2 V(X_S \mid X_C)`. For an additive one of independent
+        features `pfi` is twice as large.
+        """
+        self._analysis.need_trainer()
+        estimand = leave_one_covariate_out(
+            self._analysis.subject, features, loss=loss, relation=relation
+        )
+        return self._results(estimand, reading, loss)
+
     def pd(
         self,
         features: str | Sequence[str],
@@ -634,7 +721,7 @@ Sampler or mapping
             estimand=estimand,
             evidence=evidence,
             variance=variance(evidence, options.cov_type),
-            context=replace(analysis.context, engine=analysis.engine_name),
+            context=replace(analysis.context, engine=analysis.engine_of(estimand)),
             fit=self._fit(loss),
             rows=tuple(r.evaluation.rows for r in analysis.estimating),
             alternative=options.alternative,

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import patsy
+from sklearn.base import clone
 
 from pyinterp.adapters import fits_intercept, needs_intercept
 from pyinterp.design import Design, FormulaDesign
@@ -24,6 +25,7 @@ from pyinterp.errors import (
 from pyinterp.estimands.base import Subject, features_of
 from pyinterp.fitted import FittedModel
 from pyinterp.interpretable import Analysis, Interpretable, context_of
+from pyinterp.leave_out import LeaveOut
 from pyinterp.predictive import check_estimator, is_classifier, learner_name
 from pyinterp.reading import ArrayReader, FormulaReader, Reader, Source
 from pyinterp.refits import DesignState, OnError, Refit, RefitOptions, UnseenLevels, fit_one, refit
@@ -291,6 +293,9 @@ class Learner:
                 correction=plan.correction(context.n_train, context.n_evaluation),
                 context=context,
                 seeds=seeds,
+                leave_out=LeaveOut(
+                    estimator=clone(self.estimator), refits=refits, seeds=seeds, options=options
+                ),
                 engine=engine,
                 memory_mb=memory_mb,
                 n_jobs=n_jobs,
@@ -315,8 +320,7 @@ class Learner:
             self.design.encode(population.variables),
             y,
             response,
-            seeds.stream("refits", 1),
-            reseed=reseed,
+            seeds.stream("refits", 1) if reseed else None,
         )
         return FittedModel._of_sample(
             predictor,

@@ -28,7 +28,16 @@ from pyinterp.resampling import Group, Part, Resampling, Units
 from pyinterp.sample import FloatArray, Response, Sample
 from pyinterp.seeds import Seeds
 
-__all__ = ["DesignState", "OnError", "Refit", "RefitOptions", "UnseenLevels", "fit_one", "refit"]
+__all__ = [
+    "DesignState",
+    "OnError",
+    "Refit",
+    "RefitOptions",
+    "UnseenLevels",
+    "fit_one",
+    "refit",
+    "stop",
+]
 
 OnError: TypeAlias = Literal["raise", "drop"]
 DesignState: TypeAlias = Literal["all", "refit"]
@@ -117,8 +126,7 @@ def refit(
         delayed(_attempt)(
             estimator,
             *_training(own, part),
-            seeds.stream("refits", k),
-            reseed=options.reseed,
+            seeds.stream("refits", k) if options.reseed else None,
             workers=threads.workers(options.n_jobs),
         )
         for k, (own, part) in enumerate(zip(designs, parts, strict=True), start=1)
@@ -137,7 +145,7 @@ def refit(
         if isinstance(own, Exception) or isinstance(outcome, Exception):
             error = own if isinstance(own, Exception) else outcome
             if options.on_error == "raise":
-                _stop(fits)
+                stop(fits)
                 raise RefitError(_failed(k, len(parts), error)) from error
             failed.append((k, error))
         else:
@@ -151,19 +159,18 @@ def fit_one(
     matrix: Matrix,
     y: FloatArray,
     response: Response,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None,
     *,
-    reseed: bool = True,
     workers: int = 1,
 ) -> Predictor:
     """Train a clone of `estimator` on design rows `matrix` and responses `y`.
 
     As one of several `workers` it uses its share of the cores.
     Every ``random_state`` inside the estimator, those of a pipeline's steps included, gets its own
-    seed from `rng` unless `reseed` is False.
+    seed from `rng`; without `rng` they stay as they are.
     """
     own = clone(estimator)
-    if reseed:
+    if rng is not None:
         names = sorted(k for k in own.get_params(deep=True) if k.split("__")[-1] == "random_state")
         seeds = rng.integers(2**31 - 1, size=len(names))
         own.set_params(**{name: int(s) for name, s in zip(names, seeds, strict=True)})
@@ -187,15 +194,14 @@ def _attempt(
     matrix: Matrix | Exception,
     y: FloatArray,
     response: Response,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None,
     *,
-    reseed: bool,
     workers: int,
 ) -> Predictor | Exception:
     if isinstance(matrix, Exception):
         return matrix
     try:
-        return fit_one(estimator, matrix, y, response, rng, reseed=reseed, workers=workers)
+        return fit_one(estimator, matrix, y, response, rng, workers=workers)
     except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by refit
         return error
 
@@ -241,8 +247,8 @@ def _check_levels(design: Design, part: Part) -> None:
             )
 
 
-def _stop(fits: Generator[Any, None, None]) -> None:
-    """Cancel the refits that are still under way, of which joblib would warn."""
+def stop(fits: Generator[Any, None, None]) -> None:
+    """Cancel the fits that are still under way, of which joblib would warn."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         fits.close()

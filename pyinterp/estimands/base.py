@@ -129,12 +129,17 @@ class Case:
         All rows, of which evaluation and training rows are part.
     draw : callable
         ``draw(name)`` returns the random stream for one term of this case.
+    without : callable
+        ``without(variables)`` returns what the same learner, trained on the same rows without the
+        variables, predicts for the evaluation rows, shape as `whatif.factual`; None if no column
+        is left without them. Only for what the estimand's `left_out` names.
     """
 
     whatif: WhatIf
     train: Sample | None
     population: Sample
     draw: Callable[[str], np.random.Generator]
+    without: Callable[[tuple[str, ...]], FloatArray | None]
     _laws: dict[tuple[Sampler, tuple[str, ...]], Law] = field(default_factory=dict)
 
     @property
@@ -309,6 +314,8 @@ class Estimand:
         that is expensive.
     read : callable
         ``read(measurement)`` returns the estimate that the components give, without predictions.
+    left_out : mapping of str to tuple of str
+        Features without which every refit is trained again before it is measured.
     label : str
         Heading of the estimate's column, such as "PFI".
     title : str
@@ -351,6 +358,7 @@ class Estimand:
     floor: float | None = None
     unit: str
     notes: tuple[str, ...]
+    left_out: Features = field(default_factory=dict)
     exact: str = ""
     coverage: Mapping[tuple[str, str], str] = field(default_factory=dict)
     zero_variance: str = "all refits agree exactly, so there is no variance"

@@ -9,19 +9,18 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.errors import InferenceError, OptionError, check_choice
+from pyinterp.errors import OptionError, check_choice
 from pyinterp.estimands.base import Case, Estimand, Estimate, Features, Measurement, Subject, Terms
 from pyinterp.estimands.coverage import published, studied
 from pyinterp.estimands.positivity import laws_parts, positivity, samplers_of
 from pyinterp.estimands.redrawn import redrawn_losses
+from pyinterp.estimands.relation import Relation, difference, ratio
 from pyinterp.estimands.switched import Permutations, switched_losses
 from pyinterp.losses import LOSSES, Loss, LossLike, choose
-from pyinterp.sample import FloatArray
 from pyinterp.samplers import Sampler, SamplerLike
 
-__all__ = ["Permutations", "Relation", "Replacement", "difference", "permutation_importance"]
+__all__ = ["Permutations", "Replacement", "permutation_importance"]
 
-Relation: TypeAlias = Literal["difference", "ratio"]
 Replacement: TypeAlias = Literal["marginal"] | SamplerLike
 
 # Molnar et al. (2021, Table 2).
@@ -32,8 +31,6 @@ COVERAGE = {
     ("corrected", "subsampling"): published("59-96%"),
 }
 HALF_SAMPLE = {("half-sample", "half-sampling"): studied("93-99%", "irrelevant features")}
-# A feature that the model never uses can differ from 0 by the rounding of sums in another order.
-ROUNDING = 1e-12
 
 
 def permutation_importance(
@@ -68,7 +65,7 @@ def permutation_importance(
         measure=partial(
             _measure, features=chosen, loss=used, permutations=permutations, samplers=samplers
         ),
-        read=difference if relation == "difference" else _ratio,
+        read=_difference if relation == "difference" else _ratio,
         label=label,
         title=f"{'Conditional p' if conditional else 'P'}ermutation feature importance",
         description=f"{label} ({used.name}{', ratio' if relation == 'ratio' else ''})",
@@ -111,19 +108,12 @@ def _measure(
     }
 
 
-def difference(measurement: Measurement) -> Estimate:
-    """Return the mean loss with the feature replaced less the mean loss as it is."""
-    original = measurement["original"]
-    return _without_rounding(measurement["switched"].minus(original), original.value)
+def _difference(measurement: Measurement) -> Estimate:
+    return difference(measurement["switched"], measurement["original"])
 
 
 def _ratio(measurement: Measurement) -> Estimate:
-    if (measurement["original"].value <= 0).any():
-        raise InferenceError(
-            "The ratio needs a positive loss, but it is 0 in some refit; use "
-            '`relation="difference"`.'
-        )
-    return measurement["switched"].over(measurement["original"])
+    return ratio(measurement["switched"], measurement["original"])
 
 
 def _coverage(loss: Loss, relation: Relation) -> Mapping[tuple[str, str], str]:
@@ -178,16 +168,3 @@ def _check_permutations(permutations: object) -> None:
 
 def _varies(column: pd.Series[Any]) -> bool:
     return bool((column != column.iloc[0]).any())
-
-
-def _without_rounding(estimate: Estimate, scale: FloatArray) -> Estimate:
-    """Set terms that are 0 in every row, up to rounding, to 0."""
-    donors = estimate.donors if estimate.donors is not None else np.zeros_like(estimate.rows)
-    largest = np.maximum(np.abs(estimate.rows), np.abs(donors)).max(axis=0)
-    used = largest > ROUNDING * np.abs(scale)
-    return Estimate(
-        value=np.where(used, estimate.value, 0.0),
-        rows=np.where(used, estimate.rows, 0.0),
-        donors=np.where(used, donors, 0.0),
-        mc_variance=np.where(used, estimate.mc_variance, 0.0),
-    )

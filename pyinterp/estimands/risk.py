@@ -12,7 +12,7 @@ from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subje
 from pyinterp.losses import Loss, LossLike, choose
 from pyinterp.sample import FloatArray
 
-__all__ = ["RiskRelation", "risk"]
+__all__ = ["RiskRelation", "best_constant", "risk"]
 
 RiskRelation: TypeAlias = Literal["loss", "explained"]
 
@@ -54,15 +54,25 @@ def risk(
     )
 
 
+def best_constant(case: Case, loss: Loss) -> FloatArray | None:
+    """Return the best constant prediction of the training rows, for every evaluation row.
+
+    Of the evaluation rows if those that trained are not known; None if the loss states none.
+    """
+    if loss.constant is None:
+        return None
+    trained = None if case.train is None else case.train.y
+    best = loss.constant(case.y if trained is None else trained)
+    factual = case.whatif.factual
+    if factual.ndim == 2 and len(best) < factual.shape[1]:  # last classes absent in training
+        best = np.pad(best, (0, factual.shape[1] - len(best)))
+    return np.asarray(np.broadcast_to(best, factual.shape))
+
+
 def _measure(case: Case, *, loss: Loss) -> Measurement:
     measured = {"loss": Estimate.of_rows(loss(case.y, case.whatif.factual)[:, None])}
-    if loss.constant is not None:
-        trained = None if case.train is None else case.train.y
-        best = loss.constant(case.y if trained is None else trained)
-        factual = case.whatif.factual
-        if factual.ndim == 2 and len(best) < factual.shape[1]:  # last classes absent in training
-            best = np.pad(best, (0, factual.shape[1] - len(best)))
-        constant: FloatArray = np.broadcast_to(best, factual.shape)
+    constant = best_constant(case, loss)
+    if constant is not None:
         measured["constant"] = Estimate.of_rows(loss(case.y, constant)[:, None])
     return measured
 

@@ -12,13 +12,9 @@ import numpy as np
 from pyinterp.errors import OptionError, check_choice
 from pyinterp.estimands.accumulated import additive_importance
 from pyinterp.estimands.base import Estimand, Estimate, Measurement, Subject
-from pyinterp.estimands.permutation import (
-    Permutations,
-    Replacement,
-    difference,
-    permutation_importance,
-)
+from pyinterp.estimands.permutation import Permutations, Replacement, permutation_importance
 from pyinterp.estimands.positivity import samplers_of
+from pyinterp.estimands.relation import difference
 from pyinterp.samplers import SamplerLike
 from pyinterp.samplers.covariates import is_category
 
@@ -144,7 +140,7 @@ def _not_linear(subject: Subject, variables: tuple[str, ...]) -> str:
 
 
 def _adjusted(measurement: Measurement, *, linear: np.ndarray) -> Estimate:
-    conditional = difference(measurement)
+    conditional = difference(measurement["switched"], measurement["original"])
     left, variance = measurement["unexplained"], measurement["variance"]
     with np.errstate(invalid="ignore", divide="ignore"):
         share = left.value / variance.value  # 1 - R²

@@ -82,7 +82,8 @@ class HalfSampleVariance(Variance):
         """Return statistic and p-value of the null-variance test; missing without variance."""
         if self.floor is None:
             raise InferenceError(
-                "The null-variance test is for importances, which are at least 0 at the truth."
+                "The null-variance test is for importances that are at least 0 at the truth: PFI, "
+                "but not LOCO."
             )
         spread = np.sqrt(self.under_null)
         missing = np.full(len(spread), np.nan)

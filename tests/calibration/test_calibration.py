@@ -85,6 +85,22 @@ def test_null_feature_is_rejected_at_most_at_the_nominal_size(datasets: int) -> 
     assert rejected <= 0.07 + margin(0.05, datasets, 400)
 
 
+@pytest.mark.parametrize(
+    "datasets",
+    [pytest.param(25, id="reduced"), pytest.param(400, id="full", marks=pytest.mark.calibration)],
+)
+def test_loco_of_a_null_feature_is_rejected_at_most_at_the_nominal_size(datasets: int) -> None:
+    rng = np.random.default_rng(92)
+    p = []
+    for k in range(datasets):
+        X = rng.normal(size=(100, 3))
+        y = X[:, 0] - X[:, 1] + rng.normal(size=100)
+        p.append(pi.Learner(y, X, LinearRegression()).fit(seed=k).loco("x3").pvalues["x3"])
+    rejected = np.mean(np.array(p) < 0.05)
+    print(f"\nLOCO of a null feature rejected at 5%: {rejected} of {datasets} data sets")
+    assert rejected <= 0.05 + margin(0.05, datasets, 400)
+
+
 def test_fresh_draws_cover_the_expected_importance() -> None:
     # "Ideal" setting of Molnar et al., c = 0. The truth: 10,000 independent refits of n = 100.
     def draw(rng: np.random.Generator) -> pd.DataFrame:

@@ -165,6 +165,11 @@ def assert_readable(results: EstimandResults, terms: int, *, exact_zero_ok: bool
     assert "<table" in results._repr_html_()
 
 
+def can_be_left_out(cell: Served) -> list[str]:
+    """Pipelines here name `g`, and can't be trained without it."""
+    return ["x", "z"] if hasattr(cell.estimator, "steps") else ["x", "z", "g"]
+
+
 Ask = Callable[[Any], EstimandResults]
 EFFECTS: dict[str, tuple[Ask, int]] = {
     "pd": (lambda r: r.pd("x", points=4), 4),
@@ -178,7 +183,7 @@ EFFECTS: dict[str, tuple[Ask, int]] = {
 
 @pytest.mark.parametrize(("name", "response"), CELLS, ids=str)
 def test_cell(name: str, response: str) -> None:
-    """PFI with every loss, PD in every form and the loss, for refits and for one model."""
+    """PFI with every loss, PD in every form and the loss, for refits and for one model; LOCO."""
     cell, model = served(name, response), learner(name, response)
     curves = 3 if response == "three" else 1
     refits = model.fit(PLAN, seed=1)
@@ -193,6 +198,15 @@ def test_cell(name: str, response: str) -> None:
         assert_readable(level.loss(relation="explained"), 1)
         for ask, terms in EFFECTS.values():
             assert_readable(ask(level), terms * curves)
+    left_out = can_be_left_out(cell)
+    for loss in sorted(cell.losses - {"gamma" if response == "count" else ""}):
+        assert_readable(refits.loco(left_out, loss=loss), len(left_out))
+        assert_readable(refits.loco(left_out, loss=loss, relation="ratio"), len(left_out))
+    with pytest.raises(OptionError, match="no learner to train"):
+        level_model.loco()
+    if "g" not in left_out:
+        with pytest.raises(RefitError, match="LOCO trains the learner without `g`, but refit 1"):
+            refits.loco("g")
     if response in CLASSES:
         assert refits.refits[0].predictor.classes == CLASSES[response]
         if "log" in cell.losses:
@@ -238,7 +252,12 @@ def test_a_model_fitted_elsewhere_gives_what_the_learner_gives(name: str, respon
 )
 def test_plots_draw(name: str, response: str) -> None:
     results = learner(name, response).fit(PLAN, seed=1)
-    for ask in (lambda r: r.pfi(), lambda r: r.loss(), *(ask for ask, _ in EFFECTS.values())):
+    for ask in (
+        lambda r: r.pfi(),
+        lambda r: r.loco(["x", "z"]),
+        lambda r: r.loss(),
+        *(ask for ask, _ in EFFECTS.values()),
+    ):
         assert ask(results).plot().draw().axes
 
 
@@ -249,7 +268,12 @@ def test_plots_draw(name: str, response: str) -> None:
 def test_jobs_change_nothing(name: str, response: str) -> None:
     one = learner(name, response).fit(PLAN, seed=1)
     two = learner(name, response).fit(PLAN, seed=1, n_jobs=2)
-    for ask in (lambda r: r.pfi(), lambda r: r.pfi(permutations=3), EFFECTS["surface"][0]):
+    for ask in (
+        lambda r: r.pfi(),
+        lambda r: r.pfi(permutations=3),
+        lambda r: r.loco(),
+        EFFECTS["surface"][0],
+    ):
         pd.testing.assert_frame_equal(ask(one).summary_frame(), ask(two).summary_frame())
 
 

@@ -10,16 +10,20 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import BaggingClassifier
+from sklearn.compose import (
+    TransformedTargetRegressor,
+    make_column_selector,
+    make_column_transformer,
+)
+from sklearn.ensemble import BaggingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from xgboost import XGBClassifier
+from xgboost import XGBClassifier, XGBRegressor
 
 import pyinterp as pi
-from pyinterp.adapters import fits_intercept, needs_intercept, wants_codes
+from pyinterp.adapters import column_positions, fits_intercept, needs_intercept, wants_codes
 from pyinterp.errors import OptionError
 
 SAME = 1e-9  # iterative fits of the same model from the same start
@@ -148,3 +152,36 @@ def test_xgboost_gets_codes_and_shows_labels(data: pd.DataFrame, estimator: Any)
 
 def test_others_get_labels() -> None:
     assert not wants_codes(LogisticRegression())
+
+
+def columns(chosen: Any) -> Any:
+    return make_pipeline(make_column_transformer((StandardScaler(), chosen)), LinearRegression())
+
+
+@pytest.mark.parametrize(
+    ("estimator", "where"),
+    [
+        (LinearRegression(), ""),
+        (columns(["x", "[z]"]), ""),
+        (columns("(x)"), ""),
+        (columns(slice("x", "z")), ""),
+        (columns(make_column_selector(dtype_include="number")), ""),
+        (columns([0, 1]), "columntransformer__transformers"),
+        (columns(1), "columntransformer__transformers"),
+        (columns(slice(1, None)), "columntransformer__transformers"),
+        (columns(np.array([True, False])), "columntransformer__transformers"),
+        (TransformedTargetRegressor(columns([0])), "regressor__columntransformer__transformers"),
+        (HistGradientBoostingRegressor(), ""),
+        (HistGradientBoostingRegressor(categorical_features=["g"]), ""),
+        (HistGradientBoostingRegressor(monotonic_cst={"x": 1}), ""),
+        (HistGradientBoostingRegressor(categorical_features=[2]), "categorical_features"),
+        (HistGradientBoostingRegressor(interaction_cst=[{0, 1}]), "interaction_cst"),
+        (XGBRegressor(monotone_constraints={"x": 1}), ""),
+        (XGBRegressor(monotone_constraints="(1, -1)"), "monotone_constraints"),
+        (XGBRegressor(monotone_constraints=(1, -1)), "monotone_constraints"),
+        (XGBRegressor(interaction_constraints=[["x", "z"]]), ""),
+        (XGBRegressor(interaction_constraints="[[0, 1]]"), "interaction_constraints"),
+    ],
+)
+def test_who_refers_to_columns_by_position(estimator: Any, where: str) -> None:
+    assert column_positions(estimator) == where

@@ -137,6 +137,55 @@ def test_driven_names_the_columns_of_every_term_that_uses_the_variable() -> None
     assert both == ["C(g)[T.b]", "C(g)[T.c]", "x:z", "z"]
 
 
+@pytest.mark.parametrize(
+    ("terms", "names", "left"),
+    [
+        ("x + I(x**2) + x:z + C(g) + z", ["x"], "C(g) + z"),
+        ("x + I(x**2) + x:z + C(g) + z", ["g", "z"], "x + I(x**2)"),
+        ("standardize(z)*g + x", ["x"], "standardize(z)*g"),
+        ("bs(z, df=4) + np.abs(x):g", ["g"], "bs(z, df=4)"),
+        # Dropping columns would leave no constant, and z no slope at the first level of h.
+        ("0 + g + h", ["g"], "0 + h"),
+        ("z:g + z:h + x", ["g"], "z:h + x"),
+        ("Q('x') + z", ["x"], "z"),
+    ],
+)
+def test_a_formula_without_a_variable_is_that_without_its_terms(
+    terms: str, names: list[str], left: str
+) -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(24, 2)), columns=["x", "z"]).assign(
+        g=np.tile(["a", "b", "c"], 8), h=np.tile(["u", "v"], 12)
+    )
+    for intercept in (True, False):
+        whole = FormulaDesign(terms, frame, ENV, intercept=intercept)
+        expected = FormulaDesign(left, frame, ENV, intercept=intercept)
+        found = whole.without(names)
+        assert found is not None
+        assert set(found.columns) == set(expected.columns)
+        order = [found.columns.index(c) for c in expected.columns]
+        rows = frame.iloc[::3]  # encoded with the state of all rows
+        np.testing.assert_array_equal(found.encode(rows)[:, order], expected.encode(rows))
+        assert found.variables == expected.variables
+
+
+def test_without_all_variables_nothing_is_left_but_an_intercept() -> None:
+    frame = pd.DataFrame({"x": np.arange(6.0), "z": np.ones(6), "g": list("ababab")})
+    assert FormulaDesign("x + g", frame, ENV, intercept=False).without(["x", "g"]) is None
+    assert FormulaDesign("g + g:x", frame, ENV, intercept=False).without(["g"]) is None
+    assert FormulaDesign("0 + x", frame, ENV, intercept=True).without(["x"]) is None
+    constant = FormulaDesign("x*g", frame, ENV, intercept=True).without(["x", "g"])
+    assert constant is not None
+    assert constant.columns == ("Intercept",)
+    np.testing.assert_array_equal(constant.encode(frame[:4]), np.ones((4, 1)))
+    for kind in (FrameDesign, ArrayDesign):
+        left = kind(["x", "z"]).without(["x"])
+        assert left is not None
+        assert left.columns == ("z",)
+        np.testing.assert_array_equal(values_of(left.encode(frame)), np.ones((6, 1)))
+        assert kind(["x", "z"]).without(["z", "x"]) is None
+
+
 def test_swap_leaves_its_inputs_alone() -> None:
     frame = pd.DataFrame({"x": np.arange(6.0), "z": np.arange(6.0), "g": list("ababab")})
     before = frame.copy()

@@ -63,6 +63,21 @@ def test_learners_get_their_share_and_their_settings_back(wrap, told, share) -> 
     assert [r.n_jobs for r in learners] == [told] * 3
 
 
+def test_training_without_features_takes_its_share_too() -> None:
+    class Told(Recorder):
+        """Predicts how many threads it was told to use, in training and when it predicts."""
+
+        def predict(self, X: Any) -> Any:
+            return np.full(len(X), 10.0 * self.trained_with_ + self.n_jobs)
+
+    for n_jobs, expected in ((2, 22.0), (None, -11.0)):
+        results, _ = fitted(Told(-1), n_jobs=n_jobs)
+        with parallel_config(backend="threading"):
+            results.loco()
+        predicted = results._analysis.leave_out._predictions.values()
+        assert {float(v) for p in predicted for v in p} == {expected}
+
+
 def test_one_worker_leaves_learners_alone() -> None:
     results, learners = fitted(Recorder(-1), n_jobs=None)
     results.pfi()

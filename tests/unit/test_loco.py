@@ -1,0 +1,503 @@
+"""LOCO: loops by hand, comparisons of learners, exact expectations, and what can't be left out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import patsy
+import pytest
+import statsmodels.api as sm
+from joblib import parallel_config
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import (
+    BaggingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+from pyinterp.errors import InferenceError, LossError, OptionError, RefitError
+from pyinterp.inference import Half
+from pyinterp.refits import Refit
+
+# The same fits in another order of operations: rounding of sums of some dozen terms.
+EXACT = 1e-12
+PLAN = pi.HalfSampling(3, pairs=5)
+FORMULA = "y ~ x*g + I(x**2) + z"
+WITHOUT = {"x": "z + g", "g": "x + I(x**2) + z", "z": "x*g + I(x**2)"}
+
+
+def learner(data: pd.DataFrame, estimator: Any, formula: str = FORMULA, **options: Any) -> Any:
+    return pi.Learner.from_formula(formula, data, estimator, **options)
+
+
+def each(results: pi.EstimandResults, refits: Sequence[Refit]) -> Iterator[tuple[Refit, Any]]:
+    """Pair every refit, those in pairs included, with its estimate."""
+    halves: list[Half] = [half for pair in results.evidence.pairs for half in pair]
+    found = [*results.evidence.estimates, *(half.estimate for half in halves)]
+    yield from zip(refits, found, strict=True)
+
+
+def test_least_squares_equals_a_loop_over_all_refits(data: pd.DataFrame) -> None:
+    res = learner(data, LinearRegression()).fit(PLAN, seed=1)
+    found = res.loco()
+    assert list(found.params.index) == ["x", "z", "g"]
+    y = data["y"].to_numpy()
+    designs = [
+        patsy.dmatrix(f, data) for f in (FORMULA.partition("~")[2], *map(WITHOUT.get, "xzg"))
+    ]
+    refits = res._analysis.refits
+    assert len(refits) == 13
+    for refit, estimate in each(found, refits):
+        train, rows = refit.train_rows, refit.evaluation.rows
+        losses = []
+        for design in designs:
+            X = np.asarray(design)
+            beta = np.linalg.lstsq(X[train], y[train])[0]
+            losses.append((y[rows] - X[rows] @ beta) ** 2)
+        apart = np.column_stack(losses[1:]) - losses[0][:, None]
+        np.testing.assert_allclose(estimate.rows, apart, atol=EXACT)
+        np.testing.assert_allclose(estimate.value, apart.mean(axis=0), atol=EXACT)
+        assert estimate.donors is None
+    assert (found.mcse == 0).all()
+
+
+FOREST = RandomForestRegressor(4, max_features=0.7)
+CASES: dict[str, tuple[str, str, str, Any, dict[str, Any]]] = {
+    "square and interaction": (FORMULA, "x", "y ~ z + g", LinearRegression(), {}),
+    "factor": (FORMULA, "g", "y ~ x + I(x**2) + z", LinearRegression(), {}),
+    "coded anew": ("y ~ 0 + g + h", "g", "y ~ 0 + h", LinearRegression(fit_intercept=False), {}),
+    "slopes coded anew": ("y ~ z:g + z:h + x", "g", "y ~ z:h + x", LinearRegression(), {}),
+    "state of all rows": ("y ~ standardize(z) + x", "x", "y ~ standardize(z)", Ridge(9), {}),
+    "state of each refit": (
+        "y ~ standardize(z) + x", "x", "y ~ standardize(z)", Ridge(9), {"design_state": "refit"},
+    ),
+    "splines": ("y ~ bs(z, df=4) + x", "x", "y ~ bs(z, df=4)", LinearRegression(), {}),
+    "intercept column": ("y ~ x + g", "g", "y ~ x", pi.statsmodels_learner(sm.OLS), {}),
+    "group": ("y ~ x*g + z", "both", "y ~ z", LinearRegression(), {"groups": {"both": ["g", "x"]}}),
+    "forest": ("y ~ x + z + g", "z", "y ~ x + g", FOREST, {}),
+    "seeds within": (
+        "y ~ x + z + g",
+        "g",
+        "y ~ x + z",
+        make_pipeline(
+            QuantileTransformer(n_quantiles=9), BaggingRegressor(DecisionTreeRegressor(), 3)
+        ),
+        {},
+    ),
+    "frame": ("y ~ x + z", "z", "y ~ x", DecisionTreeRegressor(), {"design": "frame"}),
+    "frame by dtype": (
+        "y ~ x + z + g",
+        "g",
+        "y ~ x + z",
+        make_pipeline(
+            make_column_transformer(
+                (OneHotEncoder(), make_column_selector(dtype_include="category")),
+                remainder=StandardScaler(),
+            ),
+            LinearRegression(),
+        ),
+        {"design": "frame"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("plan", [PLAN, pi.Bootstrap(4)], ids=["halves", "bootstrap"])
+def test_it_is_the_comparison_with_the_learner_without_it(
+    data: pd.DataFrame, case: str, plan: Any
+) -> None:
+    """Estimates, standard errors, intervals and tests are those of the two learners."""
+    formula, feature, without, estimator, options = CASES[case]
+    data = data.assign(h=np.tile(["u", "v", "v"], 20), g=data["g"].astype("category"))
+    whole = learner(data, estimator, formula, **options).fit(plan, seed=3)
+    own = {k: v for k, v in options.items() if k != "groups"}
+    rest = learner(data, estimator, without, **own).fit(plan, seed=3)
+    expected, found = pi.compare(rest, whole).summary_frame(), whole.loco(feature).summary_frame()
+    assert list(found.index) == [feature]
+    np.testing.assert_allclose(found.to_numpy(), expected.to_numpy(), rtol=1e-9, atol=EXACT)
+
+
+def test_seeds_of_the_estimator_are_kept_if_refits_kept_them(data: pd.DataFrame) -> None:
+    forest = RandomForestRegressor(3, random_state=7)
+    whole = learner(data, forest, "y ~ x + z").fit(PLAN, seed=3, reseed=False)
+    rest = learner(data, forest, "y ~ z").fit(PLAN, seed=3, reseed=False)
+    np.testing.assert_allclose(
+        whole.loco("x").params, pi.compare(rest, whole).params, rtol=0, atol=EXACT
+    )
+    again = learner(data, forest, "y ~ x + z").fit(PLAN, seed=3, reseed=False)
+    assert whole.loco("x").params["x"] == again.loco("x").params["x"]
+
+
+def test_arrays(data: pd.DataFrame) -> None:
+    X = data[["x", "z"]].to_numpy()
+    res = pi.Learner(data["y"], X, LinearRegression()).fit(PLAN, seed=1)
+    rest = pi.Learner(data["y"], X[:, [1]], LinearRegression()).fit(PLAN, seed=1)
+    expected = rest.loss().params.iloc[0] - res.loss().params.iloc[0]
+    assert res.loco("x1").params["x1"] == pytest.approx(expected, abs=EXACT)
+
+
+LEARNERS = [LogisticRegression(), RandomForestClassifier(4)]
+
+
+@pytest.mark.parametrize("estimator", LEARNERS, ids=lambda e: type(e).__name__)
+def test_a_classifier_is_measured_by_its_log_loss(data: pd.DataFrame, estimator: Any) -> None:
+    res = learner(data, estimator, "g ~ x + z").fit(pi.Bootstrap(3), seed=2)
+    found = res.loco()
+    for refit, estimate in each(found, res.refits):
+        assert refit.train is not None
+        train, rows = data.iloc[refit.train_rows], data.iloc[refit.evaluation.rows]
+        states = {
+            k: v for k, v in refit.predictor.estimator.get_params().items() if k == "random_state"
+        }  # the seed of the refit
+        losses = []
+        for columns in (["x", "z"], ["z"], ["x"]):
+            model = type(estimator)(**{**estimator.get_params(), **states})
+            model.fit(train[columns].to_numpy(), train["g"])
+            p = model.predict_proba(rows[columns].to_numpy())
+            own = p[np.arange(len(rows)), np.searchsorted(model.classes_, rows["g"])]
+            losses.append(-np.log(np.clip(own, np.finfo(float).eps, 1)))
+        expected = np.column_stack(losses[1:]) - losses[0][:, None]
+        np.testing.assert_allclose(estimate.rows, expected, atol=EXACT)
+    assert "LOCO (log loss)" in str(found.summary())
+
+
+def risk_of_least_squares(noise: float, n: int, p: int) -> float:
+    """Expected squared error out of sample: p Gaussian features and an intercept, n rows."""
+    return noise * (n + 1) / n * (n - 2) / (n - p - 2)
+
+
+def test_expectation_for_gaussian_features_is_exact() -> None:
+    # Without x_j the model of Gaussian features is linear again, with noise variance
+    # s² + beta_j² V(X_j | X_-j) and one coefficient less: at n -> infinity LOCO is the second part.
+    n, beta, noise = 120, np.array([1.0, 0.7, 0.0, 0.5]), 1.0
+    law = np.eye(4)
+    law[0, 1] = law[1, 0] = 0.6
+    root = np.linalg.cholesky(law)
+    conditional = 1 / np.diag(np.linalg.inv(law))
+    np.testing.assert_allclose(conditional, [0.64, 0.64, 1, 1])
+
+    def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        X = rng.normal(size=(n, 4)) @ root.T
+        return X @ beta + rng.normal(scale=np.sqrt(noise), size=n), X
+
+    plan = pi.FreshDraws(draw, 400, fraction=0.3)
+    res = pi.Learner(*draw(np.random.default_rng(0)), LinearRegression()).fit(plan, seed=1)
+    n_train = res.refits[0].n_train
+    expected = [
+        risk_of_least_squares(noise + b**2 * v, n_train, 3)
+        - risk_of_least_squares(noise, n_train, 4)
+        for b, v in zip(beta, conditional, strict=True)
+    ]
+    found = res.loco()
+    errors = np.abs(found.params - expected) / found.bse
+    assert (errors < 4).all(), errors
+    assert (np.abs(np.array(expected) - beta**2 * conditional) < 0.1).all()
+    # The truth of an irrelevant feature is below 0, which is why there is no floor at 0.
+    assert found.params["x3"] < -4 * found.bse["x3"]
+
+
+@pytest.mark.parametrize("estimator", [LinearRegression(), RandomForestRegressor(3)])
+def test_without_the_only_feature_the_best_constant_predicts(
+    data: pd.DataFrame, estimator: Any
+) -> None:
+    res = learner(data, estimator, "y ~ x + I(x**2)").fit(PLAN, seed=1)
+    for name, constant in {"squared": np.mean, "absolute": np.median}.items():
+        found = res.loco(loss=name)
+        for refit, estimate in each(found, res._analysis.refits):
+            y, rows = data["y"].to_numpy(), refit.evaluation.rows
+            predicted = refit.predictor(refit.design.encode(refit.evaluation.variables))
+            power = {"squared": 2, "absolute": 1}[name]
+            best = np.abs(y[rows] - constant(y[refit.train_rows])) ** power
+            own = np.abs(y[rows] - predicted) ** power
+            np.testing.assert_allclose(estimate.rows[:, 0], best - own, atol=EXACT)
+
+
+def test_without_the_only_feature_classes_have_their_shares(data: pd.DataFrame) -> None:
+    res = learner(data, LogisticRegression(), "g ~ x").fit(pi.Bootstrap(3), seed=1)
+    for refit, estimate in each(res.loco(), res.refits):
+        shares = data["g"].iloc[refit.train_rows].value_counts(normalize=True)
+        best = -np.log(shares[data["g"].iloc[refit.evaluation.rows]].to_numpy())
+        own = res.loss().evidence.estimates[refit.number - 1].rows[:, 0]
+        np.testing.assert_allclose(estimate.rows[:, 0], best - own, atol=EXACT)
+
+
+def test_without_all_features_an_intercept_column_is_left(data: pd.DataFrame) -> None:
+    # statsmodels models are given the intercept: without x they still learn a mean.
+    ols = learner(data, pi.statsmodels_learner(sm.OLS), "y ~ x").fit(PLAN, seed=1)
+    own = learner(data, LinearRegression(), "y ~ x").fit(PLAN, seed=1)
+    np.testing.assert_allclose(ols.loco().params, own.loco().params, atol=EXACT)
+    assert np.isfinite(ols.loco(loss="huber").params).all()
+
+
+@pytest.mark.parametrize(
+    ("formula", "feature", "groups"),
+    [("y ~ x", "x", None), ("y ~ x + z", "all", {"all": ["x", "z"]}), ("y ~ g + g:x", "g", None)],
+)
+def test_without_any_column_the_loss_needs_a_best_constant(
+    data: pd.DataFrame, formula: str, feature: str, groups: Mapping[str, Sequence[str]] | None
+) -> None:
+    res = learner(data, LinearRegression(), formula, groups=groups).fit(PLAN, seed=1)
+    with pytest.raises(LossError, match=f"Without `{feature}` no column is left .*`Huber loss`"):
+        res.loco(feature, loss="huber")
+    assert np.isfinite(res.loco(feature).params).all()
+
+
+def test_the_ratio_is_loss_without_over_loss_with(data: pd.DataFrame) -> None:
+    res = learner(data, LinearRegression()).fit(PLAN, seed=1)
+    difference, ratio = res.loco(), res.loco(relation="ratio")
+    losses = res.loss().refit_frame()["loss"]
+    expected = 1 + difference.refit_frame().div(losses, axis=0)
+    np.testing.assert_allclose(ratio.refit_frame(), expected, rtol=EXACT)
+    assert (difference.null, ratio.null) == (0.0, 1.0)
+    perfect = data.assign(y=data["x"])
+    exact = learner(perfect, DecisionTreeRegressor(), "y ~ x + z").fit(
+        pi.FreshDraws(lambda _: pd.concat([perfect, perfect]), 3, fraction=0.5), seed=1
+    )
+    with pytest.raises(InferenceError, match="ratio needs a positive loss"):
+        exact.loco("z", relation="ratio")
+
+
+@pytest.mark.parametrize(
+    "estimator", [LinearRegression(), DecisionTreeRegressor(max_depth=2), Ridge()]
+)
+def test_a_constant_column_has_exactly_0_and_no_interval(
+    data: pd.DataFrame, estimator: Any
+) -> None:
+    res = learner(data.assign(k=7.0), estimator, "y ~ x + k").fit(PLAN, seed=1)
+    found = res.loco()
+    assert found.params["k"] == 0
+    assert found.bse["k"] == 0
+    assert found.params["x"] > 0
+    text = " ".join(str(found.summary()).split())
+    assert "No interval for k: the learner predicts the same without it in every refit" in text
+
+
+def test_the_table_says_what_it_holds(data: pd.DataFrame) -> None:
+    res = learner(data, LinearRegression()).fit(seed=1)
+    text = " ".join(str(res.loco().summary()).split())
+    for part in (
+        "Leave-one-covariate-out importance, learner",
+        "LOCO (squared error)",
+        "Engine: refits without features",
+        "Increase in expected squared error, in units of y², when the learner is trained on the "
+        "same rows without the feature. Negative: it predicts better without.",
+        "Under squared loss CVIM estimates twice LOCO's target.",
+        "Intervals (half-sample, 15 df) are for the learner trained on 63.2% of the data.",
+    ):
+        assert part in text
+    assert "simulations" not in text  # nobody has studied the coverage of these
+    assert "CVIM" not in str(res.loco(loss="absolute").summary())
+    ratio = " ".join(str(res.loco(relation="ratio").summary()).split())
+    assert "Factor by which expected squared error grows when the learner is trained" in ratio
+    assert "CVIM" not in ratio
+    with pytest.raises(InferenceError, match="at least 0 at the truth"):
+        res.loco().null_variance_test()
+
+
+def test_intervals_are_those_of_t(data: pd.DataFrame) -> None:
+    from scipy import stats
+
+    found = learner(data, LinearRegression()).fit(PLAN, seed=1).loco()
+    half = stats.t.isf(0.025, 5) * found.bse
+    np.testing.assert_allclose(found.conf_int()[1] - found.params, half, rtol=1e-10)
+    np.testing.assert_allclose(found.params - found.conf_int()[0], half, rtol=1e-10)
+    np.testing.assert_allclose(found.tvalues, found.params / found.bse, rtol=1e-10)
+
+
+def test_one_model_of_a_holdout_has_the_interval_of_a_mean(data: pd.DataFrame) -> None:
+    found = learner(data, LinearRegression(), "y ~ x + z").fit(pi.Holdout(0.6), seed=1).loco("x")
+    rows = found.row_frame()["x"]
+    assert found.bse["x"] == pytest.approx(rows.std(ddof=1) / np.sqrt(len(rows)), rel=1e-12)
+    assert found.cov_type == "rows"
+
+
+class Counting(RegressorMixin, BaseEstimator):
+    """Least squares of at least `least` columns that counts how often it is trained."""
+
+    trained = 0
+
+    def __init__(self, least: int = 1, invalid: int = 0) -> None:
+        self.least, self.invalid = least, invalid
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Counting:
+        Counting.trained += 1
+        if X.shape[1] < self.least:
+            raise RuntimeError("too few columns")
+        self.model_ = LinearRegression().fit(X, y)
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        missing = np.nan if X.shape[1] == self.invalid else 0.0
+        return np.asarray(self.model_.predict(X) + missing)
+
+
+def test_nothing_is_trained_twice(data: pd.DataFrame) -> None:
+    res = learner(data, Counting(), "y ~ x + z + g").fit(PLAN, seed=1)
+    Counting.trained = 0
+    first = res.loco(["x", "z"])
+    assert Counting.trained == 2 * PLAN.number
+    again = [res.loco("x"), res.loco("z", loss="absolute"), res.loco(["z", "x"], relation="ratio")]
+    assert Counting.trained == 2 * PLAN.number
+    assert again[0].params["x"] == first.params["x"]
+    res.loco()
+    assert Counting.trained == 3 * PLAN.number
+
+
+def test_models_without_features_are_not_kept(data: pd.DataFrame) -> None:
+    res = learner(data, LinearRegression()).fit(PLAN, seed=1)
+    res.loco()
+    kept = res._analysis.leave_out._predictions
+    assert len(kept) == 3 * PLAN.number
+    assert all(isinstance(p, np.ndarray) and p.base is None for p in kept.values())
+
+
+def test_the_learner_is_that_of_the_fit_whatever_becomes_of_the_estimator(
+    data: pd.DataFrame,
+) -> None:
+    estimator = Ridge(1.0)
+    res = learner(data, estimator).fit(PLAN, seed=1)
+    expected = learner(data, Ridge(1.0)).fit(PLAN, seed=1).loco().params
+    estimator.set_params(alpha=1e6)
+    pd.testing.assert_series_equal(res.loco().params, expected)
+
+
+class Process(RegressorMixin, BaseEstimator):
+    """Predicts the number of the process that trained it."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Process:
+        self.process_ = os.getpid()
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return np.full(len(X), float(self.process_))
+
+
+@pytest.mark.parametrize(("backend", "here"), [("threading", True), ("loky", False)])
+def test_training_takes_the_users_backend_which_changes_nothing(
+    data: pd.DataFrame, backend: str, here: bool
+) -> None:
+    forest = learner(data, RandomForestRegressor(3), "y ~ x + z + g")
+    expected = forest.fit(PLAN, seed=3).loco().summary_frame()
+    with parallel_config(backend=backend):
+        found = forest.fit(PLAN, seed=3, n_jobs=2).loco().summary_frame()
+        numbers = learner(data, Process(), "y ~ x + z").fit(PLAN, seed=1, n_jobs=2)
+        numbers.loco()
+    pd.testing.assert_frame_equal(found, expected)
+    where = {float(p[0]) for p in numbers._analysis.leave_out._predictions.values()}
+    assert (where == {os.getpid()}) == here
+
+
+def test_a_feature_is_the_same_whatever_else_is_asked_for(data: pd.DataFrame) -> None:
+    forest = learner(data, RandomForestRegressor(3), "y ~ x + z + g")
+    among, alone = forest.fit(PLAN, seed=3).loco(), forest.fit(PLAN, seed=3).loco("z")
+    pd.testing.assert_frame_equal(alone.summary_frame(), among.summary_frame().loc[["z"]])
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_learner_that_needs_more_columns_says_so(data: pd.DataFrame, n_jobs: int | None) -> None:
+    with parallel_config(backend="threading"):
+        res = learner(data, Counting(least=3), "y ~ x + z + g").fit(PLAN, seed=1, n_jobs=n_jobs)
+    message = (
+        r"LOCO trains the learner without `g`, but refit 1 then failed: RuntimeError: too few "
+        r"columns\. To mend it, choose settings that allow fewer columns, or leave `g` out of "
+        r"`features`\."
+    )
+    with parallel_config(backend="threading"):
+        with pytest.raises(RefitError, match=message) as caught:
+            res.loco("g")
+        assert isinstance(caught.value.__cause__, RuntimeError)
+        assert np.isfinite(res.loco(["x", "z"]).params).all()
+
+
+def test_predictions_must_be_finite(data: pd.DataFrame) -> None:
+    res = learner(data, Counting(invalid=1), "y ~ x + z").fit(PLAN, seed=1)
+    with pytest.raises(RefitError, match=r"refit 1 then failed: .*Predictions must be finite"):
+        res.loco()
+
+
+def test_a_pipeline_that_names_the_feature_says_how_to_mend_it(data: pd.DataFrame) -> None:
+    encode = make_column_transformer((OneHotEncoder(), ["g"]), remainder=StandardScaler())
+    pipeline = make_pipeline(encode, LinearRegression())
+    res = learner(data, pipeline, "y ~ x + z + g", design="frame").fit(PLAN, seed=1)
+    assert np.isfinite(res.loco(["x", "z"]).params).all()
+    with pytest.raises(
+        RefitError,
+        match=r"without `g`, but refit 1 .*select columns by dtype .*`design=\"matrix\"`",
+    ):
+        res.loco()
+
+
+@pytest.mark.parametrize(
+    ("estimator", "where"),
+    [
+        (
+            make_pipeline(
+                make_column_transformer((StandardScaler(), [0]), remainder="passthrough"),
+                LinearRegression(),
+            ),
+            "columntransformer__transformers",
+        ),
+        (
+            make_pipeline(
+                make_column_transformer((StandardScaler(), slice(0, 1)), remainder="passthrough"),
+                LinearRegression(),
+            ),
+            "columntransformer__transformers",
+        ),
+        (HistGradientBoostingRegressor(max_iter=2, monotonic_cst=[1, 0]), "monotonic_cst"),
+        (HistGradientBoostingRegressor(max_iter=2, interaction_cst=[{0}, {1}]), "interaction_cst"),
+    ],
+    ids=["list", "slice", "monotonic", "interaction"],
+)
+def test_columns_by_position_would_be_others(
+    data: pd.DataFrame, estimator: Any, where: str
+) -> None:
+    res = learner(data, estimator, "y ~ x + z").fit(pi.Bootstrap(2), seed=1)
+    with pytest.raises(OptionError, match=f"without `x`, but `{where}` refers to columns by pos"):
+        res.loco("x")
+
+
+def test_a_fitted_model_has_no_learner_to_train(data: pd.DataFrame) -> None:
+    model = LinearRegression().fit(data[["x", "z"]], data["y"])
+    inside = learner(data, LinearRegression()).fit_model()
+    for fitted in (pi.FittedModel(model, data[["x", "z"]], data["y"]), inside,
+                   pi.FittedModel(model, data[["x", "z"]])):  # fmt: skip
+        with pytest.raises(OptionError, match=r"no learner to train; use the results of `pi\.Lea"):
+            fitted.loco()
+
+
+def test_options_are_checked_before_anything_is_trained(data: pd.DataFrame) -> None:
+    res = learner(data, Counting(), "y ~ x + z").fit(PLAN, seed=1)
+    Counting.trained = 0
+    with pytest.raises(OptionError, match=r"Can't find feature 'zz'.*Did you mean `z`"):
+        res.loco("zz")
+    with pytest.raises(OptionError, match='`relation` must be one of "difference", "ratio"'):
+        res.loco(relation="quotient")
+    with pytest.raises(LossError, match="needs a classifier"):
+        res.loco(loss="log")
+    assert Counting.trained == 0
+
+
+def test_progress_appears_on_a_terminal(
+    data: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    learner(data, LinearRegression()).fit(PLAN, seed=1, progress=False).loco()
+    assert capsys.readouterr().err == ""
+    res = learner(data, LinearRegression()).fit(PLAN, seed=1, progress=True)
+    capsys.readouterr()
+    res.loco(["x", "z"])
+    shown = capsys.readouterr().err
+    assert "LOCO refits" in shown
+    assert f"{2 * PLAN.number}/{2 * PLAN.number}" in shown
