@@ -327,13 +327,8 @@ class _FrameSwap(Swap):
 
 
 def _build(info: patsy.DesignInfo, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
-    keep_missing = patsy.NAAction(NA_types=[])  # no variable has any; transformations may
-    try:
-        with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-            (built,) = patsy.build_design_matrices([info], frame, NA_action=keep_missing)
-    except Exception as error:
-        raise _cannot_encode(error) from error
-    matrix = np.asarray(built, dtype=np.float64)
+    names = _plain(info, frame)
+    matrix = _patsy(info, frame) if names is None else _columns(frame, names)
     bad = ~np.isfinite(matrix)
     if bad.any():
         column = int(np.flatnonzero(bad.any(axis=0))[0])
@@ -343,6 +338,43 @@ def _build(info: patsy.DesignInfo, frame: pd.DataFrame) -> npt.NDArray[np.float6
             "those rows."
         )
     return matrix
+
+
+def _plain(info: patsy.DesignInfo, frame: pd.DataFrame) -> list[str] | None:
+    """Return the numeric variable that each column is, "" for the intercept.
+
+    None if some column is not one: only then is patsy needed, which takes long for few rows.
+    """
+    names = []
+    for term in info.terms:
+        code = "".join(factor.code for factor in term.factors)
+        if len(term.factors) > 1 or (term.factors and code not in frame.columns):
+            return None
+        if term.factors and not (
+            info.factor_infos[term.factors[0]].type == "numerical"
+            and pd.api.types.is_numeric_dtype(frame[code])
+        ):
+            return None
+        names.append(code)
+    return names
+
+
+def _columns(frame: pd.DataFrame, names: Sequence[str]) -> npt.NDArray[np.float64]:
+    matrix = np.ones((len(frame), len(names)))
+    for j, name in enumerate(names):
+        if name:
+            matrix[:, j] = frame[name].to_numpy(dtype=np.float64)
+    return matrix
+
+
+def _patsy(info: patsy.DesignInfo, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
+    keep_missing = patsy.NAAction(NA_types=[])  # no variable has any; transformations may
+    try:
+        with np.errstate(all="ignore"):  # infinite and missing values are reported as such
+            (built,) = patsy.build_design_matrices([info], frame, NA_action=keep_missing)
+    except Exception as error:
+        raise _cannot_encode(error) from error
+    return np.asarray(built, dtype=np.float64)
 
 
 def _cannot_encode(error: Exception) -> DesignError:

@@ -304,3 +304,23 @@ def test_an_unseen_level_may_be_taken_for_the_reference_level(data: pd.DataFrame
     np.testing.assert_array_equal(
         with_rare.predictor(encoded), with_rare.predictor(with_rare.design.encode(reference))
     )
+
+
+@pytest.mark.parametrize("terms", ["x + z", "0 + z + x", "z + x:z", "x + I(z)", "x + g", "x + b"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_columns_are_those_of_patsy(terms: str, intercept: bool) -> None:
+    """Plain numeric columns are copied without asking patsy."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=30), "z": rng.integers(9, size=30)})
+    frame = frame.assign(g=rng.permutation(["a", "b", "c"] * 10), b=frame["x"] > 0)
+    design = FormulaDesign(terms, frame, patsy.EvalEnvironment.capture(), intercept=intercept)
+    expected = patsy.dmatrix(terms, frame, return_type="dataframe")
+    if not intercept and "Intercept" in expected:
+        expected = expected.drop(columns="Intercept")
+    assert design.columns == tuple(expected.columns)
+    np.testing.assert_array_equal(design.encode(frame), expected.to_numpy())
+    rows, donors = np.repeat(np.arange(30), 2), np.tile([4, 7], 30)
+    replaced = frame.iloc[rows].reset_index(drop=True)
+    replaced["x"] = frame["x"].to_numpy()[donors]
+    swapped = design.swap(frame, ["x"], frame[["x"]]).matrix(rows, donors) if "x" in terms else None
+    np.testing.assert_array_equal(swapped, design.encode(replaced))
