@@ -458,13 +458,13 @@ def _tables(donors):  # pragma: no cover - compiled
 
     Row i has its donors of bucket u from ``table[i, u]`` to ``table[i, u + 1]``: few, unless most
     are near each other and one is far off, so that a search among them is short. Also returns the
-    number of buckets per unit, 0 if that can't be told.
+    number of buckets per unit.
     """
     (b, k), buckets = donors.shape, 4 * donors.shape[1]
     table, per_unit = np.empty((b, buckets + 1), np.int32), np.zeros(b)
     for i in range(b):
         span = donors[i, k - 1] - donors[i, 0]
-        if span > 0 and buckets / span < np.inf:
+        if span > 0:
             per_unit[i] = buckets / span
         u = 0
         for d in range(k):
@@ -480,7 +480,7 @@ def _tables(donors):  # pragma: no cover - compiled
 def _bucket(x, least, per_unit, buckets):  # pragma: no cover - compiled
     """Return the bucket of x >= least, which never falls while x grows, rounding included."""
     at = (x - least) * per_unit
-    return int(at) if at < buckets else buckets - 1  # also if the difference overflows
+    return int(at) if at < buckets else buckets - 1  # also where something overflows
 
 
 @numba.njit(nogil=True, cache=True)
