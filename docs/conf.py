@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from sphinx.util import logging
@@ -12,9 +13,9 @@ from pyinterp.errors import DataError
 DOCS = Path(__file__).parent
 UNAVAILABLE = """
 ```{warning}
-The wine data were not available when this page was built, so its code was not executed and no
-numbers are shown. Set the environment variable `PYINTERP_DATA` to a folder with
-`wine_quality_red.csv`, or allow downloads from OpenML, and build again.
+The data were not available when this page was built, so its code was not executed and no numbers
+are shown. Set the environment variable `PYINTERP_DATA` to a folder with their file, or allow
+downloads from OpenML, and build again.
 ```
 """
 
@@ -26,13 +27,14 @@ def not_executed(page: str) -> str:
     return f"{title}\n{UNAVAILABLE}{rest}"
 
 
-def wine_is_available() -> bool:
-    """Whether the wine data can be loaded; the reason why not goes into the build's log."""
-    try:
-        pyinterp.datasets.load_wine_quality()
-    except DataError as error:
-        logging.getLogger(__name__).info("The wine page is not executed: %s", error)
-        return False
+def is_executable(page: str) -> bool:
+    """Whether all data of a page can be loaded; the reason why not goes into the build's log."""
+    for loader in sorted(set(re.findall(r"pi\.datasets\.(load_\w+)", page))):
+        try:
+            getattr(pyinterp.datasets, loader)()
+        except DataError as error:
+            logging.getLogger(__name__).info("A page is not executed: %s", error)
+            return False
     return True
 
 
@@ -42,8 +44,7 @@ def copy_vignettes() -> None:
     target.mkdir(exist_ok=True)
     for source in sorted((DOCS.parent / "vignettes").glob("*.md")):
         page = source.read_text(encoding="utf-8")
-        executable = "load_wine_quality" not in page or wine_is_available()
-        text = page if executable else not_executed(page)
+        text = page if is_executable(page) else not_executed(page)
         copy = target / source.name
         if not copy.is_file() or copy.read_text(encoding="utf-8") != text:
             copy.write_text(text, encoding="utf-8")
