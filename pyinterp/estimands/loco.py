@@ -43,9 +43,9 @@ def leave_one_covariate_out(
         title="Leave-one-covariate-out importance",
         description=f"LOCO ({used.name}{', ratio' if relation == 'ratio' else ''})",
         null=0.0 if relation == "difference" else 1.0,
-        # A learner may predict better without a feature, and does without an irrelevant one that it
-        # has to estimate an effect of: the truth is then below 0. So there is no floor at which the
-        # standard error would vanish, and intervals are those of any difference of two learners.
+        # A learner may predict better without a feature, and does without an irrelevant one whose
+        # effect it has to estimate: the truth is then below 0, so there is no floor, and intervals
+        # are those of `compare` for the learners without and with the feature.
         floor=None,
         unit=unit,
         notes=_notes(used, relation, unit),
