@@ -19,7 +19,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=list(STUDIES), help=", ".join(STUDIES))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--learners", nargs="*", help="only these")
-    parser.add_argument("--n", nargs="*", type=int, help="only these sizes")
+    parser.add_argument("--n", nargs="*", type=int, help="these sizes instead of the study's")
     arguments = parser.parse_args()
     for name in arguments.names:
         study, path = STUDIES[name](), RESULTS / f"{name}.jsonl"

@@ -271,6 +271,6 @@ STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
 
 
 def only(study: Study[Any], learners: list[str] | None, n: list[int] | None) -> Study[Any]:
-    """Return the study of some of its learners and sizes."""
+    """Return the study of some of its learners, and of other sizes."""
     kept = {k: v for k, v in study.learners.items() if not learners or k in learners}
-    return replace(study, learners=kept, n=[size for size in study.n if not n or size in n])
+    return replace(study, learners=kept, n=n or study.n)

@@ -160,19 +160,30 @@ class ImportanceStudy(Study[ImportanceResults]):
     def _total(self, learner: str) -> int:
         return self.repetitions if isinstance(self.repetitions, int) else self.repetitions[learner]
 
+    @property
+    def _settings(self) -> tuple[int | str, ...]:
+        """What names a row besides process, learner and n: other settings, other estimates."""
+        return self.validation, self.block, " ".join(self.features), " ".join(self.measures)
+
     def _units(self, kind: str) -> Iterator[Unit]:
-        # Other validation rows, blocks or features are other rows of the file.
-        how = (self.validation, self.block, " ".join(self.features), " ".join(self.measures))
         for process, learner, n in product(self.dgps, self.learners, self.n):
-            row = (kind, process.name, learner, n, *how)
+            row = (kind, process.name, learner, n, *self._settings)
             yield from Unit.blocks(row, self._total(learner), self.block)
 
     def _worker(self, kind: str, lines: Sequence[Line]) -> Callable[[Unit], Line]:
         return partial(_decomposed, self)
 
     def _results(self, lines: Sequence[Line]) -> ImportanceResults:
-        rows = dict.fromkeys(unit.row for kind in self._KINDS for unit in self._units(kind))
-        done = [line for row in rows for line in lines if line.row == row]
+        processes = [process.name for process in self.dgps]
+        learners = list(dict.fromkeys([*self.learners, *(line.row[2] for line in lines)]))
+        done = sorted(
+            (line for line in lines if line.row[1] in processes and line.row[4:] == self._settings),
+            key=lambda line: (
+                processes.index(line.row[1]),
+                learners.index(line.row[2]),
+                line.row[3],
+            ),
+        )
         truths: dict[tuple[str, str, str], Truth[float]] = {
             (process.name, feature, measure): self.truth(process, feature, measure)
             for process, feature, measure in product(self.dgps, self.features, self.measures)

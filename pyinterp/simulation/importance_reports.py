@@ -92,7 +92,7 @@ class ImportanceResults:
         """
         places = self.frame[KEY].apply(lambda column: pd.factorize(column)[0])
         ordered = self.frame.loc[places.sort_values(KEY).index]
-        table = ordered.set_index(KEY)[list(HEADER)].astype(np.float64).round(digits)
+        table = ordered.set_index(KEY)[list(HEADER)].astype(np.float64).round(digits) + 0.0  # no -0
         table.columns = pd.MultiIndex.from_tuples(HEADER.values())
         return table
 

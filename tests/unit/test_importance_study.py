@@ -287,6 +287,15 @@ def test_other_rows_of_a_file_are_not_mixed_in(tmp_path: Path) -> None:
     study(features=["x1", "x2"]).run(path, progress=False)
     assert len(Ledger(path).lines) == 4
     pd.testing.assert_frame_equal(first.frame, study().load(path).frame, rtol=1e-9)
+    # Other sizes and learners are other rows of the same study: a file can grow by them.
+    learners = {"tree": STUMP}
+    run_again = study(n=[20], learners=learners).run(path, progress=False)
+    assert set(run_again.frame["n"]) == {20}
+    grown = study().load(path).frame
+    assert grown[["learner", "n"]].drop_duplicates().to_numpy().tolist() == [
+        ["lm", 30],
+        ["tree", 20],
+    ]
 
 
 CODE = """
