@@ -111,7 +111,7 @@ def summarize_below(several: Sequence[Shown], *, alpha: float, title: str) -> Ta
         [_block(results, alpha, sort=False) for results in several],
         title=f"{title}, {_whose(first)}",
         estimand=", ".join(r.estimand.label for r in several),
-        notes=[*notes, first.variance.note, *_reading(first)],
+        notes=[*notes, first.variance.note, *_reading(first), *_tests(several)],
     )
 
 
@@ -282,6 +282,7 @@ def _cell(value: Any, fmt: str) -> str:
 def _notes(results: Shown) -> list[str]:
     first, *others = _about(results)
     notes = [first, *others, results.variance.note + _coverage(results), *_reading(results)]
+    notes += _tests([results])
     if results.p_adjust is not None:
         notes.append(f"P-values are adjusted ({results.p_adjust}); intervals are not.")
     if results.diagnostic is not None:
@@ -320,6 +321,11 @@ def _about(results: Shown) -> list[str]:
         reason = "the same in every row" if model else estimand.zero_variance
         notes.append(f"No interval for {_listed(still)}: {reason}.")
     return [*notes, *estimand.remarks(results.params)]
+
+
+def _tests(several: Sequence[Shown]) -> list[str]:
+    tested = (r.variance.test_note for r in several if r.estimand.null is not None)
+    return [note for note in dict.fromkeys(tested) if note]
 
 
 def _beside(diagnostic: Shown) -> list[str]:

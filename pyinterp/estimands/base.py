@@ -323,7 +323,8 @@ class Estimand:
     description : str
         The header's "Estimand", such as "PFI (squared error)".
     floor : float or None
-        Value below which the estimand can't be at the truth, such as 0 for an importance.
+        Value below which the estimand can't be at the truth, or hardly, such as 0 for an
+        importance: its error grows with the distance from there.
     null : float or None
         Value under the natural null hypothesis; None if there is none, and then tables print no
         test.

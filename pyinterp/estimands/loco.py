@@ -43,10 +43,9 @@ def leave_one_covariate_out(
         title="Leave-one-covariate-out importance",
         description=f"LOCO ({used.name}{', ratio' if relation == 'ratio' else ''})",
         null=0.0 if relation == "difference" else 1.0,
-        # A learner may predict better without a feature, and does without an irrelevant one whose
-        # effect it has to estimate: the truth is then below 0, so there is no floor, and intervals
-        # are those of `compare` for the learners without and with the feature.
-        floor=None,
+        # The truth of an irrelevant feature is a little below 0, where learning its effect costs
+        # more than the feature gives; above it the error grows with the value, as that of PFI does.
+        floor=0.0 if relation == "difference" else 1.0,
         unit=unit,
         notes=_notes(used, relation, unit),
         zero_variance=(

@@ -27,8 +27,8 @@ class HalfSampleVariance(Variance):
     Attributes
     ----------
     floor : float or None
-        Value below which the estimand can't be; the standard error of such an importance falls
-        like the square root of its distance from there.
+        Value below which the estimand can't be, or hardly; the standard error of such an importance
+        falls like the square root of its distance from there.
     under_null : ndarray of shape (q,)
         Variance of terms that do not matter to the learner, all interaction orders included.
     """
@@ -82,8 +82,7 @@ class HalfSampleVariance(Variance):
         """Return statistic and p-value of the null-variance test; missing without variance."""
         if self.floor is None:
             raise InferenceError(
-                "The null-variance test is for importances that are at least 0 at the truth: PFI, "
-                "but not LOCO."
+                "The null-variance test is for importances, which are at least 0 at the truth."
             )
         spread = np.sqrt(self.under_null)
         missing = np.full(len(spread), np.nan)
@@ -125,18 +124,16 @@ def half_sample(evidence: Evidence) -> HalfSampleVariance:
     at_null = (
         ""
         if evidence.floor is None
-        else "; t and P take the standard error at the null value, 3/4 of the one shown (5/2 for "
-        "estimates below it)"
+        else "t and P take the standard error at the null value, 3/4 of the one shown (5/2 for "
+        "estimates below it)."
     )
     return HalfSampleVariance(
         cov=difference.T @ difference / (4 * M) + between,
         df=M,
         cov_type="half-sample",
         label="half-sample",
-        note=(
-            f"Intervals (half-sample, {M} df) are for the learner trained on {on} the "
-            f"data{at_null}."
-        ),
+        note=f"Intervals (half-sample, {M} df) are for the learner trained on {on} the data.",
+        test_note=at_null,
         floor=evidence.floor,
         under_null=np.diag(middle + between),
     )

@@ -43,6 +43,8 @@ class Variance:
         What tables call it.
     note : str
         What the intervals are for, and what they are known to cover.
+    test_note : str
+        What tests take into account that intervals do not show.
 
     Notes
     -----
@@ -61,6 +63,7 @@ class Variance:
     cov_type: CovType
     label: str
     note: str
+    test_note: str = ""
 
     def interval(
         self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative

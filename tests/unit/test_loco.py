@@ -12,6 +12,7 @@ import patsy
 import pytest
 import statsmodels.api as sm
 from joblib import parallel_config
+from scipy import stats
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import (
@@ -117,7 +118,7 @@ CASES: dict[str, tuple[str, str, str, Any, dict[str, Any]]] = {
 def test_it_is_the_comparison_with_the_learner_without_it(
     data: pd.DataFrame, case: str, plan: Any
 ) -> None:
-    """Estimates, standard errors, intervals and tests are those of the two learners."""
+    """Estimates and standard errors are those of the two learners; t intervals and tests too."""
     formula, feature, without, estimator, options = CASES[case]
     data = data.assign(h=np.tile(["u", "v", "v"], 20), g=data["g"].astype("category"))
     whole = learner(data, estimator, formula, **options).fit(plan, seed=3)
@@ -125,6 +126,8 @@ def test_it_is_the_comparison_with_the_learner_without_it(
     rest = learner(data, estimator, without, **own).fit(plan, seed=3)
     expected, found = pi.compare(rest, whole).summary_frame(), whole.loco(feature).summary_frame()
     assert list(found.index) == [feature]
+    if plan is PLAN:  # half-sample intervals of importances are not t
+        expected, found = (frame[["estimate", "std_error"]] for frame in (expected, found))
     np.testing.assert_allclose(found.to_numpy(), expected.to_numpy(), rtol=1e-9, atol=EXACT)
 
 
@@ -203,7 +206,7 @@ def test_expectation_for_gaussian_features_is_exact() -> None:
     errors = np.abs(found.params - expected) / found.bse
     assert (errors < 4).all(), errors
     assert (np.abs(np.array(expected) - beta**2 * conditional) < 0.1).all()
-    # The truth of an irrelevant feature is below 0, which is why there is no floor at 0.
+    # The truth of an irrelevant feature is a little below 0.
     assert found.params["x3"] < -4 * found.bse["x3"]
 
 
@@ -301,18 +304,14 @@ def test_the_table_says_what_it_holds(data: pd.DataFrame) -> None:
     ratio = " ".join(str(res.loco(relation="ratio").summary()).split())
     assert "Factor by which expected squared error grows when the learner is trained" in ratio
     assert "CVIM" not in ratio
-    with pytest.raises(InferenceError, match="at least 0 at the truth"):
-        res.loco().null_variance_test()
 
 
-def test_intervals_are_those_of_t(data: pd.DataFrame) -> None:
-    from scipy import stats
-
+def test_half_sample_intervals_take_the_error_at_their_limits(data: pd.DataFrame) -> None:
     found = learner(data, LinearRegression()).fit(PLAN, seed=1).loco()
-    half = stats.t.isf(0.025, 5) * found.bse
-    np.testing.assert_allclose(found.conf_int()[1] - found.params, half, rtol=1e-10)
-    np.testing.assert_allclose(found.params - found.conf_int()[0], half, rtol=1e-10)
-    np.testing.assert_allclose(found.tvalues, found.params / found.bse, rtol=1e-10)
+    h = stats.t.isf(0.025, 5) * found.bse
+    k = np.where(found.params > 0, np.minimum(h / (4 * found.params), 0.6), 0.6)
+    np.testing.assert_allclose(found.conf_int()[0], found.params - h / (1 + k), rtol=1e-10)
+    np.testing.assert_allclose(found.conf_int()[1], found.params + h / (1 - k), rtol=1e-10)
 
 
 def test_one_model_of_a_holdout_has_the_interval_of_a_mean(data: pd.DataFrame) -> None:
