@@ -198,6 +198,16 @@ def test_cell(name: str, response: str) -> None:
         assert_readable(level.loss(relation="explained"), 1)
         for ask, terms in EFFECTS.values():
             assert_readable(ask(level), terms * curves)
+    for level in (refits, level_model):
+        assert_readable(level.positivity(), 3)
+        for sampler in ("conditional", "subgroup"):
+            assert_readable(level.pfi(sampler=sampler), 3)
+        if response != "three" and {"squared", "brier"} & cell.losses:
+            for measure in (level.mvim(), level.cvim(), level.amvim(method="additive")):
+                assert_readable(measure, 3)
+            assert_readable(level.amvim(["x", "z"]), 2)
+            assert_readable(level.causal("x", points=3).importance, 4)
+            assert_readable(level.causal("g").effects, 3)
     left_out = can_be_left_out(cell)
     for loss in sorted(cell.losses - {"gamma" if response == "count" else ""}):
         assert_readable(refits.loco(left_out, loss=loss), len(left_out))
