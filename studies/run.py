@@ -25,7 +25,9 @@ def main() -> None:
         study, path = STUDIES[name](), RESULTS / f"{name}.jsonl"
         only(study, arguments.learners, arguments.n).run(path, arguments.jobs)
         results = study.load(path)
-        results.frame.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.6g")
+        # A study without repetitions is of means only.
+        table = results.truths if results.frame.empty else results.frame
+        table.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.6g")
         print(results)
 
 

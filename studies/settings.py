@@ -255,6 +255,48 @@ def importances(
     )
 
 
+def adjusted() -> simulation.CoverageStudy:
+    """Mean MVIM, CVIM and AMVIM of X1 as users get them: Khan et al. (2025), Figures 10 to 12."""
+    return simulation.CoverageStudy(
+        dgps=[simulation.khan_regression(s) for s in ("weak", "moderate", "strong")],
+        learners={"xgboost": XGBRegressor(n_estimators=700, learning_rate=0.1, max_depth=3)},
+        estimands={
+            "MVIM": partial(pi.LearnerResults.mvim, features="X1"),
+            "CVIM": partial(pi.LearnerResults.cvim, features="X1"),
+            "AMVIM": partial(pi.LearnerResults.amvim, features="X1"),
+            "AMVIM, additive": partial(pi.LearnerResults.amvim, features="X1", method="additive"),
+            "R²_j": partial(pi.LearnerResults.positivity, features="X1"),
+        },
+        n=[500, 2000, 8000],
+        resamplings={},
+        cov_types={},
+        repetitions=0,
+        truth_refits=60,
+        block=1,
+    )
+
+
+def conditional() -> simulation.CoverageStudy:
+    """Conditional importance of correlated features with its default intervals, n = 200."""
+    measures = {
+        "CVIM": pi.LearnerResults.cvim,
+        "AMVIM": pi.LearnerResults.amvim,
+        "R²_j": pi.LearnerResults.positivity,
+        "LOCO": pi.LearnerResults.loco,
+    }
+    return simulation.CoverageStudy(
+        dgps=[simulation.khan_regression("weak", noise_features=1)],
+        learners={"oracle": (ORACLE, LinearRegression())},
+        estimands={
+            name: partial(measure, features=["X1", "X5"]) for name, measure in measures.items()
+        },
+        n=[200],
+        repetitions=300,
+        truth_refits=1000,
+        **HALF,
+    )
+
+
 STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
     "linear": partial(tables, simulation.molnar_linear()),
     "non-linear": partial(tables, simulation.molnar_nonlinear()),
@@ -266,6 +308,8 @@ STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
     "mvim": partial(
         importances, "mvim", ("independent", "simple", "multivariate"), ("X1", "X5", "X6")
     ),
+    "adjusted": adjusted,
+    "conditional": conditional,
     "cvim": partial(importances, "cvim", ("weak", "moderate", "strong"), ("X1",)),
 }
 

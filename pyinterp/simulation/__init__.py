@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyinterp.simulation.decomposition import decompose
     from pyinterp.simulation.friedman import friedman1, friedman2, friedman3
     from pyinterp.simulation.importance import ImportanceStudy
-    from pyinterp.simulation.importance_reports import ImportanceResults
+    from pyinterp.simulation.importance_reports import ImportanceStudyResults
     from pyinterp.simulation.khan import khan_regression
     from pyinterp.simulation.mease_wyner import mease_wyner_classification
     from pyinterp.simulation.molnar import molnar_figure2, molnar_linear, molnar_nonlinear
@@ -42,8 +42,8 @@ __all__ = [
     "CoverageResults",
     "CoverageStudy",
     "Decomposition",
-    "ImportanceResults",
     "ImportanceStudy",
+    "ImportanceStudyResults",
     "Process",
     "Truth",
     "decompose",
@@ -66,7 +66,7 @@ _HOME = {
     "CoverageResults": "reports",
     "CoverageStudy": "study",
     "Decomposition": "decomposed",
-    "ImportanceResults": "importance_reports",
+    "ImportanceStudyResults": "importance_reports",
     "ImportanceStudy": "importance",
     "Process": "process",
     "Truth": "truth",

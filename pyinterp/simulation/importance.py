@@ -18,7 +18,7 @@ from pyinterp.refits import fit_one
 from pyinterp.resampling.base import check_count
 from pyinterp.sample import FloatArray
 from pyinterp.simulation.components import components
-from pyinterp.simulation.importance_reports import ImportanceResults
+from pyinterp.simulation.importance_reports import ImportanceStudyResults
 from pyinterp.simulation.ledger import Line
 from pyinterp.simulation.process import Process
 from pyinterp.simulation.runner import Study, Unit
@@ -48,7 +48,7 @@ class Validation(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportanceStudy(Study[ImportanceResults]):
+class ImportanceStudy(Study[ImportanceStudyResults]):
     r"""Decompose the error of estimated MVIM and CVIM (Khan et al. 2025, sections 3 and 4.4).
 
     .. math:: E[\widehat{MI}_j] = MI_j + \text{Bias}^2(\text{switch}) - \text{Bias}^2(\text{orig})
@@ -173,7 +173,7 @@ class ImportanceStudy(Study[ImportanceResults]):
     def _worker(self, kind: str, lines: Sequence[Line]) -> Callable[[Unit], Line]:
         return partial(_decomposed, self)
 
-    def _results(self, lines: Sequence[Line]) -> ImportanceResults:
+    def _results(self, lines: Sequence[Line]) -> ImportanceStudyResults:
         processes = [process.name for process in self.dgps]
         learners = list(dict.fromkeys([*self.learners, *(line.row[2] for line in lines)]))
         done = sorted(
@@ -189,7 +189,7 @@ class ImportanceStudy(Study[ImportanceResults]):
             for process, feature, measure in product(self.dgps, self.features, self.measures)
             if any(line.row[1] == process.name for line in done)
         }
-        return ImportanceResults.of(done, truths)
+        return ImportanceStudyResults.of(done, truths)
 
 
 def _decomposed(study: ImportanceStudy, unit: Unit) -> Line:

@@ -17,7 +17,7 @@ from pyinterp.simulation.truth import Truth
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = ["ImportanceResults"]
+__all__ = ["ImportanceStudyResults"]
 
 ROW = ["process", "learner", "n", "measure", "feature"]
 KEY = ["process", "learner", "measure", "feature", "n"]
@@ -35,7 +35,7 @@ HEADER = {
 
 
 @dataclass(frozen=True, eq=False)
-class ImportanceResults:
+class ImportanceStudyResults:
     """Bias, variance and delta of estimated importances; made by `ImportanceStudy`.
 
     Attributes
@@ -54,7 +54,7 @@ class ImportanceResults:
     @classmethod
     def of(
         cls, lines: Sequence[Line], truths: Mapping[tuple[str, str, str], Truth[float]]
-    ) -> ImportanceResults:
+    ) -> ImportanceStudyResults:
         """Pool blocks of models; `truths` is by process, feature and measure."""
         pooled: dict[tuple[Any, ...], Line] = {}
         for line in lines:
@@ -81,9 +81,9 @@ class ImportanceResults:
                 )
         return cls(pd.DataFrame(rows) if rows else pd.DataFrame(columns=[*ROW, *HEADER]))
 
-    def only(self, **values: Any) -> ImportanceResults:
+    def only(self, **values: Any) -> ImportanceStudyResults:
         """Return the rows with these values, such as ``only(measure="cvim", n=[100, 1000])``."""
-        return ImportanceResults(*chosen(ROW, values, self.frame))
+        return ImportanceStudyResults(*chosen(ROW, values, self.frame))
 
     def table(self, digits: int = 2) -> pd.DataFrame:
         """Return the components as Tables 2 to 7 of Khan et al. (2025) have them, rounded.

@@ -23,6 +23,8 @@ COLUMNS = ("covered", "rejected", "width", "width2", "error", "error2", "varianc
 
 ROW = ["process", "learner", "n", "plan", "refits", "cov_type", "estimand"]
 
+TRUTH = ["process", "learner", "n", "estimand"]
+
 RELATIVE_WIDTH = "Mean width / (2 x 1.96 x true standard deviation)"
 
 
@@ -40,10 +42,13 @@ class CoverageResults:
         of the mean variance), each but the last with a Monte Carlo error, such as `coverage_mcse`.
     rows : pandas.DataFrame
         Means over the terms of an estimand; `coverage_mcse` allows for their dependence.
+    truths : pandas.DataFrame
+        What the learner finds on average: one row per process, learner, n, estimand and term.
     """
 
     frame: pd.DataFrame
     rows: pd.DataFrame
+    truths: pd.DataFrame
 
     @classmethod
     def of(cls, lines: Sequence[Line], refits: Mapping[str, int]) -> CoverageResults:
@@ -65,11 +70,19 @@ class CoverageResults:
                 rows.append({**about, **_averaged(found, line.size, part)})
         frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=ROW)
         ordered = frame[ROW + [c for c in frame.columns if c not in ROW]]
-        return cls(ordered, pd.DataFrame(rows))
+        means = [
+            mean.assign(process=process, learner=learner, n=n, estimand=estimand)
+            for (process, learner, n, estimand), mean in truths.items()
+        ]
+        columns = [*TRUTH, "term", "truth", "truth_mcse"]
+        every = pd.concat([pd.DataFrame(columns=columns, dtype=object), *means][bool(means) :])
+        return cls(ordered, pd.DataFrame(rows), every[columns].reset_index(drop=True))
 
     def only(self, **values: Any) -> CoverageResults:
         """Return the rows with these values, such as ``only(learner="lm", n=[100, 1000])``."""
-        return CoverageResults(*chosen(ROW, values, self.frame, self.rows))
+        frame, rows = chosen(ROW, values, self.frame, self.rows)
+        about = {name: value for name, value in values.items() if name in TRUTH}
+        return CoverageResults(frame, rows, *chosen(TRUTH, about, self.truths))
 
     def plot(self) -> ggplot:
         """Plot width against coverage (Molnar et al., Figures 3 and 4).

@@ -71,7 +71,8 @@ class CoverageStudy(Study[CoverageResults]):
     cov_types : mapping of str to sequence of str
         For every name in `resamplings`, the variance estimators to try.
     repetitions : int or mapping
-        Data sets per row of the study, or a mapping from the names of learners.
+        Data sets per row of the study, or a mapping from the names of learners; 0 for a study of
+        what learners find on average only.
     truth_refits : int or mapping
         Refits for the truth, likewise.
     alpha : float

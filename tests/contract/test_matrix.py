@@ -198,16 +198,6 @@ def test_cell(name: str, response: str) -> None:
         assert_readable(level.loss(relation="explained"), 1)
         for ask, terms in EFFECTS.values():
             assert_readable(ask(level), terms * curves)
-    for level in (refits, level_model):
-        assert_readable(level.positivity(), 3)
-        for sampler in ("conditional", "subgroup"):
-            assert_readable(level.pfi(sampler=sampler), 3)
-        if response != "three" and {"squared", "brier"} & cell.losses:
-            for measure in (level.mvim(), level.cvim(), level.amvim(method="additive")):
-                assert_readable(measure, 3)
-            assert_readable(level.amvim(["x", "z"]), 2)
-            assert_readable(level.causal("x", points=3).importance, 4)
-            assert_readable(level.causal("g").effects, 3)
     left_out = can_be_left_out(cell)
     for loss in sorted(cell.losses - {"gamma" if response == "count" else ""}):
         assert_readable(refits.loco(left_out, loss=loss), len(left_out))
@@ -226,6 +216,22 @@ def test_cell(name: str, response: str) -> None:
         if not mixed:  # a line's predictions may happen to be positive
             with pytest.raises(LossError):
                 refits.pfi(loss=loss)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("name", "response"), CELLS, ids=str)
+def test_conditional_importance(name: str, response: str) -> None:
+    """Conditional PFI, MVIM and its kin, and the causal reading, for refits and for one model."""
+    cell, model = served(name, response), learner(name, response)
+    for level in (model.fit(PLAN, seed=1), model.fit_model(seed=1)):
+        assert_readable(level.positivity(), 3)
+        for sampler in ("conditional", "subgroup"):
+            assert_readable(level.pfi(sampler=sampler), 3)
+        if response != "three" and {"squared", "brier"} & cell.losses:
+            for measure in (level.mvim(), level.cvim(), level.amvim(method="additive")):
+                assert_readable(measure, 3)
+            assert_readable(level.amvim(["x", "z"]), 2)
+            assert_readable(level.causal("x", points=3).importance, 4)
+            assert_readable(level.causal("g").effects, 3)
 
 
 @pytest.mark.parametrize(("name", "response"), CELLS, ids=str)

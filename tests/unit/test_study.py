@@ -94,6 +94,19 @@ def test_the_truth_is_that_of_fresh_data(tmp_path: Path) -> None:
     assert (curve["truth_mcse"] < 0.02).all()
 
 
+def test_a_study_without_data_sets_has_means_only(tmp_path: Path) -> None:
+    found = study(repetitions=0).run(tmp_path / "study.jsonl", progress=False)
+    assert found.frame.empty
+    whole = study().run(tmp_path / "whole.jsonl", progress=False)
+    key = ["estimand", "term"]
+    known = whole.frame.drop_duplicates(key)[[*key, "truth", "truth_mcse"]]
+    pd.testing.assert_frame_equal(
+        found.truths[[*key, "truth", "truth_mcse"]].sort_values(key).reset_index(drop=True),
+        known.sort_values(key).reset_index(drop=True),
+    )
+    assert set(whole.only(estimand="PFI", plan="subs").truths["estimand"]) == {"PFI"}
+
+
 def frames_equal(first: pd.DataFrame, second: pd.DataFrame) -> None:
     key = ["plan", "cov_type", "estimand", "term"]
     pd.testing.assert_frame_equal(
