@@ -56,7 +56,7 @@ def test_gaussian_features_and_a_linear_model_have_closed_forms() -> None:
 
     Means over 40 data sets, to 3.5 standard errors of that mean.
     """
-    found = {"cvim": [], "amvim": [], "additive": [], "mvim": [], "positivity": []}
+    found = {"cvim": [], "amvim": [], "additive": [], "mvim": [], "positivity": [], "loco": []}
     for seed in range(40):
         learner = pi.Learner.from_formula("y ~ .", gaussian(600, seed), LinearRegression())
         res = learner.fit(pi.Holdout(0.5), seed=seed)
@@ -65,6 +65,7 @@ def test_gaussian_features_and_a_linear_model_have_closed_forms() -> None:
         found["additive"].append(res.amvim(method="additive").params)
         found["mvim"].append(res.mvim().params)
         found["positivity"].append(res.positivity(sampler=LINEAR).params)
+        found["loco"].append(res.loco().params)
     marginal = 2 * BETA**2
     closed = {
         # Residuals of the learned mean vary by 1 + 3/300 of V(X_j | X_-j).
@@ -73,6 +74,8 @@ def test_gaussian_features_and_a_linear_model_have_closed_forms() -> None:
         "additive": marginal,
         "mvim": marginal,
         "positivity": 1 - GIVEN * (1 + 3 / 300),
+        # Half of CVIM, but that the effect of the feature must be learned.
+        "loco": BETA**2 * GIVEN * (1 + 3 / 300) - 1 / 300,
     }
     for name, values in found.items():
         mean, error = np.mean(values, axis=0), np.std(values, axis=0, ddof=1) / np.sqrt(40)
