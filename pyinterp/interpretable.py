@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from hashlib import blake2b
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Analysis", "Interpretable", "Options", "Reading", "context_of", "options_of"]
 
-IMPORTANCES = ("pfi", "mvim", "cvim", "amvim", "loco")
 PACKAGES = ("pyinterp-stats", "numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
 
 
@@ -336,7 +335,7 @@ Sampler or mapping
             In squared units of the response; for two classes, of the indicator of the second.
         """
         estimand = mvim(self._analysis.subject, features, permutations=permutations)
-        return self._results(estimand, reading, None)
+        return self._results(estimand, reading, self._squared)
 
     def cvim(
         self,
@@ -368,7 +367,7 @@ Sampler or mapping
         estimand = cvim(
             self._analysis.subject, features, permutations=permutations, sampler=sampler
         )
-        return self._results(estimand, reading, None)
+        return self._results(estimand, reading, self._squared)
 
     def amvim(
         self,
@@ -410,12 +409,15 @@ Sampler or mapping
             permutations=permutations,
             sampler=sampler,
         )
-        return self._results(estimand, reading, None)
+        return self._results(estimand, reading, self._squared)
 
     def importance(
         self,
         measures: str | Sequence[str] = ("mvim", "cvim", "amvim"),
         features: str | Sequence[str] | None = None,
+        *,
+        permutations: Permutations = "auto",
+        sampler: SamplerLike = "conditional",
         **reading: Unpack[Reading],
     ) -> ImportanceResults:
         """Return several importances of the same features in one table.
@@ -423,9 +425,11 @@ Sampler or mapping
         Parameters
         ----------
         measures : str or sequence of str
-            Names of methods: "pfi", "mvim", "cvim", "amvim", "loco", each with its default options.
+            Names of methods: "pfi", "mvim", "cvim", "amvim", "loco".
         features : str or sequence of str, optional
             As for `pfi`.
+        permutations, sampler
+            As for `pfi`; the sampler of those that are conditional.
         **reading
             See `Reading`.
 
@@ -434,9 +438,18 @@ Sampler or mapping
         ImportanceResults
         """
         names = names_of(measures, "measures")
+        drawn: dict[str, Any] = {"permutations": permutations, **reading}
+        given: dict[str, Any] = {"sampler": sampler, **drawn}
+        known: dict[str, Callable[[], EstimandResults]] = {
+            "pfi": lambda: self.pfi(features, **drawn),
+            "mvim": lambda: self.mvim(features, **drawn),
+            "cvim": lambda: self.cvim(features, **given),
+            "amvim": lambda: self.amvim(features, **given),
+            "loco": lambda: self.loco(features, **reading),
+        }
         for name in names:
-            check_choice("measures", name, IMPORTANCES)
-        return ImportanceResults({name: getattr(self, name)(features, **reading) for name in names})
+            check_choice("measures", name, known)
+        return ImportanceResults({name: known[name]() for name in names})
 
     def positivity(
         self,
@@ -484,23 +497,26 @@ Sampler or mapping
         analysis = self._analysis
         chosen = analysis.subject.choose(feature)
         (own,) = samplers_of(analysis.subject, chosen, sampler).values()
-        frames = []
-        for case in analysis.cases:
+        estimating = {refit.number for refit in analysis.estimating}
+        observed, predicted = [], []
+        for case, refit in zip(analysis.cases, analysis.refits, strict=True):
+            if refit.number not in estimating:
+                continue
             law = case.law(own, chosen[feature])
             if law.predicted is None:
                 raise OptionError(
                     f"The sampler of {feature!r} makes no prediction that can be plotted "
                     f"({own.label}); use another, or plot one variable of a group."
                 )
-            frames.append(
-                pd.DataFrame(law.predicted, columns=law.levels or None, index=case.sample.rows)
-            )
-        found = pd.concat(frames)
-        predicted = found.groupby(found.index).mean()
-        observed = analysis.subject.population.variables[feature].loc[predicted.index]
+            rows = pd.Index(case.sample.rows)
+            observed.append(case.sample.variables[feature].set_axis(rows))
+            predicted.append(pd.DataFrame(law.predicted, columns=law.levels or None, index=rows))
+        seen, found = pd.concat(observed), pd.concat(predicted)
         context = analysis.context
         caption = f"Out of sample; {context.refits} refits ({context.plan})"
-        return plots.agreement(observed, predicted, caption)
+        # A row that several refits evaluate is shown once.
+        once = seen[~seen.index.duplicated()].sort_index()
+        return plots.agreement(once, found.groupby(found.index).mean(), caption)
 
     def causal(
         self,
@@ -541,9 +557,9 @@ Sampler or mapping
         share = causal_share(subject, feature, **options)
         effects = causal_effects(subject, feature, grid=grid, points=points)
         return CausalResults(
-            effects=self._results(effects, reading, None),
-            importance=self._results(importance, reading, None),
-            share=self._results(share, reading, None),
+            effects=self._results(effects, reading, self._squared),
+            importance=self._results(importance, reading, self._squared),
+            share=self._results(share, reading, self._squared),
         )
 
     def loco(
@@ -708,6 +724,11 @@ Sampler or mapping
         context = self._analysis.context
         made = f", {context.refits} refits ({context.plan})" if context.level == "learner" else ""
         return f"<{type(self).__name__}: {context.learner}{made}, {context.nobs} rows>"
+
+    @property
+    def _squared(self) -> LossLike:
+        """The squared error; of classes, that of their indicators."""
+        return "squared" if self._analysis.subject.predictor.classes is None else "brier"
 
     def _results(
         self, estimand: Estimand, reading: Reading, loss: LossLike | None

@@ -283,8 +283,6 @@ def _notes(results: Shown) -> list[str]:
     first, *others = _about(results)
     notes = [first, *others, results.variance.note + _coverage(results), *_reading(results)]
     notes += _tests([results])
-    if results.p_adjust is not None:
-        notes.append(f"P-values are adjusted ({results.p_adjust}); intervals are not.")
     if results.diagnostic is not None:
         notes += _beside(results.diagnostic)
     return notes
@@ -324,8 +322,11 @@ def _about(results: Shown) -> list[str]:
 
 
 def _tests(several: Sequence[Shown]) -> list[str]:
-    tested = (r.variance.test_note for r in several if r.estimand.null is not None)
-    return [note for note in dict.fromkeys(tested) if note]
+    tested = [r for r in several if r.estimand.null is not None]
+    notes = [note for note in dict.fromkeys(r.variance.test_note for r in tested) if note]
+    if tested and tested[0].p_adjust is not None:
+        notes.append(f"P-values are adjusted ({tested[0].p_adjust}); intervals are not.")
+    return notes
 
 
 def _beside(diagnostic: Shown) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -10,16 +10,18 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.engine import WhatIf
-from pyinterp.errors import OptionError
+from pyinterp.errors import LossError
 from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject, Terms
 from pyinterp.estimands.effects import grid_values
 from pyinterp.losses import LOSSES
+from pyinterp.predictive import learner_name
 from pyinterp.sample import FloatArray
-from pyinterp.samplers.covariates import is_category
+from pyinterp.samplers.covariates import codes_of, is_category
 
 __all__ = ["additive_importance"]
 
 BINS = 20
+SQUARED = LOSSES["squared"]
 
 # From deviations of the effect to rows' contributions by way of the effect that they give.
 Through: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -45,51 +47,55 @@ def additive_importance(subject: Subject, features: str | Sequence[str] | None =
     linear within intervals; of a category it is the partial dependence.
     """
     chosen = subject.choose(features)
-    axes = {name: _axis(subject, name, variables) for name, variables in chosen.items()}
-    unit = LOSSES["squared"].unit.format(y=subject.response.name)
-    if subject.response.classes is not None:
-        if len(subject.response.classes) > 2:
-            raise OptionError(
-                "AMVIM is defined for a numeric response or two classes; "
-                f"`{subject.response.name}` has {len(subject.response.classes)}."
-            )
-        unit = ""
+    if subject.predictor.kind == "label" or len(subject.predictor.classes or ()) > 2:
+        raise LossError(
+            "AMVIM is defined for predictions of a mean or of the probabilities of two classes; "
+            f"{learner_name(subject.predictor.estimator)} predicts "
+            f"{'labels' if subject.predictor.kind == 'label' else 'more classes'}."
+        )
+    axes = {
+        name: _axis(subject, variables[0])
+        for name, variables in chosen.items()
+        if len(variables) == 1
+    }
+    response = subject.population.response
+    classes = subject.predictor.classes is not None
+    unit = "" if classes or response is None else SQUARED.unit.format(y=response.name)
+    levels = [name for name, axis in axes.items() if not axis.numeric]
     return Estimand(
         key=("accumulated", tuple(chosen.items())),
         terms=Terms.plain(list(chosen)),
-        measure=partial(_measure, axes=axes),
+        measure=partial(_measure, axes=[axes.get(name) for name in chosen]),
         read=lambda measurement: measurement["effect"],
         label="AMVIM",
         title="Adjusted marginal variable importance",
-        description="AMVIM (squared error, additive)",
+        description=f"AMVIM ({'Brier score' if classes else 'squared error'}, additive)",
         null=0.0,
         floor=0.0,
         unit=unit,
         notes=(
             "2 V(f_j(X_j)), f_j the accumulated local effect of the feature: its MVIM if it enters "
             "additively, in whatever form. Interactions are averaged over.",
+            *([f"Of {', '.join(levels)} it is the partial dependence."] if levels else []),
         ),
+        missing=dict.fromkeys(chosen, "the effect of a group is not accumulated"),
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
     )
 
 
-def _axis(subject: Subject, name: str, variables: tuple[str, ...]) -> _Axis:
-    if len(variables) > 1:
-        raise OptionError(
-            f'`method="additive"` needs the effect of one variable, but `{name}` is a group; name '
-            "its variables, or leave it out."
-        )
-    column = subject.population.variables[variables[0]]
-    numeric = not is_category(column) and variables[0] not in subject.discrete
+def _axis(subject: Subject, variable: str) -> _Axis:
+    column = subject.population.variables[variable]
+    numeric = not is_category(column) and variable not in subject.discrete
     if numeric:
         at = pd.Series(grid_values(column, "quantile", BINS + 1), dtype=np.float64)
     else:  # the data's own type
         at = column.drop_duplicates().reset_index(drop=True)
-    return _Axis(variables[0], at.to_frame(variables[0]), numeric)
+    return _Axis(variable, at.to_frame(variable), numeric)
 
 
-def _measure(case: Case, *, axes: Mapping[str, _Axis]) -> Measurement:
-    parts = [_importance(case.whatif, axis) for axis in axes.values()]
+def _measure(case: Case, *, axes: Sequence[_Axis | None]) -> Measurement:
+    absent = np.full(case.sample.nobs, np.nan)
+    parts = [absent if axis is None else _importance(case.whatif, axis) for axis in axes]
     return {"effect": Estimate.of_rows(np.column_stack(parts))}
 
 
@@ -136,7 +142,7 @@ def _averaged(whatif: WhatIf, axis: _Axis, column: pd.Series[Any]) -> tuple[Floa
     every = np.broadcast_to(np.arange(k), (n, k))
     curves = _numbers(whatif.paired(np.arange(n), [axis.variable], axis.points, every))
     labels = axis.points[axis.variable].to_numpy(dtype=object)
-    level = (column.to_numpy(dtype=object)[:, None] == labels).argmax(axis=1)
+    level = codes_of(column, labels.tolist())
     effect = curves.mean(axis=0)[level]
 
     def through(around: FloatArray) -> FloatArray:

@@ -169,18 +169,28 @@ def _measure(
     )
     law = case.law(sampler, variables)
     k = number_of_draws(whatif, law, variables, permutations)
-    as_row, as_donor = np.empty(n), np.zeros(n)
+    as_row, as_donor, by_draw = np.empty(n), np.zeros(n), np.zeros(k or 0)
     for block, predictions in predicted_draws(whatif, law, variables, k, case.draw(feature)):
         values = predictions[..., 1] if two else predictions
         # The mean squared difference of two draws is twice their variance.
-        apart = 2 * np.square(values - block.mean(values)[:, None])
-        if block.weights is None and values.shape[1] > 1:
-            apart *= values.shape[1] / (values.shape[1] - 1)
-        as_row[block.rows] = block.mean(apart)
+        if block.weights is None:  # the feature's own value is a draw as well
+            m = values.shape[1] + 1
+            own = factual[block.rows]
+            mean = (values.sum(axis=1) + own) / m
+            apart = 2 * np.square(values - mean[:, None])
+            as_row[block.rows] = (apart.sum(axis=1) + 2 * np.square(own - mean)) / (m - 1)
+        else:
+            apart = 2 * np.square(values - block.mean(values)[:, None])
+            as_row[block.rows] = block.mean(apart)
         as_donor += block.by_donor(apart, n)
+        if k is not None and values.shape[1] == k:
+            by_draw += apart.sum(axis=0) / n
+    between = 0.0
+    if k is not None:
+        between = float(np.var(by_draw, ddof=1)) / k * max(1 - k / law.size, 0.0)
     parts = {
         "marginal": marginal,
-        "conditional": one_term(as_row, law.apart(as_donor)),
+        "conditional": one_term(as_row, law.apart(as_donor), between),
         "variance": one_term(2 * np.square(case.y - case.y.mean()), np.zeros(n)),
     }
     for name, estimand in zip(NAMES, permuted, strict=True):

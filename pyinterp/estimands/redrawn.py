@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pyinterp.engine import PREDICTIONS, WhatIf
-from pyinterp.errors import DesignError
+from pyinterp.errors import DesignError, PredictionError
 from pyinterp.estimands.base import Estimate
 from pyinterp.estimands.switched import LEAST_PERMUTATIONS, Permutations, one_term
 from pyinterp.losses import Loss
@@ -73,7 +73,7 @@ def redrawn_losses(
             by_draw += matrix.sum(axis=0) / n
     between = 0.0
     if k is not None:  # a sample without replacement, if draws have an end
-        between = float(np.var(by_draw, ddof=1)) / k * (1 - k / law.size)
+        between = float(np.var(by_draw, ddof=1)) / k * max(1 - k / law.size, 0.0)
     return (
         one_term(as_row, law.apart(as_donor), between),
         one_term(losses, law.apart(met)),
@@ -87,11 +87,12 @@ def predicted_draws(
     for block in law.all() if k is None else law.some(k, rng):
         try:
             yield block, whatif.paired(block.rows, variables, block.drawn, block.given)
-        except DesignError as error:
-            raise DesignError(
+        except (DesignError, PredictionError) as error:
+            raise type(error)(
                 f"Conditional draws of {', '.join(variables)} can be values that were never "
-                "observed, which the formula does not take; use "
-                '`sampler=pi.samplers.Residual(within_range=True)` or `sampler="subgroup"`. '
+                "observed, which the formula or the learner does not take; use "
+                '`sampler=pi.samplers.Residual(within_range=True)`, or "categorical" or '
+                '"subgroup", which draw observed values. '
                 f"{error}"
             ) from error
 

@@ -24,7 +24,9 @@ Adjustment: TypeAlias = Literal["linear", "additive"]
 
 # From here on 1 / (1 - R²) multiplies errors by a thousand or more: AMVIM is missing.
 FIXED = 0.999
-FIXED_REASON = f"R²_j is {FIXED:g} or more in some refit, so nothing is left to adjust from"
+FIXED_REASON = (
+    f"R²_j is {FIXED:g} or more, or not defined, in some refit, so nothing is left to adjust from"
+)
 
 
 def mvim(
@@ -65,6 +67,7 @@ def amvim(
     """
     check_choice("method", method, ("linear", "additive"))
     if method == "additive":
+        _check_default(permutations, sampler)
         return additive_importance(subject, features)
     made = cvim(subject, features, permutations=permutations, sampler=sampler)
     chosen = subject.choose(features)
@@ -74,7 +77,7 @@ def amvim(
         read=partial(_adjusted, linear=np.array([name not in unsuited for name in chosen])),
         label="AMVIM",
         title="Adjusted marginal variable importance",
-        description="AMVIM (squared error)",
+        description=made.description.replace("CVIM", "AMVIM"),
         notes=(
             "CVIM / (1 - R²_j), the MVIM of a feature that enters linearly, without interactions, "
             "and whose variance given the others is constant.",
@@ -108,12 +111,20 @@ def _squared(
         sampler=sampler,
     )
     kind = "marginal" if sampler == "marginal" else "conditional"
+    scored = "squared error" if classes is None else "Brier score"
     return replace(
         made,
         label=label,
         title=f"{kind.capitalize()} variable importance",
-        description=f"{label} (squared error)",
+        description=f"{label} ({scored})",
     )
+
+
+def _check_default(permutations: Permutations, sampler: SamplerLike) -> None:
+    if permutations != "auto" or sampler != "conditional":
+        raise OptionError(
+            '`method="additive"` draws nothing, so it takes no `permutations` and no `sampler`.'
+        )
 
 
 def _check_law(
@@ -146,7 +157,7 @@ def _adjusted(measurement: Measurement, *, linear: np.ndarray) -> Estimate:
         share = left.value / variance.value  # 1 - R²
     factor = variance.over(left)
     whole = share >= 1  # R² <= 0: nothing to adjust
-    known = linear & (share > 1 - FIXED)
+    known = linear & (share > 1 - FIXED) & np.isfinite(share)
     scale = np.where(known, np.where(whole, 1.0, factor.value), np.nan)
     spread = np.where(known & ~whole, conditional.value * (factor.rows - factor.value), 0.0)
     return Estimate(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold
 
 from pyinterp.design import IntArray
@@ -16,7 +17,7 @@ from pyinterp.errors import OptionError
 from pyinterp.sample import FloatArray, Sample
 from pyinterp.samplers.covariates import encoded
 
-__all__ = ["Draws", "Fit", "Known", "Law", "Sampler", "Target", "blocks"]
+__all__ = ["Draws", "Fit", "Known", "Law", "Sampler", "Target", "blocks", "own_copy"]
 
 Fit: TypeAlias = Callable[[FloatArray, pd.DataFrame], Callable[[FloatArray], FloatArray]]
 
@@ -228,6 +229,18 @@ class Sampler(ABC):
     @abstractmethod
     def learn(self, known: Known) -> Law:
         """Learn the law from other rows than those that it is for."""
+
+
+def own_copy(sampler: object, kind: str, fits: Callable[[Any], bool]) -> None:
+    """Give a sampler its own copy of `sampler.estimator`: laws are kept by sampler."""
+    estimator = getattr(sampler, "estimator", None)
+    if estimator is None:
+        return
+    if isinstance(estimator, type) or not hasattr(estimator, "get_params") or not fits(estimator):
+        raise OptionError(
+            f"`{type(sampler).__name__}` needs a scikit-learn {kind}, not {estimator!r}."
+        )
+    object.__setattr__(sampler, "estimator", clone(estimator))
 
 
 def blocks(n: int, per_row: int) -> Iterator[IntArray]:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from pyinterp.errors import OptionError
 from pyinterp.sample import FloatArray
-from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks
-from pyinterp.samplers.covariates import is_category, levels_of
+from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks, own_copy
+from pyinterp.samplers.covariates import codes_of, is_category, levels_of
 from pyinterp.samplers.learners import LogisticThenTrees
 
 __all__ = ["Categorical"]
@@ -37,6 +37,9 @@ class Categorical(Sampler):
 
     estimator: Any = None
     label = "levels drawn by their probabilities"
+
+    def __post_init__(self) -> None:
+        own_copy(self, "classifier", is_classifier)
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
         """Raise `OptionError` unless the feature is one variable with few levels."""
@@ -71,7 +74,7 @@ class _CategoricalLaw(Law):
         made = LogisticThenTrees() if estimator is None else estimator
 
         def fit(others: FloatArray, target: pd.DataFrame) -> Any:
-            codes = (target[name].to_numpy(dtype=object)[:, None] == labels).argmax(axis=1)
+            codes = codes_of(target[name], self.levels)
             seen = np.unique(codes)
             if len(seen) == 1 or not others.shape[1]:
                 shares = np.bincount(codes, minlength=len(labels)) / len(codes)
@@ -91,9 +94,14 @@ class _CategoricalLaw(Law):
 
         self._shares = np.asarray(known.out_of_sample(fit), dtype=np.float64)
         self.predicted = self._shares
-        observed = (known.target[name].to_numpy(dtype=object)[:, None] == labels).astype(float)
         self.size = len(labels)
-        self.unexplained = ((observed - self.predicted) ** 2).sum(axis=1)
+        codes = codes_of(known.target[name], self.levels)
+        if is_category(column):
+            observed, expected = np.eye(len(labels))[codes], self._shares
+        else:  # the variance of the number
+            numbers = labels.astype(np.float64)[:, None]
+            observed, expected = numbers[codes], self._shares @ numbers
+        self.unexplained = ((observed - expected) ** 2).sum(axis=1)
         self.spread = ((observed - observed.mean(axis=0)) ** 2).sum(axis=1)
 
     def all(self) -> Iterator[Draws]:

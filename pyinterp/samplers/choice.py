@@ -10,7 +10,7 @@ import pandas as pd
 from pyinterp.errors import OptionError, check_choice
 from pyinterp.samplers.base import Sampler, Target
 from pyinterp.samplers.categorical import Categorical
-from pyinterp.samplers.covariates import is_category
+from pyinterp.samplers.covariates import few_whole_numbers, is_category
 from pyinterp.samplers.knockoff import Knockoff
 from pyinterp.samplers.residual import Residual
 from pyinterp.samplers.subgroup import Subgroup
@@ -31,17 +31,29 @@ SAMPLERS: Mapping[str, Callable[[], Sampler]] = {
 def choose_sampler(wanted: SamplerLike, target: Target, population: pd.DataFrame) -> Sampler:
     """Return the sampler for a feature, checked.
 
-    "conditional" is "residual" for numbers of more than two values and groups of them,
-    "categorical" for all other variables, "subgroup" for all other groups.
+    "conditional" is "residual" for numbers and groups of them, "categorical" for categories and
+    for at most ten whole numbers, which may be codes, "subgroup" for all other groups.
     """
     if isinstance(wanted, Mapping):
         return choose_sampler(wanted.get(target.name, "conditional"), target, population)
     if isinstance(wanted, Sampler):
         sampler = wanted
-    else:
+    elif isinstance(wanted, str):
         check_choice("sampler", wanted, ("conditional", *SAMPLERS))
         name = _suitable(target, population) if wanted == "conditional" else wanted
         sampler = SAMPLERS[name]()
+    else:
+        raise OptionError(
+            "`sampler` must be a name, a sampler such as `pi.samplers.Residual()`, or a mapping "
+            f"from features to these; got {wanted!r}."
+        )
+    try:
+        hash(sampler)
+    except TypeError as error:
+        raise OptionError(
+            "A sampler must be hashable, as laws are kept by sampler: make its class a dataclass "
+            f"with `frozen=True`; {type(sampler).__name__} is not."
+        ) from error
     sampler.check(target, population)
     return sampler
 
@@ -51,7 +63,8 @@ def _suitable(target: Target, population: pd.DataFrame) -> str:
     numbers = not target.discrete and not any(is_category(column) for column in columns)
     if len(columns) > 1:
         return "residual" if numbers else "subgroup"
-    return "residual" if numbers and columns[0].nunique() > 2 else "categorical"
+    few = numbers and (columns[0].nunique() <= 2 or few_whole_numbers(columns[0]))
+    return "residual" if numbers and not few else "categorical"
 
 
 def check_names(wanted: SamplerLike, features: Mapping[str, object]) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from pyinterp.design import IntArray
+from pyinterp.errors import DataError
 from pyinterp.sample import FloatArray
 
-__all__ = ["encoded", "is_category", "levels_of"]
+__all__ = ["codes_of", "encoded", "few_whole_numbers", "is_category", "levels_of"]
+
+FEW = 10
 
 
 def is_category(column: pd.Series[Any]) -> bool:
@@ -34,3 +39,22 @@ def encoded(frame: pd.DataFrame, population: pd.DataFrame) -> FloatArray:
         else:
             parts.append(column.to_numpy(dtype=np.float64)[:, None])
     return np.concatenate(parts, axis=1)
+
+
+def few_whole_numbers(column: pd.Series[Any]) -> bool:
+    """Whether a variable is of at most ten whole numbers, which may be codes of categories."""
+    values = column.dropna().unique()
+    return len(values) <= FEW and bool((values.astype(np.float64) % 1 == 0).all())
+
+
+def codes_of(column: pd.Series[Any], levels: Sequence[Any]) -> IntArray:
+    """Return the position of every value in `levels`, or say which is not one of them."""
+    same = column.to_numpy(dtype=object)[:, None] == np.array(levels, dtype=object)
+    unseen = np.flatnonzero(~same.any(axis=1))
+    if len(unseen):
+        raise DataError(
+            f"Every level must occur in the data that the learner was made with, but "
+            f"{column.iloc[unseen[0]]!r} of `{column.name}` does not; make the learner with data "
+            "that have all levels."
+        )
+    return np.asarray(same.argmax(axis=1), dtype=np.intp)

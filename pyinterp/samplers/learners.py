@@ -77,8 +77,10 @@ class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             added = np.column_stack([trees.predict(X) for trees in self.trees_])
         if len(self.classes_) == 2:
             added = np.column_stack([-added, added])
-        p = np.clip(self.linear_.predict_proba(X) + added, 0.0, 1.0)
-        return np.asarray(p / p.sum(axis=1, keepdims=True))
+        linear = self.linear_.predict_proba(X)
+        p = np.clip(linear + added, 0.0, 1.0)
+        whole = p.sum(axis=1, keepdims=True)
+        return np.asarray(np.where(whole > 0, p / np.where(whole > 0, whole, 1.0), linear))
 
     def predict(self, X: FloatArray) -> Any:
         """Return the most probable classes."""

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
 from pyinterp.design import IntArray
 from pyinterp.errors import OptionError
 from pyinterp.sample import FloatArray
-from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks
+from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks, own_copy
 from pyinterp.samplers.covariates import is_category
 from pyinterp.samplers.learners import LinearThenTrees
 from pyinterp.samplers.marginal import balanced
@@ -44,6 +44,9 @@ class Residual(Sampler):
     estimator: Any = None
     within_range: bool = False
     label = "residuals exchanged"
+
+    def __post_init__(self) -> None:
+        own_copy(self, "regressor", is_regressor)
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
         """Raise `OptionError` unless the feature's variables are numbers."""

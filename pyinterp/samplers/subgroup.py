@@ -12,6 +12,7 @@ import pandas as pd
 from sklearn.tree import DecisionTreeRegressor
 
 from pyinterp.design import IntArray
+from pyinterp.errors import OptionError
 from pyinterp.resampling.base import check_count
 from pyinterp.sample import FloatArray
 from pyinterp.samplers.base import BLOCK, Draws, Known, Law, Sampler, Target
@@ -20,6 +21,8 @@ from pyinterp.samplers.marginal import balanced
 
 __all__ = ["Subgroup"]
 
+LEAST = 5  # evaluation rows that exchange values
+
 
 @dataclass(frozen=True)
 class Subgroup(Sampler):
@@ -27,7 +30,8 @@ class Subgroup(Sampler):
 
     Molnar et al. (2020), after Strobl et al. (2008). Serves numbers, categories and groups of both,
     and draws only values that occur. Within a leaf the other variables still differ, so some of
-    their dependence remains: less with smaller leaves.
+    their dependence remains: less with smaller leaves. Leaves with fewer than 5 evaluation rows are
+    joined with their neighbors in the tree.
 
     Parameters
     ----------
@@ -72,7 +76,8 @@ class _SubgroupLaw(Law):
             def leaves(rows: FloatArray) -> FloatArray:
                 rest = rows if rows.shape[1] else np.zeros((len(rows), 1))
                 means = tree.predict(rest).reshape(len(rows), -1)
-                return np.column_stack([np.full(len(rows), number), tree.apply(rest), means])
+                group = _joined_leaves(tree, tree.apply(rest))
+                return np.column_stack([np.full(len(rows), number), group, means])
 
             return leaves
 
@@ -82,6 +87,11 @@ class _SubgroupLaw(Law):
         self.strata = subgroup.astype(np.intp)
         self._target = known.target.reset_index(drop=True)
         self._members = [np.flatnonzero(subgroup == g) for g in range(subgroup.max() + 1)]
+        if min(map(len, self._members)) < 2:
+            raise OptionError(
+                "Values are exchanged between rows, at least 2 of them per subgroup, but there are "
+                f'{len(numbers)} evaluation rows in all; use `sampler="residual"`, or more rows.'
+            )
         self.size = max(len(m) for m in self._members) - 1
         if known.target.shape[1] == 1:
             means = found[:, 2:] * scale
@@ -96,19 +106,54 @@ class _SubgroupLaw(Law):
             m = len(members)
             cycle = np.arange(m)
             for rows in _pieces(m):
-                shifts = (rows[:, None] + np.arange(1, max(m, 2))) % m
+                shifts = (rows[:, None] + np.arange(1, m)) % m
                 yield self._draws(members, cycle[rows], shifts)
 
     def some(self, k: int, rng: np.random.Generator) -> Iterator[Draws]:
         """Yield k balanced permutations within every leaf, all of them where there are no more."""
         for members in self._members:
             m = len(members)
-            index = balanced(m, min(k, m - 1), rng) if m > 1 else np.zeros((1, 1), np.intp)
-            yield self._draws(members, np.arange(m), index)
+            yield self._draws(members, np.arange(m), balanced(m, min(k, m - 1), rng))
 
     def _draws(self, members: IntArray, rows: IntArray, index: IntArray) -> Draws:
         values = self._target.take(members).reset_index(drop=True)
         return Draws(members[rows], values, index, donors=members[index])
+
+
+def _joined_leaves(tree: DecisionTreeRegressor, leaf: IntArray) -> IntArray:
+    """Return a group of every row: its leaf, or the least ancestor with `LEAST` rows on each side.
+
+    Parameters
+    ----------
+    tree : DecisionTreeRegressor
+    leaf : ndarray of int, shape (n,)
+        The leaf of every row.
+    """
+    left, right = tree.tree_.children_left, tree.tree_.children_right
+    group = leaf.astype(np.intp)
+    rows = np.bincount(leaf, minlength=len(left))
+    smallest = rows.copy()  # of the groups below a node
+    for node in range(len(left) - 1, -1, -1):  # children come after their parents
+        if left[node] < 0:
+            continue
+        below = (left[node], right[node])
+        rows[node] = rows[below[0]] + rows[below[1]]
+        smallest[node] = min(smallest[below[0]], smallest[below[1]])
+        if smallest[node] < LEAST:
+            inside = np.isin(group, _descendants(node, left, right))
+            group[inside] = node
+            smallest[node] = rows[node]
+    return group
+
+
+def _descendants(node: int, left: IntArray, right: IntArray) -> list[int]:
+    found, open_nodes = [], [node]
+    while open_nodes:
+        at = open_nodes.pop()
+        found.append(at)
+        if left[at] >= 0:
+            open_nodes += [int(left[at]), int(right[at])]
+    return found
 
 
 def _pieces(m: int) -> Iterator[IntArray]:

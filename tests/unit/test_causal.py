@@ -108,8 +108,7 @@ def test_cvim_of_a_number_is_theorem_5(binary: pi.LearnerResults) -> None:
         center = LinearRegression().fit(train[["x"]], train["z"]).predict(rows[["x"]])
         residual = rows["z"].to_numpy() - center
         at = np.column_stack([predict(z=center + r) for r in residual])
-        np.fill_diagonal(at, np.nan)
-        expected = np.mean(2 * np.nanvar(at, axis=1, ddof=1))
+        expected = np.mean(2 * at.var(axis=1, ddof=1))
         assert found["CVIM, plug-in"][d] == pytest.approx(expected)
 
 
@@ -136,6 +135,21 @@ def test_classes_are_read_as_the_probability_of_the_second() -> None:
         own = (predict(x=1) - predict(x=0))[:, 1]
         assert causal.effects.refit_frame()["x[1]"][d] == pytest.approx(own.mean())
     assert 0 < causal.share.params.iloc[0] < 1
+
+
+def test_some_draws_have_a_monte_carlo_error(binary: pi.LearnerResults) -> None:
+    sampler = samplers.Residual(LinearRegression())
+    exact = binary.causal("z", sampler=sampler, points=3)
+    some = binary.causal("z", sampler=sampler, points=3, permutations=8)
+    assert (exact.importance.mcse == 0).all()
+    assert (some.importance.mcse > 0).all()
+    assert some.share.mcse.iloc[0] > 0
+    apart = (some.importance.params - exact.importance.params).abs()
+    assert (apart < 5 * some.importance.mcse).all()
+
+
+def test_adjusted_p_values_are_said_to_be(binary: pi.LearnerResults) -> None:
+    assert "P-values are adjusted (bonferroni)" in str(binary.causal("x", p_adjust="bonferroni"))
 
 
 def test_the_table_states_the_assumptions(binary: pi.LearnerResults) -> None:
@@ -179,6 +193,14 @@ class TestTogether:
         assert all(len(row.split()) == 1 + 3 * 4 + 1 for row in rows)
         assert found["cvim"].estimand.label == "CVIM"
 
+    def test_samplers_and_permutations_are_passed_on(self, binary: pi.LearnerResults) -> None:
+        options = {"permutations": 5, "sampler": {"z": "subgroup"}}
+        found = binary.importance(["mvim", "cvim", "amvim", "loco"], **options)
+        pd.testing.assert_series_equal(
+            found.params["cvim"], binary.cvim(**options).params, check_names=False
+        )
+        assert found["mvim"].mcse["z"] > 0
+
     def test_the_plot_has_a_color_per_measure(self, binary, tmp_path) -> None:
         plot = binary.importance().plot()
         assert plot.data["measure"].nunique() == 3
@@ -207,6 +229,26 @@ class TestPositivityPlot:
         assert set(plot.data["level"]) == {"P(0)", "P(1)"}
         assert plot.data["probability"].between(0, 1).all()
         plot.save(tmp_path / "plot.png", verbose=False, width=4, height=3)
+
+    def test_rows_are_those_of_the_data_as_given(self) -> None:
+        data = trial(300)
+        data.loc[::7, "x"] = np.nan
+        results = pi.Learner.from_formula("y ~ x + z", data, LinearRegression()).fit(
+            pi.HalfSampling(5, pairs=5), seed=1
+        )
+        plotted = results.plot_positivity("z", sampler=samplers.Residual(LinearRegression())).data
+        np.testing.assert_array_equal(plotted["observed"], data["z"].loc[plotted.index])
+        rows = np.unique(np.concatenate([r.evaluation.rows for r in results.refits]))
+        np.testing.assert_array_equal(plotted.index, rows)
+        slope = np.corrcoef(plotted["observed"], plotted["predicted"])[0, 1]
+        assert slope > 0.1
+
+    def test_fresh_draws_have_rows_of_their_own(self) -> None:
+        learner = pi.Learner.from_formula("y ~ x + z", trial(50), LinearRegression())
+        results = learner.fit(pi.FreshDraws(lambda rng: trial(80, rng), 3), seed=1)
+        plotted = results.plot_positivity("z", sampler=samplers.Residual(LinearRegression())).data
+        assert len(plotted) == sum(r.evaluation.nobs for r in results.refits)
+        assert np.corrcoef(plotted["observed"], plotted["predicted"])[0, 1] > 0.2
 
     def test_groups_have_none(self) -> None:
         learner = pi.Learner.from_formula(

@@ -6,12 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import LinearSVC
 
 import pyinterp as pi
 from pyinterp import samplers
-from pyinterp.errors import DesignError, OptionError
+from pyinterp.errors import DataError, DesignError, LossError, OptionError
 
 LINEAR = samplers.Residual(LinearRegression())
 BETA = np.array([1.0, -2.0, 0.5])
@@ -226,7 +230,9 @@ class TestPositivity:
         assert np.isfinite(found.params["z"])
         assert not np.isinf(found.summary_frame().select_dtypes("number")).any().any()
         text = " ".join(str(found.summary()).split())
-        assert "No estimate for x, copy: R²_j is 0.999 or more in some refit" in text
+        assert (
+            "No estimate for x, copy: R²_j is 0.999 or more, or not defined, in some refit" in text
+        )
         assert "Near violation" in text
         assert copied.cvim().params["x"] < 0.05
         assert found.plot() is not None
@@ -257,6 +263,7 @@ class TestPositivity:
         learner = pi.Learner(data["y"], data[["x1", "x2", "x3"]], LinearRegression())
         found = learner.fit(pi.Subsampling(3), seed=1)
         assert np.isnan(found.positivity("x3").params["x3"])
+        assert np.isnan(found.amvim("x3").params["x3"])
         assert found.cvim("x3").params["x3"] == 0
 
     def test_a_rank_deficient_design(self) -> None:
@@ -286,6 +293,8 @@ class TestOptions:
         forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
         res = pi.Learner.from_formula("y ~ .", data, forest).fit(pi.Subsampling(3), seed=1)
         pd.testing.assert_series_equal(res.mvim().params, res.pfi(loss="brier").params)
+        assert res.cvim().fit.name == "Brier score"
+        assert "squared error" not in str(res.cvim().summary())
         assert res.cvim().params["x2"] > 0
         assert res.amvim(method="additive").params["x2"] > 0
 
@@ -298,6 +307,73 @@ class TestOptions:
         with pytest.raises(OptionError, match=r"MVIM is defined by squared error.*has 3"):
             res.mvim()
         assert (res.pfi(sampler="conditional").params > -0.1).all()
+
+    def test_labels_have_no_effect_to_accumulate(self) -> None:
+        data = gaussian(150).assign(y=lambda d: d["y"] > 0)
+        res = pi.Learner.from_formula("y ~ .", data, LinearSVC()).fit(pi.Subsampling(2), seed=1)
+        with pytest.raises(LossError, match="LinearSVC predicts labels"):
+            res.amvim(method="additive")
+
+    def test_additive_takes_no_draws(self, results) -> None:
+        with pytest.raises(OptionError, match="takes no `permutations` and no `sampler`"):
+            results.amvim(method="additive", permutations=5)
+
+    def test_few_whole_numbers_may_be_codes(self) -> None:
+        """As a pipeline that encodes them may see them; R²_j is that of the number."""
+        rng = np.random.default_rng(0)
+        k = rng.integers(5, size=400)
+        data = pd.DataFrame({"k": k, "z": rng.normal(size=400) + k / 2})
+        data["y"] = np.array([0.0, 3.0, -1.0, 2.0, 5.0])[k] + data["z"] + rng.normal(size=400)
+        encoder = make_column_transformer(
+            (OneHotEncoder(handle_unknown="ignore"), ["k"]), remainder="passthrough"
+        )
+        piped = pi.Learner.from_formula(
+            "y ~ k + z", data, make_pipeline(encoder, LinearRegression()), design="frame"
+        )
+        coded = pi.Learner.from_formula("y ~ C(k) + z", data, LinearRegression())
+        found = [m.fit(pi.Subsampling(3), seed=1).cvim("k").params["k"] for m in (piped, coded)]
+        assert found[0] == pytest.approx(found[1], rel=1e-6)
+        share = piped.fit(pi.Subsampling(3), seed=1).positivity("k").params["k"]
+        slopes = LinearRegression().fit(data[["z"]], data["k"])
+        assert share == pytest.approx(slopes.score(data[["z"]], data["k"]), abs=0.1)
+
+    def test_levels_that_the_learner_was_not_made_with(self) -> None:
+        rng = np.random.default_rng(0)
+
+        def draw(rng, levels="abcd"):
+            g = rng.choice(list(levels), size=200)
+            return pd.DataFrame({"g": g, "y": (g == "d") * 9 + rng.normal(size=200)})
+
+        encode = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["g"]))
+        learner = pi.Learner.from_formula(
+            "y ~ g", draw(rng, "abc"), make_pipeline(encode, LinearRegression()), design="frame"
+        )
+        res = learner.fit(pi.FreshDraws(draw, 2), seed=1)
+        for ask in (res.cvim, lambda: res.amvim(method="additive")):
+            with pytest.raises(DataError, match="'d' of `g` does not"):
+                ask()
+
+    def test_changing_an_estimator_does_not_change_what_was_asked(self, results) -> None:
+        ridge = Ridge(alpha=1.0)
+        sampler = samplers.Residual(ridge)
+        first = results.cvim("x1", sampler=sampler).params["x1"]
+        ridge.set_params(alpha=1e6)
+        assert results.cvim("x1", sampler=sampler).params["x1"] == first
+        assert results.cvim("x1", sampler=samplers.Residual(ridge)).params["x1"] != first
+
+    def test_what_is_no_sampler(self, results) -> None:
+        for wrong in (samplers.Residual, 3):
+            with pytest.raises(OptionError, match="must be a name, a sampler such as"):
+                results.cvim(sampler=wrong)
+        for wrong in (LogisticRegression(), "ridge", LinearRegression):
+            with pytest.raises(OptionError, match="needs a scikit-learn regressor"):
+                samplers.Residual(wrong)
+
+        class Plain(samplers.Residual):
+            __hash__ = None
+
+        with pytest.raises(OptionError, match="frozen=True"):
+            results.cvim(sampler=Plain())
 
     def test_knockoffs_are_no_sampler_for_cvim(self, results) -> None:
         with pytest.raises(OptionError, match=r"CVIM needs draws.*Gaussian knockoffs"):
@@ -327,8 +403,10 @@ class TestOptions:
         res = learner.fit(pi.Subsampling(3), seed=1)
         assert np.isfinite(res.cvim().params["both"])
         assert "a group can't enter linearly" in " ".join(str(res.amvim().summary()).split())
-        with pytest.raises(OptionError, match="needs the effect of one variable"):
-            res.amvim(method="additive")
+        found = res.amvim(method="additive")
+        assert np.isnan(found.params["both"])
+        assert np.isfinite(found.params["x3"])
+        assert "the effect of a group is not accumulated" in " ".join(str(found).split())
 
     def test_the_half_sample_intervals_serve_it(self) -> None:
         learner = pi.Learner.from_formula("y ~ .", gaussian(100), LinearRegression())

@@ -209,7 +209,21 @@ class TestSubgroup:
                 np.testing.assert_array_equal(values, data["x"][200:].to_numpy()[donors])
         for row, donors in seen.items():
             members = set(np.flatnonzero(law.strata == law.strata[row]).tolist())
-            assert donors == members - {row} or members == {row}
+            assert donors == members - {row}
+
+    def test_small_leaves_are_joined(self) -> None:
+        """Values of independent variables are exchanged freely, however few rows evaluate."""
+        data = gaussian(220).assign(x=np.random.default_rng(0).normal(size=220))
+        law = learned(samplers.Subgroup(leaf=5), ["x"], data, train=200)
+        assert np.bincount(law.strata).min() >= 5
+        assert len(np.unique(law.strata)) > 1
+        whole = learned(samplers.Subgroup(), ["x"], data, train=212)
+        assert len(whole.strata) == 8
+        assert np.bincount(whole.strata).min() >= 5
+
+    def test_one_row_has_no_one_to_exchange_with(self) -> None:
+        with pytest.raises(OptionError, match="at least 2 of them per subgroup"):
+            learned(samplers.Subgroup(), ["x"], gaussian(51), train=50)
 
     def test_some_draws_stay_in_the_leaf_too(self) -> None:
         law = learned(samplers.Subgroup(), ["x"], gaussian(300), train=200)
