@@ -128,12 +128,13 @@ def test_the_oracle_has_no_bias_and_no_delta(name: str) -> None:
 
 @pytest.mark.parametrize("n", [500, 1000, 5000, 10_000])
 def test_dependence_makes_the_mvim_of_boosting_too_small(n: int) -> None:
-    """Tables 2 to 4: delta of X1 grows with dependence, that of noise is 0."""
+    """Tables 2 to 4: delta of X1 is much larger where X1 depends on others, that of noise is 0."""
     frame = importances("mvim", "xgboost").query("n == @n").set_index(["feature", "scenario"])
-    delta = frame["delta"].loc["X1", ["independent", "simple", "multivariate"]]
-    assert delta.is_monotonic_increasing
+    x1 = frame.loc["X1"]
+    dependent = x1.loc[["simple", "multivariate"]]
+    assert (dependent["delta"] > 1.2 * x1.loc["independent", "delta"]).all()
+    assert (dependent["estimate"] < 0.6 * dependent["truth"]).all()
     assert (frame.loc["X6", "delta"] == 0).all()
-    assert frame["estimate"]["X1", "multivariate"] < 0.6 * frame["truth"]["X1", "multivariate"]
 
 
 @pytest.mark.parametrize("scenario", ["weak", "moderate", "strong"])

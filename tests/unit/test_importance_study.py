@@ -230,7 +230,8 @@ def test_every_number_is_that_of_the_models(tmp_path: Path) -> None:
 
 
 def test_the_two_importances_switch_other_values() -> None:
-    made = study(dgps=[khan_regression("strong", noise_features=0)], features=["X1", "C2"])
+    strong = {"dgps": [khan_regression("strong", noise_features=0)]}
+    made = study(features=["X1", "C2"], **strong)
     rows = made.rows(made.dgps[0], 30, 0)
     assert set(rows.switched) == {("X1", "mvim"), ("X1", "cvim"), ("C2", "mvim"), ("C2", "cvim")}
     x1 = rows.frame["X1"]
@@ -240,6 +241,9 @@ def test_the_two_importances_switch_other_values() -> None:
     again = made.rows(made.dgps[0], 30, 0)
     pd.testing.assert_frame_equal(rows.frame, again.frame)
     assert not rows.frame.equals(made.rows(made.dgps[0], 30, 1).frame)
+    # What else is asked changes no values.
+    alone = study(features=["C2"], measures=["cvim"], **strong).rows(made.dgps[0], 30, 0)
+    assert (alone.switched["C2", "cvim"] == rows.switched["C2", "cvim"]).all()
 
 
 def test_settings_can_depend_on_the_process_and_n(tmp_path: Path) -> None:
