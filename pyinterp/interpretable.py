@@ -281,11 +281,10 @@ class Interpretable:
             1e8, and there is none with squared error.
         relation : {"difference", "ratio"}
             How the two expected losses are compared, per refit.
-        sampler : {"marginal", "conditional", "residual", "categorical", "subgroup", "knockoff"}, \
-Sampler or mapping
-            How values that replace a feature are drawn; all but "marginal" draw them given the
-            other variables. "conditional" is "residual" for numbers and "categorical" for
-            categories. A mapping gives samplers by feature. See `pyinterp.samplers`.
+        sampler : str, Sampler or mapping
+            How values that replace a feature are drawn: "marginal", or given the other variables by
+            "residual", "categorical", "subgroup" or "knockoff"; "conditional" takes the one that
+            suits the feature. A mapping gives samplers by feature. See `pyinterp.samplers`.
         **reading
             ``cov_type``, ``alternative``, ``p_adjust``: see `Reading`.
 
