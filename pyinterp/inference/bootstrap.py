@@ -22,8 +22,9 @@ class BootstrapVariance(Variance):
     """The covariance of B bootstrap means, with intervals and p-values from their distribution.
 
     Percentiles are numpy's ``method="weibull"``: the k-th of B ordered means is the k/(B + 1)
-    quantile. A limit at a level of 1/(B + 1) or less is infinite, and no p-value is smaller (twice
-    that if two-sided).
+    quantile. A lower limit at the 1/(B + 1) quantile or below is infinite, and so is an upper one
+    at B/(B + 1) or above. So no p-value is below 1/(B + 1), twice that if two-sided; the smallest
+    one of BCa depends on bias and acceleration.
 
     Attributes
     ----------
@@ -233,17 +234,19 @@ def _variance(
 ) -> BootstrapVariance:
     count, q = means.shape
     bca = cov_type == "bootstrap-bca"
-    kind = f"BCa intervals from {count}" if bca else f"percentiles of {count}"
+    kind = "BCa from" if bca else "percentiles of"
+    least = f"{2 / (count + 1):.2g} ({1 / (count + 1):.2g} if one-sided)"
+    beyond = "skewness moves that; " if bca else ""
     return BootstrapVariance(
         cov=np.cov(means, rowvar=False, ddof=1).reshape(q, q),
         df=count - 1,
         cov_type=cov_type,
         label="bootstrap, BCa" if bca else "bootstrap",
         note=(
-            f"Intervals ({kind} bootstrap means; simultaneous ones: estimate -/+ c std err) are "
-            "for the learner at the header's number of distinct training rows. P inverts them "
-            f"and is at least {'about ' if bca else ''}{2 / (count + 1):.2g}, half that if "
-            "one-sided: at a smaller alpha limits are infinite, more bootstraps mend that."
+            f"Intervals ({kind} {count} bootstrap means; simultaneous ones: estimate -/+ c std "
+            "err) are for the learner at the header's number of distinct training rows. P inverts "
+            f"them and is at least {least}; {beyond}at a smaller alpha limits are infinite, more "
+            "bootstraps mend that."
         ),
         means=means,
         bias=bias,

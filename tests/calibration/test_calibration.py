@@ -13,6 +13,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
+from pyinterp.simulation import molnar_linear
 
 FULL = pytest.param(1000, id="full", marks=pytest.mark.calibration)
 REDUCED = pytest.param(250, id="reduced")
@@ -118,3 +119,25 @@ def test_fresh_draws_cover_the_expected_importance() -> None:
         half.append((limits[1] - limits[0]) / 2)
     assert error < 0.1 * np.mean(half)  # the truth is known well enough to judge coverage
     assert abs(np.mean(hits) - 0.95) <= 3 * np.sqrt(0.95 * 0.05 / 100)
+
+
+@pytest.mark.calibration
+def test_nested_bootstrap_intervals_cover() -> None:
+    # For a linear model on independent features neither PD nor PFI depends in expectation on the
+    # number of training rows: DGP-PFI is 2 Var(U) = 1/6, DGP-PD(x) is x - 1/2.
+    process, grid = molnar_linear(), [0.1, 0.5, 0.9]
+    truth = np.array([1 / 6, 1 / 6, *(x - 0.5 for x in grid)])
+    hits: dict[str, list[np.ndarray]] = {"bootstrap": [], "bootstrap-bca": []}
+    for k in range(200):
+        data = process.draw(200, np.random.default_rng([77, k]))
+        learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
+        fitted = learner.fit(pi.NestedBootstrap(60, 4), seed=k, progress=False)
+        for cov_type, own in hits.items():
+            found = fitted.pfi(cov_type=cov_type), fitted.pd("x1", grid=grid, cov_type=cov_type)
+            low, high = np.concatenate([f.conf_int().to_numpy() for f in found]).T
+            own.append((low <= truth) & (truth <= high))
+    coverage = {cov_type: np.mean(own, axis=0) for cov_type, own in hits.items()}
+    print(f"\ncoverage of 95% nested bootstrap intervals, 200 data sets: {coverage}")
+    three_errors = 3 * np.sqrt(0.95 * 0.05 / 200)
+    for shares in coverage.values():
+        assert (shares > 0.94 - three_errors).all()

@@ -394,12 +394,13 @@ class TestTables:
         text = " ".join(str(fitted.pfi().summary()).split())
         assert "Cov. type: bootstrap" in text
         assert "percentiles of 60 bootstrap means" in text
-        assert "P inverts them and is at least 0.033" in text
+        assert "P inverts them and is at least 0.033 (0.016 if one-sided); at a smaller" in text
         assert "P>|t|" not in text
         assert " std err t P [0.025 0.975] " in text
         bca = " ".join(str(fitted.pfi(cov_type="bootstrap-bca").summary()).split())
         assert "Cov. type: bootstrap, BCa" in bca
-        assert "BCa intervals from 60 bootstrap means" in bca
+        assert "Intervals (BCa from 60 bootstrap means" in bca
+        assert "0.033 (0.016 if one-sided); skewness moves that; at a smaller alpha" in bca
 
     def test_plots_leave_out_what_has_no_limits(self, data: pd.DataFrame) -> None:
         learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
