@@ -14,8 +14,9 @@ from statsmodels.iolib.tableformatting import fmt_params
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.base import Estimand, Estimate, Terms
 from pyinterp.inference import combined, variance
-from pyinterp.interpretable import Interpretable, Reading, options_of
+from pyinterp.interpretable import Interpretable
 from pyinterp.losses import LossLike
+from pyinterp.options import Reading, options_of
 from pyinterp.results import EstimandResults
 from pyinterp.summary import Table, number_format
 

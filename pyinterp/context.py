@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime
+import importlib.metadata
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
 from typing import Any, Literal, Protocol
 
+import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from pyinterp.estimands.base import Estimand
 from pyinterp.inference import Alternative, Variance
+from pyinterp.refits import Refit, estimating
 
-__all__ = ["Context", "Fit", "Shown"]
+__all__ = ["Context", "Fit", "Shown", "context_of"]
+
+PACKAGES = ("pyinterp-stats", "numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,3 +169,60 @@ class Shown(Protocol):
 
     def row_frame(self) -> pd.DataFrame:
         """Return every row's own contribution."""
+
+
+def context_of(
+    refits: Sequence[Refit],
+    *,
+    level: str,
+    endog_name: str,
+    learner: str,
+    nobs: int,
+    dropped: int,
+    plan: str,
+    where: str,
+    studied: str = "",
+    unit: str = "rows",
+    failed: int,
+    seed: int | None,
+) -> Context:
+    """Describe an analysis for its headers."""
+    own = estimating(refits)
+    return Context(
+        level="learner" if level == "learner" else "model",
+        endog_name=endog_name,
+        learner=learner,
+        nobs=nobs,
+        dropped=dropped,
+        plan=plan,
+        studied=studied,
+        where=where,
+        refits=len(own),
+        pairs=sum(r.group is not None and r.group.kind == "pair" for r in refits) // 2,
+        failed=failed,
+        unit=unit,
+        n_train=float(np.mean([r.n_train for r in own])),
+        n_evaluation=float(np.mean([r.n_evaluation for r in own])),
+        engine="",
+        seed=seed,
+        date=datetime.date.today().strftime("%a, %d %b %Y"),
+        resamples=tuple(_fingerprint(r) for r in refits),
+        versions=_versions(),
+    )
+
+
+def _fingerprint(refit: Refit) -> bytes:
+    digest = blake2b(digest_size=16)
+    for part in (refit.train_rows, refit.evaluation.rows, refit.evaluation.y):
+        if part is not None:
+            digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.digest()
+
+
+@cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    found = []
+    for name in PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found.append((name, importlib.metadata.version(name)))
+    return tuple(found)

@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pyinterp.analysis import Analysis
+from pyinterp.context import context_of
 from pyinterp.design import ArrayDesign, Design, FrameDesign
 from pyinterp.engine import ENGINES, EngineName
 from pyinterp.errors import DataError, OptionError, check_choice, check_memory
 from pyinterp.estimands.base import Subject, features_of
 from pyinterp.formula import names_in
-from pyinterp.interpretable import Analysis, Interpretable, context_of
+from pyinterp.interpretable import Interpretable
 from pyinterp.predictive import Predictor, learner_name
 from pyinterp.refits import Refit
 from pyinterp.sample import (

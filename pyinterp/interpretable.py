@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import datetime
-import importlib.metadata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
-from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from statsmodels.iolib.summary import Summary
-from tqdm import tqdm
 
+from pyinterp.analysis import Analysis
 from pyinterp.causal import CausalResults
-from pyinterp.context import Context, Fit
-from pyinterp.engine import EngineName, WhatIf, dispatch
-from pyinterp.errors import InferenceError, OptionError, check_choice, check_memory
-from pyinterp.estimands.base import Case, Estimand, Measurement, Subject, names_of
+from pyinterp.errors import OptionError, check_choice
+from pyinterp.estimands.base import Estimand, names_of
 from pyinterp.estimands.causal import causal_effects, causal_importance, causal_share
 from pyinterp.estimands.effects import Grid, PDKind, Scale, partial_dependence
 from pyinterp.estimands.loco import leave_one_covariate_out
@@ -32,212 +23,17 @@ from pyinterp.estimands.risk import RiskRelation, risk
 from pyinterp.estimands.variable_importance import Adjustment, amvim, cvim, mvim
 from pyinterp.importance import ImportanceResults
 from pyinterp.inference import (
-    ALTERNATIVES,
-    COV_TYPES,
-    Alternative,
-    CovType,
-    Evidence,
-    Found,
-    adjust,
-    gathered,
     variance,
 )
-from pyinterp.leave_out import LeaveOut
-from pyinterp.losses import LossLike, choose
-from pyinterp.refits import Refit
+from pyinterp.losses import LossLike
+from pyinterp.options import Reading, options_of
 from pyinterp.results import EstimandResults
-from pyinterp.sample import FloatArray
 from pyinterp.samplers import SamplerLike
-from pyinterp.seeds import Seeds
-from pyinterp.threads import shared_cores, workers
 
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = ["Analysis", "Interpretable", "Options", "Reading", "context_of", "options_of"]
-
-PACKAGES = ("pyinterp-stats", "numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
-
-
-class Reading(TypedDict, total=False):
-    """Inference options of every estimand; none of them needs new predictions.
-
-    Attributes
-    ----------
-    cov_type : str
-        Variance estimator: "half-sample" (default after `HalfSampling`), "nested-cv" (after
-        `NestedCrossValidation`), "bootstrap" (after `NestedBootstrap`; percentile intervals),
-        "bootstrap-bca" (BCa intervals), "corrected" (after other plans whose refits share rows),
-        "naive" (after fresh draws), "ustat" (for one fitted model) or "rows".
-    alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis of the tests and side of the intervals.
-    p_adjust : str
-        Adjustment of the p-values for multiplicity, a method of statsmodels' ``multipletests``
-        such as "holm" or "fdr_bh".
-    simultaneous : bool
-        Whether intervals cover all terms at once with probability 1 - alpha (sup-t), not each of
-        them: a band for a whole curve.
-    """
-
-    cov_type: CovType | None
-    alternative: Alternative
-    p_adjust: str | None
-    simultaneous: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """`Reading` with its defaults."""
-
-    cov_type: CovType | None
-    alternative: Alternative
-    p_adjust: str | None
-    simultaneous: bool
-
-
-def options_of(reading: Reading) -> Options:
-    """Return the inference options, checked."""
-    unknown = set(reading) - set(Reading.__annotations__)
-    if unknown:
-        raise TypeError(f"Unexpected keyword argument {sorted(unknown)[0]!r}.")
-    cov_type, p_adjust = reading.get("cov_type"), reading.get("p_adjust")
-    alternative = reading.get("alternative", "two-sided")
-    check_choice("alternative", alternative, ALTERNATIVES)
-    if cov_type is not None:
-        check_choice("cov_type", cov_type, COV_TYPES)
-    adjust(np.empty(0), p_adjust)  # an unknown method fails here, before any prediction
-    return Options(
-        cov_type=cov_type,
-        alternative=alternative,
-        p_adjust=p_adjust,
-        simultaneous=bool(reading.get("simultaneous", False)),
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Analysis:
-    """Fitted models with all that interpreting them needs.
-
-    Attributes
-    ----------
-    subject : Subject
-        Population, features and predictor, from which estimands settle their terms.
-    refits : tuple of Refit
-        The fitted models, one or more, those in pairs included.
-    correction : float
-        c of Nadeau and Bengio.
-    context : Context
-        For headers.
-    seeds : Seeds
-        Root of the random streams.
-    leave_out : LeaveOut or None
-        Trains the refits again without some variables; None if there is no learner to train.
-    memory_mb : float
-        Bound on the memory of one predict call's copies.
-    n_jobs : int or None
-        Threads over refits.
-    progress : bool
-        Whether to show progress bars on a terminal.
-    """
-
-    subject: Subject
-    refits: tuple[Refit, ...]
-    correction: float
-    context: Context
-    seeds: Seeds
-    leave_out: LeaveOut | None = None
-    engine: EngineName = "auto"
-    memory_mb: float = 256.0
-    n_jobs: int | None = None
-    progress: bool = True
-    _measured: dict[Any, tuple[Measurement, ...]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        check_memory(self.memory_mb)
-
-    @cached_property
-    def cases(self) -> tuple[Case, ...]:
-        """One case per refit; each keeps its predictions on the rows as they are."""
-        return tuple(
-            Case(
-                whatif=self._whatif(r),
-                train=r.train,
-                population=self.subject.population,
-                draw=_Draws(self.seeds, r.number),
-                without=partial(self._without, r.number),
-            )
-            for r in self.refits
-        )
-
-    @cached_property
-    def engine_name(self) -> str:
-        """What computed the predictions."""
-        return "; ".join(dict.fromkeys(case.whatif.name for case in self.cases))
-
-    def engine_of(self, estimand: Estimand) -> str:
-        """What computed the estimand, in words for headers."""
-        return "refits without features" if estimand.left_out else self.engine_name
-
-    def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
-        """Measure every refit once per `estimand.key`."""
-        if estimand.key not in self._measured:
-            if estimand.left_out:
-                self.need_trainer().train(estimand.left_out, estimand.label)
-            estimators = [refit.predictor.estimator for refit in self.refits]
-            with shared_cores(estimators, workers(self.n_jobs)):
-                # Threads whatever the backend of the refits: models and measurements stay in
-                # memory.
-                outcomes = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
-                    delayed(estimand.measure)(case) for case in self.cases
-                )
-                shown = tqdm(
-                    outcomes,
-                    total=len(self.cases),
-                    desc=estimand.label,
-                    unit="fit",
-                    disable=None if self.progress else True,
-                )
-                self._measured[estimand.key] = tuple(shown)
-        return self._measured[estimand.key]
-
-    def need_trainer(self) -> LeaveOut:
-        """Return what trains the refits again without some variables, or say that nothing can."""
-        if self.leave_out is None:
-            raise OptionError(
-                "LOCO trains the learner again without each feature, but a fitted model has no "
-                "learner to train; use the results of `pi.Learner(...).fit()`, for one model with "
-                "`pi.Holdout(0.7)`."
-            )
-        return self.leave_out
-
-    @property
-    def estimating(self) -> tuple[Refit, ...]:
-        """The refits whose mean is the estimate: all, if there are only pairs."""
-        return estimating(self.refits)
-
-    def evidence(self, estimand: Estimand) -> Evidence:
-        """Return the estimates of every refit."""
-        read = [estimand.read(m) for m in self.measure(estimand)]
-        return gathered(
-            [
-                Found(e, r.group, r.evaluation.rows, r.evaluation.clusters)
-                for r, e in zip(self.refits, read, strict=True)
-            ],
-            correction=self.correction,
-            floor=estimand.floor,
-        )
-
-    def _without(self, refit: int, variables: tuple[str, ...]) -> FloatArray | None:
-        return self.need_trainer().predictions(refit, variables)
-
-    def _whatif(self, refit: Refit) -> WhatIf:
-        return dispatch(
-            refit.predictor,
-            refit.design,
-            refit.evaluation,
-            engine=self.engine,
-            memory_mb=self.memory_mb,
-        )
+__all__ = ["Interpretable"]
 
 
 class Interpretable:
@@ -742,7 +538,7 @@ class Interpretable:
             evidence=evidence,
             variance=variance(evidence, options.cov_type),
             context=replace(analysis.context, engine=analysis.engine_of(estimand)),
-            fit=self._fit(loss),
+            fit=analysis.fit(loss),
             rows=tuple(r.evaluation.rows for r in analysis.estimating),
             alternative=options.alternative,
             p_adjust=options.p_adjust,
@@ -750,100 +546,3 @@ class Interpretable:
             support={n: analysis.subject.population.variables[n].to_numpy() for n in axis_names},
             diagnostic=None if beside is None else self._results(beside, {}, None),
         )
-
-    def _fit(self, loss: LossLike | None) -> Fit | None:
-        subject, analysis = self._analysis.subject, self._analysis
-        if subject.population.y is None:
-            return None
-        used = choose(loss, subject.predictor, subject.response)
-        expected = analysis.evidence(risk(subject, loss=used))
-        try:
-            spread = float(np.sqrt(variance(expected, None).cov[0, 0]))
-        except InferenceError:  # one refit of one cluster: no standard error to show
-            spread = float("nan")
-        label, explained = "", float("nan")
-        if used.constant is not None:
-            share = risk(subject, loss=used, relation="explained")
-            label, explained = share.label, float(analysis.evidence(share).per_refit.mean())
-        return Fit(
-            name=used.name,
-            loss=float(expected.per_refit.mean()),
-            bse=spread,
-            explained_name=label,
-            explained=explained,
-        )
-
-
-@dataclass(frozen=True)
-class _Draws:
-    seeds: Seeds
-    refit: int
-
-    def __call__(self, name: str) -> np.random.Generator:
-        return self.seeds.stream("draws", self.refit, name)
-
-
-def estimating(refits: Sequence[Refit]) -> tuple[Refit, ...]:
-    """Return the refits whose mean is the estimate."""
-    return tuple(r for r in refits if _estimates(r)) or tuple(refits)
-
-
-def _estimates(refit: Refit) -> bool:
-    return refit.group is None or refit.group.estimates
-
-
-def context_of(
-    refits: Sequence[Refit],
-    *,
-    level: str,
-    endog_name: str,
-    learner: str,
-    nobs: int,
-    dropped: int,
-    plan: str,
-    where: str,
-    studied: str = "",
-    unit: str = "rows",
-    failed: int,
-    seed: int | None,
-) -> Context:
-    """Describe an analysis for its headers."""
-    own = estimating(refits)
-    return Context(
-        level="learner" if level == "learner" else "model",
-        endog_name=endog_name,
-        learner=learner,
-        nobs=nobs,
-        dropped=dropped,
-        plan=plan,
-        studied=studied,
-        where=where,
-        refits=len(own),
-        pairs=sum(r.group is not None and r.group.kind == "pair" for r in refits) // 2,
-        failed=failed,
-        unit=unit,
-        n_train=float(np.mean([r.n_train for r in own])),
-        n_evaluation=float(np.mean([r.n_evaluation for r in own])),
-        engine="",
-        seed=seed,
-        date=datetime.date.today().strftime("%a, %d %b %Y"),
-        resamples=tuple(_fingerprint(r) for r in refits),
-        versions=_versions(),
-    )
-
-
-def _fingerprint(refit: Refit) -> bytes:
-    digest = blake2b(digest_size=16)
-    for part in (refit.train_rows, refit.evaluation.rows, refit.evaluation.y):
-        if part is not None:
-            digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.digest()
-
-
-@cache
-def _versions() -> tuple[tuple[str, str], ...]:
-    found = []
-    for name in PACKAGES:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found.append((name, importlib.metadata.version(name)))
-    return tuple(found)

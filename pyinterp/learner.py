@@ -12,6 +12,8 @@ import patsy
 from sklearn.base import clone
 
 from pyinterp.adapters import fits_intercept, needs_intercept
+from pyinterp.analysis import Analysis
+from pyinterp.context import context_of
 from pyinterp.design import Design, FormulaDesign
 from pyinterp.engine import ENGINES, EngineName
 from pyinterp.errors import (
@@ -24,7 +26,7 @@ from pyinterp.errors import (
 )
 from pyinterp.estimands.base import Subject, features_of
 from pyinterp.fitted import FittedModel
-from pyinterp.interpretable import Analysis, Interpretable, context_of
+from pyinterp.interpretable import Interpretable
 from pyinterp.leave_out import LeaveOut
 from pyinterp.predictive import check_estimator, is_classifier, learner_name
 from pyinterp.reading import ArrayReader, FormulaReader, Reader, Source

@@ -34,6 +34,7 @@ __all__ = [
     "Refit",
     "RefitOptions",
     "UnseenLevels",
+    "estimating",
     "fit_one",
     "refit",
     "stop",
@@ -272,3 +273,12 @@ def _report(failed: Sequence[tuple[int, Exception]], total: int, done: int, *, l
         RefitWarning,
         stacklevel=4,
     )
+
+
+def estimating(refits: Sequence[Refit]) -> tuple[Refit, ...]:
+    """Return the refits whose mean is the estimate."""
+    return tuple(r for r in refits if _estimates(r)) or tuple(refits)
+
+
+def _estimates(refit: Refit) -> bool:
+    return refit.group is None or refit.group.estimates

@@ -22,7 +22,6 @@ from pyinterp.samplers import Sampler, SamplerLike
 __all__ = ["causal_effects", "causal_importance", "causal_share"]
 
 PLUG_IN = ("MVIM, plug-in", "CVIM, plug-in")
-NAMES = ("e_switch", "e_cond")
 PERMUTED = ("MVIM, permutation", "CVIM, permutation")
 
 ASSUMPTIONS = (
@@ -83,7 +82,7 @@ def causal_importance(
             permutations=permutations,
             permuted=(marginal, conditional),
         ),
-        read=partial(_read, permuted=(marginal, conditional)),
+        read=_read,
         label="importance",
         title=f"Importance of {feature} as mean squared effects",
         description=f"MVIM and CVIM of {feature}",
@@ -193,22 +192,13 @@ def _measure(
         "conditional": one_term(as_row, law.apart(as_donor), between),
         "variance": one_term(2 * np.square(case.y - case.y.mean()), np.zeros(n)),
     }
-    for name, estimand in zip(NAMES, permuted, strict=True):
-        parts |= {f"{name} {key}": value for key, value in estimand.measure(case).items()}
+    for name, estimand in zip(PERMUTED, permuted, strict=True):
+        parts[name] = estimand.read(estimand.measure(case))
     return parts
 
 
-def _read(measurement: Measurement, *, permuted: Sequence[Estimand]) -> Estimate:
-    marginal, conditional = (
-        estimand.read(
-            {
-                key.removeprefix(f"{name} "): value
-                for key, value in measurement.items()
-                if key.startswith(f"{name} ")
-            }
-        )
-        for name, estimand in zip(NAMES, permuted, strict=True)
-    )
+def _read(measurement: Measurement) -> Estimate:
+    marginal, conditional = (measurement[name] for name in PERMUTED)
     return Estimate.stack(
         [measurement["marginal"], marginal, measurement["conditional"], conditional]
     )

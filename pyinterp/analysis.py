@@ -1,0 +1,184 @@
+"""Fitted models with all that interpreting them needs: what estimands are measured on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from tqdm import tqdm
+
+from pyinterp.context import Context, Fit
+from pyinterp.engine import EngineName, WhatIf, dispatch
+from pyinterp.errors import InferenceError, OptionError, check_memory
+from pyinterp.estimands.base import Case, Estimand, Measurement, Subject
+from pyinterp.estimands.risk import risk
+from pyinterp.inference import Evidence, Found, gathered, variance
+from pyinterp.leave_out import LeaveOut
+from pyinterp.losses import LossLike, choose
+from pyinterp.refits import Refit, estimating
+from pyinterp.sample import FloatArray
+from pyinterp.seeds import Seeds
+from pyinterp.threads import shared_cores, workers
+
+__all__ = ["Analysis"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analysis:
+    """Fitted models with all that interpreting them needs.
+
+    Attributes
+    ----------
+    subject : Subject
+        Population, features and predictor, from which estimands settle their terms.
+    refits : tuple of Refit
+        The fitted models, one or more, those in pairs included.
+    correction : float
+        c of Nadeau and Bengio.
+    context : Context
+        For headers.
+    seeds : Seeds
+        Root of the random streams.
+    leave_out : LeaveOut or None
+        Trains the refits again without some variables; None if there is no learner to train.
+    memory_mb : float
+        Bound on the memory of one predict call's copies.
+    n_jobs : int or None
+        Threads over refits.
+    progress : bool
+        Whether to show progress bars on a terminal.
+    """
+
+    subject: Subject
+    refits: tuple[Refit, ...]
+    correction: float
+    context: Context
+    seeds: Seeds
+    leave_out: LeaveOut | None = None
+    engine: EngineName = "auto"
+    memory_mb: float = 256.0
+    n_jobs: int | None = None
+    progress: bool = True
+    _measured: dict[Any, tuple[Measurement, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_memory(self.memory_mb)
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """One case per refit; each keeps its predictions on the rows as they are."""
+        return tuple(
+            Case(
+                whatif=self._whatif(r),
+                train=r.train,
+                population=self.subject.population,
+                draw=_Draws(self.seeds, r.number),
+                without=partial(self._without, r.number),
+            )
+            for r in self.refits
+        )
+
+    @cached_property
+    def engine_name(self) -> str:
+        """What computed the predictions."""
+        return "; ".join(dict.fromkeys(case.whatif.name for case in self.cases))
+
+    def engine_of(self, estimand: Estimand) -> str:
+        """What computed the estimand, in words for headers."""
+        return "refits without features" if estimand.left_out else self.engine_name
+
+    def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
+        """Measure every refit once per `estimand.key`."""
+        if estimand.key not in self._measured:
+            if estimand.left_out:
+                self.need_trainer().train(estimand.left_out, estimand.label)
+            estimators = [refit.predictor.estimator for refit in self.refits]
+            with shared_cores(estimators, workers(self.n_jobs)):
+                # Threads whatever the backend of the refits: models and measurements stay in
+                # memory.
+                outcomes = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
+                    delayed(estimand.measure)(case) for case in self.cases
+                )
+                shown = tqdm(
+                    outcomes,
+                    total=len(self.cases),
+                    desc=estimand.label,
+                    unit="fit",
+                    disable=None if self.progress else True,
+                )
+                self._measured[estimand.key] = tuple(shown)
+        return self._measured[estimand.key]
+
+    def need_trainer(self) -> LeaveOut:
+        """Return what trains the refits again without some variables, or say that nothing can."""
+        if self.leave_out is None:
+            raise OptionError(
+                "LOCO trains the learner again without each feature, but a fitted model has no "
+                "learner to train; use the results of `pi.Learner(...).fit()`, for one model with "
+                "`pi.Holdout(0.7)`."
+            )
+        return self.leave_out
+
+    @property
+    def estimating(self) -> tuple[Refit, ...]:
+        """The refits whose mean is the estimate: all, if there are only pairs."""
+        return estimating(self.refits)
+
+    def evidence(self, estimand: Estimand) -> Evidence:
+        """Return the estimates of every refit."""
+        read = [estimand.read(m) for m in self.measure(estimand)]
+        return gathered(
+            [
+                Found(e, r.group, r.evaluation.rows, r.evaluation.clusters)
+                for r, e in zip(self.refits, read, strict=True)
+            ],
+            correction=self.correction,
+            floor=estimand.floor,
+        )
+
+    def fit(self, loss: LossLike | None) -> Fit | None:
+        """Return how well the evaluation rows are predicted; None without a response."""
+        subject = self.subject
+        if subject.population.y is None:
+            return None
+        used = choose(loss, subject.predictor, subject.response)
+        expected = self.evidence(risk(subject, loss=used))
+        try:
+            spread = float(np.sqrt(variance(expected, None).cov[0, 0]))
+        except InferenceError:  # one refit of one cluster: no standard error to show
+            spread = float("nan")
+        label, explained = "", float("nan")
+        if used.constant is not None:
+            share = risk(subject, loss=used, relation="explained")
+            label, explained = share.label, float(self.evidence(share).per_refit.mean())
+        return Fit(
+            name=used.name,
+            loss=float(expected.per_refit.mean()),
+            bse=spread,
+            explained_name=label,
+            explained=explained,
+        )
+
+    def _without(self, refit: int, variables: tuple[str, ...]) -> FloatArray | None:
+        return self.need_trainer().predictions(refit, variables)
+
+    def _whatif(self, refit: Refit) -> WhatIf:
+        return dispatch(
+            refit.predictor,
+            refit.design,
+            refit.evaluation,
+            engine=self.engine,
+            memory_mb=self.memory_mb,
+        )
+
+
+@dataclass(frozen=True)
+class _Draws:
+    seeds: Seeds
+    refit: int
+
+    def __call__(self, name: str) -> np.random.Generator:
+        return self.seeds.stream("draws", self.refit, name)

@@ -1,0 +1,68 @@
+"""What can be asked of inference, the same for every estimand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypedDict
+
+import numpy as np
+
+from pyinterp.errors import check_choice
+from pyinterp.inference import ALTERNATIVES, COV_TYPES, Alternative, CovType, adjust
+
+__all__ = ["Options", "Reading", "options_of"]
+
+
+class Reading(TypedDict, total=False):
+    """Inference options of every estimand; none of them needs new predictions.
+
+    Attributes
+    ----------
+    cov_type : str
+        Variance estimator: "half-sample" (default after `HalfSampling`), "nested-cv" (after
+        `NestedCrossValidation`), "bootstrap" (after `NestedBootstrap`; percentile intervals),
+        "bootstrap-bca" (BCa intervals), "corrected" (after other plans whose refits share rows),
+        "naive" (after fresh draws), "ustat" (for one fitted model) or "rows".
+    alternative : {"two-sided", "greater", "less"}
+        Alternative hypothesis of the tests and side of the intervals.
+    p_adjust : str
+        Adjustment of the p-values for multiplicity, a method of statsmodels' ``multipletests``
+        such as "holm" or "fdr_bh".
+    simultaneous : bool
+        Whether intervals cover all terms at once with probability 1 - alpha (sup-t), not each of
+        them: a band for a whole curve.
+    """
+
+    cov_type: CovType | None
+    alternative: Alternative
+    p_adjust: str | None
+    simultaneous: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """`Reading` with its defaults."""
+
+    cov_type: CovType | None
+    alternative: Alternative
+    p_adjust: str | None
+    simultaneous: bool
+
+
+def options_of(reading: Reading) -> Options:
+    """Return the inference options, checked."""
+    unknown = set(reading) - set(Reading.__annotations__)
+    if unknown:
+        raise TypeError(f"Unexpected keyword argument {sorted(unknown)[0]!r}.")
+    cov_type, p_adjust = reading.get("cov_type"), reading.get("p_adjust")
+    alternative = reading.get("alternative", "two-sided")
+    check_choice("alternative", alternative, ALTERNATIVES)
+    if cov_type is not None:
+        check_choice("cov_type", cov_type, COV_TYPES)
+    adjust(np.empty(0), p_adjust)  # an unknown method fails here, before any prediction
+    return Options(
+        cov_type=cov_type,
+        alternative=alternative,
+        p_adjust=p_adjust,
+        simultaneous=bool(reading.get("simultaneous", False)),
+    )
