@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -302,34 +298,10 @@ def test_other_rows_of_a_file_are_not_mixed_in(tmp_path: Path) -> None:
     ]
 
 
-CODE = """
-import sys, time
-sys.path[:0] = {path!r}
-from test_importance_study import study
-from pyinterp.simulation.ledger import Ledger
-add = Ledger.add
-def slowly(self, line):
-    add(self, line)
-    time.sleep(0.2)
-Ledger.add = slowly
-study(n=[30, 40]).run({file!r}, progress=False)
-"""
-
-
-def test_a_killed_study_loses_and_repeats_nothing(tmp_path: Path) -> None:
+def test_a_killed_study_loses_and_repeats_nothing(tmp_path: Path, run_and_kill) -> None:
     path = tmp_path / "study.jsonl"
-    code = CODE.format(path=[str(Path(__file__).parent), *sys.path], file=str(path))
-    running = subprocess.Popen([sys.executable, "-c", code])  # noqa: S603 - our own code
-    deadline = time.monotonic() + 120
-    while not path.exists() or path.read_bytes().count(b"\n") < 3:
-        assert time.monotonic() < deadline
-        assert running.poll() is None
-        time.sleep(0.02)
-    running.send_signal(signal.SIGKILL)
-    running.wait()
-    assert 3 <= path.read_bytes().count(b"\n") < 8
-    with path.open("a", encoding="utf-8") as file:
-        file.write('{"row": ["importance", "lin')  # the line that was being written
+    done = run_and_kill("test_importance_study", path, lines=3, n=[30, 40])
+    assert 3 <= done < 8
     resumed = study(n=[30, 40]).run(path, progress=False)
     whole = study(n=[30, 40]).run(tmp_path / "whole.jsonl", progress=False)
     pd.testing.assert_frame_equal(resumed.frame, whole.frame, rtol=1e-9)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
@@ -132,36 +129,10 @@ def test_a_study_goes_on_where_it_was(tmp_path: Path) -> None:
     frames_equal(more.frame, again.frame)
 
 
-CODE = """
-import sys, time
-sys.path[:0] = {path!r}
-from test_study import study
-from pyinterp.simulation import CoverageStudy
-from pyinterp.simulation.ledger import Ledger
-add = Ledger.add
-def slowly(self, line):
-    add(self, line)
-    time.sleep(0.2)
-Ledger.add = slowly
-study().run({file!r}, progress=False)
-"""
-
-
-def test_a_killed_study_loses_and_repeats_nothing(tmp_path: Path) -> None:
+def test_a_killed_study_loses_and_repeats_nothing(tmp_path: Path, run_and_kill) -> None:
     path = tmp_path / "study.jsonl"
-    code = CODE.format(path=[str(Path(__file__).parent), *sys.path], file=str(path))
-    running = subprocess.Popen([sys.executable, "-c", code])  # noqa: S603 - our own code
-    deadline = time.monotonic() + 120
-    while not path.exists() or path.read_bytes().count(b"\n") < 5:
-        assert time.monotonic() < deadline
-        assert running.poll() is None
-        time.sleep(0.02)
-    running.send_signal(signal.SIGKILL)
-    running.wait()
-    done = path.read_bytes().count(b"\n")
+    done = run_and_kill("test_study", path, lines=5)
     assert 5 <= done < 11  # one block of truth and five of two plans
-    with path.open("a", encoding="utf-8") as file:
-        file.write('{"row": ["coverage", "lin')  # the line that was being written
     resumed = study().run(path, progress=False)
     frames_equal(resumed.frame, study().run(tmp_path / "whole.jsonl", progress=False).frame)
 
