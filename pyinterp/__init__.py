@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pyinterp import datasets, samplers, simulation
     from pyinterp.adapters import statsmodels_learner
     from pyinterp.comparison import compare, summary_col
+    from pyinterp.estimands.grids import RGrid
     from pyinterp.fitted import FittedModel
     from pyinterp.learner import Learner, LearnerResults
     from pyinterp.losses import Loss
@@ -42,6 +43,7 @@ __all__ = [
     "Loss",
     "NestedBootstrap",
     "NestedCrossValidation",
+    "RGrid",
     "Subsampling",
     "compare",
     "datasets",
@@ -64,6 +66,7 @@ _HOME = {
     "Loss": "losses",
     "NestedBootstrap": "resampling",
     "NestedCrossValidation": "resampling",
+    "RGrid": "estimands.grids",
     "Subsampling": "resampling",
     "compare": "comparison",
     "statsmodels_learner": "adapters",

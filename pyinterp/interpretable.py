@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy.typing as npt
 import pandas as pd
 from statsmodels.iolib.summary import Summary
 
 from pyinterp.analysis import Analysis
 from pyinterp.causal import CausalResults
 from pyinterp.errors import OptionError, check_choice
+from pyinterp.estimands.averages import Average
 from pyinterp.estimands.base import Estimand, names_of
 from pyinterp.estimands.causal import causal_effects, causal_importance, causal_share
-from pyinterp.estimands.effects import Grid, PDKind, Scale, partial_dependence
+from pyinterp.estimands.effects import PDKind, Scale, partial_dependence
+from pyinterp.estimands.grids import Grid
 from pyinterp.estimands.loco import leave_one_covariate_out
 from pyinterp.estimands.permutation import Permutations, Replacement, permutation_importance
 from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.estimands.relation import Relation
 from pyinterp.estimands.risk import RiskRelation, risk
+from pyinterp.estimands.scored import metric_importance
 from pyinterp.estimands.variable_importance import Adjustment, amvim, cvim, mvim
 from pyinterp.importance import ImportanceResults
 from pyinterp.inference import (
     variance,
 )
 from pyinterp.losses import LossLike
+from pyinterp.metrics import MetricLike
 from pyinterp.options import Reading, options_of
 from pyinterp.results import EstimandResults
 from pyinterp.samplers import SamplerLike
@@ -46,7 +51,8 @@ class Interpretable:
         features: str | Sequence[str] | None = None,
         *,
         loss: LossLike | None = None,
-        permutations: Permutations = "auto",
+        metric: MetricLike | None = None,
+        permutations: Permutations | Mapping[str, npt.ArrayLike] = "auto",
         relation: Relation = "difference",
         sampler: Replacement = "marginal",
         **reading: Unpack[Reading],
@@ -67,14 +73,21 @@ class Interpretable:
             "squared", "absolute", "huber", "poisson", "gamma" for regression; "log", "brier",
             "zero_one" for classification; or a function ``loss(y, prediction)``, elementwise. The
             default is "squared", or "log" for classifiers with probabilities.
-        permutations : "auto", "all" or int
+        metric : str or Metric, optional
+            Instead of a loss, a metric of all rows together: "rmse", "mae", "mape", "mse", "rsq"
+            (squared correlation), "rsq_trad", "accuracy", "bal_accuracy", "logloss", "brier" or
+            "roc_auc", named as in R's yardstick. The importance is the mean over permutations of
+            how much worse it gets.
+        permutations : "auto", "all", int or mapping
             "all" takes the mean over all ordered pairs of different rows, the U-statistic
             :math:`e_{switch}` of Fisher, Rudin and Dominici (2019), without Monte Carlo error. A
             number K takes K balanced permutations: no row is its own donor and each meets K
             different donors. "auto" is "all" as long as rows times distinct values of the feature
             stay at most 250,000 per refit, else as many permutations as that allows, at least
             10. For tree ensembles and linear models, which have exact engines, the bound is
-            1e8, and there is none with squared error.
+            1e8, and there is none with squared error. With a metric "auto" is 10; there is no
+            mean over all pairs. A mapping gives, per feature, the permutations of the rows of one
+            fitted model, shape (n, K).
         relation : {"difference", "ratio"}
             How the two expected losses are compared, per refit.
         sampler : str, Sampler or mapping
@@ -94,8 +107,28 @@ class Interpretable:
         LossError
             If the learner's predictions can't serve the loss.
         """
+        subject = self._analysis.subject
+        if metric is not None:
+            if loss is not None or sampler != "marginal":
+                other = "loss" if loss is not None else "sampler"
+                raise OptionError(f"Give `metric` or `{other}`, not both.")
+            number = None if isinstance(permutations, str) else permutations
+            if permutations == "all":
+                raise OptionError(
+                    'A metric is not a mean over rows, so `permutations="all"` is not defined for '
+                    "it; give their number, or a loss."
+                )
+            by_metric = metric_importance(
+                subject, features, metric=metric, permutations=number, relation=relation
+            )
+            return self._results(by_metric, reading, None)
+        if isinstance(permutations, Mapping):
+            raise OptionError(
+                'Given permutations are for a `metric`, for example the metric "mse" instead of '
+                "the squared loss."
+            )
         estimand = permutation_importance(
-            self._analysis.subject,
+            subject,
             features,
             loss=loss,
             permutations=permutations,
@@ -431,6 +464,7 @@ class Interpretable:
         kind: PDKind = "pd",
         scale: Scale | None = None,
         which_class: Any = None,
+        average: Average = "mean",
         **reading: Unpack[Reading],
     ) -> EstimandResults:
         """Partial dependence (PD) on one or two variables, with its ICE curves.
@@ -444,20 +478,27 @@ class Interpretable:
         ----------
         features : str or sequence of two str
             The variables.
-        grid : {"quantile", "equidistant", "unique"}, array or mapping
-            See `pyinterp.estimands.effects.grid_values`; an array, or a mapping from variables to
-            arrays, is used as it is. Categories always give their levels.
+        grid : {"quantile", "equidistant", "unique", "r"}, RGrid, array, mapping or DataFrame
+            See `pyinterp.estimands.grids.grid_values`; "r" and `pi.RGrid` are the grids of R's
+            pdp. An array, a mapping from variables to arrays, or a frame with one row per
+            point, is used as it is. Categories give their levels unless they are in it.
         points : int, optional
             Grid points per variable; 20 for one variable, 10 each for two.
         kind : {"pd", "ice", "c-ice", "d-ice"}
             "ice" adds every row's curve to the plot. "c-ice" subtracts each curve's value at the
             first grid point, "d-ice" takes its slope; estimates and intervals are then of the
             centered curve or of the slope.
-        scale : {"probability", "logit"}, optional
-            For classifiers. The logit of more than two classes is log p minus its mean over the
-            classes, per row.
+        scale : {"probability", "logit", "centered-logit"} or callable, optional
+            For classifiers. The centered logit of a class is log p minus its mean over the classes,
+            per row, as in R's pdp; the logit is the same for more than two classes, and for
+            two, log p - log(1 - p), is twice as large. A function is applied to each prediction
+            before the average, such as ``np.exp`` for a model of a logarithm.
         which_class : label or list of labels, optional
             For classifiers; by default the second of two classes, or all of more.
+        average : {"mean", "median", "trimmed", "exemplar"}
+            How the rows' curves are averaged. "trimmed" leaves out 10 % at either end.
+            "exemplar" is no average, but the one curve of a made-up row of medians and most
+            frequent levels.
         **reading
             ``cov_type``, ``alternative``, ``p_adjust``: see `Reading`.
 
@@ -480,6 +521,7 @@ class Interpretable:
             kind=kind,
             scale=scale,
             which_class=which_class,
+            average=average,
         )
         return self._results(estimand, reading, None)
 

@@ -305,17 +305,16 @@ def _about(results: Shown) -> list[str]:
         first += f" {estimand.exact}"
     notes = [first, *others]
     if (results.mcse > 0).any():
-        notes.append(
-            "mcse: Monte Carlo error of using some of all permutations; "
-            '`permutations="all"` has none.'
-        )
+        notes.append(estimand.inexact)
     absent = results.params.index[results.params.isna()]
     reasons = pd.Series([estimand.missing.get(t, UNDEFINED) for t in absent], index=absent)
     for reason, terms in reasons.groupby(reasons, sort=False):
         notes.append(f"No estimate for {_listed(terms.index)}: {reason}.")
     still = results.bse.index[results.bse == 0]
+    model = results.context.level == "model"
+    if model and estimand.fixed:
+        notes.append(f"No standard error: {estimand.fixed}.")
     if len(still):
-        model = results.context.level == "model"
         reason = "the same in every row" if model else estimand.zero_variance
         notes.append(f"No interval for {_listed(still)}: {reason}.")
     return [*notes, *estimand.remarks(results.params)]

@@ -12,7 +12,7 @@ import pandas as pd
 from pyinterp.engine import WhatIf
 from pyinterp.errors import LossError
 from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject, Terms
-from pyinterp.estimands.effects import grid_values
+from pyinterp.estimands.grids import grid_values
 from pyinterp.losses import LOSSES
 from pyinterp.predictive import learner_name
 from pyinterp.sample import FloatArray

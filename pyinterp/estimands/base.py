@@ -334,6 +334,10 @@ class Estimand:
         Footnotes: what a value means.
     exact : str
         What is added to the first note where there is no Monte Carlo error, if anything.
+    inexact : str
+        Footnote where there is Monte Carlo error.
+    fixed : str
+        For a number that is no mean over rows: why one fitted model has no standard error.
     coverage : mapping
         What is known about the coverage of intervals, in a sentence, by (cov_type, plan).
     zero_variance : str
@@ -361,6 +365,8 @@ class Estimand:
     notes: tuple[str, ...]
     left_out: Features = field(default_factory=dict)
     exact: str = ""
+    inexact: str = "mcse: Monte Carlo error of using some of all draws."
+    fixed: str = ""
     coverage: Mapping[tuple[str, str], str] = field(default_factory=dict)
     zero_variance: str = "all refits agree exactly, so there is no variance"
     missing: Mapping[str, str] = field(default_factory=dict)

@@ -10,7 +10,8 @@ import numpy as np
 
 from pyinterp.errors import OptionError
 from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject, Terms
-from pyinterp.estimands.effects import Grid, partial_dependence
+from pyinterp.estimands.effects import partial_dependence
+from pyinterp.estimands.grids import Grid
 from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.estimands.redrawn import number_of_draws, predicted_draws
 from pyinterp.estimands.switched import Permutations, one_term, switched_losses

@@ -75,11 +75,15 @@ def permutation_importance(
         notes=_notes(subject, chosen, used, relation, unit, samplers),
         coverage={} if conditional else _coverage(used, relation),
         exact="All draws, no Monte Carlo error." if conditional else ALL_PAIRS,
+        inexact=SOME_PAIRS,
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
         diagnostic=beside,
     )
 
 
+SOME_PAIRS = (
+    "mcse: Monte Carlo error of using some of all permutations; `permutations=\"all\"` has none."
+)
 ALL_PAIRS = "All pairs of rows, no Monte Carlo error."
 
 

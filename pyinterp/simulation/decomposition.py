@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from pyinterp.errors import check_choice, check_jobs
 from pyinterp.estimands.base import names_of
-from pyinterp.estimands.effects import Grid
+from pyinterp.estimands.grids import Grid
 from pyinterp.learner import Learner
 from pyinterp.losses import LossLike
 from pyinterp.predictive import learner_name

@@ -14,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.estimands.effects import grid_values
+from pyinterp.estimands.grids import grid_values
 
 EXACT = 1e-12  # the bar
 

@@ -1,0 +1,174 @@
+"""Permutation importance by a metric of all rows together, as R's vip and DALEX measure it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pyinterp.design import IntArray
+from pyinterp.errors import InferenceError, OptionError, check_choice
+from pyinterp.estimands.base import Case, Estimand, Estimate, Features, Measurement, Subject, Terms
+from pyinterp.estimands.relation import Relation
+from pyinterp.estimands.switched import one_term
+from pyinterp.metrics import Metric, MetricLike, choose_metric
+from pyinterp.sample import FloatArray
+from pyinterp.samplers import balanced
+
+__all__ = ["GivenPermutations", "metric_importance"]
+
+GivenPermutations: TypeAlias = int | Mapping[str, npt.ArrayLike]
+
+PERMUTATIONS = 10
+
+
+def metric_importance(
+    subject: Subject,
+    features: str | Sequence[str] | None = None,
+    *,
+    metric: MetricLike,
+    permutations: GivenPermutations | None = None,
+    relation: Relation = "difference",
+) -> Estimand:
+    r"""Importance of features by how much worse a metric gets.
+
+    .. math:: \frac{1}{K} \sum_k M(Y, f(\tilde X^{(k)}_S, X_C)) - M(Y, f(X))
+
+    with the sign that makes worse larger, where the k-th permutation of the evaluation rows gives
+    the values of :math:`X_S`. M need not be a mean over rows: its value depends on their number,
+    and on the order in which mean and function are taken, so that there is no exact value over all
+    pairs of rows.
+    """
+    check_choice("relation", relation, ("difference", "ratio"))
+    chosen = subject.choose(features)
+    used = choose_metric(metric, subject.predictor, subject.response)
+    given = _given(permutations, chosen)
+    unit = used.unit.format(y=subject.response.name) if relation == "difference" else ""
+    worse = "Increase in" if used.smaller_is_better else "Decrease of"
+    what = (
+        f"{worse} {used.name}{f', in {unit},' if unit else ''}"
+        if relation == "difference"
+        else f"Factor by which {used.name} gets worse"
+    )
+    return Estimand(
+        key=("metric", tuple(chosen.items()), used, relation, _key(given)),
+        terms=Terms.plain(list(chosen)),
+        measure=partial(
+            _measure, features=chosen, metric=used, permutations=given, relation=relation
+        ),
+        read=_read,
+        label="PFI",
+        title="Permutation feature importance",
+        description=f"PFI ({used.name}{', ratio' if relation == 'ratio' else ''})",
+        null=0.0 if relation == "difference" else 1.0,
+        floor=0.0 if relation == "difference" else 1.0,
+        unit=unit,
+        notes=(f"{what} when the feature's values are permuted.",),
+        inexact="mcse: Monte Carlo error of using some of all permutations.",
+        zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+    )
+
+
+def _given(permutations: GivenPermutations | None, features: Features) -> int | dict[str, IntArray]:
+    if permutations is None:
+        return PERMUTATIONS
+    if isinstance(permutations, Mapping):
+        absent = [name for name in features if name not in permutations]
+        if absent:
+            raise OptionError(f"`permutations` has none for feature {absent[0]!r}.")
+        return {name: np.asarray(permutations[name], dtype=np.intp) for name in features}
+    if (
+        isinstance(permutations, bool)
+        or not isinstance(permutations, int | np.integer)
+        or permutations < 1
+    ):
+        raise OptionError(
+            "With a metric `permutations` must be a whole number of at least 1, or map features to "
+            f"arrays of row numbers, not {permutations!r}: there is no mean over all pairs of rows."
+        )
+    return int(permutations)
+
+
+def _key(given: int | dict[str, IntArray]) -> object:
+    if isinstance(given, int):
+        return given
+    return tuple((name, index.shape, index.tobytes()) for name, index in given.items())
+
+
+def _measure(
+    case: Case,
+    *,
+    features: Features,
+    metric: Metric,
+    permutations: int | dict[str, IntArray],
+    relation: Relation,
+) -> Measurement:
+    y, n = case.y, case.sample.nobs
+    base = metric(y, case.whatif.factual)
+    parts = []
+    for name, variables in features.items():
+        if isinstance(permutations, int):
+            index = balanced(n, min(permutations, n - 1), case.draw(name))
+        else:
+            index = _checked(permutations[name], name, n)
+        donors = case.whatif.distinct(variables)
+        predictions = case.whatif.paired(
+            np.arange(n), variables, donors.values, donors.of_row[index]
+        )
+        found = [
+            _compared(metric, metric(y, predictions[:, k]), base, relation, index[:, k])
+            for k in range(index.shape[1])
+        ]
+        values, rows, as_donor = (np.array(part) for part in zip(*found, strict=True))
+        k = len(values)
+        # One permutation does not show how much another one differs.
+        error = float(np.var(values, ddof=1) / k) if k > 1 else np.nan
+        mean = values.mean()
+        if np.abs(rows).max() == 0 and np.ptp(values) == 0:
+            error = 0.0
+        parts.append(one_term(mean + rows.mean(axis=0), as_donor.mean(axis=0), error))
+    return {"importance": Estimate.stack(parts)}
+
+
+def _read(measurement: Measurement) -> Estimate:
+    return measurement["importance"]
+
+
+def _checked(index: IntArray, name: str, n: int) -> IntArray:
+    ordered = np.arange(n)[:, None]
+    if index.ndim != 2 or len(index) != n or not (np.sort(index, axis=0) == ordered).all():
+        raise OptionError(
+            f"The permutations of {name!r} must be an array of shape ({n}, number of permutations) "
+            f"whose columns hold the numbers 0 to {n - 1} once each; got shape {index.shape}."
+        )
+    return index
+
+
+def _compared(
+    metric: Metric,
+    permuted: tuple[float, FloatArray],
+    base: tuple[float, FloatArray],
+    relation: Relation,
+    index: IntArray,
+) -> tuple[float, FloatArray, FloatArray]:
+    """Return importance under one permutation, and rows' influences as recipients and donors."""
+    worse, better = (permuted, base) if metric.smaller_is_better else (base, permuted)
+    if relation == "difference":
+        value, by_worse, by_better = worse[0] - better[0], 1.0, -1.0
+    else:
+        if better[0] <= 0:
+            raise InferenceError(
+                f"The ratio needs a positive {metric.name}, but it is {better[0]:g} in some refit; "
+                'use `relation="difference"`.'
+            )
+        value = worse[0] / better[0]
+        by_worse, by_better = 1 / better[0], -value / better[0]
+    by_permuted, by_base = (
+        (by_worse, by_better) if metric.smaller_is_better else (by_better, by_worse)
+    )
+    as_donor = np.empty(len(index))
+    as_donor[index] = by_permuted * permuted[1]
+    return value, by_permuted * permuted[1] + by_base * base[1], as_donor

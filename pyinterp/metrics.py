@@ -1,0 +1,279 @@
+"""Metrics of all rows together: a root mean square, a correlation, an area under a curve."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy import stats
+
+from pyinterp.errors import LossError, check_choice
+from pyinterp.losses import LOSSES, Loss
+from pyinterp.predictive import Predictor, learner_name
+from pyinterp.sample import FloatArray, Response
+
+__all__ = ["METRICS", "Metric", "MetricLike", "MetricName", "choose_metric"]
+
+MetricName: TypeAlias = Literal[
+    "rmse",
+    "mae",
+    "mape",
+    "mse",
+    "rsq",
+    "rsq_trad",
+    "accuracy",
+    "bal_accuracy",
+    "logloss",
+    "brier",
+    "roc_auc",
+]
+Needs: TypeAlias = Literal["mean", "probability", "label"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric(ABC):
+    """How well all rows are predicted, as one number that need not be a mean over rows.
+
+    Attributes
+    ----------
+    name : str
+        As in R's yardstick and vip.
+    smaller_is_better : bool
+    needs : {"mean", "probability", "label"}
+        The least that a learner must predict.
+    unit : str
+        In terms of ``{y}``, the name of the response.
+    """
+
+    name: str
+    smaller_is_better: bool
+    needs: Needs = "mean"
+    unit: str = ""
+
+    @abstractmethod
+    def __call__(self, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
+        """Return the metric and every row's influence on it, shape (n,), whose mean is 0.
+
+        For regression `y` and `prediction` have shape (n,). For classification `y` holds
+        positions in the classes, and `prediction` probabilities, shape (n, classes).
+        """
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfMeans(Metric):
+    """A smooth function of means over rows.
+
+    Attributes
+    ----------
+    rows : callable
+        ``rows(y, prediction)`` returns the n rows' values, shape (n, c).
+    combine : callable
+        ``combine(means)`` returns the metric and its gradient, shape (c,).
+    """
+
+    rows: Callable[[FloatArray, FloatArray], FloatArray]
+    combine: Callable[[FloatArray], tuple[float, FloatArray]]
+
+    def __call__(self, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
+        """Return the metric and influences by the delta method."""
+        rows = self.rows(y, prediction)
+        means = rows.mean(axis=0)
+        value, gradient = self.combine(means)
+        return value, (rows - means) @ gradient
+
+
+@dataclass(frozen=True, kw_only=True)
+class AreaUnderROC(Metric):
+    """Probability that a row of the second of two classes scores above one of the first."""
+
+    def __call__(self, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
+        """Return the area, ties counting half, and influences by placement values.
+
+        DeLong, DeLong and Clarke-Pearson (1988).
+        """
+        if prediction.shape[-1] != 2:
+            raise LossError(
+                "The area under the ROC curve is for two classes; this learner predicts "
+                f"{prediction.shape[-1]}."
+            )
+        event, score = y == 1, prediction[:, 1]
+        if event.all() or not event.any():
+            raise LossError(
+                "The area under the ROC curve needs rows of both classes, but all of the "
+                f"{len(y)} evaluation rows have the same; stratify the resampling by the response."
+            )
+        own = np.empty(len(y))  # the share of the other class that a row is on the right side of
+        ranks = stats.rankdata(score)
+        for side in (event, ~event):
+            above = (ranks[side] - stats.rankdata(score[side])) / (~side).sum()
+            own[side] = above if side is event else 1 - above
+        area = float(own[event].mean())
+        share = np.where(event, event.mean(), 1 - event.mean())
+        return area, (own - area) / share
+
+
+MetricLike: TypeAlias = "MetricName | Metric"
+
+
+def choose_metric(metric: MetricLike, predictor: Predictor, response: Response) -> Metric:
+    """Return the metric meant, after checking that the predictions can serve it."""
+    if isinstance(metric, Metric):
+        chosen = metric
+    else:
+        check_choice("metric", metric, METRICS)
+        chosen = METRICS[metric]
+    enough = {"mean": ("mean",), "probability": ("probability",), "label": ("label", "probability")}
+    if predictor.kind not in enough[chosen.needs]:
+        what = {
+            "mean": "numeric predictions",
+            "probability": "class probabilities",
+            "label": "a classifier",
+        }[chosen.needs]
+        suited = [name for name, m in METRICS.items() if predictor.kind in enough[m.needs]]
+        raise LossError(
+            f"The metric {chosen.name!r} needs {what}; {learner_name(predictor.estimator)}, which "
+            f"predicts `{response.name}`, can serve {', '.join(suited)}."
+        )
+    return chosen
+
+
+def _of_loss(loss: Loss) -> Callable[[FloatArray, FloatArray], FloatArray]:
+    def rows(y: FloatArray, prediction: FloatArray) -> FloatArray:
+        return loss(y, prediction)[:, None]
+
+    return rows
+
+
+def _mean(means: FloatArray) -> tuple[float, FloatArray]:
+    return float(means[0]), np.ones(1)
+
+
+def _root(means: FloatArray) -> tuple[float, FloatArray]:
+    root = float(np.sqrt(means[0]))
+    return root, np.array([0.5 / root if root > 0 else 0.0])
+
+
+def _percent(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    if (y == 0).any():
+        raise LossError(
+            f"The percentage error is not defined where the response is 0, as in "
+            f'{int((y == 0).sum())} rows; use "mae".'
+        )
+    return 100 * np.abs((y - prediction) / y)[:, None]
+
+
+def _moments(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    # About their means, so that no digits are lost; the correlation does not change.
+    a, b = y - y.mean(), prediction - prediction.mean()
+    return np.column_stack([a, b, a * a, b * b, a * b])
+
+
+def _squared_correlation(means: FloatArray) -> tuple[float, FloatArray]:
+    a, b, aa, bb, ab = means
+    vy, vp, cov = aa - a * a, bb - b * b, ab - a * b
+    if vp <= 0 or vy <= 0:
+        raise LossError(
+            'The squared correlation, "rsq", is not defined for constant predictions or '
+            'responses; use "rsq_trad".'
+        )
+    value = cov**2 / (vy * vp)
+    by_cov, by_vy, by_vp = 2 * cov / (vy * vp), -value / vy, -value / vp
+    gradient = np.array(
+        [
+            -b * by_cov - 2 * a * by_vy,
+            -a * by_cov - 2 * b * by_vp,
+            by_vy,
+            by_vp,
+            by_cov,
+        ]
+    )
+    return float(value), gradient
+
+
+def _errors_and_moments(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    a = y - y.mean()
+    return np.column_stack([np.square(y - prediction), a, a * a])
+
+
+def _explained(means: FloatArray) -> tuple[float, FloatArray]:
+    error, a, aa = means
+    total = aa - a * a
+    if total <= 0:
+        raise LossError("R² is not defined where the response is the same in all evaluation rows.")
+    return float(1 - error / total), np.array(
+        [-1 / total, -2 * a * error / total**2, error / total**2]
+    )
+
+
+def _correct(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    return np.asarray(prediction.argmax(axis=-1) == y, dtype=np.float64)[:, None]
+
+
+def _recalls(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    member = y[:, None] == np.arange(prediction.shape[-1])
+    return np.hstack([member, member * _correct(y, prediction)])
+
+
+def _mean_recall(means: FloatArray) -> tuple[float, FloatArray]:
+    share, hit = np.split(means, 2)
+    present = share > 0  # a class without evaluation rows has no recall
+    k = present.sum()
+    recall = np.divide(hit, share, out=np.zeros_like(hit), where=present)
+    by_hit = np.divide(1.0, k * share, out=np.zeros_like(hit), where=present)
+    return float(recall[present].mean()), np.concatenate([-recall * by_hit, by_hit])
+
+
+_ROWS: tuple[Metric, ...] = (
+    OfMeans(
+        name="rmse",
+        smaller_is_better=True,
+        unit="{y}",
+        rows=_of_loss(LOSSES["squared"]),
+        combine=_root,
+    ),
+    OfMeans(
+        name="mae",
+        smaller_is_better=True,
+        unit="{y}",
+        rows=_of_loss(LOSSES["absolute"]),
+        combine=_mean,
+    ),
+    OfMeans(name="mape", smaller_is_better=True, unit="percent", rows=_percent, combine=_mean),
+    OfMeans(
+        name="mse",
+        smaller_is_better=True,
+        unit="{y}²",
+        rows=_of_loss(LOSSES["squared"]),
+        combine=_mean,
+    ),
+    OfMeans(name="rsq", smaller_is_better=False, rows=_moments, combine=_squared_correlation),
+    OfMeans(name="rsq_trad", smaller_is_better=False, rows=_errors_and_moments, combine=_explained),
+    OfMeans(name="accuracy", smaller_is_better=False, needs="label", rows=_correct, combine=_mean),
+    OfMeans(
+        name="bal_accuracy",
+        smaller_is_better=False,
+        needs="label",
+        rows=_recalls,
+        combine=_mean_recall,
+    ),
+    OfMeans(
+        name="logloss",
+        smaller_is_better=True,
+        needs="probability",
+        unit="nats",
+        rows=_of_loss(LOSSES["log"]),
+        combine=_mean,
+    ),
+    OfMeans(
+        name="brier",
+        smaller_is_better=True,
+        needs="probability",
+        rows=_of_loss(LOSSES["brier"]),
+        combine=_mean,
+    ),
+    AreaUnderROC(name="roc_auc", smaller_is_better=False, needs="probability"),
+)
+METRICS = {metric.name: metric for metric in _ROWS}
