@@ -133,6 +133,10 @@ class Shown(Protocol):
         """What says when to trust the numbers, term by term."""
 
     @property
+    def corrected(self) -> pd.Series[float] | None:
+        """Estimates without the bias that can be taken out."""
+
+    @property
     def alternative(self) -> Alternative:
         """Side of tests and intervals."""
 

@@ -17,6 +17,7 @@ from pyinterp.estimands.averages import Average
 from pyinterp.estimands.base import Estimand, names_of
 from pyinterp.estimands.causal import causal_effects, causal_importance, causal_share
 from pyinterp.estimands.effects import PDKind, Scale, partial_dependence
+from pyinterp.estimands.flatness import Spread, flatness
 from pyinterp.estimands.grids import Grid
 from pyinterp.estimands.loco import leave_one_covariate_out
 from pyinterp.estimands.permutation import Permutations, Replacement, permutation_importance
@@ -26,12 +27,10 @@ from pyinterp.estimands.risk import RiskRelation, risk
 from pyinterp.estimands.scored import metric_importance
 from pyinterp.estimands.variable_importance import Adjustment, amvim, cvim, mvim
 from pyinterp.importance import ImportanceResults
-from pyinterp.inference import (
-    variance,
-)
+from pyinterp.inference import CovType, variance
 from pyinterp.losses import LossLike
 from pyinterp.metrics import MetricLike
-from pyinterp.options import Reading, options_of
+from pyinterp.options import Reading, options_of, reading_of
 from pyinterp.results import EstimandResults
 from pyinterp.samplers import SamplerLike
 
@@ -525,6 +524,61 @@ class Interpretable:
         )
         return self._results(estimand, reading, None)
 
+    def firm(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        spread: Spread = "sd",
+        ice: bool = False,
+        **options: Any,
+    ) -> EstimandResults:
+        r"""Flatness of partial dependence (FIRM), an importance that needs no loss.
+
+        .. math:: i(x_j) = \Big\{\frac{1}{G - 1} \sum_{g=1}^G
+            \big[PD_j(x_g) - \overline{PD}_j\big]^2 \Big\}^{1/2}
+
+        over the G grid points; of a category :math:`(\max PD_j - \min PD_j) / 4` (Greenwell,
+        Boehmke and McCarthy 2018, eqs 3 and 4). Grid points count alike, whatever the density of
+        the feature. For a learner it is the mean over refits, which is biased upward: noise makes
+        a curve vary. Beside it stands the flatness of the mean curve without that noise,
+
+        .. math:: \Big\{ s^2(PD_j) - \frac{tr(C V)}{G - 1} \Big\}_+^{1/2}
+
+        where V is the sampling covariance of the curve under `cov_type` and C the centering
+        matrix. R's ``vip::vi_firm`` gives the plain value, to 12 digits on the same grid.
+
+        Parameters
+        ----------
+        features : str or sequence of str, optional
+            Variables; by default all, those of groups one by one.
+        spread : {"sd", "mad", "iqr"}
+            Spread of the curve of a number: standard deviation, median absolute deviation (times
+            1.4826) or interquartile range (type 7). Whole numbers and booleans are numbers, as in
+            vip, unless the formula makes categories of numbers, as ``C(year)`` does.
+        ice : bool
+            Take the spread of every row's own curve, and their mean: what the feature does where
+            interactions cancel in the mean curve.
+        **options
+            Options of `pd` (``grid``, ``points``, ``scale``, ``which_class``; a mapping of grids
+            may have several variables) and of inference (``cov_type``, ``alternative``,
+            ``p_adjust``, ``simultaneous``; see `Reading`).
+
+        Returns
+        -------
+        EstimandResults
+            In units of the prediction; one term per feature (and class). `corrected` has the
+            corrected values: of standard deviations only, not of categories, "mad", "iqr" or
+            ``ice=True``. There is no test of 0.
+
+        Raises
+        ------
+        OptionError
+            If a variable, level or class is unknown, or the grid can't be used.
+        """
+        reading, curve = reading_of(options)
+        estimand = flatness(self._analysis.subject, features, spread=spread, ice=ice, **curve)
+        return self._results(estimand, reading, None)
+
     def loss(
         self,
         loss: LossLike | None = None,
@@ -587,4 +641,20 @@ class Interpretable:
             simultaneous=options.simultaneous,
             support={n: analysis.subject.population.variables[n].to_numpy() for n in axis_names},
             diagnostic=None if beside is None else self._results(beside, {}, None),
+            corrected=_corrected(analysis, estimand, options.cov_type),
         )
+
+
+def _corrected(
+    analysis: Analysis, estimand: Estimand, cov_type: CovType | None
+) -> pd.Series[float] | None:
+    """Return estimates without the bias that the sampling variance of the means makes."""
+    correction = estimand.correction
+    if correction is None:
+        return None
+    means = analysis.evidence(
+        replace(estimand, read=correction.underlying, floor=None, correction=None)
+    )
+    values = correction.correct(means.per_refit.mean(axis=0), variance(means, cov_type).cov)
+    index = pd.Index(estimand.terms.names, name="term")
+    return pd.Series(values, index=index, name="corrected")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, TypedDict, cast
 
 import numpy as np
 
 from pyinterp.errors import check_choice
 from pyinterp.inference import ALTERNATIVES, COV_TYPES, Alternative, CovType, adjust
 
-__all__ = ["Options", "Reading", "options_of"]
+__all__ = ["Options", "Reading", "options_of", "reading_of"]
 
 
 class Reading(TypedDict, total=False):
@@ -66,3 +67,11 @@ def options_of(reading: Reading) -> Options:
         p_adjust=p_adjust,
         simultaneous=bool(reading.get("simultaneous", False)),
     )
+
+
+def reading_of(options: Mapping[str, Any]) -> tuple[Reading, dict[str, Any]]:
+    """Tell inference options from all others, which are the estimand's own."""
+    known = Reading.__annotations__
+    reading = {name: value for name, value in options.items() if name in known}
+    rest = {name: value for name, value in options.items() if name not in known}
+    return cast("Reading", reading), rest

@@ -2,9 +2,9 @@
 
 Every function takes the results of a `Learner`, a `FittedModel` or anything with the same methods;
 their evaluation rows stand for R's ``train``. Arguments are R's with underscores for dots, and the
-values are those of the R packages, to rounding. Each is a few words for a method that also
-gives standard errors: `partial` for ``pd(grid=pi.RGrid(...))``, `vi_firm` for ``firm``, `vi_permute`
-for ``pfi(metric=...)``, `vint` for ``vint``, `hstats` for ``h_statistic``.
+values are those of the R packages, to rounding. Each asks a method that also gives standard
+errors: `partial` asks ``pd(grid=pi.RGrid(...))``, `vi_firm` asks ``firm``, `vi_permute`
+``pfi(metric=...)``, `vint` ``vint`` and `hstats` ``h_statistic``.
 
 For a learner all values are means over its refits.
 """
@@ -287,7 +287,9 @@ def _scale(predictor: Predictor, curve: Curve) -> tuple[Any, Any]:
             )
         return ("logit", label) if inv_link is None else (bind(_on_link, inv_link), label)
     if inv_link is not None:
-        raise OptionError('`inv_link` is for predictions of numbers; use it with `type="regression"`.')
+        raise OptionError(
+            '`inv_link` is for predictions of numbers; use it with `type="regression"`.'
+        )
     return "probability" if curve.get("prob", False) else "centered-logit", label
 
 

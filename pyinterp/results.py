@@ -68,6 +68,8 @@ class EstimandResults:
         Observed values of the variables on the axes, for rugs.
     diagnostic : EstimandResults or None
         What says when to trust the estimates, term by term.
+    corrected : Series or None
+        Estimates without the bias that the estimand's `correction` takes out, by term.
     """
 
     estimand: Estimand
@@ -81,6 +83,7 @@ class EstimandResults:
     simultaneous: bool = False
     support: dict[str, npt.NDArray[Any]]
     diagnostic: EstimandResults | None = None
+    corrected: pd.Series[float] | None = None
 
     @cached_property
     def params(self) -> pd.Series[float]:
@@ -245,7 +248,8 @@ class EstimandResults:
 
         Columns as in R's broom: estimate, std_error, statistic, p_value, conf_low, conf_high; mcse;
         before them value, value2 and class where the estimand has a grid or classes; after them
-        diagnostic, R²_j of conditional importances.
+        corrected, if the estimand has a correction of its bias, and diagnostic, R²_j of conditional
+        importances.
         """
         limits = self.conf_int(alpha).to_numpy()
         numbers = pd.DataFrame(
@@ -260,6 +264,8 @@ class EstimandResults:
             },
             index=self._index,
         )
+        if self.corrected is not None:
+            numbers["corrected"] = self.corrected
         if self.diagnostic is not None:
             numbers["diagnostic"] = self.diagnostic.params
         return pd.concat([self.estimand.terms.layout.set_axis(self._index), numbers], axis=1)

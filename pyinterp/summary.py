@@ -256,6 +256,9 @@ def _columns(results: Shown, frame: pd.DataFrame, alpha: float, *, tests: bool) 
         np.asarray(frame["estimate"], float), np.asarray(frame["std_error"], float)
     )
     shown: list[tuple[str, str, str]] = [(results.estimand.label, "estimate", number)]
+    correction = results.estimand.correction
+    if correction is not None and "corrected" in frame:
+        shown.append((correction.heading, "corrected", number))
     if (frame["mcse"] > 0).any():
         shown.append(("mcse", "mcse", number))
     shown.append(("std err", "std_error", number))
@@ -304,6 +307,8 @@ def _about(results: Shown) -> list[str]:
     if estimand.exact and not (results.mcse > 0).any():
         first += f" {estimand.exact}"
     notes = [first, *others]
+    if estimand.correction is not None and results.corrected is not None:
+        notes.append(estimand.correction.note)
     if (results.mcse > 0).any():
         notes.append(estimand.inexact)
     absent = results.params.index[results.params.isna()]

@@ -17,6 +17,7 @@ from pyinterp.samplers import Known, Law, Sampler
 
 __all__ = [
     "Case",
+    "Correction",
     "Estimand",
     "Estimate",
     "Features",
@@ -243,6 +244,23 @@ class Estimate:
             mc_variance=np.square(weights) @ self.mc_variance,
         )
 
+    def through(self, value: FloatArray, jacobian: FloatArray) -> Estimate:
+        """Return the estimate of a smooth function of `value`, contributions by the delta method.
+
+        Parameters
+        ----------
+        value : ndarray of shape (new q,)
+            The function at `value`.
+        jacobian : ndarray of shape (new q, q)
+            Its derivatives there; rows of 0 where it has none, which gives no variance.
+        """
+        return Estimate(
+            value=value,
+            rows=value + (self.rows - self.value) @ jacobian.T,
+            donors=None if self.donors is None else self.donors @ jacobian.T,
+            mc_variance=np.square(jacobian) @ self.mc_variance,
+        )
+
     def minus(self, other: Estimate) -> Estimate:
         """Return the difference of two estimates on the same rows.
 
@@ -296,6 +314,29 @@ Measurement: TypeAlias = Mapping[str, Estimate]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Correction:
+    """What takes the bias out of an estimand that is a function of means over rows.
+
+    Attributes
+    ----------
+    heading : str
+        Heading of the column of corrected values.
+    underlying : callable
+        ``underlying(measurement)`` returns the estimate of the means.
+    correct : callable
+        ``correct(means, covariance)`` returns the corrected values, shape (q,), from the means of
+        all refits and their sampling covariance; missing where there is no correction.
+    note : str
+        Footnote: what was done.
+    """
+
+    heading: str
+    underlying: Callable[[Measurement], Estimate]
+    correct: Callable[[FloatArray, FloatArray], FloatArray]
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Estimand:
     """A quantity of a fitted model and a sample: two pure functions, and words for tables.
 
@@ -346,6 +387,8 @@ class Estimand:
         By term, why it has no estimate if it is missing in some refit.
     remarks : callable
         ``remarks(estimates)`` returns footnotes that depend on the estimates.
+    correction : Correction or None
+        What takes out the bias of the estimates; tables print corrected values beside them.
     diagnostic : Estimand or None
         What tables print beside the estimates, term by term, because it says when to trust them.
     curves : bool
@@ -371,5 +414,6 @@ class Estimand:
     zero_variance: str = "all refits agree exactly, so there is no variance"
     missing: Mapping[str, str] = field(default_factory=dict)
     remarks: Callable[[pd.Series[float]], Sequence[str]] = lambda _: ()
+    correction: Correction | None = None
     diagnostic: Estimand | None = None
     curves: bool = False

@@ -82,7 +82,7 @@ def permutation_importance(
 
 
 SOME_PAIRS = (
-    "mcse: Monte Carlo error of using some of all permutations; `permutations=\"all\"` has none."
+    'mcse: Monte Carlo error of using some of all permutations; `permutations="all"` has none.'
 )
 ALL_PAIRS = "All pairs of rows, no Monte Carlo error."
 

@@ -1,4 +1,4 @@
-"""The models behind the numbers of R's packages, rebuilt from their coefficients, rules, weights."""
+"""The models behind the numbers of R's packages, from their coefficients, rules and weights."""
 
 from __future__ import annotations
 

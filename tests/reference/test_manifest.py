@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import r_models as models
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from pyinterp.estimands.native import garson, olden  # PENDING
+from r_models import DATA, M, V, read
 from scipy import special
 
 import pyinterp as pi
 from pyinterp import r_style
-from pyinterp.estimands.native import garson, olden  # PENDING
-import r_models as models
-from r_models import DATA, M, V, read
 
 MANIFEST = json.loads((DATA / "manifest.json").read_text())["files"]
 CALLS = {entry["file"]: entry for entry in MANIFEST}
@@ -151,8 +151,9 @@ def all_curves(entry: dict[str, str]) -> pd.DataFrame:
 def classes(entry: dict[str, str]) -> pd.DataFrame:
     object_ = fitted("multinom_mixed", "mx")
     parts = [
-        r_style.partial(object_, "z1", which_class=k + 1, prob=scale == "prob", grid_resolution=11)
-        .assign(**{"class": label, "scale": scale})
+        r_style.partial(
+            object_, "z1", which_class=k + 1, prob=scale == "prob", grid_resolution=11
+        ).assign(**{"class": label, "scale": scale})
         for k, label in enumerate("abc")
         for scale in ("logit", "prob")
     ]
@@ -193,9 +194,11 @@ def permutations(name: str) -> dict[str, np.ndarray]:
 
 def permute(entry: dict[str, str]) -> pd.DataFrame:
     _, given = arguments(entry["call"])
-    custom = {"lm_friedman": "mse", "nnet_friedman": "mse", "glm_mixed": "brier"}[entry["model"]] if (
-        "function" in given["metric"]
-    ) else given["metric"]
+    custom = (
+        {"lm_friedman": "mse", "nnet_friedman": "mse", "glm_mixed": "brier"}[entry["model"]]
+        if ("function" in given["metric"])
+        else given["metric"]
+    )
     return r_style.vi_permute(
         fitted(entry["model"], given["train"]),
         list(read(entry["file"])["Variable"]),
@@ -224,7 +227,9 @@ def coefficients(entry: dict[str, str]) -> pd.DataFrame:
         else glm(name)
     )
     names = [
-        re.sub(r"\[T\.(\w+)\]", r"\1", term).replace("Intercept", "(Intercept)").replace(" ** ", "^")
+        re.sub(r"\[T\.(\w+)\]", r"\1", term)
+        .replace("Intercept", "(Intercept)")
+        .replace(" ** ", "^")
         for term in found.params.index
     ]
     return pd.DataFrame(
@@ -278,7 +283,13 @@ def terms_of(entry: dict[str, str]) -> pd.DataFrame:
         re.sub(r"\[T\.(\w+)\]", r"\1", term).replace(" ** ", "^").replace("**", "^")
         for term in found.index
     ]
-    return pd.DataFrame({"Variable": names, "Importance": found.abs().to_numpy(), "Sign": np.where(found > 0, "POS", "NEG")})
+    return pd.DataFrame(
+        {
+            "Variable": names,
+            "Importance": found.abs().to_numpy(),
+            "Sign": np.where(found > 0, "POS", "NEG"),
+        }
+    )
 
 
 def statistics(entry: dict[str, str]) -> pd.DataFrame:
@@ -310,7 +321,10 @@ FAMILIES: dict[str, Callable[[dict[str, str]], pd.DataFrame]] = {
     r"models/(lm|glm)": coefficients,
 }
 # The rest of the models are not numbers of ours: their predictions are compared.
-REBUILT = {f"models/{name}.csv" for name in ("multinom_mixed", "rpart_mixed", "rpart_class", "nnet_friedman")}  # fmt: skip
+REBUILT = {
+    f"models/{name}.csv"
+    for name in ("multinom_mixed", "rpart_mixed", "rpart_class", "nnet_friedman")
+}
 CASES = [
     pytest.param(
         entry,
@@ -353,11 +367,14 @@ def agree(found: pd.DataFrame, expected: pd.DataFrame, tolerance: float) -> None
     """Compare all columns, rows joined by what names them where their order is arbitrary."""
     assert len(found) == len(expected)
     assert set(expected) <= set(found)
-    keys = [c for c in ("Variable", "Variables", "statistic", "term") if c in expected and not (
-        pd.api.types.is_numeric_dtype(expected[c]))]
+    keys = [
+        c
+        for c in ("Variable", "Variables", "statistic", "term")
+        if c in expected and not (pd.api.types.is_numeric_dtype(expected[c]))
+    ]
     if keys:
         found, expected = (
-            frame.fillna({k: "" for k in keys}).sort_values(keys, ignore_index=True)
+            frame.fillna(dict.fromkeys(keys, "")).sort_values(keys, ignore_index=True)
             for frame in (found, expected)
         )
     for name in expected:
