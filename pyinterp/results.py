@@ -274,6 +274,17 @@ class EstimandResults:
         """Return `summary_frame` with the terms as a column, as R's broom does."""
         return self.summary_frame(alpha).reset_index()
 
+    def to_r(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return `tidy` under broom's own column names, with dots, for a data frame in R.
+
+        Hand it to R with ``%R -i``, with rpy2's pandas converter, or as a file.
+        """
+        dotted = {
+            name: name.replace("_", ".")
+            for name in ("std_error", "p_value", "conf_low", "conf_high")
+        }
+        return self.tidy(alpha).rename(columns=dotted)
+
     def glance(self) -> pd.DataFrame:
         """Return one row about the whole analysis, as R's broom does."""
         context, fit = self.context, self.fit

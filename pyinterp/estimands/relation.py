@@ -10,7 +10,7 @@ from pyinterp.errors import InferenceError
 from pyinterp.estimands.base import Estimate
 from pyinterp.sample import FloatArray
 
-__all__ = ["Relation", "difference", "ratio"]
+__all__ = ["Relation", "difference", "ratio", "without_rounding"]
 
 Relation: TypeAlias = Literal["difference", "ratio"]
 
@@ -20,7 +20,7 @@ ROUNDING = 1e-12
 
 def difference(changed: Estimate, original: Estimate) -> Estimate:
     """Return by how much a loss is larger; exactly 0 where it is the same up to rounding."""
-    return _without_rounding(changed.minus(original), original.value)
+    return without_rounding(changed.minus(original), original.value)
 
 
 def ratio(changed: Estimate, original: Estimate) -> Estimate:
@@ -33,7 +33,7 @@ def ratio(changed: Estimate, original: Estimate) -> Estimate:
     return changed.over(original)
 
 
-def _without_rounding(estimate: Estimate, scale: FloatArray) -> Estimate:
+def without_rounding(estimate: Estimate, scale: FloatArray) -> Estimate:
     """Set terms that are 0 in every row, up to rounding, to 0."""
     rows, donors = estimate.rows, estimate.donors
     largest = np.abs(rows if donors is None else np.maximum(np.abs(rows), np.abs(donors)))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pyinterp.design import IntArray
 from pyinterp.errors import InferenceError, OptionError, check_choice
 from pyinterp.estimands.base import Case, Estimand, Estimate, Features, Measurement, Subject, Terms
-from pyinterp.estimands.relation import Relation
+from pyinterp.estimands.relation import Relation, without_rounding
 from pyinterp.estimands.switched import one_term
 from pyinterp.metrics import Metric, MetricLike, choose_metric
 from pyinterp.sample import FloatArray
@@ -126,11 +126,11 @@ def _measure(
         k = len(values)
         # One permutation does not show how much another one differs.
         error = float(np.var(values, ddof=1) / k) if k > 1 else np.nan
-        mean = values.mean()
-        if np.abs(rows).max() == 0 and np.ptp(values) == 0:
-            error = 0.0
-        parts.append(one_term(mean + rows.mean(axis=0), as_donor.mean(axis=0), error))
-    return {"importance": Estimate.stack(parts)}
+        parts.append(one_term(values.mean() + rows.mean(axis=0), as_donor.mean(axis=0), error))
+    importance = Estimate.stack(parts)
+    if relation == "difference":
+        importance = without_rounding(importance, np.full(len(parts), base[0]))
+    return {"importance": importance}
 
 
 def _read(measurement: Measurement) -> Estimate:
@@ -169,6 +169,8 @@ def _compared(
     by_permuted, by_base = (
         (by_worse, by_better) if metric.smaller_is_better else (by_better, by_worse)
     )
+    # A pair of a row and its donor counts for both.
+    pair = by_permuted * permuted[1] + by_base * base[1]
     as_donor = np.empty(len(index))
-    as_donor[index] = by_permuted * permuted[1]
-    return value, by_permuted * permuted[1] + by_base * base[1], as_donor
+    as_donor[index] = pair
+    return value, pair, as_donor

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import partial_dependence
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.estimands.grids import grid_values
 
 EXACT = 1e-12  # the bar
 
@@ -124,40 +124,68 @@ def test_logit_of_two_and_of_more_classes(data: pd.DataFrame) -> None:
         np.testing.assert_allclose(result.params, by_hand, atol=1e-12)
 
 
-class TestGrid:
-    x = pd.Series(np.r_[np.arange(100.0), 50.0], name="x")
+def test_the_centered_logit_of_two_classes_is_half_the_logit(data: pd.DataFrame) -> None:
+    X, labels = data[["a", "b"]], np.where(data["y"] > 0.5, "u", "v")
+    model = pi.FittedModel(LogisticRegression().fit(X, labels), X, labels)
+    half, full = model.pd("a", scale="centered-logit"), model.pd("a", scale="logit")
+    np.testing.assert_allclose(2 * half.params, full.params, rtol=1e-12)
+    np.testing.assert_allclose(2 * half.bse, full.bse, rtol=1e-12)
 
-    def test_quantiles_are_type_7_with_the_observed_ends(self) -> None:
-        grid = grid_values(self.x, "quantile", 5)
-        np.testing.assert_allclose(grid, np.quantile(self.x, [0, 0.25, 0.5, 0.75, 1]))
 
-    def test_few_distinct_values_are_taken_as_they_are(self) -> None:
-        assert grid_values(pd.Series([3, 1, 2, 2]), "quantile", 5) == (1.0, 2.0, 3.0)
+def test_a_function_of_predictions_is_taken_before_the_mean(data: pd.DataFrame) -> None:
+    X = data[["a", "b"]]
+    model = LinearRegression().fit(X, data["y"])
+    found = pi.FittedModel(model, X).pd("a", grid=[0.3, 0.7], scale=np.exp)
+    by_hand = [np.exp(model.predict(X.assign(a=v))).mean() for v in (0.3, 0.7)]
+    np.testing.assert_allclose(found.params, by_hand, rtol=1e-12)
+    assert "`exp` of the prediction" in str(found.summary()).replace("\n    ", " ")
 
-    def test_equidistant(self) -> None:
-        assert grid_values(self.x, "equidistant", 4) == (0.0, 33.0, 66.0, 99.0)
 
-    def test_unique(self) -> None:
-        assert len(grid_values(self.x, "unique", 4)) == 100
+@pytest.mark.parametrize("average", ["median", "trimmed"])
+def test_robust_averages_of_ice(data: pd.DataFrame, average: str) -> None:
+    X = data[["a", "b"]]
+    model = RandomForestRegressor(20, random_state=0).fit(X, data["y"])
+    fitted = pi.FittedModel(model, X)
+    ice = fitted.pd("a", kind="ice").row_frame().to_numpy()
+    expected = {"median": np.median(ice, axis=0), "trimmed": stats.trim_mean(ice, 0.1, axis=0)}
+    found = fitted.pd("a", average=average)
+    np.testing.assert_allclose(found.params, expected[average], rtol=1e-12)
+    assert (found.bse > 0).all()
 
-    def test_levels_keep_their_order_and_unused_ones_are_left_out(self) -> None:
-        column = pd.Series(pd.Categorical(["b", "a"], ["c", "b", "a"]))
-        assert grid_values(column) == ("b", "a")
-        assert grid_values(pd.Series([True, False, True])) == (False, True)
-        assert grid_values(pd.Series(["v", "u"])) == ("u", "v")
 
-    def test_given_values_are_sorted_and_levels_checked(self) -> None:
-        assert grid_values(self.x, [3, 1, 1]) == (1.0, 3.0)
-        with pytest.raises(OptionError, match="'z' is not a level of `g`"):
-            grid_values(pd.Series(["v", "u"], name="g"), ["u", "z"])
-        with pytest.raises(OptionError, match="must be finite numbers"):
-            grid_values(self.x, [0.0, np.nan])
+def test_the_exemplar_is_one_row_of_medians_and_most_frequent_levels() -> None:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "x": rng.normal(size=200),
+            "z": rng.exponential(size=200),
+            "f": pd.Categorical(rng.choice(["p", "q"], size=200, p=[0.3, 0.7])),
+        }
+    )
+    frame["y"] = frame["x"] * frame["z"] + (frame["f"] == "q")
+    learner = pi.Learner.from_formula("y ~ x * z + f", frame, LinearRegression())
+    found = learner.fit_model().pd("x", grid=[-1.0, 1.0], average="exemplar")
+    middle = frame["z"].median()
+    np.testing.assert_allclose(found.params, [1 - middle, 1 + middle], atol=1e-12)
+    assert found.bse.isna().all()
+    assert "No standard error: the prediction of one made-up row" in str(found.summary())
+    assert (learner.fit(seed=1, progress=False).pd("x", average="exemplar").bse > 0).any()
 
-    def test_grid_is_fixed_from_all_rows(self, data: pd.DataFrame) -> None:
-        learner = pi.Learner.from_formula("y ~ a + b", data, LinearRegression())
-        result = learner.fit(pi.Bootstrap(3), seed=1).pd("a", points=5)
-        grid = result.estimand.terms.layout["value"]
-        np.testing.assert_allclose(grid, np.quantile(data["a"], np.linspace(0, 1, 5)))
+
+def test_curves_need_the_mean(data: pd.DataFrame) -> None:
+    X = data[["a", "b"]]
+    fitted = pi.FittedModel(LinearRegression().fit(X, data["y"]), X)
+    with pytest.raises(OptionError, match='average="mean"'):
+        fitted.pd("a", kind="ice", average="median")
+    with pytest.raises(OptionError, match="function of its predictions"):
+        fitted.pd("a", scale="logit")
+
+
+def test_grid_is_fixed_from_all_rows(data: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("y ~ a + b", data, LinearRegression())
+    result = learner.fit(pi.Bootstrap(3), seed=1).pd("a", points=5)
+    grid = result.estimand.terms.layout["value"]
+    np.testing.assert_allclose(grid, np.quantile(data["a"], np.linspace(0, 1, 5)))
 
 
 def test_model_level_variance_is_that_of_the_mean_over_rows(data: pd.DataFrame) -> None:

@@ -92,6 +92,9 @@ def test_frames_have_brooms_columns(pfi: pi.EstimandResults, fitted: pi.LearnerR
     columns = ["estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high", "mcse"]
     assert list(pfi.summary_frame()) == columns
     assert list(pfi.tidy()) == ["term", *columns]
+    broom = ["term", "estimate", "std.error", "statistic", "p.value", "conf.low", "conf.high"]
+    assert list(pfi.to_r()) == [*broom, "mcse"]
+    np.testing.assert_array_equal(pfi.to_r(0.1)["conf.low"], pfi.tidy(0.1)["conf_low"])
     curve = fitted.pd("a", points=4).tidy()
     assert list(curve) == ["term", "value", *columns]
     glance = pfi.glance()

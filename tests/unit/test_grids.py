@@ -1,0 +1,134 @@
+"""The grids of R's pdp, and points given by users; R's own numbers are in tests/reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pyinterp as pi
+from pyinterp.errors import OptionError
+from pyinterp.estimands.grids import RGrid, grid_values, points_of
+
+RNG = np.random.default_rng(2)
+DATA = pd.DataFrame(
+    {
+        "x": RNG.exponential(size=80),
+        "z": RNG.normal(size=80),
+        "k": RNG.integers(0, 7, size=80),
+        "f": pd.Categorical(RNG.choice(["b", "a"], size=80), categories=["b", "a", "never"]),
+        "s": RNG.choice(["u", "v"], size=80),
+        "t": RNG.random(80) < 0.5,
+    }
+)
+
+
+class TestOfOneVariable:
+    x = pd.Series(np.r_[np.arange(100.0), 50.0], name="x")
+
+    def test_quantiles_are_type_7_with_the_observed_ends(self) -> None:
+        grid = grid_values(self.x, "quantile", 5)
+        np.testing.assert_allclose(grid, np.quantile(self.x, [0, 0.25, 0.5, 0.75, 1]))
+
+    def test_few_distinct_values_are_taken_as_they_are(self) -> None:
+        assert grid_values(pd.Series([3, 1, 2, 2]), "quantile", 5) == (1.0, 2.0, 3.0)
+
+    def test_equidistant(self) -> None:
+        assert grid_values(self.x, "equidistant", 4) == (0.0, 33.0, 66.0, 99.0)
+
+    def test_unique(self) -> None:
+        assert len(grid_values(self.x, "unique", 4)) == 100
+
+    def test_levels_keep_their_order_and_unused_ones_are_left_out(self) -> None:
+        column = pd.Series(pd.Categorical(["b", "a"], ["c", "b", "a"]))
+        assert grid_values(column) == ("b", "a")
+        assert grid_values(pd.Series([True, False, True])) == (False, True)
+        assert grid_values(pd.Series(["v", "u"])) == ("u", "v")
+
+    def test_given_values_are_sorted_and_levels_checked(self) -> None:
+        assert grid_values(self.x, [3, 1, 1]) == (1.0, 3.0)
+        with pytest.raises(OptionError, match="'z' is not a level of `g`"):
+            grid_values(pd.Series(["v", "u"], name="g"), ["u", "z"])
+        with pytest.raises(OptionError, match="must be finite numbers"):
+            grid_values(self.x, [0.0, np.nan])
+
+
+def test_the_default_is_equally_spaced_over_the_range() -> None:
+    values = grid_values(DATA["x"], "r")
+    np.testing.assert_allclose(values, np.linspace(DATA["x"].min(), DATA["x"].max(), 51))
+    assert len(grid_values(DATA["x"].iloc[:30], "r")) == 30
+    assert len(RGrid(grid_resolution=7).values(DATA["x"])) == 7
+
+
+def test_levels_keep_their_order_and_unused_ones() -> None:
+    assert grid_values(DATA["f"], "r") == ("b", "a", "never")
+    assert grid_values(DATA["s"], "r") == ("u", "v")
+    assert grid_values(DATA["t"], "r") == (False, True)
+    assert RGrid(cats=("k",)).values(DATA["k"]) == tuple(sorted(DATA["k"].unique()))
+
+
+def test_whole_numbers_are_truncated() -> None:
+    uneven = pd.Series([1, 2, 10], name="k")
+    assert RGrid().values(uneven) == (1.0, 5.0, 10.0)
+    assert RGrid(check_class=False).values(uneven) == (1.0, 5.5, 10.0)
+
+
+@pytest.mark.parametrize("n", [5, 8, 9, 20, 80])
+def test_trimmed_ranges_follow_tukeys_hinges(n: int) -> None:
+    """Hinges are medians of the halves, the middle value in both if n is odd."""
+    x = DATA["x"].iloc[:n]
+    ordered = np.sort(x)
+    half = (n + 1) // 2
+    low, high = np.median(ordered[:half]), np.median(ordered[-half:])
+    inside = ordered[(ordered >= low - 1.5 * (high - low)) & (ordered <= high + 1.5 * (high - low))]
+    values = RGrid(trim_outliers=True, grid_resolution=3).values(x)
+    assert (values[0], values[-1]) == (inside[0], inside[-1])
+
+
+def test_equal_quantiles_are_all_kept_and_named_apart() -> None:
+    few = DATA.assign(k=(DATA["k"] > 3).astype(int))
+    model = pi.FittedModel(lambda d: d["k"].to_numpy(float), few[["k"]])
+    found = model.pd("k", grid=RGrid(quantiles=True))
+    assert len(found.params) == 9
+    assert found.params.index.is_unique
+    assert list(found.params.index[:2]) == ["k[0]", "k[0] (2)"]
+
+
+def test_points_in_the_convex_hull() -> None:
+    data = pd.DataFrame({"x": [0.0, 0.0, 1.0, 0.2], "z": [0.0, 1.0, 0.0, 0.2]})
+    inside = points_of(data, ("x", "z"), RGrid(grid_resolution=3, chull=True)).cells
+    assert set(inside) == {(0, 0), (0.5, 0), (1, 0), (0, 0.5), (0.5, 0.5), (0, 1)}
+
+
+def test_points_of_a_frame_are_ordered_by_column() -> None:
+    given = pd.DataFrame({"x": [2.0, 1.0, 1.0], "f": ["b", "a", "b"]})
+    assert points_of(DATA, ("x", "f"), given).cells == ((1.0, "b"), (1.0, "a"), (2.0, "b"))
+
+
+@pytest.mark.parametrize(
+    ("names", "grid", "points", "said"),
+    [
+        (("x",), "r", 5, "RGrid"),
+        (("x",), "q", None, '"r"'),
+        (("x", "f"), RGrid(chull=True), None, "two numeric"),
+        (("x", "z"), pd.DataFrame({"x": [1.0]}), None, "a column for each"),
+        (("f",), pd.DataFrame({"f": ["c"]}), None, "not a level"),
+        (("x",), {"z": [1]}, None, "not among"),
+    ],
+)
+def test_mistakes(names: tuple[str, ...], grid: object, points: int | None, said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        points_of(DATA, names, grid, points)
+
+
+def test_a_hull_without_an_inside() -> None:
+    data = pd.DataFrame({"x": [0.0, 1.0, 2.0], "z": [0.0, 1.0, 2.0]})
+    with pytest.raises(OptionError, match="on a line"):
+        points_of(data, ("x", "z"), RGrid(chull=True))
+
+
+def test_quantiles_place_the_points_themselves() -> None:
+    with pytest.raises(OptionError, match="grid_resolution"):
+        RGrid(quantiles=True, grid_resolution=5)
+    with pytest.raises(OptionError, match="trim_outliers"):
+        RGrid(quantiles=True, trim_outliers=True)

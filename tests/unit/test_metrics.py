@@ -1,0 +1,176 @@
+"""Metrics of all rows together: scikit-learn's numbers, and influences by differentiation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics as sk
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+import pyinterp as pi
+from pyinterp.errors import LossError, OptionError
+from pyinterp.metrics import METRICS
+from pyinterp.sample import FloatArray
+
+N = 60
+RNG = np.random.default_rng(5)
+Y = RNG.normal(size=N) + 3
+MEAN = Y + RNG.normal(size=N)
+CODES = np.repeat([0.0, 1.0, 1.0], N // 3)
+TWO = np.column_stack([1 - (p := RNG.uniform(size=N).round(1)), p])
+THREE = RNG.dirichlet([1, 1, 1], size=N)
+LABELS = np.arange(N) % 3 * 1.0
+
+FOUND: dict[str, tuple[FloatArray, FloatArray, float]] = {
+    "rmse": (Y, MEAN, sk.root_mean_squared_error(Y, MEAN)),
+    "mae": (Y, MEAN, sk.mean_absolute_error(Y, MEAN)),
+    "mape": (Y, MEAN, 100 * sk.mean_absolute_percentage_error(Y, MEAN)),
+    "mse": (Y, MEAN, sk.mean_squared_error(Y, MEAN)),
+    "rsq": (Y, MEAN, np.corrcoef(Y, MEAN)[0, 1] ** 2),
+    "rsq_trad": (Y, MEAN, sk.r2_score(Y, MEAN)),
+    "accuracy": (LABELS, THREE, sk.accuracy_score(LABELS, THREE.argmax(1))),
+    "bal_accuracy": (LABELS, THREE, sk.balanced_accuracy_score(LABELS, THREE.argmax(1))),
+    "logloss": (LABELS, THREE, sk.log_loss(LABELS, THREE)),
+    "brier": (CODES, TWO, sk.brier_score_loss(CODES, TWO[:, 1])),
+    "roc_auc": (CODES, TWO, sk.roc_auc_score(CODES, TWO[:, 1])),
+}
+
+
+def test_every_metric_has_a_case() -> None:
+    assert set(FOUND) == set(METRICS)
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_values_are_those_of_scikit_learn(name: str) -> None:
+    y, prediction, expected = FOUND[name]
+    assert METRICS[name](y, prediction)[0] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_influences_are_derivatives_with_respect_to_the_rows_weights(name: str) -> None:
+    """A row repeated among many copies of all rows moves the metric by its influence."""
+    y, prediction, _ = FOUND[name]
+    value, influence = METRICS[name](y, prediction)
+    assert influence.mean() == pytest.approx(0, abs=1e-12)
+    copies = 400
+    for row in (0, 7, N - 1):
+        many = np.append(np.tile(np.arange(N), copies), row)
+        moved, _ = METRICS[name](y[many], prediction[many])
+        total = copies * N + 1
+        assert (moved - value) * total == pytest.approx(influence[row], rel=2e-3, abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "y", "prediction", "said"),
+    [
+        ("mape", np.array([0.0, 1.0]), np.array([1.0, 1.0]), "is 0, as in 1 rows"),
+        ("rsq", Y, np.ones(N), "constant predictions"),
+        ("rsq_trad", np.ones(N), MEAN, "the same in all"),
+        ("roc_auc", np.zeros(N), TWO, "needs rows of both classes"),
+        ("roc_auc", LABELS, THREE, "is for two classes"),
+    ],
+)
+def test_what_is_not_defined_is_said(
+    name: str, y: FloatArray, prediction: FloatArray, said: str
+) -> None:
+    with pytest.raises(LossError, match=said):
+        METRICS[name](y, prediction)
+
+
+class TestImportance:
+    """`pfi(metric=...)` of one fitted model and of a learner."""
+
+    data = pd.DataFrame(RNG.normal(size=(N, 3)), columns=["a", "b", "c"])
+    y = 2 * data["a"] + data["b"] + 0.5 * RNG.normal(size=N)
+    fitted = pi.FittedModel(LinearRegression().fit(data, y), data, y, seed=1)
+
+    def test_the_mean_square_agrees_with_the_squared_loss(self) -> None:
+        by_metric = self.fitted.pfi(metric="mse", permutations=N - 1)
+        by_loss = self.fitted.pfi(permutations="all")
+        np.testing.assert_allclose(by_metric.params, by_loss.params, rtol=1e-12)
+        np.testing.assert_allclose(by_metric.bse, by_loss.bse, rtol=1e-12)
+
+    def test_standard_errors(self) -> None:
+        """The spread over 400 samples of rows is what `bse` says; 4 se of the ratio are 0.14."""
+        rng = np.random.default_rng(12)
+        model = self.fitted._analysis.subject.predictor.estimator
+        estimates, said = [], []
+        for _ in range(400):
+            data = pd.DataFrame(rng.normal(size=(N, 3)), columns=["a", "b", "c"])
+            y = 2 * data["a"] + data["b"] + 0.5 * rng.normal(size=N)
+            found = pi.FittedModel(model, data, y).pfi("a", metric="rmse", permutations=N - 1)
+            estimates.append(found.params["a"])
+            said.append(found.bse["a"] ** 2)
+        assert np.std(estimates, ddof=1) / np.sqrt(np.mean(said)) == pytest.approx(1, abs=0.14)
+
+    def test_monte_carlo_error(self) -> None:
+        runs = []
+        for seed in range(60):
+            model = pi.FittedModel(
+                LinearRegression().fit(self.data, self.y), self.data, self.y, seed=seed
+            )
+            runs.append(model.pfi("a", metric="rmse", permutations=5))
+        spread = np.std([r.params["a"] for r in runs], ddof=1)
+        mcse = np.sqrt(np.mean([r.mcse["a"] ** 2 for r in runs]))
+        # 59 and 240 degrees of freedom: 4 standard errors of the ratio are 0.41.
+        assert spread / mcse == pytest.approx(1, abs=0.41)
+
+    def test_larger_is_worse_whatever_the_metric(self) -> None:
+        for name in ("rmse", "rsq", "rsq_trad", "mae"):
+            found = self.fitted.pfi(metric=name).params
+            assert found["a"] > found["b"] > abs(found["c"])
+
+    def test_the_ratio(self) -> None:
+        given = {
+            n: np.random.default_rng(0).permuted(np.tile(np.arange(N), (3, 1)), axis=1).T
+            for n in "abc"
+        }
+        ratio = self.fitted.pfi("a", metric="mae", relation="ratio", permutations=given)
+        plain = self.fitted.pfi("a", metric="mae", permutations=given)
+        base = METRICS["mae"](self.y.to_numpy(), self.fitted._analysis.cases[0].whatif.factual)[0]
+        assert ratio.params["a"] == pytest.approx(1 + plain.params["a"] / base, rel=1e-12)
+        assert ratio.null == 1
+
+    def test_a_learner_has_intervals_and_an_unused_feature_none(self) -> None:
+        frame = self.data.assign(y=self.y, u=0.0)
+        res = pi.Learner.from_formula("y ~ .", frame, LinearRegression()).fit(seed=2)
+        found = res.pfi(metric="rmse")
+        assert found.cov_type == "half-sample"
+        assert (found.conf_int().loc["a"] > 0).all()
+        assert found.params["u"] == 0
+        assert np.isnan(found.conf_int().loc["u"]).all()
+
+    def test_classes(self) -> None:
+        labels = np.where(self.y > 0, "yes", "no")
+        model = pi.FittedModel(LogisticRegression().fit(self.data, labels), self.data, labels)
+        for name in ("roc_auc", "accuracy", "bal_accuracy", "logloss", "brier"):
+            found = model.pfi(metric=name)
+            assert found.params["a"] > 0, name
+            assert np.isfinite(found.bse["a"])
+
+    @pytest.mark.parametrize(
+        ("ask", "error", "said"),
+        [
+            (lambda m: m.pfi(metric="auc"), OptionError, "roc_auc"),
+            (lambda m: m.pfi(metric="roc_auc"), LossError, "needs class probabilities"),
+            (lambda m: m.pfi(metric="rmse", loss="squared"), OptionError, "not both"),
+            (lambda m: m.pfi(metric="rmse", sampler="residual"), OptionError, "not both"),
+            (lambda m: m.pfi(metric="rmse", permutations="all"), OptionError, "not defined"),
+            (lambda m: m.pfi(metric="rmse", permutations=0), OptionError, "at least 1"),
+            (lambda m: m.pfi(metric="rmse", permutations={"a": [[0]]}), OptionError, "'b'"),
+            (
+                lambda m: m.pfi("a", metric="rmse", permutations={"a": np.zeros((N, 2))}),
+                OptionError,
+                "once each",
+            ),
+            (lambda m: m.pfi(permutations={"a": [[0]]}), OptionError, "for a `metric`"),
+        ],
+    )
+    def test_mistakes(
+        self, ask: Callable[[pi.FittedModel], object], error: type[Exception], said: str
+    ) -> None:
+        with pytest.raises(error, match=said):
+            ask(self.fitted)
