@@ -207,6 +207,73 @@ def vint(
     return frame.sort_values("Interaction", ascending=False, kind="stable", ignore_index=True)
 
 
+def hstats(
+    object: Interpretable,  # noqa: A002 - R's name
+    v: Sequence[str] | None = None,
+    *,
+    pairwise_m: int = 5,
+    threeway_m: int = 0,
+    n_max: int = 500,
+    eps: float = 1e-10,
+    normalize: bool = True,
+    squared: bool = True,
+) -> pd.DataFrame:
+    """Friedman and Popescu's H statistics as ``hstats::hstats`` computes them.
+
+    Parameters
+    ----------
+    object : results
+        Of a classifier the values are for probabilities, of the second of two classes.
+    v : sequence of str, optional
+        Features; by default all. Of some only there is no h2, which is of all.
+    pairwise_m, threeway_m : int
+        Number of features, those with the largest overall numerators, whose pairs and triples are
+        measured.
+    n_max : int
+        Rows at most; more are sampled, not the ones that R would sample.
+    eps : float
+        Numerators of at most this count as 0.
+    normalize, squared : bool
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns statistic (h2, h2_overall, h2_pairwise, h2_threeway, pd_importance), term and value.
+    """
+    asked: dict[str, Any] = {
+        "rows": n_max,
+        "eps": eps,
+        "normalize": normalize,
+        "squared": squared,
+    }
+    known = list(object._analysis.subject.features) if v is None else list(v)
+    overall = object.h_statistic(known, order="overall", **asked | {"normalize": False}).params
+    first = overall.sort_values(ascending=False, kind="stable").index
+
+    def largest(number: int) -> list[str]:
+        chosen = first[: min(number, len(known))]
+        return [name for name in known if name in chosen]
+
+    parts = {}
+    if set(known) == set(object._analysis.subject.features):
+        parts["h2"] = object.h_statistic(order="total", **asked).params.set_axis([""])
+    parts["h2_overall"] = object.h_statistic(known, order="overall", **asked).params
+    if pairwise_m >= 2:
+        pairs = object.h_statistic(largest(pairwise_m), order="pairwise", **asked).params
+        parts["h2_pairwise"] = pairs
+    if threeway_m >= 3:
+        triples = object.h_statistic(largest(threeway_m), order="three-way", **asked).params
+        parts["h2_threeway"] = triples
+    parts["pd_importance"] = object.h_statistic(known, order="importance", **asked).params
+    return pd.concat(
+        [
+            pd.DataFrame({"statistic": name, "term": list(values.index), "value": values.to_numpy()})
+            for name, values in parts.items()
+        ],
+        ignore_index=True,
+    )
+
+
 def vi(
     object: Interpretable,  # noqa: A002 - R's name
     method: Literal["firm", "permute"] = "firm",

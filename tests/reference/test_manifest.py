@@ -297,7 +297,11 @@ def statistics(entry: dict[str, str]) -> pd.DataFrame:
     predict = {"nnet_friedman": models.network, "lm_friedman": models.linear("lm_friedman")}
     object_ = pi.FittedModel(predict[entry["model"]], data[V])
     three = 5 if entry["model"] == "nnet_friedman" else 0
-    return r_style.hstats(object_, pairwise_m=10, threeway_m=three, eps=0.0)
+    asked = {"pairwise_m": 10, "eps": 0.0}
+    found = r_style.hstats(object_, threeway_m=three, **asked)
+    raw = r_style.hstats(object_, normalize=False, squared=False, **asked)
+    raw = raw[raw["statistic"].isin(["h2_overall", "h2_pairwise"])]
+    return pd.concat([found, raw.assign(statistic=raw["statistic"] + "_raw")])
 
 
 SPELLED_OUT: dict[str, Callable[[dict[str, str]], pd.DataFrame]] = {
