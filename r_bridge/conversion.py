@@ -1,0 +1,221 @@
+"""Values of Python as values of R and back, column by column; rpy2's converters play no part.
+
+========================  =========================  ==================================
+pandas                    R                          back in pandas
+========================  =========================  ==================================
+float                     double, NaN as NA          float64, NA as NaN
+int                       integer, or double beyond  int64, float64 if some are NA
+bool                      logical                    bool, object if some are NA
+category                  factor, levels in order,   category, ordered as the factor
+                          unused ones included
+str                       character                  str
+========================  =========================  ==================================
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pyinterp.errors import DataError, OptionError
+from r_bridge.start import R
+
+__all__ = ["RCode", "frame_from_r", "from_r", "text_from_r", "to_r"]
+
+LARGEST = 2**31 - 1
+NA_INTEGER = -(2**31)
+NA_REAL = np.array([0x7FF00000000007A2], dtype=np.uint64).view(np.float64)[0]
+
+
+@dataclass(frozen=True)
+class RCode:
+    """An expression of R, for arguments that Python has no value for.
+
+    Parameters
+    ----------
+    text : str
+        Evaluated by R where it is used.
+
+    Examples
+    --------
+    >>> import r_bridge
+    >>> r_bridge.RCode("poisson(link = 'log')").text
+    "poisson(link = 'log')"
+    """
+
+    text: str
+
+
+def to_r(value: Any, r: R) -> Any:
+    """Return the value as an object of R."""
+    interface = r.interface
+    if value is None:
+        return interface.NULL
+    if isinstance(value, interface.sexp.Sexp):
+        return value
+    if isinstance(value, RCode):
+        return r.helpers["code_of"](interface.StrSexpVector([value.text]))
+    if isinstance(value, pd.DataFrame):
+        return _frame_to_r(value, r)
+    if isinstance(value, Mapping):
+        return _list_to_r(list(value.values()), [str(k) for k in value], r)
+    if isinstance(value, str | numbers.Real | np.bool_):
+        return _column_to_r(pd.Series([value]), r, "a value")
+    if isinstance(value, pd.Series | pd.Categorical | pd.Index):
+        return _column_to_r(pd.Series(value), r, "values")
+    if isinstance(value, np.ndarray):
+        return _array_to_r(value, r)
+    if isinstance(value, list | tuple | range):
+        items = list(value)
+        if items and all(isinstance(v, str | numbers.Real | np.bool_) for v in items):
+            return _column_to_r(pd.Series(items), r, "values")
+        return _list_to_r(items, None, r)
+    raise OptionError(
+        "R can be given numbers, strings, lists, mappings, arrays, data frames and "
+        f"`r_bridge.RCode`, not {type(value).__name__}."
+    )
+
+
+def from_r(value: Any, r: R) -> Any:
+    """Return an R data frame, vector or matrix as pandas or numpy has it, and all else as it is."""
+    interface = r.interface
+    if value.typeof == interface.RTYPES.NILSXP:
+        return None
+    if not isinstance(value, interface.SexpVector):
+        return value
+    if "data.frame" in tuple(value.rclass):
+        return frame_from_r(value, r)
+    if isinstance(value, interface.ListSexpVector):
+        return value
+    column = _column_from_r(value, r)
+    shape = _attribute(value, "dim")
+    if shape is None:
+        return column
+    return np.asarray(column).reshape([int(k) for k in shape], order="F")
+
+
+def frame_from_r(value: Any, r: R) -> pd.DataFrame:
+    """Return an R data frame, its row names left out."""
+    names = text_from_r(r.interface.baseenv["names"](value))
+    columns = {name: _column_from_r(value[i], r) for i, name in enumerate(names)}
+    return pd.DataFrame(columns)
+
+
+def text_from_r(value: Any) -> list[str]:
+    """Return a character vector of R as strings."""
+    return [str(item) for item in value]
+
+
+def _frame_to_r(frame: pd.DataFrame, r: R) -> Any:
+    columns = [_column_to_r(frame.iloc[:, j], r, f"column `{c}`") for j, c in enumerate(frame)]
+    listed = _list_to_r(columns, [str(c) for c in frame.columns], r)
+    return r.helpers["frame_of"](listed, len(frame))
+
+
+def _list_to_r(values: list[Any], names: list[str] | None, r: R) -> Any:
+    listed = r.interface.ListSexpVector([to_r(v, r) for v in values])
+    if names is not None:
+        listed.names = r.interface.StrSexpVector(names)
+    return listed
+
+
+def _array_to_r(values: npt.NDArray[Any], r: R) -> Any:
+    column = _column_to_r(pd.Series(values.ravel(order="F")), r, "values")
+    if values.ndim <= 1:
+        return column
+    shape = r.interface.IntSexpVector(values.shape)
+    return r.interface.baseenv["dim<-"](column, value=shape)
+
+
+def _column_to_r(column: pd.Series[Any], r: R, what: str) -> Any:
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        levels = [str(level) for level in dtype.categories]
+        positions = column.cat.codes.to_numpy().astype(np.int64)
+        codes = _integers(positions + 1, positions < 0, r)
+        return r.helpers["factor_of"](
+            codes, r.interface.StrSexpVector(levels), bool(dtype.ordered)
+        )
+    missing = column.isna().to_numpy(dtype=bool)
+    present = column[~missing]
+    if pd.api.types.is_object_dtype(dtype) and len(present):  # by what it holds
+        dtype = present.infer_objects().dtype
+    if pd.api.types.is_bool_dtype(dtype):
+        values = _filled(column, present.astype(bool), missing, 0)
+        return _integers(values, missing, r, logical=True)
+    if pd.api.types.is_integer_dtype(dtype) and _fits(present):
+        return _integers(_filled(column, present, missing, 0), missing, r)
+    if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
+        return _reals(_filled(column, present, missing, NA_REAL), r)
+    if {type(v) for v in present} <= {str, np.str_}:
+        codes, levels = pd.factorize(column)
+        texts = r.interface.StrSexpVector([str(level) for level in levels])
+        return r.interface.baseenv["["](texts, _integers(codes + 1, missing, r))
+    raise DataError(
+        f"R can be given numbers, booleans, strings and categories, but {what} has dtype "
+        f"{column.dtype}; convert it first."
+    )
+
+
+def _fits(values: pd.Series[Any]) -> bool:
+    return not len(values) or (int(values.min()) > NA_INTEGER and int(values.max()) <= LARGEST)
+
+
+def _filled(
+    column: pd.Series[Any], present: pd.Series[Any], missing: npt.NDArray[np.bool_], fill: float
+) -> npt.NDArray[Any]:
+    """Return all values as an array, with `fill` where they are missing."""
+    kind = np.int64 if isinstance(fill, int) else np.float64
+    values = np.full(len(column), fill, dtype=kind)
+    values[~missing] = present.to_numpy(dtype=kind)
+    return values
+
+
+def _integers(
+    values: npt.NDArray[Any], missing: npt.NDArray[np.bool_], r: R, *, logical: bool = False
+) -> Any:
+    whole = np.where(missing, NA_INTEGER, values).astype(np.int32)
+    kind = r.interface.BoolSexpVector if logical else r.interface.IntSexpVector
+    return kind.from_memoryview(memoryview(whole))
+
+
+def _reals(values: npt.NDArray[np.float64], r: R) -> Any:
+    return r.interface.FloatSexpVector.from_memoryview(memoryview(np.ascontiguousarray(values)))
+
+
+def _column_from_r(value: Any, r: R) -> Any:
+    interface = r.interface
+    if isinstance(value, interface.FloatSexpVector):
+        return np.array(value.memoryview()).ravel(order="F")
+    if isinstance(value, interface.IntSexpVector | interface.BoolSexpVector):
+        whole = np.array(value.memoryview()).ravel(order="F")
+        missing = whole == NA_INTEGER
+        levels = _attribute(value, "levels")
+        if levels is not None:
+            return pd.Categorical.from_codes(
+                np.where(missing, -1, whole - 1),
+                categories=text_from_r(levels),
+                ordered="ordered" in tuple(value.rclass),
+            )
+        if isinstance(value, interface.BoolSexpVector):
+            return np.where(missing, None, whole.astype(bool)) if missing.any() else whole == 1
+        return np.where(missing, np.nan, whole) if missing.any() else whole.astype(np.int64)
+    if isinstance(value, interface.StrSexpVector):
+        absent = interface.NA_Character
+        return np.array([None if item is absent else str(item) for item in value], dtype=object)
+    raise DataError(
+        f"A column of R must hold numbers, logicals, strings or a factor, not {value.typeof.name}."
+    )
+
+
+def _attribute(value: Any, name: str) -> Any:
+    try:
+        return value.do_slot(name)
+    except LookupError:
+        return None

@@ -1,0 +1,153 @@
+"""R's ``pdp::partial`` on models of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack
+
+import pandas as pd
+
+from pyinterp.errors import DataError, did_you_mean
+from pyinterp.sample import FloatArray
+from r_bridge.conversion import RCode, frame_from_r
+from r_bridge.handed import Handed, Rows, hand_over
+from r_bridge.packages import need
+from r_bridge.session import SESSION
+
+__all__ = ["PdpOptions", "RFunction", "arguments_of", "check_variables", "partial"]
+
+RFunction: TypeAlias = RCode | Callable[[FloatArray], Any]
+
+
+class PdpOptions(TypedDict, total=False):
+    """Options of ``pdp::partial``, R's dots as underscores; what is not given has R's default.
+
+    Attributes
+    ----------
+    grid_resolution : int
+        Number of equidistant grid points; by default min(number of unique values, 51).
+    ice, center : bool
+        ICE curves, centered at the first grid point.
+    approx : bool
+        Predict the median row instead of all rows.
+    quantiles : bool
+        Grid of quantiles at `probs`.
+    probs : sequence of float
+        By default 0.1, 0.2, ..., 0.9.
+    trim_outliers : bool
+        Leave the outliers of a boxplot out of the grid's range.
+    type : {"auto", "regression", "classification"}
+        "auto" is what the model does.
+    inv_link : RCode or callable
+        Applied to every prediction of a regression, before the mean.
+    which_class : int
+        The class of interest, counted from 1 in the order of the model's classes.
+    prob : bool
+        Class probabilities instead of centered logits.
+    pred_fun : RCode
+        ``function(object, newdata)``, in R.
+    chull : bool
+        Only grid points inside the convex hull of two variables.
+    cats : sequence of str
+        Numeric variables that are categories.
+    check_class : bool
+        Give grid values the class of their column: those of an integer column are truncated.
+    """
+
+    grid_resolution: int
+    ice: bool
+    center: bool
+    approx: bool
+    quantiles: bool
+    probs: Sequence[float]
+    trim_outliers: bool
+    type: Literal["auto", "regression", "classification"]
+    inv_link: RFunction
+    which_class: int
+    prob: bool
+    pred_fun: RCode
+    chull: bool
+    cats: Sequence[str]
+    check_class: bool
+
+
+def partial(
+    model: Any,
+    data: Rows,
+    pred_var: str | Sequence[str],
+    *,
+    pred_grid: pd.DataFrame | Mapping[str, Sequence[Any]] | None = None,
+    classes: Sequence[Any] | None = None,
+    **options: Unpack[PdpOptions],
+) -> pd.DataFrame:
+    """Partial dependence and ICE by R's ``pdp::partial``, of a model of Python.
+
+    R makes the grid, the copies of the rows, the scale and the means. It asks the model for
+    predictions through its own `predict`, so that for a classifier ``prob = FALSE`` is R's centered
+    logit, ``log p_k - mean(log p)``, as R computes it.
+
+    Parameters
+    ----------
+    model : estimator, function, statsmodels results, FittedModel or LearnerResults
+        What predicts. Of a learner, the mean over its refits.
+    data : DataFrame or array
+        R's ``train``: the rows whose variables are replaced. None for the rows that a `FittedModel`
+        or a learner's results bring along.
+    pred_var : str or sequence of str
+        Variable or variables.
+    pred_grid : DataFrame or mapping, optional
+        The grid; R sorts it.
+    classes : sequence, optional
+        For a function that returns class probabilities: the classes in order.
+    **options
+        See `PdpOptions`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        R's columns: the variables, ``yhat`` and, with ``ice=True``, ``yhat.id``.
+
+    Raises
+    ------
+    RMissingError
+        If R, rpy2 or the package pdp is absent.
+    RCallError
+        If R stops.
+    """
+    need("pdp", "`r_bridge.partial`")
+    handed = hand_over(model, data, classes)
+    names = [pred_var] if isinstance(pred_var, str) else list(pred_var)
+    check_variables(names, handed, "pred_var")
+    arguments: list[tuple[str, Any]] = [
+        ("", handed.in_r()),
+        ("pred.var", names),
+        *arguments_of(options, handed),
+        ("train", handed.rows),
+    ]
+    if pred_grid is not None:
+        arguments.append(("pred.grid", pd.DataFrame(pred_grid)))
+    result = frame_from_r(SESSION.call_with("pdp::partial", arguments), SESSION.r)
+    return handed.restored(result)
+
+
+def check_variables(names: Sequence[str], handed: Handed, argument: str) -> None:
+    """Raise `DataError` for a name that is no variable of the model."""
+    for name in names:
+        if name not in handed.rows:
+            raise DataError(
+                f"`{argument}` must name variables of the model; got {name!r}, but they are "
+                f"{', '.join(handed.rows.columns)}." + did_you_mean(name, handed.rows)
+            )
+
+
+def arguments_of(options: PdpOptions, handed: Handed) -> list[tuple[str, Any]]:
+    """Return the options under R's names."""
+    given: dict[str, Any] = {"type": "auto", **options}
+    if given["type"] == "auto":  # which pdp can find out for models of R alone
+        given["type"] = handed.task
+    return [(name.replace("_", "."), in_r(value, ["x"])) for name, value in given.items()]
+
+
+def in_r(value: Any, arguments: Sequence[str]) -> Any:
+    """Return functions of Python as functions of R, all else as it is."""
+    return SESSION.function(value, arguments) if callable(value) else value
