@@ -27,7 +27,16 @@ from pyinterp.metrics import METRICS, Metric, MetricLike
 from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray
 
-__all__ = ["Curve", "hstats", "partial", "vi", "vi_firm", "vi_permute", "vint"]
+__all__ = [
+    "Curve",
+    "classes_in_order",
+    "hstats",
+    "partial",
+    "vi",
+    "vi_firm",
+    "vi_permute",
+    "vint",
+]
 
 # Binomial models of R's glm have the probability of the second level first.
 EVENT_FIRST = ("GLM", "Logit", "Probit")
@@ -267,7 +276,9 @@ def hstats(
     parts["pd_importance"] = object.h_statistic(known, order="importance", **asked).params
     return pd.concat(
         [
-            pd.DataFrame({"statistic": name, "term": list(values.index), "value": values.to_numpy()})
+            pd.DataFrame(
+                {"statistic": name, "term": list(values.index), "value": values.to_numpy()}
+            )
             for name, values in parts.items()
         ],
         ignore_index=True,
@@ -360,12 +371,16 @@ def _scale(predictor: Predictor, curve: Curve) -> tuple[Any, Any]:
     return "probability" if curve.get("prob", False) else "centered-logit", label
 
 
-def _class(predictor: Predictor, number: int) -> Any:
+def classes_in_order(predictor: Predictor) -> list[Any]:
+    """Return the classes in the order in which pdp counts them."""
     known = list(predictor.classes or ())
     model = getattr(predictor.estimator, "model", None)
     kind = model if isinstance(model, type) else type(model)
-    if len(known) == 2 and kind.__name__ in EVENT_FIRST:
-        known.reverse()
+    return known[::-1] if len(known) == 2 and kind.__name__ in EVENT_FIRST else known
+
+
+def _class(predictor: Predictor, number: int) -> Any:
+    known = classes_in_order(predictor)
     if not isinstance(number, int | np.integer) or not 1 <= number <= len(known):
         raise OptionError(
             f"`which_class` counts the classes from 1 to {len(known)}, in R's order "

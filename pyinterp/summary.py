@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import html
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,14 @@ from statsmodels.iolib.tableformatting import fmt_2cols, fmt_params
 from pyinterp.context import Shown
 from pyinterp.sample import FloatArray
 
-__all__ = ["Table", "number_format", "summarize", "summarize_below", "summarize_together"]
+__all__ = [
+    "Table",
+    "number_format",
+    "summarize",
+    "summarize_below",
+    "summarize_frame",
+    "summarize_together",
+]
 
 MINIMUM_WIDTH = 78
 INDENT = 2  # of the header's right half
@@ -115,6 +122,35 @@ def summarize_below(several: Sequence[Shown], *, alpha: float, title: str) -> Ta
     )
 
 
+def summarize_frame(
+    frame: pd.DataFrame,
+    formats: Mapping[str, str],
+    *,
+    title: str,
+    facts: Sequence[tuple[str, str]],
+    notes: Sequence[str],
+) -> Table:
+    """Return a table of any numbers and words.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Its index names the rows.
+    formats : mapping of str to str
+        The columns to show, each with the format of its numbers; "" for words.
+    title : str
+    facts : sequence of (str, str)
+        What the header says.
+    notes : sequence of str
+        Footnotes.
+    """
+    columns = [
+        _column(name, frame[name], fmt) if fmt else _Column(name, [str(w) for w in frame[name]])
+        for name, fmt in formats.items()
+    ]
+    return _set(_in_two(facts), [_Block(columns, frame.index)], title=title, notes=notes)
+
+
 class _Block(NamedTuple):
     """Columns of numbers for some terms."""
 
@@ -161,7 +197,16 @@ def _table(
     estimand: str,
     notes: Sequence[str],
 ) -> Table:
-    header = _header(results, estimand)
+    return _set(_in_two(_facts(results, estimand)), blocks, title=title, notes=notes)
+
+
+def _set(
+    header: Sequence[tuple[str, str, str, str]],
+    blocks: Sequence[_Block],
+    *,
+    title: str,
+    notes: Sequence[str],
+) -> Table:
     top = [max(len(row[j]) for row in header) for j in range(4)]
     gaps = 3 + INDENT
     own = [sum(block.widths) + len(block.widths) - 1 for block in blocks]
@@ -203,7 +248,12 @@ def _whose(results: Shown) -> str:
     return "learner" if results.context.level == "learner" else "one fitted model"
 
 
-def _header(results: Shown, estimand: str) -> list[tuple[str, str, str, str]]:
+def _in_two(facts: Sequence[tuple[str, str]]) -> list[tuple[str, str, str, str]]:
+    even = [*facts, *[("", "")] * (len(facts) % 2)]
+    return [(*even[k], *even[k + 1]) for k in range(0, len(even), 2)]
+
+
+def _facts(results: Shown, estimand: str) -> list[tuple[str, str]]:
     context, fit = results.context, results.fit
     nobs = str(context.nobs)
     if context.dropped:
@@ -247,8 +297,7 @@ def _header(results: Shown, estimand: str) -> list[tuple[str, str, str, str]]:
         ("Seed:", "none" if context.seed is None else str(context.seed)),
         ("Date:", context.date),
     ]
-    facts += [("", "")] * (len(facts) % 2)
-    return [(*facts[k], *facts[k + 1]) for k in range(0, len(facts), 2)]
+    return facts
 
 
 def _columns(results: Shown, frame: pd.DataFrame, alpha: float, *, tests: bool) -> list[_Column]:

@@ -10,22 +10,25 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from r_bridge.comparison import RComparison, compare
     from r_bridge.conversion import RCode
     from r_bridge.errors import RCallError, RMissingError, RThreadError, RWarning
     from r_bridge.h_statistics import hstats
+    from r_bridge.importance import vi_firm, vi_permute, vint
     from r_bridge.learner import RLearner
     from r_bridge.model import RModel
     from r_bridge.partial_dependence import partial
-    from r_bridge.importance import vi_firm, vi_permute, vint
 
 __all__ = [
     "RCallError",
     "RCode",
+    "RComparison",
     "RLearner",
     "RMissingError",
     "RModel",
     "RThreadError",
     "RWarning",
+    "compare",
     "hstats",
     "partial",
     "vi_firm",
@@ -36,11 +39,13 @@ __all__ = [
 _HOME = {
     "RCallError": "errors",
     "RCode": "conversion",
+    "RComparison": "comparison",
     "RLearner": "learner",
     "RMissingError": "errors",
     "RModel": "model",
     "RThreadError": "errors",
     "RWarning": "errors",
+    "compare": "comparison",
     "hstats": "h_statistics",
     "partial": "partial_dependence",
     "vi_firm": "importance",
