@@ -19,6 +19,8 @@ from pyinterp.estimands.causal import causal_effects, causal_importance, causal_
 from pyinterp.estimands.effects import PDKind, Scale, partial_dependence
 from pyinterp.estimands.flatness import Spread, flatness
 from pyinterp.estimands.grids import Grid
+from pyinterp.estimands.h_statistic import Order, h_statistic
+from pyinterp.estimands.interaction import Sets, vint
 from pyinterp.estimands.loco import leave_one_covariate_out
 from pyinterp.estimands.permutation import Permutations, Replacement, permutation_importance
 from pyinterp.estimands.positivity import positivity, samplers_of
@@ -577,6 +579,116 @@ class Interpretable:
         """
         reading, curve = reading_of(options)
         estimand = flatness(self._analysis.subject, features, spread=spread, ice=ice, **curve)
+        return self._results(estimand, reading, None)
+
+    def vint(self, pairs: Sets | None = None, **options: Any) -> EstimandResults:
+        r"""Interaction of pairs of variables by the flatness of partial dependence (vint).
+
+        .. math:: v_{jk} = \tfrac12 \Big[ sd_a\, sd_b\, PD_{jk}(a, b) + sd_b\, sd_a\,
+            PD_{jk}(a, b) \Big]
+
+        over grid points a of :math:`x_j` and b of :math:`x_k` (Greenwell, Boehmke and McCarthy
+        2018, section 4), the standard deviation of categories too, as R's ``vip::vint`` of version
+        0.3 has it, to 12 digits on the same grid. It can't see effects of two categories that
+        cross; `h_statistic` can.
+
+        Parameters
+        ----------
+        pairs : sequence of str or of pairs of str, optional
+            Variables, of which all pairs are taken, or pairs; by default all pairs.
+        **options
+            Options of `pd` and of inference, as for `firm`.
+
+        Returns
+        -------
+        EstimandResults
+            In units of the prediction; one term per pair (and class). There is no test of 0.
+
+        Raises
+        ------
+        OptionError
+            If a variable, level or class is unknown, a pair is not one, or the grid can't be used.
+        """
+        reading, curve = reading_of(options)
+        return self._results(vint(self._analysis.subject, pairs, **curve), reading, None)
+
+    def h_statistic(
+        self,
+        features: str | Sets | None = None,
+        *,
+        order: Order = "overall",
+        normalize: bool = True,
+        squared: bool = True,
+        rows: int = 500,
+        eps: float = 0.0,
+        scale: Scale | None = None,
+        which_class: Any = None,
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Friedman and Popescu's H: the share of the prediction's variance due to interactions.
+
+        With F partial dependences at the evaluation rows and f the prediction, all centered
+        (Friedman and Popescu 2008, section 8.1):
+
+        .. math::
+            \text{overall} &= \overline{(f - F_j - F_{-j})^2} / \overline{f^2} \\
+            \text{pairwise} &= \overline{(F_{jk} - F_j - F_k)^2} / \overline{F_{jk}^2} \\
+            \text{three-way} &=
+                \overline{(F_{jkl} - F_{jk} - F_{jl} - F_{kl} + F_j + F_k + F_l)^2}
+                / \overline{F_{jkl}^2} \\
+            \text{total} &= \overline{(f - \textstyle\sum_j F_j)^2} / \overline{f^2} \\
+            \text{importance} &= \overline{(f - F_{-j})^2} / \overline{f^2}
+
+        They are ``h2_overall``, ``h2_pairwise``, ``h2_threeway``, ``h2`` and ``pd_importance`` of
+        R's hstats, to 12 digits on the same rows. A row is a point at which effects are evaluated
+        and a background over which they average; standard errors count both.
+
+        Parameters
+        ----------
+        features : str or sequence, optional
+            Features (variables, or groups of variables). Of pairs and triples: features of which
+            all are taken, or a list of tuples. By default all, which of pairs and triples can be
+            many. Not for "total".
+        order : {"overall", "pairwise", "three-way", "total", "importance"}
+            Interactions of a feature with any others, of two, of three, all interactions together;
+            or the importance of a feature, interactions included.
+        normalize : bool
+            Divide by the variance in the denominator. A share of next to nothing can be large:
+            without it values are in units of the prediction and can be compared between pairs.
+        squared : bool
+            If not, take the root.
+        rows : int
+            Evaluation rows of a refit that are used at most, drawn at random. The work grows with
+            their square.
+        eps : float
+            Mean squares of at most this count as 0, in squared units of the prediction (1e-10 in
+            hstats). Rounding errors always do, and 0/0 is 0.
+        scale, which_class
+            As for `pd`.
+        **reading
+            ``cov_type``, ``alternative``, ``p_adjust``, ``simultaneous``: see `Reading`.
+
+        Returns
+        -------
+        EstimandResults
+            One term per feature, pair or triple (and class). There is no test of 0.
+
+        Raises
+        ------
+        OptionError
+            If a feature or class is unknown, a pair is not one, or `features` is given for "total".
+        """
+        estimand = h_statistic(
+            self._analysis.subject,
+            features,
+            order=order,
+            normalize=normalize,
+            squared=squared,
+            rows=rows,
+            eps=eps,
+            scale=scale,
+            which_class=which_class,
+        )
         return self._results(estimand, reading, None)
 
     def loss(

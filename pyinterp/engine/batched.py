@@ -41,6 +41,7 @@ class BatchedWhatIf(WhatIf):
         self.name = "batched"
         self.predictor, self.sample = predictor, sample
         self.design = design
+        self._memory_mb = memory_mb
         values = len(design.columns) + len(predictor.classes or (0,))
         self._batch = max(1, int(memory_mb * 2**20 / (BYTES_PER_VALUE * values)))
 
@@ -48,6 +49,12 @@ class BatchedWhatIf(WhatIf):
     def factual(self) -> FloatArray:
         """Predictions on the rows as they are."""
         return self.predictor(self.design.encode(self.sample.variables))
+
+    def take(self, rows: IntArray) -> WhatIf:
+        """Return what-if predictions of the same model on some of the rows."""
+        return BatchedWhatIf(
+            self.predictor, self.design, self.sample.take(rows), memory_mb=self._memory_mb
+        )
 
     def cross(self, variables: Sequence[str], donors: pd.DataFrame) -> Iterator[Block]:
         """Predict every row with the `variables` of every donor, in blocks of rows."""

@@ -63,6 +63,17 @@ class Inputs:
         self._last: tuple[tuple[str, ...], pd.DataFrame, Replaced | None] | None = None
         self.columnwise = before is None and not isinstance(design, FrameDesign)
 
+    def on(self, sample: Sample) -> Inputs:
+        """Return the inputs of other rows, encoded alike."""
+        return Inputs(
+            self._design,
+            sample,
+            before=self._before,
+            mixes=self._mixes,
+            levels=self._levels,
+            cast=self._cast,
+        )
+
     @cached_property
     def rows(self) -> FloatArray:
         """The sample's inputs, shape (n, columns)."""

@@ -132,6 +132,14 @@ class LinearWhatIf(BatchedWhatIf):
         self._model, self._inputs = model, inputs
         self._bytes = min(BLOCK_BYTES, int(memory_mb * 2**20))
 
+    def take(self, rows: IntArray) -> LinearWhatIf:
+        """Return what-if predictions of the same model on some of the rows."""
+        sample = self.sample.take(rows)
+        return LinearWhatIf(
+            self.predictor, self.design, sample, model=self._model, inputs=self._inputs.on(sample),
+            memory_mb=self._memory_mb,
+        )  # fmt: skip
+
     def most_pairs(self, variables: Sequence[str], donors: Distinct, loss: Loss) -> float:
         """No bound for squared error, whose sums need no predictions; else many."""
         if self._inputs.replaced(variables, donors.values) is None:

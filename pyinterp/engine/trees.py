@@ -74,6 +74,14 @@ class TreesWhatIf(BatchedWhatIf):
         self._forest, self._inputs = forest, inputs
         self._bytes = min(BLOCK_BYTES, int(memory_mb * 2**20))
 
+    def take(self, rows: IntArray) -> TreesWhatIf:
+        """Return what-if predictions of the same model on some of the rows."""
+        sample = self.sample.take(rows)
+        return TreesWhatIf(
+            self.predictor, self.design, sample, forest=self._forest,
+            inputs=self._inputs.on(sample), memory_mb=self._memory_mb,
+        )  # fmt: skip
+
     def most_pairs(self, variables: Sequence[str], donors: Distinct, loss: Loss) -> float:
         """No bound for squared error and one column, whose sums need no predictions."""
         fallback = super().most_pairs(variables, donors, loss)

@@ -77,6 +77,10 @@ class WhatIf(ABC):
         """Predictions on the rows as they are, shape (n,) or (n, classes)."""
 
     @abstractmethod
+    def take(self, rows: IntArray) -> WhatIf:
+        """Return what-if predictions of the same model on some of the rows."""
+
+    @abstractmethod
     def cross(self, variables: Sequence[str], donors: pd.DataFrame) -> Iterator[Block]:
         """Predict every row with the `variables` of every donor, in blocks of rows."""
 

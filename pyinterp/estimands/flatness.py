@@ -156,7 +156,7 @@ def parts_of(measurement: Measurement, curves: Mapping[str, Estimand]) -> list[E
     return [one.read(own) for one, own in zip(curves.values(), parts, strict=True)]
 
 
-def spread_of(values: FloatArray, kind: str) -> tuple[float, FloatArray]:
+def spread_of(values: FloatArray, kind: str, size: float | None = None) -> tuple[float, FloatArray]:
     """Return a spread of values, shape (G,), and its gradient; both are 0 where none vary.
 
     Parameters
@@ -164,10 +164,11 @@ def spread_of(values: FloatArray, kind: str) -> tuple[float, FloatArray]:
     values : ndarray of shape (G,)
     kind : {"sd", "mad", "iqr", "range"}
         "range" is divided by 4.
+    size : float, optional
+        Size of the numbers that `values` are computed from; by default their own.
     """
-    still = np.zeros(len(values))
-    if np.ptp(values) <= ROUNDING * np.abs(values).max():
-        return 0.0, still
+    if np.ptp(values) <= ROUNDING * (np.abs(values).max() if size is None else size):
+        return 0.0, np.zeros(len(values))
     if kind == "sd":
         around = values - values.mean()
         sd = float(np.sqrt(around @ around / (len(values) - 1)))

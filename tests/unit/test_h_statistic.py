@@ -1,0 +1,328 @@
+"""H statistics: numbers of R's hstats, closed forms, laws, and both roles of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeRegressor
+from test_interaction import DATA, LM_FRIEDMAN, network, words
+
+import pyinterp as pi
+from pyinterp.errors import OptionError
+
+HSTATS = 1e-10  # the issue's bar
+EXACT = 1e-12
+# The statistic of hstats, and the options that give it.
+STATISTICS = {
+    "h2": {"order": "total"},
+    "h2_overall": {"order": "overall"},
+    "h2_overall_raw": {"order": "overall", "normalize": False, "squared": False},
+    "h2_pairwise": {"order": "pairwise"},
+    "h2_pairwise_raw": {"order": "pairwise", "normalize": False, "squared": False},
+    "h2_threeway": {"order": "three-way", "features": ["x1", "x2", "x4", "x5", "x6"]},
+    "pd_importance": {"order": "importance"},
+}
+
+
+@pytest.fixture(scope="module")
+def normal() -> pd.DataFrame:
+    return pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=["a", "b", "c"])
+
+
+@pytest.mark.parametrize("name", ["nnet", "lmf"])
+def test_h_equals_hstats(name: str) -> None:
+    friedman = pd.read_csv(DATA / "inputs/friedman1.csv")
+    rows = friedman[:200]
+    if name == "lmf":
+        fitted = pi.Learner.from_formula(LM_FRIEDMAN, friedman, LinearRegression()).fit_model()
+        predictor = fitted._analysis.subject.predictor
+        design = fitted._analysis.refits[0].design
+        model = pi.FittedModel(lambda X: predictor(design.encode(X)), rows.drop(columns="y"))
+    else:
+        model = pi.FittedModel(network, rows.drop(columns="y"))
+    every = pd.read_csv(DATA / f"hstats/{name}.csv")
+    for statistic, table in every.groupby("statistic"):
+        found = model.h_statistic(**STATISTICS[statistic]).params
+        terms = table["term"].fillna("total")
+        np.testing.assert_allclose(found[terms], table["value"], rtol=0, atol=HSTATS)
+
+
+def test_a_product_of_centered_variables_is_all_interaction(normal: pd.DataFrame) -> None:
+    X = normal - normal.mean()
+    model = pi.FittedModel(lambda rows: 3 * rows["a"] * rows["b"] - 1, X)
+    assert model.h_statistic([("a", "b")], order="pairwise").params["a:b"] == pytest.approx(1)
+    overall = model.h_statistic().params
+    np.testing.assert_allclose(overall, [1, 1, 0], atol=EXACT)
+    assert model.h_statistic(order="total").params["total"] == pytest.approx(1)
+    np.testing.assert_allclose(model.h_statistic(order="importance").params, [1, 1, 0], atol=EXACT)
+    f = 3 * X["a"] * X["b"]
+    # F_ab at the rows is f itself, centered; F_a = F_b = 0.
+    pair = model.h_statistic([("a", "b")], order="pairwise", normalize=False, squared=False)
+    assert pair.params["a:b"] == pytest.approx(f.std(ddof=0), rel=1e-9)
+
+
+def test_a_product_of_three_centered_variables_is_a_three_way_interaction() -> None:
+    # All combinations of signs: every partial dependence on one or two variables is 0.
+    X = pd.DataFrame(np.array(list(np.ndindex(2, 2, 2, 2))) * 2.0 - 1, columns=list("abcd"))
+    model = pi.FittedModel(lambda rows: rows["a"] * rows["b"] * rows["c"], X)
+    triples = model.h_statistic(order="three-way").params
+    assert triples.index.tolist() == ["a:b:c", "a:b:d", "a:c:d", "b:c:d"]
+    np.testing.assert_allclose(triples, [1, 0, 0, 0], atol=EXACT)
+    np.testing.assert_allclose(model.h_statistic(order="pairwise").params, 0, atol=EXACT)
+
+
+def test_an_additive_function_has_0_and_no_interval(normal: pd.DataFrame) -> None:
+    model = pi.FittedModel(lambda r: 1e3 + np.sin(r["a"]) + r["b"] ** 2 - r["c"], normal)
+    for order in ("overall", "pairwise", "three-way", "total"):
+        found = model.h_statistic(order=order)
+        assert (found.params == 0).all()
+        assert (found.bse == 0).all()
+    # Without interactions the importance is the share of the variance of its own effect.
+    parts = pd.DataFrame({"a": np.sin(normal["a"]), "b": normal["b"] ** 2, "c": -normal["c"]}).var(
+        ddof=0
+    )
+    f = np.sin(normal["a"]) + normal["b"] ** 2 - normal["c"]
+    found = model.h_statistic(order="importance").params
+    np.testing.assert_allclose(found, parts / f.var(ddof=0), rtol=1e-9)
+
+
+def test_0_over_0_is_0_and_eps_is_a_floor_of_numerators(normal: pd.DataFrame) -> None:
+    model = pi.FittedModel(lambda rows: rows["a"] * 0.0 + 7, normal)
+    for order in ("overall", "pairwise", "total", "importance"):
+        assert (model.h_statistic(order=order).params == 0).all()
+    weak = pi.FittedModel(lambda rows: 1e-6 * rows["a"] * rows["b"], normal)
+    assert weak.h_statistic(order="total").params["total"] > 0.5
+    assert weak.h_statistic(order="total", eps=1e-10).params["total"] == 0  # as hstats has it
+
+
+def test_affine_maps_of_the_prediction_change_nothing(normal: pd.DataFrame) -> None:
+    forest = RandomForestRegressor(10, random_state=1).fit(normal, normal["a"] * normal["b"])
+    once = pi.FittedModel(forest.predict, normal)
+    mapped = pi.FittedModel(lambda rows: 2 - 5 * forest.predict(rows), normal)
+    for order in ("overall", "pairwise", "three-way", "total", "importance"):
+        one, other = once.h_statistic(order=order), mapped.h_statistic(order=order)
+        np.testing.assert_allclose(other.params, one.params, rtol=1e-8)
+        np.testing.assert_allclose(other.bse, one.bse, rtol=1e-8)
+        raw = {"order": order, "normalize": False, "squared": False}
+        np.testing.assert_allclose(
+            mapped.h_statistic(**raw).params, 5 * once.h_statistic(**raw).params, rtol=1e-8
+        )
+
+
+def weighted(f: Callable, X: pd.DataFrame, w: np.ndarray, order: str) -> float:
+    """A statistic of a, b, c with weights of rows, by brute force from its definition."""
+    w, n = w / w.sum(), len(X)
+
+    def effect(names: tuple[str, ...]) -> np.ndarray:
+        """F at every row: the weighted mean over all rows as backgrounds, centered."""
+        at = X.loc[np.repeat(X.index, n)].reset_index(drop=True)
+        background = X.loc[np.tile(X.index, n)].reset_index(drop=True)
+        mixed = background.assign(**{name: at[name] for name in names})
+        values = np.asarray(f(mixed)).reshape(n, n) @ w
+        return values - w @ values
+
+    F = {s: effect(s) for k in (1, 2, 3) for s in combinations(("a", "b", "c"), k)}
+    a, b, c, ab, ac, bc, f_ = (F[s] for s in F)
+    top, bottom = {
+        "overall": (f_ - a - bc, f_),
+        "pairwise": (ab - a - b, ab),
+        "three-way": (f_ - ab - ac - bc + a + b + c, f_),
+        "total": (f_ - a - b - c, f_),
+        "importance": (f_ - bc, f_),
+    }[order]
+    return float(w @ top**2 / (w @ bottom**2))
+
+
+@pytest.mark.parametrize("order", ["overall", "pairwise", "three-way", "total", "importance"])
+@pytest.mark.parametrize("squared", [True, False])
+def test_contributions_by_perturbing_the_weights_of_rows(order: str, squared: bool) -> None:
+    """A row's two contributions together are the derivative by its weight in both roles."""
+    X = pd.DataFrame(np.random.default_rng(1).normal(size=(12, 3)), columns=["a", "b", "c"])
+    X["c"] = X["c"].round()  # ties: rows share donors
+
+    def f(rows: pd.DataFrame) -> pd.Series:
+        return rows["a"] * rows["b"] + np.exp(rows["a"] * rows["b"] * rows["c"] / 3) + rows["c"]
+
+    features = {"overall": "a", "importance": "a", "pairwise": [("a", "b")]}.get(order)
+    found = pi.FittedModel(f, X).h_statistic(features, order=order, squared=squared)
+    (estimate,) = found.evidence.estimates
+    power, step, one = (1 if squared else 0.5), 1e-5, np.ones(12)
+    assert estimate.value[0] == pytest.approx(weighted(f, X, one, order) ** power, rel=1e-9)
+    derivatives = [
+        (
+            weighted(f, X, one + step * e, order) ** power
+            - weighted(f, X, one - step * e, order) ** power
+        )
+        / (2 * step)
+        for e in np.eye(12)
+    ]
+    both = estimate.rows + estimate.donors - estimate.value
+    np.testing.assert_allclose(both[:, 0] / 12, derivatives, atol=1e-8)
+    assert estimate.rows.mean() == pytest.approx(estimate.value[0])
+    assert estimate.donors.mean() == pytest.approx(0, abs=EXACT)
+
+
+def test_standard_errors_are_the_spread_over_samples() -> None:
+    """150 samples of 100 rows, f known; the sd of 150 numbers has a relative s.e. of 0.06."""
+    errors, values = [], []
+    for seed in range(150):
+        X = pd.DataFrame(np.random.default_rng(seed).uniform(size=(100, 2)), columns=["a", "b"])
+        found = pi.FittedModel(lambda r: r["a"] + r["b"] + 2 * r["a"] * r["b"], X).h_statistic("a")
+        values.append(found.params["a"])
+        errors.append(found.bse["a"])
+    assert np.mean(errors) / np.std(values, ddof=1) == pytest.approx(1, abs=3 * 0.06)
+
+
+def test_trees_exact_equals_batched(normal: pd.DataFrame) -> None:
+    X = normal.assign(g=np.resize([0.0, 1.0, 2.0], len(normal)))
+    forest = RandomForestRegressor(10, random_state=1).fit(X, X["a"] * X["b"] + X["g"])
+    exact, batched = (pi.FittedModel(forest, X, engine=e, seed=1) for e in ("trees", "batched"))
+    for options in ({"order": "pairwise"}, {"rows": 25}, {"order": "three-way", "rows": 20}):
+        one, other = exact.h_statistic(**options), batched.h_statistic(**options)
+        np.testing.assert_allclose(one.params, other.params, rtol=1e-9, atol=EXACT)
+        np.testing.assert_allclose(one.bse, other.bse, rtol=1e-9, atol=EXACT)
+
+
+def test_some_rows_stand_for_all(normal: pd.DataFrame) -> None:
+    def f(rows: pd.DataFrame) -> pd.Series:
+        return rows["a"] * rows["b"] + rows["c"]
+
+    whole = pi.FittedModel(f, normal, seed=3)
+    some = whole.h_statistic(rows=25)
+    (estimate,) = some.evidence.estimates
+    drawn = np.flatnonzero((estimate.rows != estimate.value).any(axis=1))
+    assert len(drawn) == 25
+    alone = pi.FittedModel(f, normal.iloc[drawn]).h_statistic()
+    np.testing.assert_allclose(some.params, alone.params, rtol=EXACT)
+    # Sums over 40 and 25 rows have denominators n (n - 1) and r (r - 1).
+    np.testing.assert_allclose(some.bse, alone.bse * np.sqrt(40 / 39 * 24 / 25), rtol=1e-9)
+    assert "At most 25 evaluation rows of a refit, drawn at random" in words(some)
+    assert "drawn at random" not in words(whole.h_statistic())
+    again = pi.FittedModel(f, normal, seed=3).h_statistic(rows=25)
+    np.testing.assert_array_equal(again.params, some.params)
+
+
+@pytest.mark.parametrize("estimator", ["forest", "linear", "batched"])
+def test_what_if_predictions_of_some_rows(normal: pd.DataFrame, estimator: str) -> None:
+    y = normal["a"] * normal["b"]
+    fitted = {
+        "forest": RandomForestRegressor(5, random_state=1),
+        "linear": LinearRegression(),
+        "batched": LinearRegression(),
+    }[estimator].fit(normal, y)
+    engine = "batched" if estimator == "batched" else "auto"
+    (case,) = pi.FittedModel(fitted, normal, engine=engine)._analysis.cases
+    rows = np.array([3, 5, 20])
+    part = case.whatif.take(rows)
+    assert part.name == case.whatif.name
+    np.testing.assert_allclose(part.factual, case.whatif.factual[rows], rtol=EXACT)
+    donors = normal[["a"]][:4].reset_index(drop=True)
+
+    def crossed(whatif: object) -> np.ndarray:
+        table = np.empty((whatif.sample.nobs, 4))
+        for block in whatif.cross(["a"], donors):
+            table[block.rows] = block.predictions
+        return table
+
+    np.testing.assert_allclose(crossed(part), crossed(case.whatif)[rows], rtol=EXACT)
+
+
+def test_predictions_that_are_not_kept_are_made_again(
+    normal: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyinterp.estimands.h_statistic as module
+
+    model = pi.FittedModel(lambda r: r["a"] * r["b"] + np.sin(r["b"] * r["c"]), normal)
+    kept = model.h_statistic(order="three-way").summary_frame()
+    monkeypatch.setattr(module, "KEPT_BYTES", 0)
+    model = pi.FittedModel(lambda r: r["a"] * r["b"] + np.sin(r["b"] * r["c"]), normal)
+    pd.testing.assert_frame_equal(model.h_statistic(order="three-way").summary_frame(), kept)
+
+
+def test_groups_are_features(normal: pd.DataFrame) -> None:
+    def f(rows: pd.DataFrame) -> pd.Series:
+        return rows["a"] * rows["b"] + rows["c"]
+
+    model = pi.FittedModel(f, normal, groups={"both": ["a", "b"]})
+    np.testing.assert_allclose(model.h_statistic().params[["both", "c"]], 0, atol=EXACT)
+    assert model.h_statistic(order="pairwise").exog_names == ["both:c"]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classes_and_scales(normal: pd.DataFrame, classes: int) -> None:
+    y = np.array(list("uvw"))[np.digitize(normal["a"] * normal["b"], [0, 0.5][: classes - 1])]
+    model = pi.FittedModel(RandomForestClassifier(10, random_state=1).fit(normal, y), normal, y)
+    found = model.h_statistic()
+    if classes == 2:
+        assert found.exog_names == ["a", "b", "c"]
+        other = model.h_statistic(which_class="u").params
+        np.testing.assert_allclose(other, found.params, rtol=1e-9)  # 1 - p is affine in p
+    else:
+        assert found.exog_names == [f"{c}: {n}" for c in "uvw" for n in "abc"]
+        only = model.h_statistic(which_class="w").params
+        np.testing.assert_allclose(only, found.params.iloc[6:], rtol=1e-9)
+    # A logistic model without products is additive on the logit, not on the probability.
+    additive = pi.FittedModel(LogisticRegression().fit(normal, y), normal, y)
+    assert (additive.h_statistic(order="total").params > 0).all()
+    if classes == 2:
+        logit = additive.h_statistic(order="total", scale="logit").params
+        np.testing.assert_allclose(logit, 0, atol=EXACT)
+
+
+def test_readings_share_a_measurement(normal: pd.DataFrame) -> None:
+    asked = []
+
+    def f(rows: pd.DataFrame) -> pd.Series:
+        asked.append(len(rows))
+        return rows["a"] * rows["b"]
+
+    model = pi.FittedModel(f, normal)
+    squares = model.h_statistic()
+    before = len(asked)
+    roots = model.h_statistic(squared=False)
+    assert len(asked) == before
+    np.testing.assert_allclose(roots.params**2, squares.params, rtol=EXACT)
+    assert roots.estimand.label == "H"
+    assert squares.estimand.label == "H²"
+
+
+def test_jobs_change_nothing(data: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("y ~ x + g + z", data, DecisionTreeRegressor(max_depth=3))
+    frames = [
+        learner.fit(pi.HalfSampling(5, pairs=5), seed=1, n_jobs=jobs)
+        .h_statistic(rows=12)
+        .summary_frame()
+        for jobs in (1, 2)
+    ]
+    pd.testing.assert_frame_equal(*frames, check_exact=True)
+    assert np.isfinite(frames[0].loc["x", "conf_low"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"order": "second"}, "`order` must be"),
+        ({"rows": 1}, "`rows` must be a whole number of at least 2"),
+        ({"rows": True}, "`rows` must be a whole number of at least 2"),
+        ({"eps": -1.0}, "`eps` must be a number of at least 0"),
+        ({"order": "total", "features": "a"}, "is of all features together"),
+        ({"features": "q"}, "Can't find feature 'q'"),
+        ({"features": [("a", "b")]}, "must be a name or a list of names"),
+        ({"features": "a", "order": "pairwise"}, "A pair needs 2 features"),
+        ({"features": ["a", "b"], "order": "three-way"}, "A triple needs 3 features"),
+        ({"features": [("a", "b")], "order": "three-way"}, "A triple is of 3 different features"),
+        ({"which_class": "u"}, "`which_class` is for classifiers"),
+        ({"scale": "logit"}, "`scale` is for classifiers"),
+    ],
+)
+def test_bad_options_are_refused(
+    normal: pd.DataFrame, options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(OptionError, match=message):
+        pi.FittedModel(lambda rows: rows["a"], normal).h_statistic(**options)

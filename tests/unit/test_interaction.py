@@ -1,0 +1,173 @@
+"""vint: numbers of R's vip, closed forms, contributions by perturbed weights, what it can't see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+from pyinterp.errors import OptionError
+from pyinterp.estimands.interaction import surface_interaction
+
+DATA = Path(__file__).parents[1] / "reference" / "data"
+LM_FRIEDMAN = "y ~ x1*x2 + x3 + I(x3**2) + x4 + x5 + I(x1**2) + x6 + x7 + x8 + x9 + x10"
+VIP = 1e-10  # the issue's bar
+EXACT = 1e-12
+FIVE = [f"x{j}" for j in range(1, 6)]
+
+
+def network(rows: pd.DataFrame) -> np.ndarray:
+    """R's nnet of models/nnet_friedman.csv."""
+    weights = pd.read_csv(DATA / "models/nnet_friedman.csv")
+    table = weights.pivot_table(index="from", columns="to", values="weight", aggfunc="sum")
+    units = [f"h{k}" for k in range(1, 5)]
+    inputs = [f"x{j}" for j in range(1, 11)]
+    a = rows[inputs].to_numpy() @ table.loc[inputs, units] + table.loc["b", units].to_numpy()
+    hidden = 1 / (1 + np.exp(-a))
+    hidden = np.where(a < -15, 0.0, np.where(a > 15, 1.0, hidden))  # as nnet's C code has it
+    out = table["o"]
+    return np.asarray(hidden @ out[units] + out["b"])
+
+
+@pytest.fixture(scope="module")
+def friedman() -> pd.DataFrame:
+    return pd.read_csv(DATA / "inputs/friedman1.csv")
+
+
+def words(results: pi.EstimandResults) -> str:
+    return " ".join(str(results.summary()).split())
+
+
+@pytest.mark.parametrize("name", ["vint_lmf_res11", "vint_nnet_res11"])
+def test_vint_equals_vip(friedman: pd.DataFrame, name: str) -> None:
+    if "lmf" in name:
+        model = pi.Learner.from_formula(LM_FRIEDMAN, friedman, LinearRegression()).fit_model()
+    else:
+        model = pi.FittedModel(network, friedman.drop(columns="y"))
+    found = model.vint(FIVE, grid="equidistant", points=11).params
+    expected = pd.read_csv(DATA / f"vip/{name}.csv").set_index("Variables")["Interaction"]
+    np.testing.assert_allclose(
+        found[expected.index.str.replace("*", ":")], expected, rtol=0, atol=VIP
+    )
+
+
+def test_vint_of_a_product_is_the_product_of_the_sds() -> None:
+    """sd over b of a b is |a| sd(b): with a > 0 its sd over a is sd(a) sd(b), both ways round."""
+    X = pd.DataFrame(np.random.default_rng(0).uniform(size=(20, 3)), columns=["a", "b", "c"])
+    model = pi.FittedModel(lambda rows: rows["a"] * rows["b"] + np.sin(rows["c"]), X)
+    grid = {"a": [1.0, 2.0, 4.0], "b": [0.0, 1.0, 5.0, 6.0], "c": [0.0, 1.0]}
+    found = model.vint(grid=grid)
+    assert found.exog_names == ["a:b", "a:c", "b:c"]
+    sd = {name: np.std(values, ddof=1) for name, values in grid.items()}
+    assert found.params["a:b"] == pytest.approx(sd["a"] * sd["b"], rel=EXACT)
+    assert (found.params[["a:c", "b:c"]] == 0).all()
+    assert "No interval for a:b, a:c, b:c: the same in every row." in words(found)
+
+
+def crossing() -> tuple[pi.FittedModel, pd.DataFrame]:
+    """A 2 x 2 table whose effect changes sign, balanced."""
+    X = pd.DataFrame({"g": list("uuvv") * 10, "h": list("stst") * 10, "x": np.arange(40.0)})
+    return pi.FittedModel(
+        lambda rows: np.where((rows["g"] == "u") == (rows["h"] == "s"), 1.0, -1.0), X
+    ), X
+
+
+def test_vint_is_blind_to_a_crossing_of_categories_and_says_so() -> None:
+    model, _ = crossing()
+    found = model.vint(points=3)
+    assert (found.params == 0).all()
+    assert model.h_statistic([("g", "h")], order="pairwise").params["g:h"] == 1.0
+    assert "Of two categories (g:h) it can't see effects that cross" in words(found)
+    assert "cross" not in words(model.vint([("g", "x")], points=3))
+
+
+def test_the_sd_of_categories_too() -> None:
+    """As in vip: no range / 4 in vint."""
+    X = pd.DataFrame({"g": list("abc") * 7, "x": np.arange(21.0)})
+    slope = {"a": 1.0, "b": 2.0, "c": 5.0}
+    model = pi.FittedModel(lambda rows: rows["g"].map(slope) * rows["x"], X)
+    grid = {"x": [1.0, 2.0, 4.0]}
+    found = model.vint(grid=grid).params["g:x"]
+    assert found == pytest.approx(np.std([1, 2, 5], ddof=1) * np.std([1, 2, 4], ddof=1), rel=EXACT)
+
+
+def test_gradient_by_finite_differences_and_cells_missing_or_repeated() -> None:
+    rng = np.random.default_rng(1)
+    layout = pd.DataFrame({"value": [1, 2, 3] * 4, "value2": np.repeat(list("abcd"), 3)})
+    for cells in (layout, layout.drop(index=[0, 7]), pd.concat([layout, layout[2:5]])):
+        values, step = rng.normal(size=len(cells)), 1e-6
+        _, gradient = surface_interaction(values, cells)
+        numeric = [
+            (
+                surface_interaction(values + step * e, cells)[0]
+                - surface_interaction(values - step * e, cells)[0]
+            )
+            / (2 * step)
+            for e in np.eye(len(cells))
+        ]
+        np.testing.assert_allclose(gradient, numeric, atol=1e-8)
+
+
+def test_contributions_by_perturbing_the_weights_of_rows() -> None:
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.normal(size=(25, 3)), columns=["a", "b", "c"])
+    model = pi.FittedModel(lambda r: np.exp(r["a"] * r["b"] / 4) + r["c"] * r["a"] * r["b"], X)
+    found = model.vint([("a", "b")], points=4)
+    surface = model.pd(["a", "b"], points=4)
+    curves, layout = surface.row_frame().to_numpy(), surface.estimand.terms.layout
+    (estimate,) = found.evidence.estimates
+    step, one = 1e-6, np.ones(25)
+
+    def value(weights: np.ndarray) -> float:
+        return surface_interaction(weights @ curves / weights.sum(), layout)[0]
+
+    derivatives = [(value(one + step * e) - value(one - step * e)) / 2 / step for e in np.eye(25)]
+    deviations = (estimate.rows - estimate.value)[:, 0] / 25
+    np.testing.assert_allclose(deviations, derivatives, atol=1e-8)
+
+
+def test_classes_and_engines() -> None:
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    y = np.array(list("uvw"))[np.digitize(X["a"] * X["b"], [-0.3, 0.3])]
+    forest = RandomForestClassifier(10, random_state=1).fit(X, y)
+    exact, batched = (pi.FittedModel(forest, X, y, engine=e) for e in ("trees", "batched"))
+    found = exact.vint(points=4)
+    assert found.exog_names == ["u: a:b", "v: a:b", "w: a:b"]
+    np.testing.assert_allclose(found.params, batched.vint(points=4).params, rtol=1e-9)
+    np.testing.assert_allclose(found.bse, batched.vint(points=4).bse, rtol=1e-9)
+    only = exact.vint(points=4, which_class="w")
+    assert only.params["a:b"] == pytest.approx(found.params["w: a:b"], rel=EXACT)
+
+
+def test_scaling_the_prediction_scales_vint() -> None:
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame(rng.normal(size=(50, 3)), columns=["a", "b", "c"])
+    forest = RandomForestRegressor(10, random_state=1).fit(X, X["a"] * X["b"] + X["c"])
+    once = pi.FittedModel(forest.predict, X).vint(points=4)
+    thrice = pi.FittedModel(lambda rows: 5 - 3 * forest.predict(rows), X).vint(points=4)
+    np.testing.assert_allclose(thrice.params, 3 * once.params, rtol=1e-9)
+    np.testing.assert_allclose(thrice.bse, 3 * once.bse, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ("a", "A pair needs 2 variables; got 'a'"),
+        (["a"], r"A pair needs 2 variables; got \['a'\]"),
+        (["a", "q"], "Can't find variable 'q'"),
+        ([("a", "b", "c")], "A pair is of 2 different variables"),
+        ([("a", "a")], "A pair is of 2 different variables"),
+        (["a", ("a", "b")], "Name variables, of which all pairs are taken, or pairs of them"),
+        (3, "A pair needs 2 variables; got 3"),
+    ],
+)
+def test_bad_pairs_are_refused(pairs: object, message: str) -> None:
+    X = pd.DataFrame(np.eye(6)[:, :3], columns=["a", "b", "c"])
+    with pytest.raises(OptionError, match=message):
+        pi.FittedModel(lambda rows: rows["a"], X).vint(pairs)
