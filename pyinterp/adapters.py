@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from pyinterp.errors import DataError, OptionError
@@ -15,8 +16,11 @@ __all__ = [
     "column_positions",
     "fits_intercept",
     "needs_intercept",
+    "one_thread",
     "statsmodels_learner",
+    "suited",
     "wants_codes",
+    "wants_frames",
 ]
 
 # Parameters of scikit-learn, XGBoost, LightGBM and CatBoost that may hold positions of columns.
@@ -157,6 +161,22 @@ def fits_intercept(estimator: Any) -> bool:
 def wants_codes(estimator: Any) -> bool:
     """Whether a classifier must be given class positions 0, 1, ... instead of labels."""
     return type(_final_step(estimator)).__module__.startswith("xgboost")
+
+
+def wants_frames(estimator: Any) -> bool:
+    """Whether the estimator says that it encodes categories itself, and so wants data frames."""
+    return bool(getattr(_final_step(estimator), "wants_frames", False))
+
+
+def one_thread(estimator: Any) -> bool:
+    """Whether the estimator says that it can predict in one thread only."""
+    return bool(getattr(_final_step(estimator), "one_thread", False))
+
+
+def suited(estimator: Any, response: pd.Series[Any]) -> Any:
+    """Return the estimator that suits a response, if it says that it depends on that."""
+    suit = getattr(estimator, "for_response", None)
+    return estimator if suit is None else suit(response)
 
 
 def column_positions(estimator: Any) -> str:

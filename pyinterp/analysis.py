@@ -10,6 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
+from pyinterp.adapters import one_thread
 from pyinterp.context import Context, Fit
 from pyinterp.engine import EngineName, WhatIf, dispatch
 from pyinterp.errors import InferenceError, OptionError, check_memory
@@ -96,10 +97,11 @@ class Analysis:
             if estimand.left_out:
                 self.need_trainer().train(estimand.left_out, estimand.label)
             estimators = [refit.predictor.estimator for refit in self.refits]
-            with shared_cores(estimators, workers(self.n_jobs)):
+            n_jobs = 1 if any(one_thread(e) for e in estimators) else self.n_jobs
+            with shared_cores(estimators, workers(n_jobs)):
                 # Threads whatever the backend of the refits: models and measurements stay in
                 # memory.
-                outcomes = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
+                outcomes = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
                     delayed(estimand.measure)(case) for case in self.cases
                 )
                 shown = tqdm(

@@ -11,7 +11,7 @@ import pandas as pd
 import patsy
 from sklearn.base import clone
 
-from pyinterp.adapters import fits_intercept, needs_intercept
+from pyinterp.adapters import fits_intercept, needs_intercept, suited, wants_frames
 from pyinterp.analysis import Analysis
 from pyinterp.context import context_of
 from pyinterp.design import Design, FormulaDesign
@@ -107,7 +107,7 @@ class Learner:
         data: pd.DataFrame,
         estimator: Any,
         *,
-        design: Encoding = "matrix",
+        design: Encoding | None = None,
         design_state: DesignState = "all",
         unseen_levels: UnseenLevels = "raise",
         groups: Mapping[str, Sequence[str]] | None = None,
@@ -126,9 +126,11 @@ class Learner:
             One row per observation.
         estimator : estimator
             As in `Learner`.
-        design : {"matrix", "frame"}
+        design : {"matrix", "frame"}, optional
             "frame" hands the formula's variables over as a DataFrame, category dtype kept, to
-            learners and pipelines that encode for themselves; the formula then only selects.
+            learners and pipelines that encode for themselves; the formula then only selects. The
+            default is "frame" for learners that say so (``wants_frames``, as those of R do), and
+            "matrix" for all others.
         design_state : {"all", "refit"}
             Learn levels, knots and means once from all rows (they use no response), or anew from
             each refit's training rows, where evaluation rows outside the knots are an error.
@@ -151,6 +153,7 @@ class Learner:
         DataError
             If the data can't be analyzed as given.
         """
+        design = design or ("frame" if wants_frames(estimator) else "matrix")
         check_choice("design", design, ("matrix", "frame"))
         if not isinstance(data, pd.DataFrame):
             raise DataError(
@@ -181,8 +184,8 @@ class Learner:
     ) -> None:
         check_estimator(estimator)
         self._reader, self._options, self._missing = reader, options or RefitOptions(), missing
-        self.estimator = estimator
         source = reader.read(data)
+        self.estimator = suited(estimator, source.response)
         self.population, self._source, self._kept = self._sample(source)
         self.dropped = int((~self._kept).sum())
         self.design: Design = reader.design(

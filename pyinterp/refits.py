@@ -13,7 +13,7 @@ from sklearn.base import clone
 from tqdm import tqdm
 
 from pyinterp import threads
-from pyinterp.adapters import wants_codes
+from pyinterp.adapters import wants_codes, wants_frames
 from pyinterp.design import Design, FormulaDesign, IntArray, Matrix
 from pyinterp.errors import (
     DesignError,
@@ -177,7 +177,10 @@ def fit_one(
         own.set_params(**{name: int(s) for name, s in zip(names, seeds, strict=True)})
     coded = response.classes is not None and wants_codes(own)
     with threads.shared_cores([own], workers):
-        own.fit(matrix, y.astype(np.intp) if coded else response.labels(y))
+        if wants_frames(own):
+            own.fit(matrix, response.column(y))
+        else:
+            own.fit(matrix, y.astype(np.intp) if coded else response.labels(y))
     return Predictor.of(own, response.classes, coded=coded)
 
 

@@ -43,6 +43,13 @@ class Response:
             return values
         return np.array(self.classes)[values.astype(np.intp)]
 
+    def column(self, values: FloatArray) -> pd.Series[Any]:
+        """Return the response with its name and, if it is categorical, its classes in order."""
+        if self.classes is None:
+            return pd.Series(values, name=self.name)
+        codes = values.astype(np.intp)
+        return pd.Series(pd.Categorical.from_codes(codes, list(self.classes)), name=self.name)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:

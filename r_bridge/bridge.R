@@ -1,5 +1,7 @@
 # Evaluated once, in an environment of its own, when R starts.
 
+bridge <- environment()
+
 # Text of a call, short enough for a message.
 shown <- function(call) {
   if (is.null(call)) return("")
@@ -13,6 +15,7 @@ is_code <- function(x) inherits(x, "pyinterp_code")
 # so that calls in R's messages and in fitted models can be read.
 as_argument <- function(x, name, env) {
   if (is_code(x)) return(parse(text = unclass(x), keep.source = FALSE)[[1L]])
+  if (inherits(x, "formula")) return(x)  # which keeps its own environment
   if (is.list(x) && !is.object(x)) {
     inside <- lapply(seq_along(x), function(i) {
       as_argument(x[[i]], paste(c(name, names(x)[i]), collapse = "."), env)
@@ -28,7 +31,8 @@ as_argument <- function(x, name, env) {
   as.name(name)
 }
 
-# Evaluate fun(args): list(value = list(.)) or list(message =, call =), with the warnings.
+# Evaluate fun(args), `fun` being the bridge's own or any of R: list(value), or what failed; with
+# the warnings.
 invoke <- function(fun, args, seed = NULL) {
   env <- new.env(parent = globalenv())
   warned <- list()
@@ -42,6 +46,8 @@ invoke <- function(fun, args, seed = NULL) {
         as_argument(args[[i]], name, env)
       })
       names(given) <- names
+      own <- get0(fun, bridge, mode = "function", inherits = FALSE)
+      if (!is.null(own)) assign(fun, own, envir = env)
       call <- as.call(c(list(parse(text = fun, keep.source = FALSE)[[1L]]), given))
       called <- shown(call)
       list(with_seed(seed, function() eval(call, env)))

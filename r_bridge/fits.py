@@ -1,0 +1,122 @@
+"""Fitted models of R, held so that they can be pickled, and asked for predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pyinterp.sample import FloatArray
+from r_bridge.conversion import from_r, text_from_r
+from r_bridge.session import SESSION
+
+__all__ = ["Fit", "aligned", "levels_in"]
+
+
+class Fit:
+    """A fitted model of R.
+
+    Its bytes are made at once, in R's thread: joblib pickles in threads of its own. What is
+    unpickled becomes a model of R again when it is first used.
+
+    Parameters
+    ----------
+    value : object
+        rpy2's view of the model.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self._value: Any = value
+        self._bytes = _bytes_of(value)
+
+    @property
+    def value(self) -> Any:
+        """The model in R."""
+        if self._value is None:
+            self._value = SESSION.call("from_bytes", _raw(self._bytes))
+        return self._value
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_bytes": self._bytes}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._value, self._bytes = None, state["_bytes"]
+
+    def predict(
+        self,
+        rows: pd.DataFrame,
+        classes: Sequence[str] | None,
+        options: Mapping[str, Any] | None,
+        console: list[str],
+    ) -> FloatArray:
+        """Return means, or the probabilities of `classes`."""
+        value = SESSION.call(
+            "predict_fit",
+            fit=self.value,
+            newdata=rows,
+            classes=None if classes is None else pd.Series(list(classes)),
+            options=options,
+            console=console,
+        )
+        return np.asarray(from_r(value, SESSION.r), dtype=np.float64)
+
+    def describe(self) -> dict[str, Any]:
+        """Return its classes (or None), variables and levels of factors."""
+        parts = SESSION.call("describe_fit", self.value)
+        names = text_from_r(SESSION.call("names", parts))
+        part = {name: parts[i] for i, name in enumerate(names)}
+        classes = from_r(part["classes"], SESSION.r)
+        levels = [text_from_r(level) for level in part["levels"]]
+        return {
+            "class": text_from_r(part["class"])[0],
+            "classes": None if classes is None else [str(c) for c in classes],
+            "variables": text_from_r(part["variables"]),
+            "levels": dict(zip(text_from_r(part["level_names"]), levels, strict=True)),
+        }
+
+
+def levels_in(rows: pd.DataFrame) -> dict[str, list[Any]]:
+    """Return the levels of the columns of categories and strings, in order."""
+    return {
+        str(name): list(column.dtype.categories)
+        if isinstance(column.dtype, pd.CategoricalDtype)
+        else sorted(column.dropna().unique())
+        for name, column in rows.items()
+        if isinstance(column.dtype, pd.CategoricalDtype | pd.StringDtype)
+        or column.dtype == object
+        and not _logical(column)
+    }
+
+
+def aligned(rows: pd.DataFrame, levels: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    """Return rows whose categories and strings are factors with the levels of the training rows.
+
+    Values beyond them become further levels, of which R may say what it thinks.
+    """
+    own = rows.copy(deep=False)
+    for name, known in levels.items():
+        column = rows[name]
+        if pd.api.types.is_numeric_dtype(column.dtype):
+            continue  # numbers in the place of a factor: R's error
+        texts = column.astype(object).map(str, na_action="ignore")
+        known_texts = [str(level) for level in known]
+        unseen = sorted(set(texts.dropna()) - set(known_texts))
+        ordered = isinstance(column.dtype, pd.CategoricalDtype) and bool(column.dtype.ordered)
+        own[name] = pd.Categorical(texts, categories=[*known_texts, *unseen], ordered=ordered)
+    return own
+
+
+def _logical(column: pd.Series[Any]) -> bool:
+    return {type(v) for v in column.dropna()} <= {bool, np.bool_}
+
+
+def _bytes_of(value: Any) -> bytes:
+    raw = SESSION.call("to_bytes", value)
+    library = SESSION.r.openrlib
+    return bytes(library.ffi.buffer(library.RAW(raw.__sexp__._cdata), len(raw)))
+
+
+def _raw(content: bytes) -> Any:
+    return SESSION.r.interface.ByteSexpVector.from_memoryview(memoryview(content))

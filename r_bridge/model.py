@@ -1,0 +1,125 @@
+"""Models that R has fitted already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pyinterp.errors import DataError, OptionError
+from pyinterp.sample import FloatArray, as_frame
+from r_bridge.conversion import RCode
+from r_bridge.fits import Fit, aligned
+from r_bridge.session import SESSION
+
+__all__ = ["RModel"]
+
+
+class RModel:
+    """A model that R has fitted, as a fitted estimator, for `pyinterp.FittedModel`.
+
+    Parameters
+    ----------
+    fit : str, Path or rpy2 object
+        The name of an object in R's global environment, the path of a file written by ``saveRDS``
+        (a `Path`, or a string that ends in ".rds"), or rpy2's view of a model.
+    classes : sequence, optional
+        The classes whose probabilities it predicts, in R's order and as `y` has them. By default
+        R's, where the class of model is known: those of a factor are strings, those of numbers are 0
+        and 1.
+    feature_names : sequence of str, optional
+        The variables; by default those of the model's formula.
+    predict_args : mapping, optional
+        Arguments of R's `predict`, in place of those known for the class of the fit.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Of a classifier.
+    feature_names_in_ : ndarray of str
+    n_features_in_ : int
+    """
+
+    one_thread = True
+
+    def __init__(
+        self,
+        fit: Any,
+        *,
+        classes: Sequence[Any] | None = None,
+        feature_names: Sequence[str] | None = None,
+        predict_args: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.fit_ = Fit(_resolved(fit))
+        self.predict_args = predict_args
+        about = self.fit_.describe()
+        self.learner_name = str(about["class"])
+        self._levels: dict[str, list[str]] = about["levels"]
+        self._r_classes: list[str] | None = about["classes"]
+        known = list(classes) if classes is not None else _as_numbers(self._r_classes)
+        if known is not None:
+            if self._r_classes is None:
+                self._r_classes = [str(c) for c in known]
+            if len(known) != len(self._r_classes):
+                raise OptionError(
+                    f"`classes` must be {len(self._r_classes)}, R's {self._r_classes}; got {known}."
+                )
+            self.classes_ = np.array(known)
+            self.predict_proba = self._probabilities
+        names = list(feature_names) if feature_names is not None else about["variables"]
+        if not names:
+            raise OptionError(
+                f"The variables of a model of class {self.learner_name} can't be found out; pass "
+                "`feature_names`."
+            )
+        self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_features_in_ = len(names)
+
+    def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
+        """Predict means, or the most probable classes."""
+        if self._r_classes is None:
+            return self._predicted(X)
+        best: npt.NDArray[Any] = self.classes_[np.argmax(self._predicted(X), axis=1)]
+        return best
+
+    def _probabilities(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
+        """Predict the probability of every class."""
+        return self._predicted(X)
+
+    def _predicted(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
+        frame = as_frame(X, "X")
+        names = [str(n) for n in self.feature_names_in_]
+        if not isinstance(X, pd.DataFrame) and frame.shape[1] == len(names):
+            frame = frame.set_axis(names, axis=1)
+        absent = [name for name in names if name not in frame]
+        if absent:
+            raise DataError(f"`X` must have the model's variable `{absent[0]}`.")
+        own = aligned(frame[names], {n: v for n, v in self._levels.items() if n in names})
+        return self.fit_.predict(own, self._r_classes, self.predict_args, [])
+
+
+def _resolved(fit: Any) -> Any:
+    if isinstance(fit, Path) or (isinstance(fit, str) and fit.lower().endswith(".rds")):
+        path = Path(fit).expanduser()
+        if not path.is_file():
+            raise OptionError(f"`fit` names the file {str(path)!r}, which does not exist.")
+        return SESSION.call("readRDS", str(path))
+    if isinstance(fit, str | RCode):
+        return SESSION.evaluate(fit.text if isinstance(fit, RCode) else f"`{fit}`")
+    if isinstance(fit, SESSION.r.interface.sexp.Sexp):
+        return fit
+    raise OptionError(
+        "`fit` must be the name of an object in R, the path of an .rds file or an rpy2 object, not "
+        f"{type(fit).__name__}."
+    )
+
+
+def _as_numbers(classes: list[str] | None) -> list[Any] | None:
+    """Return 0 and 1, or False and True, where R's classes were these."""
+    if classes == ["0", "1"]:
+        return [0, 1]
+    return [False, True] if classes == ["FALSE", "TRUE"] else classes
