@@ -16,7 +16,7 @@ from pyinterp.errors import OptionError, check_choice
 from pyinterp.estimands.averages import Average
 from pyinterp.estimands.base import Estimand, names_of
 from pyinterp.estimands.causal import causal_effects, causal_importance, causal_share
-from pyinterp.estimands.effects import PDKind, Scale, partial_dependence
+from pyinterp.estimands.effects import PDKind, partial_dependence
 from pyinterp.estimands.flatness import Spread, flatness
 from pyinterp.estimands.grids import Grid
 from pyinterp.estimands.h_statistic import Order, h_statistic
@@ -26,6 +26,7 @@ from pyinterp.estimands.permutation import Permutations, Replacement, permutatio
 from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.estimands.relation import Relation
 from pyinterp.estimands.risk import RiskRelation, risk
+from pyinterp.estimands.scales import Scale
 from pyinterp.estimands.scored import metric_importance
 from pyinterp.estimands.variable_importance import Adjustment, amvim, cvim, mvim
 from pyinterp.importance import ImportanceResults

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -15,21 +15,12 @@ from pyinterp.estimands.averages import AVERAGES, Average, averaged
 from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject, Terms, names_of
 from pyinterp.estimands.coverage import published, studied
 from pyinterp.estimands.grids import Grid, Points, points_of
-from pyinterp.predictive import Predictor
+from pyinterp.estimands.scales import Scale, UsedScale, classes_of, name_of, scale_of, scaled
 from pyinterp.sample import FloatArray
 
-__all__ = ["PDKind", "Scale", "partial_dependence"]
+__all__ = ["PDKind", "partial_dependence"]
 
 PDKind: TypeAlias = Literal["pd", "ice", "c-ice", "d-ice"]
-Scale: TypeAlias = (
-    Literal["probability", "logit", "centered-logit"] | Callable[[FloatArray], FloatArray]
-)
-
-SCALES = ("probability", "logit", "centered-logit")
-
-# The smallest probability told from 0, as in R's pdp.
-EPSILON = float(np.finfo(np.float64).eps)
-
 # Molnar et al. (2021, Table 1).
 COVERAGE = {
     ("naive", "bootstrap"): published("38-59%"),
@@ -62,8 +53,8 @@ def partial_dependence(
     names = _variables(subject, features)
     at = points_of(subject.population.variables, names, grid, points, subject.discrete)
     _check_kind(kind, at, average)
-    classes = _classes(subject.predictor, which_class)
-    used_scale = _scale(subject.predictor, scale)
+    classes = classes_of(subject.predictor, which_class)
+    used_scale = scale_of(subject.predictor, scale)
     labels = [label for label, _ in classes]
     positions = tuple(position for _, position in classes)
     return Estimand(
@@ -127,42 +118,6 @@ def _check_kind(kind: PDKind, points: Points, average: Average) -> None:
         raise OptionError('`kind="d-ice"` is a slope: it needs at least two different grid points.')
 
 
-def _classes(predictor: Predictor, which: Any) -> list[tuple[Any, int]]:
-    """Return label and position of the wanted classes; by default the second of two, or all."""
-    if predictor.classes is None:
-        if which is not None:
-            raise OptionError("`which_class` is for classifiers; this learner predicts a mean.")
-        return [(None, -1)]
-    known = list(predictor.classes)
-    if which is None:
-        wanted = known[1:] if len(known) == 2 else known
-    else:
-        wanted = list(which) if isinstance(which, list | tuple) else [which]
-    for label in wanted:
-        if label not in known:
-            raise OptionError(
-                f"`which_class` must be among {known}, not {label!r}.{did_you_mean(label, known)}"
-            )
-    return [(label, known.index(label)) for label in wanted]
-
-
-def _scale(predictor: Predictor, scale: Scale | None) -> Scale | Literal["mean"]:
-    if callable(scale):
-        return scale
-    if predictor.classes is None:
-        if scale is not None:
-            raise OptionError(
-                "The scale of a learner that predicts a mean must be a function of its "
-                f"predictions, such as np.exp, not {scale!r}."
-            )
-        return "mean"
-    chosen: Scale = scale or "probability"
-    check_choice("scale", chosen, SCALES)
-    if chosen != "probability" and predictor.kind == "label":
-        raise OptionError(f'`scale="{chosen}"` needs a classifier with `predict_proba`.')
-    return chosen
-
-
 def _terms(at: Points, labels: Sequence[Any]) -> Terms:
     names, cells = at.names, _cell_names(at)
     columns: dict[str, list[Any]] = {}
@@ -219,16 +174,16 @@ def _measure(
     *,
     donors: pd.DataFrame,
     classes: tuple[int, ...],
-    scale: Scale | Literal["mean"],
+    scale: UsedScale,
     average: Average,
 ) -> Measurement:
     n, g = case.sample.nobs, len(donors)
     curves = np.empty((n, len(classes), g))
     if average == "exemplar":
-        curves[:] = _scaled(_of_exemplar(case, donors), classes, scale)
+        curves[:] = np.moveaxis(scaled(_of_exemplar(case, donors), classes, scale), 0, 1)
     else:
         for rows, predictions in case.whatif.cross(list(donors.columns), donors):
-            curves[rows] = _scaled(predictions, classes, scale)
+            curves[rows] = np.moveaxis(scaled(predictions, classes, scale), 0, 1)
     return {"curve": averaged(curves.reshape(n, -1), average)}
 
 
@@ -257,45 +212,22 @@ def _is_number(column: pd.Series[Any]) -> bool:
     return pd.api.types.is_numeric_dtype(column) and column.dtype != bool
 
 
-def _scaled(
-    predictions: FloatArray, classes: tuple[int, ...], scale: Scale | Literal["mean"]
-) -> FloatArray:
-    """Return predictions on their scale, shape (rows, classes, g)."""
-    if predictions.ndim == 2:
-        values = scale(predictions) if callable(scale) else predictions
-        return np.asarray(values)[:, None, :]
-    if callable(scale):
-        values = np.asarray(scale(predictions))
-    elif scale == "probability":
-        values = predictions
-    else:
-        logs = np.log(np.maximum(predictions, EPSILON))
-        # Of two classes the centered logit is half the logit.
-        full = 2 if scale == "logit" and predictions.shape[-1] == 2 else 1
-        values = full * (logs - logs.mean(axis=-1, keepdims=True))
-    return np.moveaxis(values[..., list(classes)], -1, 1)
-
-
 def _read(measurement: Measurement, *, transform: FloatArray | None) -> Estimate:
     curve = measurement["curve"]
     return curve if transform is None else curve.linear(transform)
 
 
-def _name_of(scale: Scale | Literal["mean"]) -> str:
-    return getattr(scale, "__name__", "scaled") if callable(scale) else scale.replace("-", " ")
-
-
 def _description(
     names: tuple[str, ...],
     kind: PDKind,
-    scale: Scale | Literal["mean"],
+    scale: UsedScale,
     labels: Sequence[Any],
     average: Average,
 ) -> str:
     what = {"pd": "PD", "ice": "PD", "c-ice": "centered PD", "d-ice": "slope of PD"}[kind]
     of_class = f"class {labels[0]}" if len(labels) == 1 and labels[0] is not None else ""
     said = [
-        "" if scale == "mean" else _name_of(scale),
+        "" if scale == "mean" else name_of(scale),
         of_class,
         "" if average == "mean" else {"trimmed": "trimmed mean"}.get(average, average),
     ]
@@ -303,7 +235,7 @@ def _description(
     return f"{what} of {', '.join(names)}" + (f" ({inside})" if inside else "")
 
 
-def _unit(subject: Subject, kind: PDKind, scale: Scale | Literal["mean"]) -> str:
+def _unit(subject: Subject, kind: PDKind, scale: UsedScale) -> str:
     if scale != "mean" or kind == "d-ice" or subject.population.response is None:
         return ""
     return subject.population.response.name
@@ -313,7 +245,7 @@ def _notes(
     subject: Subject,
     at: Points,
     kind: PDKind,
-    scale: Scale | Literal["mean"],
+    scale: UsedScale,
     labels: Sequence[Any],
     average: Average,
 ) -> tuple[str, ...]:
@@ -322,7 +254,7 @@ def _notes(
     label = "the class shown" if len(labels) > 1 else str(labels[0])
     of_class = labels[0] is not None
     if callable(scale):
-        predicted = f"`{_name_of(scale)}` of the " + (
+        predicted = f"`{name_of(scale)}` of the " + (
             "predicted probability" if of_class else "prediction"
         )
     else:

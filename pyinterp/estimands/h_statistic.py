@@ -22,9 +22,9 @@ from pyinterp.estimands.base import (
     Subject,
     names_of,
 )
-from pyinterp.estimands.effects import Scale, _classes, _logit, _scale
 from pyinterp.estimands.flatness import ROUNDING
 from pyinterp.estimands.interaction import Sets, class_terms, sets_of
+from pyinterp.estimands.scales import Scale, UsedScale, classes_of, name_of, scale_of, scaled
 from pyinterp.sample import FloatArray
 
 __all__ = ["ORDERS", "Order", "h_statistic"]
@@ -103,8 +103,8 @@ def h_statistic(
     check_choice("order", order, ORDERS)
     _check_numbers(rows, eps)
     chosen = _chosen(subject, features, order)
-    classes = _classes(subject.predictor, which_class)
-    used_scale = _scale(subject.predictor, scale)
+    classes = classes_of(subject.predictor, which_class)
+    used_scale = scale_of(subject.predictor, scale)
     positions = tuple(position for _, position in classes)
     above, below = _parts(order, chosen, list(subject.features))
     functions = tuple(dict.fromkeys([*above, *below]))
@@ -119,7 +119,7 @@ def h_statistic(
             _measure,
             functions=functions,
             features=subject.features,
-            outputs=partial(_outputs, positions=positions, scale=used_scale),
+            outputs=partial(scaled, classes=positions, scale=used_scale),
             most=rows,
         ),
         read=partial(
@@ -206,14 +206,6 @@ def _parts(
     else:
         above = [(whole, (Part(one), -1.0), (Part(one, others=True), -1.0)) for one in chosen]
     return above, [(whole,)] * len(above)
-
-
-def _outputs(predictions: FloatArray, *, positions: tuple[int, ...], scale: str) -> FloatArray:
-    """Return what is analyzed, by class in the first axis."""
-    if scale == "mean":
-        return predictions[None]
-    values = _logit(predictions) if scale == "logit" else predictions
-    return np.moveaxis(values[..., list(positions)], -1, 0)
 
 
 @dataclass(frozen=True)
@@ -403,7 +395,7 @@ def _read(
 
 
 def _description(
-    order: Order, scale: str, labels: Sequence[Any], normalize: bool, squared: bool
+    order: Order, scale: UsedScale, labels: Sequence[Any], normalize: bool, squared: bool
 ) -> str:
     about: list[str] = [] if order == "importance" else [order]
     if not normalize:
@@ -411,14 +403,14 @@ def _description(
     if not squared and order == "importance":
         about.append("root")
     if scale != "mean":
-        about.append(scale)
+        about.append(name_of(scale))
         if len(labels) == 1:
             about.append(f"class {labels[0]}")
     name = LABELS.get(order, "H²" if squared else "H")
     return name + (f" ({', '.join(about)})" if about else "")
 
 
-def _unit(subject: Subject, scale: str, *, squared: bool) -> str:
+def _unit(subject: Subject, scale: UsedScale, *, squared: bool) -> str:
     response = subject.population.response
     if scale != "mean" or response is None:
         return ""
