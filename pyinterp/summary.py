@@ -321,7 +321,7 @@ def _about(results: Shown) -> list[str]:
     still = results.bse.index[results.bse == 0]
     if len(still):
         model = results.context.level == "model"
-        reason = "the same in every row" if model else estimand.zero_variance
+        reason = estimand.same_in_rows if model else estimand.zero_variance
         notes.append(f"No interval for {_listed(still)}: {reason}.")
     return [*notes, *estimand.remarks(results.params)]
 
