@@ -89,7 +89,9 @@ class Analysis:
 
     def engine_of(self, estimand: Estimand) -> str:
         """What computed the estimand, in words for headers."""
-        return "refits without features" if estimand.left_out else self.engine_name
+        if estimand.left_out:
+            return "refits without features"
+        return estimand.engine or self.engine_name
 
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
         """Measure every refit once per `estimand.key`."""

@@ -22,6 +22,7 @@ from pyinterp.estimands.grids import Grid
 from pyinterp.estimands.h_statistic import Order, h_statistic
 from pyinterp.estimands.interaction import Sets, vint
 from pyinterp.estimands.loco import leave_one_covariate_out
+from pyinterp.estimands.native import Native, native_importance
 from pyinterp.estimands.permutation import Permutations, Replacement, permutation_importance
 from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.estimands.relation import Relation
@@ -690,6 +691,45 @@ class Interpretable:
             scale=scale,
             which_class=which_class,
         )
+        return self._results(estimand, reading, None)
+
+    def native_importance(
+        self,
+        type: Native | None = None,  # noqa: A002 - vip's name
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Native importance: what the fitted model itself reports.
+
+        For columns beside those of other importances. It asks for no predictions and is no mean
+        over rows: for one fitted model there is no interval, for a learner that over refits.
+
+        Parameters
+        ----------
+        type : {"stat", "raw", "impurity", "olden", "garson"}, optional
+            By default the first of "stat", "impurity", "olden" and "raw" that the model has.
+
+            "stat": t or z statistic of each column of the design but the intercept, with its sign,
+            of statsmodels results and `statsmodels_learner`. "raw": coefficient of each column.
+            "impurity": ``feature_importances_`` of trees and ensembles, summed over the columns
+            of each feature. "olden", "garson": weights of networks of one hidden layer
+            (scikit-learn's MLPRegressor and MLPClassifier), per input; see
+            `pyinterp.estimands.native.olden` and `garson`.
+        **reading
+            ``cov_type``, ``alternative``, ``p_adjust``, ``simultaneous``: see `Reading`.
+
+        Returns
+        -------
+        EstimandResults
+            One term per column or feature (and class). R's ``vip::vi_model`` gives the absolute
+            value of t, z and coefficients, and their sign in a column of its own.
+
+        Raises
+        ------
+        OptionError
+            If the model has no importance, or not this one.
+        """
+        analysis = self._analysis
+        estimand = native_importance(analysis.subject, analysis.cases[0].whatif, type)
         return self._results(estimand, reading, None)
 
     def loss(

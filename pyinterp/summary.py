@@ -333,7 +333,9 @@ def _cell(value: Any, fmt: str) -> str:
 
 def _notes(results: Shown) -> list[str]:
     first, *others = _about(results)
-    notes = [first, *others, results.variance.note + _coverage(results), *_reading(results)]
+    notes = [first, *others]
+    if not _fixed(results):
+        notes += [results.variance.note + _coverage(results), *_reading(results)]
     notes += _tests([results])
     if results.diagnostic is not None:
         notes += _beside(results.diagnostic)
@@ -347,6 +349,11 @@ def _labeled(several: Sequence[Shown]) -> list[str]:
         for note in _about(results):
             about.setdefault(note, []).append(results.estimand.label)
     return [f"{', '.join(labels)}: {note}" for note, labels in about.items()]
+
+
+def _fixed(results: Shown) -> bool:
+    """Whether the estimates are numbers of one fitted model, without standard errors."""
+    return bool(results.estimand.fixed) and results.context.level == "model"
 
 
 def _about(results: Shown) -> list[str]:
@@ -366,7 +373,7 @@ def _about(results: Shown) -> list[str]:
         notes.append(f"No estimate for {_listed(terms.index)}: {reason}.")
     still = results.bse.index[results.bse == 0]
     model = results.context.level == "model"
-    if model and estimand.fixed:
+    if _fixed(results):
         notes.append(f"No standard error: {estimand.fixed}.")
     if len(still):
         reason = "the same in every row" if model else estimand.zero_variance

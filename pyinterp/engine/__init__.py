@@ -2,6 +2,16 @@
 
 from pyinterp.engine.batched import BatchedWhatIf
 from pyinterp.engine.dispatch import ENGINES, EngineName, dispatch
+from pyinterp.engine.inputs import final_step
 from pyinterp.engine.whatif import PREDICTIONS, Block, WhatIf
 
-__all__ = ["ENGINES", "PREDICTIONS", "BatchedWhatIf", "Block", "EngineName", "WhatIf", "dispatch"]
+__all__ = [
+    "ENGINES",
+    "PREDICTIONS",
+    "BatchedWhatIf",
+    "Block",
+    "EngineName",
+    "WhatIf",
+    "dispatch",
+    "final_step",
+]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from pyinterp.design import IntArray
+from pyinterp.design import Design, IntArray
 from pyinterp.losses import Loss
 from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray, Sample
@@ -45,6 +45,8 @@ class WhatIf(ABC):
     ----------
     predictor : Predictor
         The fitted model.
+    design : Design
+        How its variables are encoded.
     sample : Sample
         The evaluation rows, n of them.
     name : str
@@ -53,6 +55,7 @@ class WhatIf(ABC):
 
     name: str
     predictor: Predictor
+    design: Design
     sample: Sample
 
     def distinct(self, variables: Sequence[str]) -> Distinct:

@@ -383,6 +383,8 @@ class Estimand:
         What is known about the coverage of intervals, in a sentence, by (cov_type, plan).
     zero_variance : str
         Reason to print no interval for a term on which all refits agree exactly.
+    engine : str
+        What computes the estimand, if it is not what-if predictions.
     missing : mapping of str to str
         By term, why it has no estimate if it is missing in some refit.
     remarks : callable
@@ -412,6 +414,7 @@ class Estimand:
     fixed: str = ""
     coverage: Mapping[tuple[str, str], str] = field(default_factory=dict)
     zero_variance: str = "all refits agree exactly, so there is no variance"
+    engine: str = ""
     missing: Mapping[str, str] = field(default_factory=dict)
     remarks: Callable[[pd.Series[float]], Sequence[str]] = lambda _: ()
     correction: Correction | None = None

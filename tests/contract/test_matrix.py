@@ -234,6 +234,59 @@ def test_conditional_importance(name: str, response: str) -> None:
             assert_readable(level.causal("g").effects, 3)
 
 
+# How many numbers a model reports of itself, per class; 0 if it has none.
+REPORTED = {
+    "linear": 4,
+    "forest": 3,
+    "histogram": 0,
+    "pipeline": 5,
+    "xgboost": 3,
+    "xgboost frame": 3,
+    "lightgbm": 3,
+    "lightgbm frame": 3,
+    "svr": 0,
+    "network": 5,
+    "ols": 4,
+    "poisson glm": 4,
+    "logistic": 4,
+    "svc": 4,
+    "binomial glm": 4,
+    "logit": 4,
+}
+PER_CLASS = {"pipeline", "logistic", "svc"}
+
+
+@pytest.mark.parametrize(("name", "response"), CELLS, ids=str)
+def test_flatness_interactions_and_native_importance(name: str, response: str) -> None:
+    """FIRM, vint, H in every form, and what the model reports, for refits and for one model."""
+    model = learner(name, response)
+    curves = 3 if response == "three" else 1
+    for level in (model.fit(PLAN, seed=1), model.fit_model(seed=1)):
+        for options in ({}, {"spread": "mad"}, {"spread": "iqr"}, {"ice": True}):
+            found = level.firm(points=4, **options)
+            assert_readable(found, 3 * curves)
+            assert (found.params >= 0).all()
+            assert (found.corrected is None) == bool(options)
+        assert_readable(level.vint(points=3), 3 * curves)
+        for order, terms in {
+            "overall": 3,
+            "pairwise": 3,
+            "three-way": 1,
+            "total": 1,
+            "importance": 3,
+        }.items():
+            found = level.h_statistic(order=order)
+            assert_readable(found, terms * curves)
+            assert (found.params >= 0).all()
+        assert_readable(level.h_statistic(rows=10, normalize=False, squared=False), 3 * curves)
+        if REPORTED[name]:
+            per = curves if name in PER_CLASS else 1
+            assert_readable(level.native_importance(), REPORTED[name] * per)
+        else:
+            with pytest.raises(OptionError, match="reports no importance of its own"):
+                level.native_importance()
+
+
 @pytest.mark.parametrize(("name", "response"), CELLS, ids=str)
 def test_a_model_fitted_elsewhere_gives_what_the_learner_gives(name: str, response: str) -> None:
     """`FittedModel` of a refit's own estimator, on its evaluation rows, equals the refit."""
@@ -272,6 +325,9 @@ def test_plots_draw(name: str, response: str) -> None:
         lambda r: r.pfi(),
         lambda r: r.loco(["x", "z"]),
         lambda r: r.loss(),
+        lambda r: r.firm(points=4),
+        lambda r: r.vint(points=3),
+        lambda r: r.h_statistic(order="pairwise"),
         *(ask for ask, _ in EFFECTS.values()),
     ):
         assert ask(results).plot().draw().axes
@@ -288,6 +344,9 @@ def test_jobs_change_nothing(name: str, response: str) -> None:
         lambda r: r.pfi(),
         lambda r: r.pfi(permutations=3),
         lambda r: r.loco(),
+        lambda r: r.firm(points=4),
+        lambda r: r.vint(points=3),
+        lambda r: r.h_statistic(rows=10),
         EFFECTS["surface"][0],
     ):
         pd.testing.assert_frame_equal(ask(one).summary_frame(), ask(two).summary_frame())

@@ -18,12 +18,12 @@ import pytest
 import r_models as models
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
-from pyinterp.estimands.native import garson, olden  # PENDING
 from r_models import DATA, M, V, read
 from scipy import special
 
 import pyinterp as pi
 from pyinterp import r_style
+from pyinterp.estimands.native import garson, olden
 
 MANIFEST = json.loads((DATA / "manifest.json").read_text())["files"]
 CALLS = {entry["file"]: entry for entry in MANIFEST}
@@ -277,7 +277,7 @@ def terms_of(entry: dict[str, str]) -> pd.DataFrame:
         object_ = pi.FittedModel(results, data[x])
     else:
         object_ = fitted(name, "mx")
-    kind = "raw" if '"raw"' in entry["call"] else "t"
+    kind = "raw" if '"raw"' in entry["call"] else "stat"
     found = object_.native_importance(kind).params
     names = [
         re.sub(r"\[T\.(\w+)\]", r"\1", term).replace(" ** ", "^").replace("**", "^")
