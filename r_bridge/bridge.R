@@ -31,12 +31,14 @@ as_argument <- function(x, name, env) {
   as.name(name)
 }
 
-# Evaluate fun(args), `fun` being the bridge's own or any of R: list(value), or what failed; with
-# the warnings.
+# Evaluate fun(args), `fun` being the bridge's own or any of R. Returns list(value) or NULL, what
+# failed, the call, the warnings, and whether it was interrupted (in some waits R does not leave
+# Ctrl-C to Python).
 invoke <- function(fun, args, seed = NULL) {
   env <- new.env(parent = globalenv())
   warned <- list()
   failed <- NULL
+  interrupted <- FALSE
   called <- fun
   value <- withCallingHandlers(
     tryCatch({
@@ -54,6 +56,9 @@ invoke <- function(fun, args, seed = NULL) {
     }, error = function(e) {
       failed <<- list(conditionMessage(e), shown(conditionCall(e)))
       NULL
+    }, interrupt = function(e) {
+      interrupted <<- TRUE
+      NULL
     }),
     warning = function(w) {
       warned[[length(warned) + 1L]] <<- c(conditionMessage(w), shown(conditionCall(w)))
@@ -62,7 +67,7 @@ invoke <- function(fun, args, seed = NULL) {
       if (length(muffle)) invokeRestart(muffle[[1L]])
     }
   )
-  list(value = value, failed = failed, called = called, warned = warned)
+  list(value, failed, called, warned, interrupted)
 }
 
 # Evaluate with a seed of its own, and leave R's random numbers as they were.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Mapping, Sequence
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,15 @@ from r_bridge.conversion import from_r, text_from_r
 from r_bridge.session import SESSION
 
 __all__ = ["Fit", "aligned", "levels_in"]
+
+_in_r: WeakSet[Fit] = WeakSet()
+
+
+@atexit.register
+def _let_go() -> None:
+    """Let go of R's objects while there is still an R that can take them."""
+    for fit in _in_r:
+        fit.let_go()
 
 
 class Fit:
@@ -30,13 +41,19 @@ class Fit:
     def __init__(self, value: Any) -> None:
         self._value: Any = value
         self._bytes = _bytes_of(value)
+        _in_r.add(self)
 
     @property
     def value(self) -> Any:
         """The model in R."""
         if self._value is None:
             self._value = SESSION.call("from_bytes", _raw(self._bytes))
+            _in_r.add(self)
         return self._value
+
+    def let_go(self) -> None:
+        """Keep only the bytes."""
+        self._value = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_bytes": self._bytes}

@@ -31,7 +31,7 @@ class Interrupts:
     def __init__(self, rlib: Any) -> None:
         self._rlib = rlib
         self._guard = threading.Lock()
-        self._depth = 0
+        self._handlers: list[Any] = []
         self._noted = False
         self._former: int = -1
         self._write = -1
@@ -49,29 +49,30 @@ class Interrupts:
         signal.signal(signal.SIGINT, self._note)
         watched = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
         with self._guard:
-            self._depth += 1
+            self._handlers.append(former)
             if watched != self._write:
                 self._former = watched
         try:
             yield
         finally:
             with self._guard:
-                self._depth -= 1
+                self._handlers.pop()
                 self._rlib.R_interrupts_pending = 0
             signal.set_wakeup_fd(watched, warn_on_full_buffer=False)
             signal.signal(signal.SIGINT, former)
             if self._noted:
                 self._noted = False
-                raise KeyboardInterrupt
+                signal.raise_signal(signal.SIGINT)  # to the program's own handler
+                raise KeyboardInterrupt  # which went on, but R has no value to return
 
     @contextmanager
     def python_again(self) -> Iterator[None]:
-        """While R has called Python, Ctrl-C is what it is in Python."""
+        """While R has called Python, Ctrl-C is what it is in the program."""
         mine = signal.getsignal(signal.SIGINT)
         if mine != self._note:
             yield
             return
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, self._handlers[-1])
         try:
             yield
         finally:
@@ -94,13 +95,13 @@ class Interrupts:
     def _watch(self, read: int) -> None:
         while received := os.read(read, 64):
             with self._guard:
-                if self._depth and signal.SIGINT in received:
+                if self._handlers and signal.SIGINT in received:
                     self._rlib.R_interrupts_pending = 1
             if self._former >= 0:  # asyncio's: it wants to know too
-                with_errors_ignored(self._former, received)
+                _pass_on(self._former, received)
 
 
-def with_errors_ignored(descriptor: int, received: bytes) -> None:
+def _pass_on(descriptor: int, received: bytes) -> None:
     """Pass signals on to whoever listened before; a full or closed pipe is no concern of R."""
     try:
         os.write(descriptor, received)

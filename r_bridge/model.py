@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from sklearn.utils.metaestimators import available_if
 
 from pyinterp.errors import DataError, OptionError
 from pyinterp.sample import FloatArray, as_frame
@@ -17,6 +18,10 @@ from r_bridge.fits import Fit, aligned
 from r_bridge.session import SESSION
 
 __all__ = ["RModel"]
+
+
+def _is_classifier(model: RModel) -> bool:
+    return hasattr(model, "classes_")
 
 
 class RModel:
@@ -69,7 +74,6 @@ class RModel:
                     f"`classes` must be {len(self._r_classes)}, R's {self._r_classes}; got {known}."
                 )
             self.classes_ = np.array(known)
-            self.predict_proba = self._probabilities
         names = list(feature_names) if feature_names is not None else about["variables"]
         if not names:
             raise OptionError(
@@ -86,7 +90,8 @@ class RModel:
         best: npt.NDArray[Any] = self.classes_[np.argmax(self._predicted(X), axis=1)]
         return best
 
-    def _probabilities(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
+    @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
+    def predict_proba(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
         """Predict the probability of every class."""
         return self._predicted(X)
 

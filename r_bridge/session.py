@@ -180,7 +180,9 @@ SESSION = Session()
 
 def _value(outcome: Any, r: R) -> Any:
     """Return what R returned, or raise its error; warn of what it warned of."""
-    value, failed, called, warned = (outcome[i] for i in range(4))
+    value, failed, called, warned, interrupted = (outcome[i] for i in range(5))
+    if interrupted[0]:
+        raise KeyboardInterrupt
     called = text_from_r(called)[0]
     for item in warned:
         message, call = text_from_r(item)

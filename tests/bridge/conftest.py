@@ -1,0 +1,101 @@
+"""R for the tests of the bridge: skipped by name where it is absent, unless it is required."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from r_bridge.conversion import from_r
+from r_bridge.errors import RMissingError
+from r_bridge.packages import need
+from r_bridge.session import SESSION
+
+ROOT = Path(__file__).parents[2]
+REQUIRED = os.environ.get("PYINTERP_REQUIRE_R") == "1"
+
+
+@pytest.fixture(scope="session")
+def r() -> Callable[[str], Any]:
+    """Evaluate an expression of R, its value as Python has it."""
+    try:
+        SESSION.r  # noqa: B018 - starts R
+    except RMissingError as error:
+        if REQUIRED:
+            pytest.fail(f"PYINTERP_REQUIRE_R=1, but: {error}")
+        pytest.skip(str(error))
+    return lambda expression: from_r(SESSION.evaluate(expression), SESSION.r)
+
+
+@pytest.fixture
+def installed(r: Callable[[str], Any]) -> Callable[..., None]:
+    """Skip, by name, without packages of R that Debian does not have."""
+
+    def check(*packages: str) -> None:
+        for package in packages:
+            try:
+                need(package, "this test")
+            except RMissingError as error:
+                pytest.skip(str(error))
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def debian(r: Callable[[str], Any]) -> Callable[..., None]:
+    """Skip, by name, without packages of R that Debian has; fail if R is required."""
+
+    def check(*packages: str) -> None:
+        for package in packages:
+            try:
+                need(package, "this test")
+            except RMissingError as error:
+                if REQUIRED:
+                    pytest.fail(f"PYINTERP_REQUIRE_R=1, but: {error}")
+                pytest.skip(str(error))
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def rows() -> pd.DataFrame:
+    """120 rows: response `y`, numbers, an integer, strings and a factor not in alphabetical order."""
+    rng = np.random.default_rng(6)
+    n = 120
+    f = pd.Categorical(rng.choice(["low", "mid", "high"], n), categories=["low", "mid", "high"])
+    frame = pd.DataFrame(
+        {
+            "x1": rng.normal(size=n),
+            "x2": rng.uniform(size=n),
+            "k": rng.integers(0, 5, n),
+            "f": f,
+            "s": rng.choice(["a", "b"], n),
+        }
+    )
+    y = frame["x1"] ** 2 + frame["x2"] + (f == "high") + 0.2 * rng.normal(size=n)
+    return frame.assign(y=y, c=np.where(y > 1.2, "yes", "no"))
+
+
+@pytest.fixture
+def run() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a program in a process of its own; variables that are None are taken away."""
+
+    def run(code: str, **variables: str | None) -> subprocess.CompletedProcess[str]:
+        path = variables.pop("before", None)
+        given = {"PYTHONPATH": os.pathsep.join(filter(None, [path, str(ROOT)])), **variables}
+        env = {**os.environ, **{k: v for k, v in given.items() if v is not None}}
+        for name, value in given.items():
+            if value is None:
+                env.pop(name, None)
+        return subprocess.run(  # noqa: S603 - our own code
+            [sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=120
+        )
+
+    return run

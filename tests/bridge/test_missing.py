@@ -1,0 +1,156 @@
+"""What can be missing is one sentence with the line that mends it; each in a process of its own."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+START = """
+from r_bridge import RMissingError
+from r_bridge.session import SESSION
+for _ in range(2):  # asking again says the same
+    try:
+        SESSION.call("identity", 1)
+    except RMissingError as error:
+        print(error)
+"""
+
+needs_r = pytest.mark.skipif(shutil.which("R") is None, reason="R is not installed")
+
+
+def shim(folder: Path, code: str) -> str:
+    """Make a package rpy2 that fails as `code` says, and return the path before all others."""
+    package = folder / "rpy2"
+    package.mkdir()
+    (package / "__init__.py").write_text(code, encoding="utf-8")
+    return str(folder)
+
+
+def sentences(done: subprocess.CompletedProcess[str]) -> list[str]:
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+def test_importing_the_bridge_imports_no_rpy2_and_starts_no_r(run: Run) -> None:
+    done = run("import sys, r_bridge; print('rpy2' in sys.modules, dir(r_bridge))")
+    assert sentences(done)[0].startswith("False")
+    done = run("import sys\nfrom r_bridge import RLearner\nprint('rpy2' in sys.modules)")
+    assert sentences(done) == ["False"]
+
+
+def test_rpy2_is_absent(run: Run, tmp_path: Path) -> None:
+    gone = shim(tmp_path, "raise ModuleNotFoundError(\"No module named 'rpy2'\", name='rpy2')")
+    first, second = sentences(run(START, before=gone))
+    assert first == second
+    assert first == (
+        '`r_bridge` needs rpy2, which is not installed; install it with pip install '
+        '"pyinterp-stats[r]".'
+    )
+
+
+@pytest.mark.parametrize("kind", ["ValueError", "RuntimeError", "OSError", "FFI.error"])
+@needs_r
+def test_versions_that_do_not_fit(run: Run, tmp_path: Path, kind: str) -> None:
+    pytest.importorskip("_cffi_backend")
+    code = f"from _cffi_backend import FFI\nraise {kind}('function/symbol R_new not found')"
+    first, second = sentences(run(START, before=shim(tmp_path, code)))
+    assert first == second
+    assert first.startswith("rpy2 can't use R version ")
+    assert 'pip install "rpy2-rinterface<3.6.6"' in first
+    assert "R_new not found" in first
+
+
+def test_r_home_is_nowhere(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("rpy2.rinterface_lib")
+    first, second = sentences(run(START, R_HOME=str(tmp_path)))
+    assert first == second
+    assert first.startswith(f"`r_bridge` needs R, but R_HOME is {str(tmp_path)!r}")
+    assert "apt-get install r-base-core" in first
+
+
+def test_r_home_has_the_library_but_nothing_else(run: Run, r: Any, tmp_path: Path) -> None:
+    home = Path(r("R.home()")[0])
+    for part in ("bin", "lib"):
+        (tmp_path / part).symlink_to(home / part)
+    (message, _) = sentences(run(START, R_HOME=str(tmp_path)))
+    assert "no library of R in" in message
+
+
+def test_there_is_no_r_in_path(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("rpy2.rinterface_lib")
+    first, second = sentences(run(START, R_HOME=None, PATH=str(tmp_path)))
+    assert first == second
+    assert first.startswith("`r_bridge` needs R, but there is no `R` in PATH; install R")
+
+
+CALLS = """
+import pandas as pd, r_bridge
+from r_bridge.session import SESSION
+SESSION.call(".libPaths", {lib!r}, **{{"include.site": False}})
+rows = pd.DataFrame({{"x1": [1.0, 2, 3, 4, 5], "x2": [3.0, 1, 2, 5, 4]}})
+model = lambda frame: frame.x1 + frame.x2
+for call in (
+    lambda: r_bridge.partial(model, rows, "x1"),
+    lambda: r_bridge.vi_firm(model, rows),
+    lambda: r_bridge.vi_permute(model, rows, target=rows.x1, metric="rmse"),
+    lambda: r_bridge.vint(model, rows),
+    lambda: r_bridge.hstats(model, rows),
+    lambda: r_bridge.RLearner("nothere::fit").fit(rows, rows.x1),
+):
+    try:
+        call()
+    except r_bridge.RMissingError as error:
+        print(error)
+"""
+
+
+def test_packages_of_r_are_absent(run: Run, r: Any, tmp_path: Path) -> None:
+    expected = [
+        ("partial", "pdp"),
+        ("vi_firm", "pdp"),
+        ("vi_permute", "vip"),
+        ("vint", "pdp"),
+        ("hstats", "hstats"),
+    ]
+    found = sentences(run(CALLS.format(lib=str(tmp_path))))
+    assert found[:-1] == [
+        f"`r_bridge.{name}` needs R's package {package}, which is not installed; run "
+        f'install.packages("{package}") in R.'
+        for name, package in expected
+    ]
+    assert found[-1].startswith('`RLearner("nothere::fit")` needs R\'s package nothere')
+
+
+def test_vint_needs_an_old_vip(run: Run, r: Any, tmp_path: Path) -> None:
+    sources, library = tmp_path / "sources", tmp_path / "library"
+    library.mkdir()
+    for package in ("pdp", "vip"):  # stand-ins: only their versions matter
+        (sources / package).mkdir(parents=True)
+        (sources / package / "NAMESPACE").write_text("")
+        (sources / package / "DESCRIPTION").write_text(
+            f"Package: {package}\nVersion: 0.4.5\nTitle: T\nDescription: D.\nLicense: none\n"
+            "Author: A\nMaintainer: A <a@example.org>\n"
+        )
+    program = str(Path(r("R.home()")[0], "bin", "R"))
+    folders = [str(sources / p) for p in ("pdp", "vip")]
+    subprocess.run(  # noqa: S603 - R itself
+        [program, "CMD", "INSTALL", "--no-docs", "-l", str(library), *folders],
+        check=True,
+        capture_output=True,
+    )
+    others = ("partial", "vi_firm", "vi_permute", "hstats", "RLearner")
+    lines = CALLS.format(lib=str(library)).splitlines()
+    kept = [line for line in lines if not any(f"lambda: r_bridge.{o}(" in line for o in others)]
+    (message,) = sentences(run("\n".join(kept)))
+    assert message == (
+        "`vint` left R's package vip in version 0.4, and 0.4.5 is installed; for an older one run "
+        'remotes::install_version("vip", "0.3.2") in R, or use `vint` of results, which needs no R.'
+    )

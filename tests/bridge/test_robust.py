@@ -1,0 +1,293 @@
+"""What can go wrong between two languages, each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+pytestmark = pytest.mark.usefixtures("r")
+
+BEGIN = """
+from r_bridge.conversion import RCode, from_r
+from r_bridge.session import SESSION
+call = SESSION.call
+def value(x): return from_r(x, SESSION.r)
+"""
+
+
+def lines(done: subprocess.CompletedProcess[str]) -> list[str]:
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_an_error_in_a_callback_reaches_python_with_its_own_traceback(run: Run) -> None:
+    code = """
+import traceback
+class Broken(BaseException): pass
+def inner(x): raise Broken("in Python", float(x[0]))
+def outer(x): return inner(x)
+f = SESSION.function(outer, ["x"])
+swallowing = RCode("function(f) { for (i in 1:3) try(f(i), silent = TRUE); 'done' }")
+for r_code in ("function(f) f(1)", "function(f) sapply(1:2, f)", swallowing.text):
+    try:
+        call(r_code, f)
+    except Broken as error:
+        names = [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+        print(error.args, names[-2:])
+print(value(call("sum", [1.0, 2.0])))
+"""
+    done = run(BEGIN + code)
+    assert lines(done) == ["('in Python', 1.0) ['outer', 'inner']"] * 3 + ["[3.]"]
+    assert done.stderr == ""
+
+
+def test_a_callback_is_kept_alive(run: Run) -> None:
+    code = """
+import gc
+f = SESSION.function(lambda x: x + 1, ["x"])
+gc.collect()
+call("gc")
+print(value(call("function(f) { for (i in 1:5) { x <- f(i); gc() }; x }", f)))
+"""
+    assert lines(run(BEGIN + code)) == ["[6]"]
+
+
+def test_an_error_of_r_is_an_error_with_the_call(run: Run) -> None:
+    code = """
+import pickle
+from r_bridge import RCallError
+try:
+    call("stats::lm", RCode("nowhere ~ 1"), weights=[1.0] * 10)
+except RCallError as error:
+    again = pickle.loads(pickle.dumps(error))
+    print(again.message, "|", again.call, "|", again.called)
+    print(str(error) == str(again))
+    print(error)
+try:
+    call("parse", text="a +* b")
+except RCallError as error:
+    print(error.called)
+try:
+    call("f <-")
+except RCallError as error:
+    print("unexpected end" in error.message)
+"""
+    assert lines(run(BEGIN + code)) == [
+        "object 'nowhere' not found | eval(predvars, data, env) | "
+        "stats::lm(nowhere ~ 1, weights = weights)",
+        "True",
+        "R stopped in `eval(predvars, data, env)`: object 'nowhere' not found",
+        "It was called as: stats::lm(nowhere ~ 1, weights = weights)",
+        'parse(text = "a +* b")',
+        "True",
+    ]
+
+
+def test_warnings_of_r_are_warnings_of_python(run: Run) -> None:
+    code = """
+import warnings
+from r_bridge import RWarning
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    result = call("function(x) { warning('twice'); warning('twice?'); as.integer(x) }", "a")
+print([(w.category.__name__, str(w.message).partition(" (in")[0]) for w in caught])
+print([w.filename for w in caught], result[0])
+warnings.simplefilter("error")
+try:
+    call("as.integer", "a")
+except RWarning as warning:
+    print("raised:", warning)
+"""
+    found = lines(run(BEGIN + code))
+    assert found[0] == str([("RWarning", m) for m in ("twice", "twice?", "NAs introduced by coercion")])
+    assert found[1] == "['<string>', '<string>', '<string>'] NA_integer_"
+    assert found[2].startswith("raised: NAs introduced by coercion")
+
+
+def test_what_r_prints_goes_where_python_prints(run: Run) -> None:
+    code = """
+call("cat", "to stdout\\n")
+call("message", "to stderr")
+kept = []
+call("cat", "kept\\n", console=kept)
+call("message", "kept too", console=kept)
+print(kept)
+"""
+    done = run(BEGIN + code)
+    assert lines(done) == ["to stdout", "['kept\\n', 'kept too\\n']"]
+    assert done.stderr == "to stderr\n"
+
+
+def test_calls_from_another_thread_are_refused(run: Run) -> None:
+    code = """
+import threading
+def try_it():
+    try:
+        call("identity", 1)
+    except Exception as error:
+        print(type(error).__name__, error)
+call("identity", 1)
+other = threading.Thread(target=try_it, name="other")
+other.start(); other.join()
+"""
+    assert lines(run(BEGIN + code)) == [
+        "RThreadError R runs in the thread 'MainThread', which used it first, and can't be called "
+        "from 'other'; call it from there, or use processes: joblib.parallel_config(\"loky\")."
+    ]
+
+
+def test_r_may_start_in_any_thread_and_then_stays_there(run: Run) -> None:
+    code = """
+import threading, warnings
+warnings.simplefilter("error")
+from concurrent.futures import ThreadPoolExecutor
+pool = ThreadPoolExecutor(1)
+print(pool.submit(lambda: value(call("sum", [1, 2]))).result())
+try:
+    call("identity", 1)
+except Exception as error:
+    print(type(error).__name__)
+"""
+    assert lines(run(BEGIN + code)) == ["[3]", "RThreadError"]
+
+
+def test_no_converter_of_rpy2_is_activated_or_needed(run: Run) -> None:
+    code = """
+import pandas as pd
+from rpy2 import robjects
+from rpy2.robjects import pandas2ri
+before = robjects.conversion.get_conversion()
+frame = pd.DataFrame({"x": [1.0, 2.0], "g": pd.Categorical(["b", "a"], categories=["b", "a"])})
+with robjects.conversion.localconverter(robjects.default_converter + pandas2ri.converter):
+    inside = value(call("identity", frame))
+print(inside.equals(value(call("identity", frame))), inside.g.tolist())
+print(robjects.conversion.get_conversion() is before)
+"""
+    assert lines(run(BEGIN + code)) == ["True ['b', 'a']", "True"]
+
+
+def test_random_numbers_of_r_go_on_as_if_nothing_had_been_drawn(run: Run) -> None:
+    code = """
+draw = lambda **seed: value(call("runif", 1, **seed))[0]
+print(value(call("exists", ".Random.seed")))
+first = draw(seed=3)
+print(value(call("exists", ".Random.seed")))
+call("set.seed", 1)
+a = draw()
+call("set.seed", 1)
+print(draw(seed=3) == first, draw() == a)
+call("RNGkind", "Wichmann-Hill")
+print(draw(seed=3) == first, value(call("RNGkind"))[0])
+"""
+    found = lines(run(BEGIN + code))
+    assert found == ["[False]", "[False]", "True True", "True Wichmann-Hill"]
+
+
+STOPPED = """
+import signal, sys, time
+def stop(what):
+    before = signal.getsignal(signal.SIGINT)
+    print("ready", flush=True)
+    start = time.monotonic()
+    try:
+        what()
+    except KeyboardInterrupt:
+        print("interrupted", time.monotonic() - start < 20, flush=True)
+    print(signal.getsignal(signal.SIGINT) is before, value(call("sum", [1, 2])), flush=True)
+"""
+
+LONG = {
+    "a loop of R": "stop(lambda: call('function() repeat {}'))",
+    "R asleep": "stop(lambda: call('Sys.sleep', 60))",
+    "a function of Python that R has called": """
+def forever(x):
+    while True:
+        time.sleep(0.05)
+stop(lambda: call("sapply", [1, 2], SESSION.function(forever, ["x"])))
+""",
+    "R that calls Python again and again": """
+f = SESSION.function(lambda x: x, ["x"])
+stop(lambda: call("function(f) repeat f(1)", f))
+""",
+    "R that Python calls, which R has called": """
+f = SESSION.function(lambda x: call("Sys.sleep", 60), ["x"])
+stop(lambda: call("function(f) f(1)", f))
+""",
+    "R that tries to go on": """
+stop(lambda: call("function() tryCatch(repeat {}, interrupt = function(e) 'swallowed')"))
+""",
+}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("what", LONG)
+def test_ctrl_c_is_a_keyboard_interrupt(what: str) -> None:
+    root = str(Path(__file__).parents[2])
+    code = BEGIN + STOPPED + LONG[what]
+    running = subprocess.Popen(  # noqa: S603 - our own code
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": root},
+    )
+    try:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "ready\n"
+        time.sleep(0.5 if "call" in what else 2.0)  # R starts within this
+        running.send_signal(signal.SIGINT)
+        rest, _ = running.communicate(timeout=60)
+    finally:
+        running.kill()
+    assert rest.splitlines() == ["interrupted True", "True [3]"]
+    assert running.returncode == 0
+
+
+def test_a_handler_of_the_program_is_left_alone(run: Run) -> None:
+    code = """
+import signal
+def own(*_): pass
+signal.signal(signal.SIGINT, own)
+call("identity", 1)
+print(signal.getsignal(signal.SIGINT) is own, signal.set_wakeup_fd(-1))
+def tell(*_): print("its own handler")
+signal.signal(signal.SIGINT, tell)
+f = SESSION.function(lambda x: signal.raise_signal(signal.SIGINT) or x, ["x"])
+print(value(call("function(f) f(1) + 1", f)))  # Python was running: it goes on
+try:
+    call("tools::pskill", os.getpid(), 2)
+except KeyboardInterrupt:
+    print("stopped")
+"""
+    assert lines(run("import os" + BEGIN + code)) == [
+        "True -1",
+        "its own handler",
+        "[2.]",
+        "its own handler",
+        "stopped",
+    ]
+
+
+def test_nothing_is_said_when_a_program_ends_with_models_of_r(run: Run) -> None:
+    code = """
+import numpy as np, pandas as pd
+from r_bridge import RLearner, RModel
+rows = pd.DataFrame({"x": np.arange(9.0)})
+learner = RLearner("stats::lm").fit(rows, rows.x + 1)
+model = RModel(learner.fit_.value)
+circle = [model]; circle.append(circle)
+print(model.predict(rows[:2]).round(6))
+"""
+    done = run(BEGIN + code)
+    assert lines(done) == ["[1. 2.]"]
+    assert done.stderr == ""
+
+
