@@ -12,6 +12,7 @@ import pandas as pd
 from pyinterp.errors import DataError, OptionError, did_you_mean
 from pyinterp.fitted import FittedModel
 from pyinterp.interpretable import Interpretable
+from pyinterp.r_style import classes_in_order
 from pyinterp.sample import FloatArray, as_frame
 from r_bridge.conversion import frame_from_r
 from r_bridge.session import SESSION
@@ -31,10 +32,14 @@ class Handed:
         The model's variables.
     classes : tuple of str or None
         Names of the classes, in order.
+    counted : tuple of str
+        The classes in the order in which pdp counts them: of binomial models, as of R's glm, the
+        event first.
     """
 
     rows: pd.DataFrame
     classes: tuple[str, ...] | None
+    counted: tuple[str, ...]
     _predict: Callable[[pd.DataFrame], FloatArray]
 
     @property
@@ -98,8 +103,10 @@ def hand_over(model: Any, data: Rows, classes: Sequence[Any] | None = None) -> H
         return predicted[0] if len(predicted) == 1 else np.mean(predicted, axis=0)
 
     rows = own if data is None else _rows(data, list(own.columns))
-    known = analysis.subject.predictor.classes
-    return Handed(rows, None if known is None else tuple(str(c) for c in known), predict)
+    predictor = analysis.subject.predictor
+    counted = tuple(map(str, classes_in_order(predictor)))
+    known = None if predictor.classes is None else tuple(map(str, predictor.classes))
+    return Handed(rows, known, counted, predict)
 
 
 def _rows(data: Rows, names: list[str]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 import pandas as pd
 
-from pyinterp.errors import DataError, did_you_mean
+from pyinterp.errors import DataError, OptionError, did_you_mean
 from pyinterp.sample import FloatArray
 from r_bridge.conversion import RCode, frame_from_r
 from r_bridge.handed import Handed, Rows, hand_over
@@ -41,7 +41,8 @@ class PdpOptions(TypedDict, total=False):
     inv_link : RCode or callable
         Applied to every prediction of a regression, before the mean.
     which_class : int
-        The class of interest, counted from 1 in the order of the model's classes.
+        The class of interest, counted from 1 in the order of the model's classes; of binomial
+        models of statsmodels, as of R's ``glm``, 1 is the event.
     prob : bool
         Class probabilities instead of centered logits.
     pred_fun : RCode
@@ -145,7 +146,19 @@ def arguments_of(options: PdpOptions, handed: Handed) -> list[tuple[str, Any]]:
     given: dict[str, Any] = {"type": "auto", **options}
     if given["type"] == "auto":  # which pdp can find out for models of R alone
         given["type"] = handed.task
+    if handed.classes is not None:
+        given["which_class"] = _position(handed, given.get("which_class", 1))
     return [(name.replace("_", "."), in_r(value, ["x"])) for name, value in given.items()]
+
+
+def _position(handed: Handed, which_class: int) -> int:
+    """Return where the class that is meant stands among the model's, from 1."""
+    if which_class not in range(1, len(handed.counted) + 1):
+        raise OptionError(
+            f"`which_class` counts the classes from 1 to {len(handed.counted)}, in the order "
+            f"{list(handed.counted)}; got {which_class!r}."
+        )
+    return (handed.classes or ()).index(handed.counted[which_class - 1]) + 1
 
 
 def in_r(value: Any, arguments: Sequence[str]) -> Any:
