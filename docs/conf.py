@@ -8,34 +8,44 @@ from pathlib import Path
 from sphinx.util import logging
 
 import pyinterp
+import r_bridge
 from pyinterp.errors import DataError
+from r_bridge.packages import need
 
 DOCS = Path(__file__).parent
 UNAVAILABLE = """
-```{warning}
-The data were not available when this page was built, so its code was not executed and no numbers
-are shown. Set the environment variable `PYINTERP_DATA` to a folder with their file, or allow
-downloads from OpenML, and build again.
+```{{warning}}
+The code of this page was not executed when it was built, and its numbers are not shown: {why}
 ```
 """
+NO_DATA = (
+    "the data were not available. Set the environment variable `PYINTERP_DATA` to a folder with "
+    "their file, or allow downloads from OpenML, and build again."
+)
 
 
-def not_executed(page: str) -> str:
+def not_executed(page: str, why: str) -> str:
     """Return a notebook page as a plain page: its code is shown but not run."""
     body = page.split("\n---\n", 1)[1].replace("```{code-cell} ipython3", "```python")
     title, rest = body.strip().split("\n", 1)
-    return f"{title}\n{UNAVAILABLE}{rest}"
+    return f"{title}\n{UNAVAILABLE.format(why=why)}{rest}"
 
 
-def is_executable(page: str) -> bool:
-    """Whether all data of a page can be loaded; the reason why not goes into the build's log."""
-    for loader in sorted(set(re.findall(r"pi\.datasets\.(load_\w+)", page))):
-        try:
+def lacks(page: str) -> str:
+    """Return what a page needs that is not here, if anything; it goes into the build's log too."""
+    try:
+        for loader in sorted(set(re.findall(r"pi\.datasets\.(load_\w+)", page))):
             getattr(pyinterp.datasets, loader)()
-        except DataError as error:
-            logging.getLogger(__name__).info("A page is not executed: %s", error)
-            return False
-    return True
+    except DataError as error:
+        logging.getLogger(__name__).info("A page is not executed: %s", error)
+        return NO_DATA
+    try:
+        for package in sorted(set(re.findall(r"\b(randomForest)::", page))):
+            need(package, "This page")
+    except r_bridge.RMissingError as error:
+        logging.getLogger(__name__).info("A page is not executed: %s", error)
+        return str(error)
+    return ""
 
 
 def copy_vignettes() -> None:
@@ -44,7 +54,8 @@ def copy_vignettes() -> None:
     target.mkdir(exist_ok=True)
     for source in sorted((DOCS.parent / "vignettes").glob("*.md")):
         page = source.read_text(encoding="utf-8")
-        text = page if is_executable(page) else not_executed(page)
+        why = lacks(page)
+        text = not_executed(page, why) if why else page
         copy = target / source.name
         if not copy.is_file() or copy.read_text(encoding="utf-8") != text:
             copy.write_text(text, encoding="utf-8")
