@@ -133,7 +133,8 @@ def summary_col(
     stars : bool
         Mark p-values below 0.1, 0.05 and 0.01 with one, two and three stars.
     float_format : str, optional
-        Such as ``"%.4f"``; by default four significant digits of the largest number.
+        Such as ``"%.4f"``; by default four significant digits of the largest number
+        of the estimand.
 
     Returns
     -------
@@ -149,18 +150,18 @@ def summary_col(
                 f"{type(r).__name__}."
             )
     columns = _names(list(results), model_names)
-    fmt = float_format or number_format(
-        np.concatenate([np.asarray(r.params, float) for r in results]),
-        np.concatenate([np.asarray(r.bse, float) for r in results]),
-    )
+    descriptions = [r.estimand.description for r in results]
+    # Numbers of different estimands are in different units.
+    alike = [results] if len(set(descriptions)) == 1 else [[r] for r in results]
+    formats = [float_format or _format(group) for group in alike for _ in group]
     terms = list(dict.fromkeys(t for r in results for t in r.estimand.terms.names))
     rows: list[list[str]] = []
     stubs: list[str] = []
     for term in terms:
         stubs += [term, ""]
-        rows.append([_estimate_cell(r, term, fmt, stars=stars) for r in results])
-        rows.append([f"({fmt % r.bse[term]})" if term in r.bse else "" for r in results])
-    descriptions = [r.estimand.description for r in results]
+        shown = list(zip(results, formats, strict=True))
+        rows.append([_estimate_cell(r, term, fmt, stars=stars) for r, fmt in shown])
+        rows.append([f"({fmt % r.bse[term]})" if term in r.bse else "" for r, fmt in shown])
     facts = {
         "Estimand": [] if len(set(descriptions)) == 1 else descriptions,
         "No. observations": [str(r.nobs) for r in results],
@@ -194,6 +195,13 @@ def summary_col(
     if stars:
         notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01")
     return Table([estimates, about], notes, sum(widths) + len(widths) - 1)
+
+
+def _format(results: Sequence[EstimandResults]) -> str:
+    return number_format(
+        np.concatenate([np.asarray(r.params, float) for r in results]),
+        np.concatenate([np.asarray(r.bse, float) for r in results]),
+    )
 
 
 def _as_results(result: Any, loss: LossLike | None) -> EstimandResults:

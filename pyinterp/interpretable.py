@@ -542,7 +542,7 @@ class Interpretable:
             \big[PD_j(x_g) - \overline{PD}_j\big]^2 \Big\}^{1/2}
 
         over the G grid points; of a category :math:`(\max PD_j - \min PD_j) / 4` (Greenwell,
-        Boehmke and McCarthy 2018, eqs 3 and 4). Grid points count alike, whatever the density of
+        Boehmke and McCarthy 2018, eq. 4). Grid points count alike, whatever the density of
         the feature. For a learner it is the mean over refits, which is biased upward: noise makes
         a curve vary. Beside it stands the flatness of the mean curve without that noise,
 
@@ -590,9 +590,9 @@ class Interpretable:
             PD_{jk}(a, b) \Big]
 
         over grid points a of :math:`x_j` and b of :math:`x_k` (Greenwell, Boehmke and McCarthy
-        2018, section 4), the standard deviation of categories too, as R's ``vip::vint`` of version
-        0.3 has it, to 12 digits on the same grid. It can't see effects of two categories that
-        cross; `h_statistic` can.
+        2018, section 3.2), the standard deviation of categories too, as R's ``vip::vint`` of
+        version 0.3 has it, to 12 digits on the same grid. It can't see effects of two categories
+        that cross; `h_statistic` can.
 
         Parameters
         ----------

@@ -204,6 +204,11 @@ class EstimandResults:
                 'The null-variance test needs `cov_type="half-sample"`, not '
                 f'"{self.cov_type}": fit with `pi.HalfSampling()`.'
             )
+        if self.variance.floor is not None and self.null is None:
+            raise InferenceError(
+                f"{self.estimand.label} has no test of 0: noise makes estimates positive whatever "
+                "the truth."
+            )
         ratio, p = self.variance.null_test(self._values)
         return pd.DataFrame({"statistic": ratio, "p_value": p}, index=self._index)
 

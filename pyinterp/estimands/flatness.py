@@ -73,7 +73,7 @@ def flatness(
         \Big\}^{1/2}
 
     and for a category :math:`(\max PD_j - \min PD_j) / 4` (Greenwell, Boehmke and McCarthy 2018,
-    eqs 3 and 4).
+    eq. 4).
 
     Parameters
     ----------

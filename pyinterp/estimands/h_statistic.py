@@ -135,6 +135,8 @@ def h_statistic(
         title="Importance by partial dependence" if order == "importance" else TITLE,
         description=_description(order, used_scale, [c for c, _ in classes], normalize, squared),
         null=None,
+        # The error of a mean square grows with its distance from 0.
+        floor=0.0 if squared else None,
         unit="" if normalize else _unit(subject, used_scale, squared=squared),
         notes=_notes(order, subject, rows, normalize=normalize, squared=squared),
         zero_variance="0 in all refits",

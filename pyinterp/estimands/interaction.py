@@ -29,7 +29,7 @@ def vint(subject: Subject, pairs: Sets | None = None, **curve: Any) -> Estimand:
         \Big]
 
     over the grid points a of :math:`x_j` and b of :math:`x_k`, all standard deviations with
-    denominators of one less (Greenwell, Boehmke and McCarthy 2018, section 4; vip::vint).
+    denominators of one less (Greenwell, Boehmke and McCarthy 2018, section 3.2; vip::vint).
 
     Parameters
     ----------

@@ -102,6 +102,14 @@ def test_firm_of_a_linear_model_is_its_coefficient_times_the_sd_of_the_grid() ->
     assert iqr == pytest.approx(3 * (2.5 - 0.5), rel=EXACT)  # type 7, as R's IQR
 
 
+def test_greenwells_section_3_1() -> None:
+    """Y = 1 + 3 X1 - 5 X2: the second feature is 5/3 as important; printed the wrong way round."""
+    X = pd.DataFrame(np.random.default_rng(10).uniform(size=(30, 2)), columns=["X1", "X2"])
+    grid = dict.fromkeys(X, np.linspace(0, 1, 51))
+    found = pi.FittedModel(lambda r: 1 + 3 * r["X1"] - 5 * r["X2"], X).firm(grid=grid).params
+    assert found["X2"] / found["X1"] == pytest.approx(5 / 3, rel=EXACT)
+
+
 def test_greenwells_section_4() -> None:
     """Its two features of Friedman's function: PD and FIRM by its own formulas (with erratum 3)."""
     x = np.random.default_rng(1).uniform(size=(400, 5))

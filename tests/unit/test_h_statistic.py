@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeRegressor
 from test_interaction import DATA, LM_FRIEDMAN, network, words
 
 import pyinterp as pi
-from pyinterp.errors import OptionError
+from pyinterp.errors import InferenceError, OptionError
 
 HSTATS = 1e-10  # the bar
 EXACT = 1e-12
@@ -302,6 +302,15 @@ def test_jobs_change_nothing(data: pd.DataFrame) -> None:
     ]
     pd.testing.assert_frame_equal(*frames, check_exact=True)
     assert np.isfinite(frames[0].loc["x", "conf_low"])
+
+
+def test_there_is_no_test_of_0(data: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("y ~ x*z", data, LinearRegression())
+    found = learner.fit(pi.HalfSampling(5, pairs=5), seed=1).h_statistic()
+    assert found.pvalues.isna().all()
+    assert "No test of 0" in words(found)
+    with pytest.raises(InferenceError, match="H² has no test of 0"):
+        found.null_variance_test()
 
 
 @pytest.mark.parametrize(

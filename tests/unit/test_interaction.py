@@ -13,6 +13,7 @@ from sklearn.linear_model import LinearRegression
 import pyinterp as pi
 from pyinterp.errors import OptionError
 from pyinterp.estimands.interaction import surface_interaction
+from pyinterp.simulation import friedman1
 
 DATA = Path(__file__).parents[1] / "reference" / "data"
 LM_FRIEDMAN = "y ~ x1*x2 + x3 + I(x3**2) + x4 + x5 + I(x1**2) + x6 + x7 + x8 + x9 + x10"
@@ -67,6 +68,17 @@ def test_vint_of_a_product_is_the_product_of_the_sds() -> None:
     assert found.params["a:b"] == pytest.approx(sd["a"] * sd["b"], rel=EXACT)
     assert (found.params[["a:c", "b:c"]] == 0).all()
     assert "No interval for a:b, a:c, b:c: the same in every row." in words(found)
+
+
+def test_greenwells_function_interacts_in_x1_and_x2_only() -> None:
+    """Section 4: f(x1, x2) = 10 sin(pi x1 x2) + 55/6; the others are additive."""
+    process, at = friedman1(), np.linspace(0, 1, 6)
+    model = pi.FittedModel(process.f, process.draw(30, 1)[list(process.features)])
+    found = model.vint(FIVE, grid=dict.fromkeys(FIVE, at)).params
+    table = 10 * np.sin(np.pi * np.outer(at, at))
+    expected = table.std(axis=1, ddof=1).std(ddof=1)  # symmetric: both directions alike
+    assert found["x1:x2"] == pytest.approx(expected, rel=EXACT)
+    assert (found.drop("x1:x2") == 0).all()
 
 
 def crossing() -> tuple[pi.FittedModel, pd.DataFrame]:

@@ -400,6 +400,11 @@ class TestCompare:
         assert "DecisionTreeRegressor" in text
         number = number_format(*(np.asarray(r.params) for r in (fitted.pfi(), tree.pfi("a"))))
         assert number % fitted.pfi().params["a"] + "***" in text
+        # Numbers of another estimand have digits of their own.
+        mixed = str(pi.summary_col([fitted.pfi(), tree.native_importance()]))
+        shares = tree.native_importance()
+        own = number_format(np.asarray(shares.params), np.asarray(shares.bse))
+        assert own % shares.params.max() in mixed
         assert r"\begin{tabular}" in pi.summary_col([fitted.pfi()]).as_latex()
         with pytest.raises(OptionError, match=r"such as res\.pfi"):
             pi.summary_col([fitted])
