@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from r_bridge.conversion import RCode
     from r_bridge.errors import RCallError, RMissingError, RThreadError, RWarning
     from r_bridge.h_statistics import hstats
+    from r_bridge.importance import vi_firm, vi_permute, vint
     from r_bridge.learner import RLearner
     from r_bridge.model import RModel
     from r_bridge.partial_dependence import partial
-    from r_bridge.importance import vi_firm, vi_permute, vint
 
 __all__ = [
     "RCallError",
