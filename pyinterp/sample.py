@@ -47,8 +47,8 @@ class Response:
         """Return the response with its name and, if it is categorical, its classes in order."""
         if self.classes is None:
             return pd.Series(values, name=self.name)
-        codes = values.astype(np.intp)
-        return pd.Series(pd.Categorical.from_codes(codes, list(self.classes)), name=self.name)
+        labels = pd.Categorical.from_codes(values.astype(np.intp), pd.Index(self.classes))
+        return pd.Series(labels, name=self.name)
 
 
 @dataclass(frozen=True, kw_only=True)

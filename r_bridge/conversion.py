@@ -55,31 +55,17 @@ class RCode:
 def to_r(value: Any, r: R) -> Any:
     """Return the value as an object of R."""
     interface = r.interface
-    if value is None:
-        return interface.NULL
-    if isinstance(value, interface.sexp.Sexp):
-        return value
+    if value is None or isinstance(value, interface.sexp.Sexp):
+        return interface.NULL if value is None else value
     if isinstance(value, RCode):
         return r.helpers["code_of"](interface.StrSexpVector([value.text]))
     if isinstance(value, pd.DataFrame):
         return _frame_to_r(value, r)
     if isinstance(value, Mapping):
         return _list_to_r(list(value.values()), [str(k) for k in value], r)
-    if isinstance(value, str | numbers.Real | np.bool_):
-        return _column_to_r(pd.Series([value]), r, "a value")
-    if isinstance(value, pd.Series | pd.Categorical | pd.Index):
-        return _column_to_r(pd.Series(value), r, "values")
-    if isinstance(value, np.ndarray):
-        return _array_to_r(value, r)
-    if isinstance(value, list | tuple | range):
-        items = list(value)
-        if items and all(isinstance(v, str | numbers.Real | np.bool_) for v in items):
-            return _column_to_r(pd.Series(items), r, "values")
-        return _list_to_r(items, None, r)
-    raise OptionError(
-        "R can be given numbers, strings, lists, mappings, arrays, data frames and "
-        f"`r_bridge.RCode`, not {type(value).__name__}."
-    )
+    if isinstance(value, list | tuple | range) and not (value and all(map(_is_plain, value))):
+        return _list_to_r(list(value), None, r)
+    return _vector_to_r(value, r)
 
 
 def from_r(value: Any, r: R) -> Any:
@@ -125,6 +111,24 @@ def _list_to_r(values: list[Any], names: list[str] | None, r: R) -> Any:
     return listed
 
 
+def _is_plain(value: object) -> bool:
+    return isinstance(value, str | numbers.Real | np.bool_)
+
+
+def _vector_to_r(value: Any, r: R) -> Any:
+    """Return one value, or values of one kind."""
+    if isinstance(value, np.ndarray):
+        return _array_to_r(value, r)
+    if _is_plain(value):
+        return _column_to_r(pd.Series([value]), r, "a value")
+    if isinstance(value, pd.Series | pd.Categorical | pd.Index | list | tuple | range):
+        return _column_to_r(pd.Series(value), r, "values")
+    raise OptionError(
+        "R can be given numbers, strings, lists, mappings, arrays, data frames and "
+        f"`r_bridge.RCode`, not {type(value).__name__}."
+    )
+
+
 def _array_to_r(values: npt.NDArray[Any], r: R) -> Any:
     column = _column_to_r(pd.Series(values.ravel(order="F")), r, "values")
     if values.ndim <= 1:
@@ -139,9 +143,7 @@ def _column_to_r(column: pd.Series[Any], r: R, what: str) -> Any:
         levels = [str(level) for level in dtype.categories]
         positions = column.cat.codes.to_numpy().astype(np.int64)
         codes = _integers(positions + 1, positions < 0, r)
-        return r.helpers["factor_of"](
-            codes, r.interface.StrSexpVector(levels), bool(dtype.ordered)
-        )
+        return r.helpers["factor_of"](codes, r.interface.StrSexpVector(levels), bool(dtype.ordered))
     missing = column.isna().to_numpy(dtype=bool)
     present = column[~missing]
     if pd.api.types.is_object_dtype(dtype) and len(present):  # by what it holds
@@ -154,8 +156,8 @@ def _column_to_r(column: pd.Series[Any], r: R, what: str) -> Any:
     if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
         return _reals(_filled(column, present, missing, NA_REAL), r)
     if {type(v) for v in present} <= {str, np.str_}:
-        codes, levels = pd.factorize(column)
-        texts = r.interface.StrSexpVector([str(level) for level in levels])
+        codes, distinct = pd.factorize(column)
+        texts = r.interface.StrSexpVector([str(text) for text in distinct])
         return r.interface.baseenv["["](texts, _integers(codes + 1, missing, r))
     raise DataError(
         f"R can be given numbers, booleans, strings and categories, but {what} has dtype "
@@ -182,11 +184,11 @@ def _integers(
 ) -> Any:
     whole = np.where(missing, NA_INTEGER, values).astype(np.int32)
     kind = r.interface.BoolSexpVector if logical else r.interface.IntSexpVector
-    return kind.from_memoryview(memoryview(whole))
+    return kind.from_memoryview(whole.data)
 
 
 def _reals(values: npt.NDArray[np.float64], r: R) -> Any:
-    return r.interface.FloatSexpVector.from_memoryview(memoryview(np.ascontiguousarray(values)))
+    return r.interface.FloatSexpVector.from_memoryview(np.ascontiguousarray(values).data)
 
 
 def _column_from_r(value: Any, r: R) -> Any:
@@ -200,11 +202,13 @@ def _column_from_r(value: Any, r: R) -> Any:
         if levels is not None:
             return pd.Categorical.from_codes(
                 np.where(missing, -1, whole - 1),
-                categories=text_from_r(levels),
+                categories=pd.Index(text_from_r(levels)),
                 ordered="ordered" in tuple(value.rclass),
             )
         if isinstance(value, interface.BoolSexpVector):
-            return np.where(missing, None, whole.astype(bool)) if missing.any() else whole == 1
+            logical = (whole == 1).astype(object if missing.any() else bool)
+            logical[missing] = None
+            return logical
         return np.where(missing, np.nan, whole) if missing.any() else whole.astype(np.int64)
     if isinstance(value, interface.StrSexpVector):
         absent = interface.NA_Character

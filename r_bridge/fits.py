@@ -102,8 +102,7 @@ def levels_in(rows: pd.DataFrame) -> dict[str, list[Any]]:
         else sorted(column.dropna().unique())
         for name, column in rows.items()
         if isinstance(column.dtype, pd.CategoricalDtype | pd.StringDtype)
-        or column.dtype == object
-        and not _logical(column)
+        or (column.dtype == object and not _logical(column))
     }
 
 

@@ -105,8 +105,8 @@ def vi_permute(
         The response, or the name of its column in `data`; by default the response that a
         `FittedModel` or a learner's results bring along.
     metric : str, RCode or callable
-        A metric of vip ("rmse", "mae", "rsq", "roc_auc", "logloss", ...), or a function of truth and
-        estimate, which needs `smaller_is_better`.
+        A metric of vip ("rmse", "mae", "rsq", "roc_auc", "logloss", ...), or a function of truth
+        and estimate, which needs `smaller_is_better`.
     smaller_is_better : bool, optional
         For a metric that is a function.
     type : {"difference", "ratio"}
@@ -128,8 +128,8 @@ def vi_permute(
     Returns
     -------
     pandas.DataFrame
-        ``Variable``, ``Importance`` and, if `nsim` is above 1, ``StDev`` over permutations, which is
-        Monte Carlo error and no standard error.
+        ``Variable``, ``Importance`` and, if `nsim` is above 1, ``StDev`` over permutations, which
+        is Monte Carlo error and no standard error.
     """
     need("vip", "`r_bridge.vi_permute`")
     frame = None if data is None else as_frame(data)

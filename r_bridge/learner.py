@@ -48,8 +48,8 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         In R's language, ``"y ~ s(x1) + x2"``, its response a name or left out (``"~ s(x1) + x2"``).
         By default the response on all variables.
     classifier : bool, optional
-        Whether it predicts classes. None lets `pyinterp.Learner` see what the response is; elsewhere
-        it means a regression.
+        Whether it predicts classes. None lets `pyinterp.Learner` see what the response is;
+        elsewhere it means a regression.
     predict_args : mapping, optional
         Arguments of R's `predict`, in place of those known for the class of the fit.
     random_state : int, RandomState or None
@@ -147,7 +147,9 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         arguments = self._r_arguments()
         values = self._response(y, arguments)
         if len(values) != len(frame):
-            raise DataError(f"`y` must have {len(frame)} values, one per row; it has {len(values)}.")
+            raise DataError(
+                f"`y` must have {len(frame)} values, one per row; it has {len(values)}."
+            )
         data = aligned(frame, self._levels)
         data[name] = values
         console: list[str] = []
@@ -193,9 +195,7 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         return tags
 
-    def _predicted(
-        self, X: pd.DataFrame | npt.ArrayLike, classes: list[str] | None
-    ) -> FloatArray:
+    def _predicted(self, X: pd.DataFrame | npt.ArrayLike, classes: list[str] | None) -> FloatArray:
         check_is_fitted(self, "fit_")
         frame = as_frame(X, "X")
         names = getattr(self, "feature_names_in_", None)
@@ -228,7 +228,8 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
             if gbm:
                 arguments.setdefault("distribution", "gaussian")
             return _numbers(y, self.function)
-        values = pd.Categorical(y).remove_unused_categories()
+        values = pd.Series(y).astype("category").cat.remove_unused_categories().cat
+        codes = values.codes.to_numpy()
         self.classes_ = np.array(values.categories.tolist())
         k = len(self.classes_)
         if k < 2:
@@ -245,8 +246,8 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         if gbm:
             arguments.setdefault("distribution", "bernoulli" if k == 2 else "multinomial")
             if k == 2 and arguments["distribution"] != "multinomial":
-                return values.codes.astype(np.int64)
-        return pd.Categorical.from_codes(values.codes, [str(c) for c in self.classes_])
+                return codes.astype(np.int64)
+        return pd.Categorical.from_codes(codes, pd.Index([str(c) for c in self.classes_]))
 
     def _seed(self) -> int | None:
         state = self.random_state
@@ -255,9 +256,7 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         return int(check_random_state(state).randint(2**31 - 1))
 
 
-def _formula(
-    formula: str | None, frame: pd.DataFrame, y: npt.ArrayLike
-) -> tuple[str, str]:
+def _formula(formula: str | None, frame: pd.DataFrame, y: npt.ArrayLike) -> tuple[str, str]:
     """Return the response's name in R, and the formula."""
     left, tilde, right = (formula or "~").partition("~")
     if not tilde:
@@ -267,8 +266,8 @@ def _formula(
     name = left.strip().strip("`")
     if name and not name.replace(".", "_").isidentifier() and f"`{name}`" != left.strip():
         raise OptionError(
-            f"The response of `formula` must be a name, not {name!r}: transform `y` before fitting, "
-            "so that predictions are on its scale."
+            f"The response of `formula` must be a name, not {name!r}: transform `y` before "
+            "fitting, so that predictions are on its scale."
         )
     if name in frame:
         raise OptionError(f"The response `{name}` of `formula` is also a variable.")
@@ -281,10 +280,10 @@ def _formula(
 
 
 def _numbers(y: npt.ArrayLike, function: str) -> FloatArray:
-    values = pd.Series(y) if not isinstance(y, pd.Series) else y
+    values = pd.Series(y)
     if not pd.api.types.is_numeric_dtype(values):
         raise DataError(
             f"The response has dtype {values.dtype}: say that it is classes, by "
             f'`RLearner("{function}", classifier=True)`.'
         )
-    return values.to_numpy(dtype=np.float64)
+    return np.asarray(values, dtype=np.float64)

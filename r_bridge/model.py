@@ -34,8 +34,8 @@ class RModel:
         (a `Path`, or a string that ends in ".rds"), or rpy2's view of a model.
     classes : sequence, optional
         The classes whose probabilities it predicts, in R's order and as `y` has them. By default
-        R's, where the class of model is known: those of a factor are strings, those of numbers are 0
-        and 1.
+        R's, where the class of model is known: those of a factor are strings, those of numbers are
+        0 and 1.
     feature_names : sequence of str, optional
         The variables; by default those of the model's formula.
     predict_args : mapping, optional

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-
 from r_bridge.conversion import from_r, text_from_r, to_r
 from r_bridge.errors import RCallError, RThreadError, RWarning
 from r_bridge.interrupts import Interrupts
@@ -225,5 +224,3 @@ def _console(r: R, kept: list[str] | None) -> Iterator[None]:
         yield
     finally:
         callbacks.consolewrite_print, callbacks.consolewrite_warnerror = former
-
-

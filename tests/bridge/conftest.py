@@ -66,7 +66,7 @@ def debian(r: Callable[[str], Any]) -> Callable[..., None]:
 
 @pytest.fixture(scope="session")
 def rows() -> pd.DataFrame:
-    """120 rows: response `y`, numbers, an integer, strings and a factor not in alphabetical order."""
+    """120 rows: response `y`, numbers, an integer, strings, a factor in an order of its own."""
     rng = np.random.default_rng(6)
     n = 120
     f = pd.Categorical(rng.choice(["low", "mid", "high"], n), categories=["low", "mid", "high"])
@@ -95,7 +95,12 @@ def run() -> Callable[..., subprocess.CompletedProcess[str]]:
             if value is None:
                 env.pop(name, None)
         return subprocess.run(  # noqa: S603 - our own code
-            [sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=120
+            [sys.executable, "-c", code],
+            check=False,
+            capture_output=True,
+            text=True,
+            env=env,
+            timeout=120,
         )
 
     return run

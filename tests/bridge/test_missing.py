@@ -51,7 +51,7 @@ def test_rpy2_is_absent(run: Run, tmp_path: Path) -> None:
     first, second = sentences(run(START, before=gone))
     assert first == second
     assert first == (
-        '`r_bridge` needs rpy2, which is not installed; install it with pip install '
+        "`r_bridge` needs rpy2, which is not installed; install it with pip install "
         '"pyinterp-stats[r]".'
     )
 

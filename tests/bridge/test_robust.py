@@ -108,7 +108,9 @@ except RWarning as warning:
     print("raised:", warning)
 """
     found = lines(run(BEGIN + code))
-    assert found[0] == str([("RWarning", m) for m in ("twice", "twice?", "NAs introduced by coercion")])
+    assert found[0] == str(
+        [("RWarning", m) for m in ("twice", "twice?", "NAs introduced by coercion")]
+    )
     assert found[1] == "['<string>', '<string>', '<string>'] NA_integer_"
     assert found[2].startswith("raised: NAs introduced by coercion")
 
@@ -289,5 +291,3 @@ print(model.predict(rows[:2]).round(6))
     done = run(BEGIN + code)
     assert lines(done) == ["[1. 2.]"]
     assert done.stderr == ""
-
-

@@ -1,0 +1,362 @@
+"""Learners of R: the numbers of R's own calls, in the form of scikit-learn's estimators."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+
+import pyinterp as pi
+from pyinterp.errors import DataError, OptionError, PredictionError, RefitError
+from r_bridge import RCallError, RCode, RLearner, RWarning
+from r_bridge.conversion import to_r
+from r_bridge.session import SESSION
+
+V = ["x1", "x2", "k", "f", "s"]
+REGRESSIONS: dict[str, tuple[dict[str, Any], str]] = {
+    "randomForest::randomForest": ({"ntree": 20, "keep_inbag": True}, "predict(fit, d)"),
+    "rpart::rpart": ({"cp": 0.001}, "predict(fit, d)"),
+    "ranger::ranger": ({"num_trees": 20, "num.threads": 1}, "predict(fit, d)$predictions"),
+    "gbm::gbm": ({"n_trees": 20}, "predict(fit, d, n.trees = 20)"),
+    "nnet::nnet": ({"size": 2, "linout": True, "trace": False}, "predict(fit, d)[, 1]"),
+    "stats::lm": ({}, "predict(fit, d)"),
+    "stats::glm": (
+        {"family": RCode("quasipoisson(link = 'log')")},
+        "predict(fit, d, type = 'response')",
+    ),
+    "mgcv::gam": ({"formula": "y ~ s(x1) + x2 + f", "method": "REML"}, "predict(fit, d)"),
+}
+ARGUMENTS = {
+    "randomForest::randomForest": "ntree = 20, keep.inbag = TRUE",
+    "rpart::rpart": "cp = 0.001",
+    "ranger::ranger": "num.trees = 20, num.threads = 1",
+    "gbm::gbm": "n.trees = 20, distribution = 'gaussian'",
+    "nnet::nnet": "size = 2, linout = TRUE, trace = FALSE",
+    "stats::lm": "",
+    "stats::glm": "family = quasipoisson(link = 'log')",
+    "mgcv::gam": "method = 'REML'",
+}
+CLASSIFIERS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "randomForest::randomForest": ({"ntree": 20}, "ntree = 20", "predict(fit, d, type='prob')"),
+    "rpart::rpart": ({}, "", "predict(fit, d)"),
+    "ranger::ranger": (
+        {"num_trees": 20},
+        "num.trees = 20, probability = TRUE",
+        "predict(fit, d)$predictions[, c('yes', 'no')]",
+    ),
+    "gbm::gbm": (
+        {"n_trees": 20},
+        "n.trees = 20, distribution = 'bernoulli'",
+        "{p <- predict(fit, d, n.trees = 20, type = 'response'); cbind(1 - p, p)}",
+    ),
+    "nnet::nnet": (
+        {"size": 2, "trace": False},
+        "size = 2, trace = FALSE",
+        "{p <- predict(fit, d)[, 1]; cbind(1 - p, p)}",
+    ),
+    "nnet::multinom": (
+        {"trace": False},
+        "trace = FALSE",
+        "{p <- predict(fit, d, type = 'probs'); cbind(1 - p, p)}",
+    ),
+    "stats::glm": (
+        {},
+        "family = binomial",
+        "{p <- predict(fit, d, type = 'response'); cbind(1 - p, p)}",
+    ),
+    "mgcv::gam": (
+        {"formula": "~ s(x1) + x2 + f"},
+        "family = binomial",
+        "{p <- predict(fit, d, type = 'response'); cbind(1 - p, p)}",
+    ),
+}
+
+pytestmark = pytest.mark.usefixtures("r")
+
+
+@pytest.fixture
+def in_r(r: Callable[[str], Any], rows: pd.DataFrame) -> Callable[..., Any]:
+    """Fit and predict in R, without the bridge's learners."""
+
+    def compute(function: str, formula: str, arguments: str, predict: str, data: Any) -> Any:
+        code = f"""function(d) {{
+          old <- if (exists(".Random.seed", globalenv())) get(".Random.seed", globalenv())
+          set.seed(7)
+          fit <- {function}({formula}, data = d{", " if arguments else ""}{arguments})
+          if (!is.null(old)) assign(".Random.seed", old, globalenv())
+          unname(as.matrix({predict}))
+        }}"""
+        loaded = ("randomForest", "ranger", "gbm", "nnet", "mgcv", "rpart")
+        for package in loaded:
+            SESSION.call("loadNamespace", package)
+        value = SESSION.call(code, data, console=[])
+        return np.array(value.memoryview())
+
+    return compute
+
+
+def for_r(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with strings as factors, as R's users have them."""
+    return rows.assign(s=pd.Categorical(rows["s"]))
+
+
+@pytest.mark.parametrize("function", REGRESSIONS)
+def test_a_regression_predicts_what_r_predicts(
+    function: str, rows: pd.DataFrame, in_r: Callable[..., Any], debian: Callable[..., None]
+) -> None:
+    debian(function.partition("::")[0])
+    arguments, predict = REGRESSIONS[function]
+    y = np.exp(rows["y"] / 4)  # positive
+    learner = clone(RLearner(function, random_state=7, **arguments)).fit(rows[V], y)
+    formula = str(arguments.get("formula", "y ~ x1 + x2 + k + f + s"))
+    data = for_r(rows[V]).assign(y=y)
+    expected = in_r(function, formula, ARGUMENTS[function], predict, data)[:, 0]
+    assert is_regressor(learner)
+    np.testing.assert_array_equal(learner.predict(rows[V]), expected)
+    again = pickle.loads(pickle.dumps(learner))  # noqa: S301 - our own bytes
+    np.testing.assert_array_equal(again.predict(rows[V]), expected)
+    assert learner.predict(rows[V][:1]).shape == (1,)
+    assert np.isfinite(learner.score(rows[V], y))
+
+
+@pytest.mark.parametrize("function", CLASSIFIERS)
+def test_a_classifier_predicts_what_r_predicts(
+    function: str, rows: pd.DataFrame, in_r: Callable[..., Any], debian: Callable[..., None]
+) -> None:
+    debian(function.partition("::")[0])
+    given, arguments, predict = CLASSIFIERS[function]
+    classes = pd.Categorical(rows["c"], categories=["yes", "no"])  # not in alphabetical order
+    learner = RLearner(function, classifier=True, random_state=7, **given)
+    assert is_classifier(learner)
+    learner = clone(learner).fit(rows[V], classes)
+    assert learner.classes_.tolist() == ["yes", "no"]
+    y = pd.Series(classes.codes.astype(int) if function == "gbm::gbm" else classes)
+    formula = "y " + str(given.get("formula", "~ x1 + x2 + k + f + s"))
+    expected = in_r(function, formula, arguments, predict, for_r(rows[V]).assign(y=y))
+    found = learner.predict_proba(rows[V])
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
+    assert set(learner.predict(rows[V])) <= {"yes", "no"}
+    assert (learner.predict(rows[V]) == learner.classes_[found.argmax(axis=1)]).all()
+    assert learner.predict_proba(rows[V][:1]).shape == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "function", ["randomForest::randomForest", "rpart::rpart", "ranger::ranger", "nnet::multinom"]
+)
+def test_three_classes(function: str, rows: pd.DataFrame, debian: Callable[..., None]) -> None:
+    debian(function.partition("::")[0])
+    y = np.digitize(rows["y"], [0.7, 1.6])
+    options = {"nnet::multinom": {"trace": False}}.get(function, {})
+    learner = RLearner(function, classifier=True, random_state=1, **options).fit(rows[V], y)
+    found = learner.predict_proba(rows[V])
+    assert learner.classes_.tolist() == [0, 1, 2]
+    assert found.shape == (len(rows), 3)
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12)
+    assert learner.score(rows[V], y) > 0.5
+    assert learner.predict_proba(rows[V][:1]).shape == (1, 3)
+
+
+def test_gbm_of_three_classes_warns_as_r_does(
+    rows: pd.DataFrame, debian: Callable[..., None]
+) -> None:
+    debian("gbm")
+    y = np.digitize(rows["y"], [0.7, 1.6])
+    learner = RLearner("gbm::gbm", classifier=True, n_trees=10, random_state=1)
+    with pytest.warns(RWarning, match="ill-advised"):
+        learner.fit(rows[V], y)
+    assert learner.predict_proba(rows[V]).shape == (len(rows), 3)
+
+
+def test_factors_keep_their_levels_and_their_order(rows: pd.DataFrame) -> None:
+    learner = RLearner("stats::lm").fit(rows[["f", "s"]], rows["y"])
+    names = list(SESSION.call("function(fit) names(coef(fit))", learner.fit_.value))
+    assert names == ["(Intercept)", "fmid", "fhigh", "sb"]
+    one = rows[["f", "s"]][rows["f"] == "high"][:3]
+    narrowed = one.assign(f=one["f"].cat.remove_unused_categories(), s=one["s"].astype("category"))
+    np.testing.assert_array_equal(learner.predict(narrowed), learner.predict(one))
+    np.testing.assert_array_equal(learner.predict(one.astype(str)), learner.predict(one))
+
+
+def test_a_level_that_training_has_not_seen_is_an_error_of_r(
+    rows: pd.DataFrame, debian: Callable[..., None]
+) -> None:
+    learner = RLearner("stats::lm").fit(rows[["f", "s"]], rows["y"])
+    with pytest.raises(RCallError, match=r"factor `?s`? has new level"):
+        learner.predict(pd.DataFrame({"f": ["low"], "s": ["z"]}))
+    debian("randomForest")
+    forest = RLearner("randomForest::randomForest", ntree=5).fit(rows[["f", "s"]], rows["y"])
+    with pytest.raises(RCallError, match=r"[Nn]ew factor levels"):
+        forest.predict(pd.DataFrame({"f": ["low"], "s": ["z"]}))
+
+
+def test_parameters_are_those_of_an_estimator() -> None:
+    learner = RLearner("gbm::gbm", n_trees=5, **{"bag.fraction": 0.7})
+    assert learner.get_params() == {
+        "function": "gbm::gbm",
+        "formula": None,
+        "classifier": None,
+        "predict_args": None,
+        "random_state": None,
+        "n_trees": 5,
+        "bag.fraction": 0.7,
+    }
+    copy = clone(learner).set_params(n_trees=9, random_state=1, shrinkage=0.2)
+    assert copy.get_params()["n_trees"] == 9
+    assert (copy.random_state, copy.arguments["shrinkage"]) == (1, 0.2)
+    assert learner.arguments["n_trees"] == 5
+    assert "n_trees=5" in repr(learner)
+    assert not hasattr(learner, "predict_proba")
+    assert hasattr(learner.set_params(classifier=True), "predict_proba")
+
+
+def test_arguments_with_dots_may_be_written_with_underscores(
+    rows: pd.DataFrame, debian: Callable[..., None]
+) -> None:
+    debian("gbm", "ranger", "randomForest")
+    r = SESSION.r
+    for function, given, expected in [
+        ("gbm::gbm", ["n_trees", "interaction.depth"], ["n.trees", "interaction.depth"]),
+        ("ranger::ranger", ["num_trees", "min_node_size"], ["num.trees", "min.node.size"]),
+        ("randomForest::randomForest", ["keep_forest", "ntree"], ["keep.forest", "ntree"]),
+        ("stats::lm", ["model", "no_such"], ["model", "no_such"]),
+    ]:
+        found = SESSION.call("argument_names", function, to_r(given, r))
+        assert list(found) == expected
+    control = RLearner("rpart::rpart", control={"maxdepth": 1, "cp": 0.0}).fit(rows[V], rows["y"])
+    assert len(np.unique(control.predict(rows[V]))) == 2
+
+
+def test_seeds(rows: pd.DataFrame, debian: Callable[..., None]) -> None:
+    debian("randomForest")
+
+    def fitted(state: Any) -> Any:
+        learner = RLearner("randomForest::randomForest", ntree=5, random_state=state)
+        return learner.fit(rows[V], rows["y"]).predict(rows[V])
+
+    assert (fitted(3) == fitted(3)).all()
+    assert (fitted(3) != fitted(4)).any()
+    assert (fitted(np.random.RandomState(3)) == fitted(np.random.RandomState(3))).all()
+    SESSION.call("set.seed", 5)
+    first, second = fitted(None), fitted(None)
+    SESSION.call("set.seed", 5)
+    assert (fitted(None) == first).all()
+    assert (first != second).any()
+
+
+def test_what_r_prints_is_kept(rows: pd.DataFrame, capfd: pytest.CaptureFixture[str]) -> None:
+    learner = RLearner("nnet::nnet", size=1, linout=True, random_state=1).fit(
+        rows[["x1"]], rows["y"]
+    )
+    assert learner.console_.startswith("# weights:")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_formulas(rows: pd.DataFrame) -> None:
+    x, y = rows[["x1", "x2"]], rows["y"]
+    plain = RLearner("stats::lm").fit(x, y).predict(x)
+    for formula in (
+        "y ~ x1 + x2",
+        "~ .",
+        "anything ~ x1 + x2",
+        "`the y` ~ .",
+        "y ~ I(x1 * 2) + x2",
+    ):
+        np.testing.assert_allclose(
+            RLearner("stats::lm", formula=formula).fit(x, y).predict(x), plain
+        )
+    strange = x.set_axis(["a b", "y"], axis=1)
+    np.testing.assert_allclose(RLearner("stats::lm").fit(strange, y).predict(strange), plain)
+    array = RLearner("stats::lm").fit(x.to_numpy(), y.to_numpy())
+    np.testing.assert_allclose(array.predict(x.to_numpy()), plain)
+    for wrong, message in [
+        ("x1 + x2", "must be a formula of R"),
+        ("log(y) ~ x1", "must be a name"),
+        ("x1 ~ x2", "also a variable"),
+    ]:
+        with pytest.raises(OptionError, match=message):
+            RLearner("stats::lm", formula=wrong).fit(x, y)
+    with pytest.raises(RCallError, match="unexpected"):
+        RLearner("stats::lm", formula="y ~ x1 +* x2").fit(x, y)
+
+
+def test_bad_input_is_said(rows: pd.DataFrame) -> None:
+    x, y = rows[["x1", "x2"]], rows["y"]
+    with pytest.raises(DataError, match="classifier=True"):
+        RLearner("stats::lm").fit(x, rows["c"])
+    with pytest.raises(DataError, match="models two classes, but the response has 5"):
+        RLearner("stats::glm", classifier=True).fit(x, rows["k"])
+    with pytest.raises(DataError, match="needs two classes or more"):
+        RLearner("stats::glm", classifier=True).fit(x, np.ones(len(x)))
+    with pytest.raises(DataError, match="must have 120 values"):
+        RLearner("stats::lm").fit(x, y[:-1])
+    fitted = RLearner("stats::lm").fit(x, y)
+    with pytest.raises(DataError, match="must have the variable `x2`"):
+        fitted.predict(x[["x1"]])
+    with pytest.raises(DataError, match="must have 2 columns"):
+        fitted.predict(x[["x1"]].to_numpy())
+    with pytest.raises(RCallError, match="could not find function"):
+        RLearner("no_such_function").fit(x, y)
+
+
+def test_a_package_that_is_not_known_is_asked_for_responses(rows: pd.DataFrame) -> None:
+    x, y = rows[["x1"]], rows["y"]
+    test = RLearner("stats::t.test").fit(rows[["s"]], y)
+    with pytest.raises(RCallError, match=r"class htest failed with .*; pass its .* `predict_args`"):
+        test.predict(rows[["s"]])
+    line = RLearner("stats::loess", formula="y ~ x1", predict_args={"se": False}).fit(x, y)
+    assert line.predict(x).shape == (len(x),)
+    with pytest.raises(RCallError, match="must give 120 numbers"):
+        RLearner("stats::lm", predict_args={"type": "terms"}).fit(rows[["x1", "x2"]], y).predict(
+            rows[["x1", "x2"]]
+        )
+
+
+def test_learners_hand_over_frames_and_see_what_the_response_is(
+    rows: pd.DataFrame, debian: Callable[..., None]
+) -> None:
+    debian("randomForest")
+    forest = RLearner("randomForest::randomForest", ntree=10)
+    data = rows.assign(c=pd.Categorical(rows["c"], categories=["yes", "no"]))
+    learner = pi.Learner.from_formula("c ~ x1 + f + s", data, forest)
+    assert learner.exog_names == ["x1", "f", "s"]
+    res = learner.fit(pi.Subsampling(2), seed=1, progress=False)
+    assert res.refits[0].predictor.classes == ("yes", "no")
+    assert res.refits[0].predictor.estimator.classes_.tolist() == ["yes", "no"]
+    assert forest.classifier is None
+    numeric = pi.Learner.from_formula("y ~ x1 + f", data, forest)
+    assert not is_classifier(numeric.estimator)
+    matrix = pi.Learner.from_formula("y ~ x1 + f", data, forest, design="matrix")
+    assert matrix.exog_names == ["f[T.mid]", "f[T.high]", "x1"]
+    with pytest.raises(DataError, match="is a regressor"):
+        pi.Learner.from_formula("c ~ x1", data, forest.set_params(classifier=False))
+
+
+def test_refits_in_processes_are_the_same(rows: pd.DataFrame) -> None:
+    gam = RLearner("mgcv::gam", formula="y ~ s(x1, k = 5) + x2 + f")
+    learner = pi.Learner.from_formula("y ~ x1 + x2 + f", rows, gam)
+    here = learner.fit(pi.Subsampling(3), seed=1, progress=False)
+    with joblib.parallel_config("loky"):
+        there = learner.fit(pi.Subsampling(3), seed=1, n_jobs=2, progress=False)
+    ours, theirs = here.pfi(), there.pfi()  # with threads asked for, by one thread
+    pd.testing.assert_series_equal(ours.params, theirs.params)
+    with joblib.parallel_config("threading"), pytest.raises(RefitError, match="RThreadError"):
+        learner.fit(pi.Subsampling(3), seed=1, n_jobs=2, progress=False)
+
+
+def test_an_error_of_r_in_a_refit_says_so(rows: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("y ~ x1", rows, RLearner("stats::lm", formula="y ~ nope"))
+    with (
+        joblib.parallel_config("loky"),
+        pytest.raises(RefitError, match="object 'nope' not found") as caught,
+    ):
+        learner.fit(pi.Subsampling(2), seed=1, n_jobs=2, progress=False)
+    assert isinstance(caught.value.__cause__, RCallError)
+    fitted = RLearner("stats::lm").fit(rows[["s"]], rows["y"])
+    with pytest.raises(PredictionError, match="has new level"):
+        pi.FittedModel(fitted, rows[["s"]].assign(s="z")).pd("s", grid=["z"])

@@ -1,0 +1,372 @@
+"""The same question in both languages, on the same model: the answers are the same.
+
+Tolerances: means of the same predictions differ by rounding alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+import pyinterp as pi
+import r_bridge
+from pyinterp.errors import DataError, OptionError
+from r_bridge import RCode, RLearner, RModel, RWarning
+from r_bridge.conversion import frame_from_r, from_r
+from r_bridge.handed import hand_over
+from r_bridge.session import SESSION
+
+TOLERANCE = 1e-10
+V = ["x1", "x2", "k", "f"]
+
+pytestmark = pytest.mark.usefixtures("r")
+
+
+@pytest.fixture
+def in_r(r: Callable[[str], Any], rows: pd.DataFrame) -> Callable[[str], Any]:
+    """Define variables in R's global environment, where `d` holds the rows."""
+    data = rows[[*V, "y"]].assign(c=pd.Categorical(rows["c"], categories=["yes", "no"]))
+    SESSION.call("assign", "d", data, envir=RCode("globalenv()"))
+    return lambda code: SESSION.call(f"function() evalq({{ {code} }}, globalenv())", console=[])
+
+
+def curve(code: str, in_r: Callable[[str], Any]) -> pd.DataFrame:
+    return frame_from_r(in_r(f"as.data.frame({code})"), SESSION.r)
+
+
+def ours(model: Any, rows: pd.DataFrame, feature: str, grid: Any) -> np.ndarray[Any, Any]:
+    fitted = pi.FittedModel(model, rows[V], rows["y"])
+    return fitted.pd(feature, grid=list(grid)).params.to_numpy()
+
+
+@pytest.mark.parametrize("feature", V)
+def test_pd_of_a_random_forest_is_that_of_partial_plot(
+    feature: str, rows: pd.DataFrame, in_r: Callable[[str], Any], debian: Callable[..., None]
+) -> None:
+    debian("randomForest")
+    in_r("set.seed(1); rf <- randomForest::randomForest(y ~ x1 + x2 + k + f, d, ntree = 30)")
+    drawn = curve(f"randomForest::partialPlot(rf, d, '{feature}', plot = FALSE)", in_r)
+    found = ours(RModel("rf"), rows, feature, drawn["x"])
+    np.testing.assert_allclose(found, drawn["y"], rtol=0, atol=TOLERANCE)
+
+
+def test_pd_of_a_forest_of_classes_is_that_of_partial_plot(
+    rows: pd.DataFrame, in_r: Callable[[str], Any], debian: Callable[..., None]
+) -> None:
+    """partialPlot shows centered logits, with probabilities of 0 put to machine epsilon."""
+    debian("randomForest")
+    in_r("set.seed(1); rfc <- randomForest::randomForest(c ~ x1 + x2 + k + f, d, ntree = 30)")
+    drawn = curve("randomForest::partialPlot(rfc, d, 'x1', 'no', plot = FALSE)", in_r)
+    model = RModel("rfc")
+    assert model.classes_.tolist() == ["yes", "no"]
+
+    def centered(frame: pd.DataFrame) -> Any:
+        logs = np.log(np.maximum(model.predict_proba(frame), np.finfo(float).eps))
+        return logs[:, 1] - logs.mean(axis=1)
+
+    found = ours(centered, rows, "x1", drawn["x"])
+    np.testing.assert_allclose(found, drawn["y"], rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("feature", V)
+def test_pd_of_boosted_stumps_is_that_of_plot_gbm(
+    feature: str, rows: pd.DataFrame, in_r: Callable[[str], Any], debian: Callable[..., None]
+) -> None:
+    """plot.gbm averages inside the trees, by the rows of their nodes: for stumps fitted to all rows
+    that is the mean over rows, for deeper trees it is another estimate.
+    """
+    debian("gbm")
+    in_r(
+        "set.seed(1); gb <- gbm::gbm(y ~ x1 + x2 + k + f, 'gaussian', d, n.trees = 50, "
+        "interaction.depth = 1, bag.fraction = 1)"
+    )
+    drawn = curve(f"gbm::plot.gbm(gb, '{feature}', return.grid = TRUE)", in_r)
+    found = ours(RModel("gb"), rows, feature, drawn[feature])
+    np.testing.assert_allclose(found, drawn["y"], rtol=0, atol=TOLERANCE)
+
+
+def test_pd_of_a_gam_is_the_mean_of_its_predictions(
+    rows: pd.DataFrame, in_r: Callable[[str], Any], debian: Callable[..., None]
+) -> None:
+    debian("mgcv")
+    in_r("g <- mgcv::gam(y ~ s(x1) + x2 + f, data = d)")
+    grid = [-1.0, 0.0, 1.5]
+    code = f"sapply(c({grid})".replace("[", "").replace("]", "")
+    drawn = from_r(in_r(f"{code}, function(v) mean(predict(g, transform(d, x1 = v))))"), SESSION.r)
+    found = ours(RModel("g"), rows, "x1", grid)
+    np.testing.assert_allclose(found, drawn, rtol=0, atol=TOLERANCE)
+
+
+def test_fifteen_refits_of_a_gam_give_a_table(
+    rows: pd.DataFrame, debian: Callable[..., None]
+) -> None:
+    debian("mgcv")
+    gam = RLearner("mgcv::gam", formula="y ~ s(x1, k = 5) + x2 + f")
+    learner = pi.Learner.from_formula("y ~ x1 + x2 + f", rows, gam)
+    pfi = learner.fit(pi.Subsampling(15), seed=1, progress=False).pfi()
+    assert pfi.params.idxmax() == "x1"
+    text = str(pfi.summary())
+    assert "mgcv::gam" in text
+    assert "nan" not in text
+
+
+MEANS = """function(object, train, name, grid) sapply(grid, function(v) {
+  train[[name]] <- v
+  mean(stats::predict(object, newdata = train))
+})"""
+
+
+def test_a_glm_of_statsmodels_in_r_has_the_same_curve(rows: pd.DataFrame) -> None:
+    """In R by `stats::predict` alone; and R's own glm of the same formula agrees."""
+    data, family = rows[[*V, "y"]], sm.families.Poisson()
+    glm = smf.glm("k ~ x1 + x2 + f", data, family=family).fit(tol=1e-14, maxiter=100)
+    grid = [-1.0, 0.0, 2.0]
+    handed = hand_over(glm, data)
+    assert list(handed.rows) == ["x1", "x2", "f"]
+    found = from_r(SESSION.call(MEANS, handed.in_r(), handed.rows, "x1", grid), SESSION.r)
+    expected = pi.FittedModel(glm, data).pd("x1", grid=grid).params
+    np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE)
+    peer = RLearner(
+        "stats::glm",
+        formula="k ~ x1 + x2 + f",
+        family=RCode("poisson(link = 'log')"),
+        epsilon=1e-14,
+        maxit=100,
+    ).fit(rows[["x1", "x2", "f"]], rows["k"])
+    same = pi.FittedModel(peer, rows[["x1", "x2", "f"]]).pd("x1", grid=grid).params
+    np.testing.assert_allclose(found, same, rtol=0, atol=TOLERANCE)
+
+
+def test_what_models_can_be_handed_over(rows: pd.DataFrame) -> None:
+    numbers = rows[["x1", "x2"]]
+    model = LinearRegression().fit(numbers, rows["y"])
+    learner = pi.Learner.from_formula("y ~ x1 + x2", rows, LinearRegression())
+    res = learner.fit(pi.Subsampling(3), seed=1, progress=False)
+    ols = smf.ols("y ~ x1 + x2", rows).fit()
+    for given, data, expected in [
+        (model, rows, model.predict(numbers)),
+        (pi.FittedModel(model, numbers), None, model.predict(numbers)),
+        (lambda frame: frame["x1"] * 2, numbers, 2 * rows["x1"]),
+        (res, None, res.predict(numbers)),
+        (ols, rows, ols.predict(rows)),
+        (sm.OLS(rows["y"], numbers).fit(), numbers, sm.OLS(rows["y"], numbers).fit().predict()),
+        (LinearRegression().fit(numbers.to_numpy(), rows["y"]), numbers, model.predict(numbers)),
+    ]:
+        handed = hand_over(given, data)
+        in_r = from_r(SESSION.call("stats::predict", handed.in_r(), handed.rows), SESSION.r)
+        np.testing.assert_allclose(in_r, expected, rtol=0, atol=1e-12)
+    with pytest.raises(OptionError, match="`data` must be given"):
+        hand_over(model, None)
+    with pytest.raises(DataError, match="must have the variable `x2`"):
+        hand_over(res, rows[["x1"]])
+
+
+def test_a_classifier_gives_r_classes_and_probabilities(rows: pd.DataFrame) -> None:
+    model = LogisticRegression().fit(rows[["x1", "x2"]], rows["c"])
+    handed = hand_over(model, rows)
+    found = SESSION.call("function(m, d) predict(m, d, type = 'prob')", handed.in_r(), handed.rows)
+    expected = model.predict_proba(rows[["x1", "x2"]])
+    np.testing.assert_array_equal(from_r(found, SESSION.r), expected)
+    assert list(SESSION.call("colnames", found)) == ["no", "yes"]
+    label = SESSION.call("function(m, d) predict(m, d, type = 'class')", handed.in_r(), handed.rows)
+    assert list(from_r(label, SESSION.r)) == list(model.predict(rows[["x1", "x2"]]))
+
+
+def test_columns_come_back_to_the_model_as_they_were(rows: pd.DataFrame) -> None:
+    levels = pd.Categorical(rows["k"], categories=[4, 3, 2, 1, 0], ordered=True)
+    frame = rows[["x1", "k", "f", "s"]].assign(c=levels, b=rows["x1"] > 0)
+    frame.loc[3, "x1"] = np.nan
+    seen: list[pd.DataFrame] = []
+
+    def model(given: pd.DataFrame) -> Any:
+        seen.append(given)
+        return given["x1"].to_numpy()
+
+    handed = hand_over(model, frame)
+    found = from_r(SESSION.call("stats::predict", handed.in_r(), handed.rows), SESSION.r)
+    np.testing.assert_array_equal(found, frame["x1"])
+    expected = frame.drop(index=3).reset_index(drop=True)
+    pd.testing.assert_frame_equal(seen[-1], expected)
+
+
+def test_pdp_on_a_model_of_python_is_pdp_on_the_model_of_r(
+    rows: pd.DataFrame,
+    in_r: Callable[[str], Any],
+    installed: Callable[..., None],
+    debian: Callable[..., None],
+) -> None:
+    """One model twice: R's own object, and the same through Python, with R's defaults."""
+    debian("rpart")
+    installed("pdp")
+    in_r("tree <- rpart::rpart(y ~ x1 + x2 + k + f, d); m <- lm(y ~ x1 * f + x2 + k, d)")
+    in_r("classes <- rpart::rpart(c ~ x1 + x2 + k + f, d, cp = 0.001)")
+    for name, call, options in [
+        ("tree", "'x1'", {}),
+        ("m", "'f'", {}),
+        ("m", "'k'", {}),
+        ("m", "'x1', quantiles = TRUE", {"quantiles": True}),
+        ("m", "'x1', ice = TRUE, center = TRUE", {"ice": True, "center": True}),
+        ("m", "'x1', trim.outliers = TRUE", {"trim_outliers": True}),
+        ("m", "'x1', approx = TRUE", {"approx": True}),
+        ("m", "'x1', inv.link = exp", {"inv_link": np.exp}),
+        ("m", "'x1', inv.link = exp", {"inv_link": RCode("exp")}),
+        ("classes", "'x1'", {}),
+        ("classes", "'x1', which.class = 2", {"which_class": 2}),
+        ("classes", "'f', prob = TRUE", {"prob": True}),
+    ]:
+        expected = curve(f"pdp::partial({name}, {call}, train = d[, 1:4])", in_r)
+        feature = call.split("'")[1]
+        found = r_bridge.partial(RModel(name), rows[V], feature, **options)  # type: ignore[arg-type]
+        assert list(found.columns) == list(expected.columns)
+        assert found[feature].dtype == rows[feature].dtype
+        np.testing.assert_allclose(found["yhat"], expected["yhat"], rtol=0, atol=TOLERANCE)
+        assert found[feature].tolist() == expected[feature].tolist()
+    two = r_bridge.partial(RModel("m"), rows[V], ["x1", "f"], grid_resolution=3)
+    drawn = curve("pdp::partial(m, c('x1', 'f'), grid.resolution = 3, train = d[, 1:4])", in_r)
+    np.testing.assert_allclose(two["yhat"], drawn["yhat"], rtol=0, atol=TOLERANCE)
+    grid = r_bridge.partial(RModel("m"), rows[V], "x1", pred_grid={"x1": [1.0, -1.0]})
+    assert grid["x1"].tolist() == [-1.0, 1.0]
+
+
+def test_pdp_of_three_classes(rows: pd.DataFrame, installed: Callable[..., None]) -> None:
+    installed("pdp")
+    y = np.digitize(rows["y"], [0.7, 1.6])
+    forest = RandomForestClassifier(20, max_depth=3, random_state=0).fit(rows[["x1", "x2"]], y)
+    for k in (1, 2, 3):
+        found = r_bridge.partial(forest, rows, "x1", which_class=k, grid_resolution=5)
+        values = []
+        for v in found["x1"]:
+            p = forest.predict_proba(rows[["x1", "x2"]].assign(x1=v))
+            logs = np.log(np.maximum(p, np.finfo(float).eps))
+            values.append((logs[:, k - 1] - logs.mean(axis=1)).mean())
+        np.testing.assert_allclose(found["yhat"], values, rtol=0, atol=TOLERANCE)
+
+
+def test_vip_on_a_model_of_python(
+    rows: pd.DataFrame, in_r: Callable[[str], Any], installed: Callable[..., None]
+) -> None:
+    installed("pdp", "vip")
+    in_r("m <- lm(y ~ x1 * f + x2 + k, d)")
+    expected = curve("vip::vi_firm(m, feature_names = names(d)[1:4], train = d[, 1:4])", in_r)
+    found = r_bridge.vi_firm(RModel("m"), rows[V])
+    assert found["Variable"].tolist() == ["x1", "f", "x2", "k"]  # the order of the formula
+    found = r_bridge.vi_firm(RModel("m"), rows[V], V)
+    np.testing.assert_allclose(found["Importance"], expected["Importance"], atol=TOLERANCE)
+    spread = r_bridge.vi_firm(RModel("m"), rows[V], ["x1"], var_continuous=np.ptp)
+    assert spread["Importance"][0] > found["Importance"][0]
+    call = (
+        "set.seed(3); vip::vi_permute(m, feature_names = names(d)[1:4], train = d[, 1:5], "
+        "target = 'y', metric = 'rmse', nsim = 3, pred_wrapper = predict)"
+    )
+    expected = curve(f"{{ {call} }}", in_r)
+    fitted = pi.FittedModel(RModel("m"), rows[V], rows["y"])
+    found = r_bridge.vi_permute(fitted, None, V, metric="rmse", nsim=3, seed=3)
+    named = r_bridge.vi_permute(
+        RModel("m"), rows[[*V, "y"]], V, target="y", metric="rmse", nsim=3, seed=3
+    )
+    for frame in (found, named):
+        np.testing.assert_allclose(frame["Importance"], expected["Importance"], atol=TOLERANCE)
+        np.testing.assert_allclose(frame["StDev"], expected["StDev"], atol=TOLERANCE)
+    raw = found.attrs["raw_scores"]
+    np.testing.assert_allclose(raw.mean(axis=1), found["Importance"], atol=1e-12)
+
+
+def test_vip_metrics_of_classes(rows: pd.DataFrame, installed: Callable[..., None]) -> None:
+    installed("vip", "yardstick")
+    model = LogisticRegression().fit(rows[["x1", "x2"]], rows["x2"] + rows["x1"] > 0.5)
+    y = (rows["x2"] + rows["x1"] > 0.5).to_numpy()
+    found = {
+        metric: r_bridge.vi_permute(
+            model, rows, target=y, metric=metric, event_level="second", nsim=2, seed=1
+        )["Importance"]
+        for metric in ("roc_auc", "logloss")
+    }
+    found["accuracy"] = r_bridge.vi_permute(
+        model, rows, target=y, metric="accuracy", nsim=2, seed=1
+    )["Importance"]
+    assert all((values > 0).all() for values in found.values())
+    with pytest.warns(RWarning, match="event_level"):
+        first = r_bridge.vi_permute(model, rows, target=y, metric="roc_auc", nsim=2, seed=1)
+    np.testing.assert_allclose(first["Importance"], found["roc_auc"], atol=TOLERANCE)
+    with pytest.raises(OptionError, match="`target` must be given"):
+        r_bridge.vi_permute(model, rows, metric="rmse")
+
+
+def test_vint_of_an_old_vip(
+    rows: pd.DataFrame, in_r: Callable[[str], Any], installed: Callable[..., None]
+) -> None:
+    installed("pdp", "vip")
+    if from_r(SESSION.evaluate("utils::packageVersion('vip') >= '0.4'"), SESSION.r)[0]:
+        pytest.skip("vint needs R's package vip before 0.4, which is not installed")
+    in_r("m <- lm(y ~ x1 * f + x2, d)")
+    with pytest.warns(RWarning, match="xtfrm"):
+        found = r_bridge.vint(RModel("m"), rows[V], ["x1", "x2", "f"], grid_resolution=5)
+    assert found["Variables"][0] == "x1*f"
+    np.testing.assert_allclose(found["Interaction"][1:], 0, atol=1e-12)
+
+
+def test_hstats_on_a_model_of_python(
+    rows: pd.DataFrame, in_r: Callable[[str], Any], installed: Callable[..., None]
+) -> None:
+    installed("hstats")
+    in_r("m <- lm(y ~ x1 * f + x2 + k, d)")
+    found = r_bridge.hstats(RModel("m"), rows[V])
+    pairs = found[found["statistic"] == "h2_pairwise"].set_index("term")["value"]
+    in_r("h <- hstats::hstats(m, d[, 1:4], verbose = FALSE)")
+    expected = from_r(in_r("hstats::h2_pairwise(h)$M"), SESSION.r)[:, 0]
+    np.testing.assert_allclose(pairs, expected, rtol=0, atol=TOLERANCE)
+    assert set(found["statistic"]) == {"h2", "h2_overall", "h2_pairwise", "pd_importance"}
+    assert pairs.index[0] == "x1:f"
+    forest = RandomForestClassifier(5, max_depth=3, random_state=0)
+    forest.fit(rows[["x1", "x2"]], rows["c"])
+    by_class = r_bridge.hstats(forest, rows)
+    assert set(by_class["class"]) == {"no", "yes"}
+
+
+def test_a_model_from_a_file(
+    rows: pd.DataFrame, in_r: Callable[[str], Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "model.rds"
+    in_r(f"m <- glm(c ~ x1 + f, binomial, d); saveRDS(m, '{path}')")
+    for given in (path, str(path), "m", RCode("m"), SESSION.evaluate("m")):
+        model = RModel(given)
+        assert model.classes_.tolist() == ["yes", "no"]
+        assert list(model.feature_names_in_) == ["x1", "f"]
+        assert model.learner_name == "glm"
+        assert model.predict_proba(rows).shape == (len(rows), 2)
+    res = pi.FittedModel(RModel(path), rows[["x1", "f"]], rows["c"]).pfi()
+    assert res.params.index.tolist() == ["x1", "f"]
+    with pytest.raises(OptionError, match="does not exist"):
+        RModel("nowhere.rds")
+    with pytest.raises(OptionError, match="must be the name of an object"):
+        RModel(3)
+    with pytest.raises(r_bridge.RCallError, match="not found"):
+        RModel("not_there")
+    with pytest.raises(OptionError, match="`classes` must be 2"):
+        RModel("m", classes=["a", "b", "c"])
+    with pytest.raises(DataError, match="must have the model's variable `f`"):
+        RModel("m").predict(rows[["x1"]])
+
+
+def test_names_are_checked(rows: pd.DataFrame, installed: Callable[..., None]) -> None:
+    installed("pdp", "vip", "hstats")
+    model = LinearRegression().fit(rows[["x1", "x2"]], rows["y"])
+    for call in (
+        lambda: r_bridge.partial(model, rows, "x3"),
+        lambda: r_bridge.vi_firm(model, rows, ["x3"]),
+        lambda: r_bridge.hstats(model, rows, ["x3", "x1"]),
+    ):
+        with pytest.raises(DataError, match="got 'x3', but they are x1, x2"):
+            call()
+    with pytest.raises(r_bridge.RCallError, match="Can only specify one of") as caught:
+        r_bridge.partial(model, rows, "x1", quantiles=True, grid_resolution=5)
+    assert "pdp::partial(object" in caught.value.called
