@@ -88,6 +88,11 @@ def flatness(
         Options of `partial_dependence`.
     """
     check_choice("spread", spread, SPREADS)
+    if ice and curve.get("average", "mean") != "mean":
+        raise OptionError(
+            "`ice=True` takes the spread of every row's own curve, so there is no average over "
+            f"rows to choose; leave `average={curve['average']!r}` out."
+        )
     names = _variables(subject, features)
     curves = curves_of(subject, names, curve)
     blocks = _blocks(subject, curves, spread)
