@@ -8,7 +8,7 @@ import numpy as np
 from statsmodels.stats.contrast import ContrastResults
 
 from pyinterp.errors import InferenceError, check_alpha
-from pyinterp.inference import Variance
+from pyinterp.inference import Variance, interval, p_values
 from pyinterp.sample import FloatArray
 
 __all__ = ["Contrasts", "contrasts"]
@@ -104,12 +104,11 @@ def contrasts(
             t[row] = np.sign(factor) * variance.statistic(estimate, bse, null)[j]
             p[row] = variance.p_values(estimate, bse, null, "two-sided")[j]
         else:
-            difference, error = effect[row : row + 1], sd[row : row + 1]
             t[row] = (effect[row] - target[row]) / sd[row]
-            p[row] = Variance.p_values(variance, difference, error, target[row], "two-sided")[0]
+            p[row] = p_values(t[row : row + 1], variance.df)[0]
 
     def limits(alpha: float) -> FloatArray:
-        found = Variance.interval(variance, effect, sd, alpha, "two-sided")
+        found = interval(effect, sd, variance.df, alpha=alpha)
         for row, (j, factor) in single.items():
             one = variance.interval(estimate, bse, alpha, "two-sided")[j]
             found[row] = np.sort(factor * one)

@@ -232,7 +232,8 @@ class TestPlan:
         pfi = results.pfi()
         assert (pfi.cov_type, pfi.df_resid) == ("half-sample", 15)
         assert "15, and 15 pairs" in str(pfi.summary())
-        assert "nominal 95% intervals covered 93-99%" in " ".join(str(pfi.summary()).split())
+        words = " ".join(str(pfi.summary()).split())
+        assert "nominal 95% intervals covered 93-100%, less for very skewed outcomes" in words
 
     def test_halves_are_complementary_and_random_in_size_and_order(self) -> None:
         results = self.fit(pi.HalfSampling(2, pairs=20))

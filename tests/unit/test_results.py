@@ -207,12 +207,16 @@ def test_coverage_is_quoted_only_for_what_was_studied(
 ) -> None:
     learner = pi.Learner.from_formula("y ~ a", data, LinearRegression())
     studied = learner.fit(pi.Bootstrap(15), seed=1)
-    assert "covered 67-99%" in " ".join(studied.pfi().summary().notes)
+    all_pairs, few = studied.pfi(), studied.pfi(permutations=5)
+    assert "covered 57-94%" in " ".join(all_pairs.summary().notes)
+    assert "Molnar et al. (2021; 15 refits" in " ".join(few.summary().notes)
+    assert "covered 67-99%" in " ".join(few.summary().notes)
     assert "covered 86-98%" in " ".join(studied.pd("a").summary().notes)
     for other in (
         studied.loss(),
         studied.pfi(loss="absolute"),
         studied.pfi(relation="ratio"),
+        studied.pfi(permutations=20),
         studied.pd("a", kind="d-ice"),
         fitted.pfi(),  # 8 refits
         learner.fit(pi.CrossValidation(15), seed=1).pfi(),
@@ -369,6 +373,15 @@ def tree(data: pd.DataFrame) -> pi.LearnerResults:
 
 
 class TestCompare:
+    def test_the_default_is_half_sampling(self, data) -> None:
+        fits = (
+            pi.Learner.from_formula(f"y ~ {terms}", data, LinearRegression()).fit(seed=1)
+            for terms in ("a + b", "a")
+        )
+        found = pi.compare(*fits)
+        assert (found.cov_type, found.df_resid) == ("half-sample", 15)
+        assert "half-sampling, M df" in " ".join(pi.compare.__doc__.split())
+
     def test_paired_corrected_t_test(self, fitted, tree) -> None:
         found = pi.compare(fitted, tree)
         delta = (fitted.loss().refit_frame() - tree.loss().refit_frame())["loss"]

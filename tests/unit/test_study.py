@@ -401,7 +401,11 @@ def test_parts_of_a_study(tmp_path: Path) -> None:
 
 
 def test_a_reduced_study_shows_what_the_whole_one_shows(tmp_path: Path) -> None:
-    """Tolerances are 4 standard errors; rates are those of Molnar et al., Tables 1 and 2."""
+    """Tolerances are 4 standard errors; rates are those of Molnar et al., Tables 1 and 2.
+
+    Of 80 data sets it catches gross errors only: a true 0.95 passes from about 0.88 on. The kept
+    results of the whole study have the narrow bars.
+    """
     reduced = study(
         n=[100],
         resamplings={"boot": pi.Bootstrap(15), "ideal": ideal(15), "half": pi.HalfSampling()},
