@@ -34,8 +34,10 @@ def compare(
 
     Per refit both are evaluated on the same rows, so the difference
     :math:`\delta_d = L_d^{(1)} - L_d^{(2)}` is one number per refit, to which the variance of the
-    plan applies: with the default, :math:`(1/m + n_2/n_1) s_\delta^2` and m - 1 df, the corrected
-    t test of Nadeau and Bengio (2003) used in Molnar et al. (2021, section 9).
+    plan applies: with the default plan that of half-sampling, M df, M the number of pairs (15).
+    ``cov_type="corrected"``, the default of plans without pairs, has
+    :math:`(1/m + n_2/n_1) s_\delta^2` and m - 1 df, the corrected t test of Nadeau and Bengio
+    (2003) used in Molnar et al. (2021, section 9).
 
     Parameters
     ----------

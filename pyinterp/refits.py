@@ -122,7 +122,7 @@ def refit(
         and chains the cause.
     """
     parts = list(plan.parts(population, units, seeds.stream("splits"), read))
-    designs = [_design_for(design, part, options) for part in parts]
+    designs = [_design_for(design, part, plan, options) for part in parts]
     jobs = (
         delayed(_attempt)(
             estimator,
@@ -151,7 +151,7 @@ def refit(
             failed.append((k, error))
         else:
             done.append(_refit(k, outcome, own, part))
-    _report(failed, len(parts), len(done), least=min(2, plan.number))
+    _report(failed, len(parts), plan.lacking([r.group for r in done]))
     return tuple(done)
 
 
@@ -223,10 +223,12 @@ def _refit(k: int, predictor: Predictor, design: Design, part: Part) -> Refit:
     )
 
 
-def _design_for(design: Design, part: Part, options: RefitOptions) -> Design | Exception:
+def _design_for(
+    design: Design, part: Part, plan: Resampling, options: RefitOptions
+) -> Design | Exception:
     try:
         if options.unseen_levels == "raise":
-            _check_levels(design, part)
+            _check_levels(design, part, plan)
         if not isinstance(design, FormulaDesign):
             return design
         own = design
@@ -238,16 +240,17 @@ def _design_for(design: Design, part: Part, options: RefitOptions) -> Design | E
     return own
 
 
-def _check_levels(design: Design, part: Part) -> None:
+def _check_levels(design: Design, part: Part, plan: Resampling) -> None:
     trained = design.categories(part.train.variables)
     for name, evaluated in design.categories(part.evaluation.variables).items():
         unseen = np.setdiff1d(evaluated.codes, trained[name].codes)
         if len(unseen):
             level = evaluated.levels[int(unseen[0])]
+            strata = "draw within levels (`strata=`), " if plan.stratifies else ""
             raise DesignError(
                 f"Level {level!r} of `{name}` is in the evaluation rows but not in the training "
-                f"rows: merge rare levels, draw within levels (`strata=`), or accept that it is "
-                'treated as the reference level (`unseen_levels="allow"`).'
+                f"rows: merge rare levels, {strata}or accept that it is treated as the reference "
+                'level (`unseen_levels="allow"`).'
             )
 
 
@@ -262,15 +265,12 @@ def _failed(k: int, total: int, error: Exception) -> str:
     return f"Refit {k} of {total} failed: {type(error).__name__}: {error}"
 
 
-def _report(failed: Sequence[tuple[int, Exception]], total: int, done: int, *, least: int) -> None:
+def _report(failed: Sequence[tuple[int, Exception]], total: int, lacking: str) -> None:
     if not failed:
         return
     k, first = failed[0]
-    if done < least:
-        raise RefitError(
-            f"At least {least} refits must succeed, but {done} of {total} did. "
-            f"{_failed(k, total, first)}"
-        ) from first
+    if lacking:
+        raise RefitError(f"{lacking} {_failed(k, total, first)}") from first
     warnings.warn(
         f"{len(failed)} of {total} refits failed and were left out. {_failed(k, total, first)}",
         RefitWarning,

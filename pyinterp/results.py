@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from patsy.constraint import linear_constraint
-from statsmodels.stats.contrast import ContrastResults
 
 from pyinterp import summary as tables
 from pyinterp.context import Context, Fit
+from pyinterp.contrasts import Contrasts, contrasts
 from pyinterp.design import IntArray
 from pyinterp.errors import InferenceError, OptionError, check_alpha, did_you_mean
 from pyinterp.estimands.base import Estimand
@@ -216,7 +216,7 @@ class EstimandResults:
         """Return the sampling covariance of the estimates."""
         return pd.DataFrame(self.variance.cov, index=self._index, columns=self._index)
 
-    def t_test(self, hypotheses: str | npt.ArrayLike) -> ContrastResults:
+    def t_test(self, hypotheses: str | npt.ArrayLike) -> Contrasts:
         """Test linear hypotheses about the terms, as in statsmodels.
 
         Parameters
@@ -228,23 +228,27 @@ class EstimandResults:
         Returns
         -------
         statsmodels.stats.contrast.ContrastResults
-            With ``effect``, ``sd``, ``tvalue``, ``pvalue``, ``conf_int()`` and ``summary()``.
+            With ``effect``, ``sd``, ``tvalue``, ``pvalue``, ``conf_int()`` and ``summary()``. A
+            hypothesis about one term has the statistic, p-value and interval of `tvalues`,
+            `pvalues` and `conf_int` (of half-sample importances and of bootstraps not those of
+            t); contrasts of several terms are t tests.
         """
         weights, target = self._constraint(hypotheses)
-        effect = weights @ self._values
-        sd = np.sqrt(np.diag(weights @ self.variance.cov @ weights.T))
-        if not (sd > ROUNDING * np.abs(self.evidence.per_refit).max()).all():
-            raise InferenceError(
-                "A hypothesis can't be tested where the contrast does not vary over refits "
-                f"({self.estimand.zero_variance})."
-            )
-        tested = ContrastResults(
-            effect=effect, t=(effect - target) / sd, sd=sd, df_denom=self.df_resid
+        tested = contrasts(
+            weights,
+            target,
+            estimate=self._values,
+            bse=_array(self.bse),
+            size=ROUNDING * np.abs(self.evidence.per_refit).max(axis=0),
+            variance=self.variance,
+            names=self.estimand.terms.names,
+            missing=self.estimand.missing,
+            zero_variance=self.estimand.zero_variance,
         )
         if isinstance(hypotheses, str):
-            parts = [hypotheses] if len(effect) == 1 else hypotheses.split(",")
+            parts = [hypotheses] if len(tested.effect) == 1 else hypotheses.split(",")
             names = [part.strip() for part in parts]
-            if len(names) == len(effect):
+            if len(names) == len(tested.effect):
                 tested.c_names = names
         return tested
 

@@ -101,7 +101,7 @@ def tables(process: simulation.Process) -> simulation.CoverageStudy:
 
 
 def refits() -> simulation.CoverageStudy:
-    """Width and coverage against the number of refits, Figure 5, with trees."""
+    """Width and coverage against the number of refits, as in Figure 5, there of a forest."""
     counts, pairs = (2, 5, 10, 15, 20, 30), (5, 8, 15, 30)
     boot = {f"boot {m}": pi.Bootstrap(m) for m in counts}
     half = {f"half {m}": pi.HalfSampling(pairs=m) for m in pairs}

@@ -11,7 +11,7 @@ import pandas as pd
 
 from pyinterp.errors import OptionError, check_choice
 from pyinterp.estimands.base import Case, Estimand, Estimate, Features, Measurement, Subject, Terms
-from pyinterp.estimands.coverage import published, studied
+from pyinterp.estimands.coverage import published, repeated, studied
 from pyinterp.estimands.positivity import laws_parts, positivity, samplers_of
 from pyinterp.estimands.redrawn import redrawn_losses
 from pyinterp.estimands.relation import Relation, difference, ratio
@@ -23,14 +23,23 @@ __all__ = ["Permutations", "Replacement", "permutation_importance"]
 
 Replacement: TypeAlias = Literal["marginal"] | SamplerLike
 
-# Molnar et al. (2021, Table 2).
-COVERAGE = {
+# Over all pairs: ``studies/results``, the smallest and the largest coverage of a learner's PFI.
+SHARES = {
+    ("naive", "bootstrap"): "20-47%",
+    ("naive", "subsampling"): "14-36%",
+    ("corrected", "bootstrap"): "57-94%",
+    ("corrected", "subsampling"): "41-86%",
+}
+COVERAGE = {key: repeated(share) for key, share in SHARES.items()}
+# Molnar et al. (2021, Table 2), whose permutations' noise hides some of what refits share.
+PUBLISHED_PERMUTATIONS = 5
+PUBLISHED = {
     ("naive", "bootstrap"): published("25-68%"),
     ("naive", "subsampling"): published("21-56%"),
     ("corrected", "bootstrap"): published("67-99%"),
     ("corrected", "subsampling"): published("59-96%"),
 }
-HALF_SAMPLE = {("half-sample", "half-sampling"): studied("93-99%", "irrelevant features")}
+HALF_SAMPLE = {("half-sample", "half-sampling"): studied("93-100%", "irrelevant features")}
 
 
 def permutation_importance(
@@ -73,7 +82,7 @@ def permutation_importance(
         floor=0.0 if relation == "difference" else 1.0,
         unit=unit,
         notes=_notes(subject, chosen, used, relation, unit, samplers),
-        coverage={} if conditional else _coverage(used, relation),
+        coverage={} if conditional else _coverage(used, relation, permutations),
         exact="All draws, no Monte Carlo error." if conditional else ALL_PAIRS,
         inexact=SOME_PAIRS,
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
@@ -120,10 +129,16 @@ def _ratio(measurement: Measurement) -> Estimate:
     return ratio(measurement["switched"], measurement["original"])
 
 
-def _coverage(loss: Loss, relation: Relation) -> Mapping[tuple[str, str], str]:
+def _coverage(
+    loss: Loss, relation: Relation, permutations: Permutations
+) -> Mapping[tuple[str, str], str]:
     if relation == "ratio":
         return {}
-    return HALF_SAMPLE | (COVERAGE if loss is LOSSES["squared"] else {})
+    if loss is not LOSSES["squared"]:
+        return HALF_SAMPLE
+    if isinstance(permutations, str):
+        return HALF_SAMPLE | COVERAGE
+    return HALF_SAMPLE | (PUBLISHED if permutations == PUBLISHED_PERMUTATIONS else {})
 
 
 def _notes(

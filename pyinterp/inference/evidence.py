@@ -38,10 +38,13 @@ class Fold(NamedTuple):
     outer : Estimate
     inner : tuple of Estimate
         Each evaluated on the other fold that it left out.
+    number : int
+        How many folds there are: one more than inner refits, if none failed.
     """
 
     outer: Estimate
     inner: tuple[Estimate, ...]
+    number: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +104,7 @@ def gathered(found: Sequence[Found], *, correction: float, floor: float | None) 
     If all refits are of pairs, their mean is the estimate too.
     """
     halves: dict[int, list[Half]] = {}
-    outer: dict[int, Estimate] = {}
+    outer: dict[int, tuple[Estimate, int]] = {}
     inner: dict[int, list[Estimate]] = {}
     for estimate, group, rows, _ in found:
         if group is None or group.kind == "bootstrap":
@@ -111,18 +114,18 @@ def gathered(found: Sequence[Found], *, correction: float, floor: float | None) 
         elif group.inner:
             inner.setdefault(group.number, []).append(estimate)
         else:
-            outer[group.number] = estimate
+            outer[group.number] = estimate, group.size
     apart = [f for f in found if f.group is None or f.group.estimates]
-    own = apart or found
-    samples = [g.number for _, g, _, _ in own if g is not None and g.kind == "bootstrap"]
+    counted = apart or found
+    samples = [g.number for _, g, _, _ in counted if g is not None and g.kind == "bootstrap"]
     return Evidence(
-        estimates=tuple(f.estimate for f in own),
-        clusters=tuple(f.clusters for f in own),
-        rows=tuple(f.rows for f in own),
+        estimates=tuple(f.estimate for f in counted),
+        clusters=tuple(f.clusters for f in counted),
+        rows=tuple(f.rows for f in counted),
         correction=correction,
         # A pair of which one refit failed says nothing.
         pairs=tuple((pair[0], pair[1]) for pair in halves.values() if len(pair) == 2),
-        folds=tuple(Fold(outer[k], tuple(inner.get(k, ()))) for k in outer),
+        folds=tuple(Fold(own, tuple(inner.get(k, ())), size) for k, (own, size) in outer.items()),
         bootstraps=np.array(samples) if samples else None,
         apart=bool(apart),
         floor=floor,
@@ -148,6 +151,7 @@ def combined(
             Fold(
                 function(*(fold.outer for fold in same)),
                 tuple(map(function, *(fold.inner for fold in same))),
+                same[0].number,
             )
             for same in zip(*(part.folds for part in parts), strict=True)
         ),

@@ -45,7 +45,8 @@ class HalfSampleVariance(Variance):
 
         .. math:: [c - h/(1 + k), c + h/(1 - k)], \quad k = \min(h / (4c), 0.6),
 
-        and k = 0.6 for c <= 0.
+        and k = 0.6 for c <= 0. One-sided and with alpha above 1/2, h is negative: the limit is on
+        the other side of c, and k, from the size of h, has its sign.
         """
         if self.floor is None:
             return super().interval(estimate, bse, alpha, alternative)
@@ -54,8 +55,9 @@ class HalfSampleVariance(Variance):
         h = stats.t.isf(level, self.df) * np.where(bse > 0, bse, np.nan)
         above = estimate - self.floor
         k = np.full_like(h, CAP)
-        np.divide(h, 4 * above, out=k, where=above > 0)
-        k = np.minimum(k, CAP)
+        # Only where it is below the cap, so that nothing overflows.
+        np.divide(np.abs(h), 4 * above, out=k, where=np.abs(h) < 4 * CAP * above)
+        k = np.copysign(k, h)
         return bounds(estimate - h / (1 + k), estimate + h / (1 - k), alternative)
 
     def statistic(self, estimate: FloatArray, bse: FloatArray, null: float) -> FloatArray:
@@ -67,7 +69,8 @@ class HalfSampleVariance(Variance):
             return super().statistic(estimate, bse, null)
         above, far = estimate - self.floor, np.abs(estimate - null)
         missing = np.full(len(bse), np.nan)
-        steps = np.divide(far, 4 * above, out=np.full(len(bse), np.inf), where=above > 0)
+        # Beyond the caps below steps do not matter: there they might overflow.
+        steps = np.divide(far, 4 * above, out=np.full(len(bse), np.inf), where=far < 8 * above)
         below = null < estimate
         # The half-width h of the interval that just reaches the null value.
         reach = np.where(

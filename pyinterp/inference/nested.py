@@ -23,7 +23,8 @@ def nested_cv(evidence: Evidence) -> Variance:
     For every fold, :math:`\bar e^{out}` is its own estimate, :math:`\bar e^{in}` that of the
     cross-validation among the other folds, and b the variance of the former over its rows;
     :math:`\hat\sigma^2` is the variance of all rows' contributions. r, by which cross-validation
-    errs more than a mean of independent rows, is kept between 1 and the root of K.
+    errs more than a mean of independent rows, is kept between 1 and the root of K. Only folds
+    count of which no inner refit failed.
     """
     folds = evidence.folds
     if not folds:
@@ -31,8 +32,13 @@ def nested_cv(evidence: Evidence) -> Variance:
             '`cov_type="nested-cv"` needs folds within folds: fit with '
             "`pi.NestedCrossValidation()`."
         )
-    count = 1 + max(len(fold.inner) for fold in folds)
+    count = folds[0].number
     whole = [fold for fold in folds if len(fold.inner) == count - 1]
+    if not whole:
+        raise InferenceError(
+            f'`cov_type="nested-cv"` needs a fold without which all {count} refits succeeded, but '
+            f"each of the {len(folds)} folds lacks some."
+        )
     apart = np.array([_mean(fold.inner) - fold.outer.value for fold in whole])
     own = np.array([_contributions(f.outer).var(axis=0, ddof=1) / len(f.outer.rows) for f in whole])
     inner = np.concatenate([_contributions(e) for fold in whole for e in fold.inner])

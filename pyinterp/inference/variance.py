@@ -76,9 +76,11 @@ class Variance:
     ) -> FloatArray:
         """Return intervals, shape (q, 2), that cover all terms at once; missing where `bse` is 0.
 
-        Those of single terms, at the level of `simultaneous_level`.
+        Those of single terms, at the level of `simultaneous_level`. Terms whose `bse` is 0 or
+        missing do not count.
         """
-        level = simultaneous_level(self.cov, self.df, alpha, alternative)
+        vary = np.flatnonzero(bse > 0)
+        level = simultaneous_level(self.cov[np.ix_(vary, vary)], self.df, alpha, alternative)
         return self.interval(estimate, bse, level, alternative)
 
     def statistic(self, estimate: FloatArray, bse: FloatArray, null: float) -> FloatArray:

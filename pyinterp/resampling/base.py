@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -45,11 +45,14 @@ class Group(NamedTuple):
     number : int
         Which pair, fold or bootstrap sample.
     inner : bool
+    size : int
+        Of a fold, how many refits leave it out: the number of folds.
     """
 
     kind: Literal["pair", "fold", "bootstrap"]
     number: int
     inner: bool = False
+    size: int = 0
 
     @property
     def estimates(self) -> bool:
@@ -82,9 +85,12 @@ class Resampling(ABC):
     ----------
     shares_data : bool
         Whether refits share rows, so that the naive variance is too small.
+    stratifies : bool
+        Whether the plan can draw within strata.
     """
 
     shares_data: ClassVar[bool] = True
+    stratifies: ClassVar[bool] = False
     strata: By = None
     cluster: By = None
 
@@ -129,6 +135,13 @@ class Resampling(ABC):
         read : callable
             Turns data in the user's form into a Sample, for plans with rows of their own.
         """
+
+    def lacking(self, done: Sequence[Group | None]) -> str:
+        """Say what the plan needs if too many refits failed; empty if these groups suffice."""
+        least = min(2, self.number)
+        if len(done) >= least:
+            return ""
+        return f"At least {least} refits must succeed, but {len(done)} of {self.number} did."
 
     def correction(self, n_train: float, n_evaluation: float) -> float:
         """Return c of the variance (1/m + c) s²: n2/n1 when refits share rows, else 0."""

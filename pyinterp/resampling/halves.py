@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -49,24 +49,36 @@ class HalfSampling(Splitting):
         dear.
     cluster : str or array of shape (n,), optional
         Draw whole clusters, the levels of this column.
+    strata : None
+        Refused: halves with the same share of every class would hide the variance of that share.
 
     Notes
     -----
     There are ``refits + 2 * pairs`` fits on 24.5 n training rows by default, against 9.5 n for
-    ``Subsampling(15)``. There is no `strata`: halves with the same share of every class would
-    hide the variance of that share.
+    ``Subsampling(15)``.
     """
 
     refits: int = 15
     _: KW_ONLY
     pairs: int = 15
     cluster: By = None
+    strata: By = None
 
     def __post_init__(self) -> None:
         check_count("refits", self.refits, least=0)
         if self.refits == 1:
             raise OptionError("`refits` must be 0 or at least 2: one refit has no variance.")
-        check_count("pairs", self.pairs, least=LEAST_PAIRS)
+        check_count("pairs", self.pairs)
+        if self.pairs < LEAST_PAIRS:
+            raise OptionError(
+                f"`pairs` must be at least {LEAST_PAIRS}, not {self.pairs}: with fewer, intervals "
+                "are not known to cover."
+            )
+        if self.strata is not None:
+            raise OptionError(
+                "`strata` can't be given to half-sampling: halves with the same share of every "
+                "stratum would hide the variance of that share; leave it out."
+            )
 
     @property
     def number(self) -> int:
@@ -84,15 +96,29 @@ class HalfSampling(Splitting):
         plain = self.refits == 15 and self.pairs == 15 and self.cluster is None
         return "half-sampling" if plain else ""
 
+    def lacking(self, done: Sequence[Group | None]) -> str:
+        """Say what is needed if too many refits failed: pairs are whole or say nothing."""
+        numbers = [group.number for group in done if group is not None]
+        pairs, refits = len(numbers) - len(set(numbers)), len(done) - len(numbers)
+        if pairs >= LEAST_PAIRS and refits >= min(2, self.refits):
+            return ""
+        needed = f"{LEAST_PAIRS} pairs of which both succeed"
+        found = f"{pairs} of {self.pairs} pairs are whole"
+        if self.refits:
+            needed = f"2 refits for the estimate and {needed}"
+            found = f"{refits} of {self.refits} refits succeeded and {found}"
+        return f"Half-sampling needs at least {needed}, but {found}."
+
     def _splits(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
         if units.count < LEAST_UNITS:
             what = "rows" if self.cluster is None else "clusters"
+            other = f"pi.Bootstrap(15{'' if self.cluster is None else ', cluster=...'})"
             raise DataError(
                 f"Half-sampling needs at least {LEAST_UNITS} {what}, below which its intervals are "
-                f"not known to cover; got {units.count}. `pi.Bootstrap(15)` gives estimates, with "
-                "intervals that are too narrow."
+                f"not known to cover; got {units.count}. `{other}` gives estimates, with intervals "
+                "that are too narrow."
             )
         for _ in range(self.refits):
             yield redraw(

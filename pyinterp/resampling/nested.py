@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -61,6 +62,19 @@ class NestedCrossValidation(Splitting):
         """What tables call the plan."""
         return f"nested {self.folds}-fold cross-validation, {self.repeats} times"
 
+    def lacking(self, done: Sequence[Group | None]) -> str:
+        """Say what is needed if too many refits failed: one fold of which all succeed."""
+        outer = [group for group in done if group is not None and not group.inner]
+        sizes = Counter(group.number for group in done if group is not None)
+        whole = sum(sizes[group.number] == self.folds for group in outer)
+        if whole and len(outer) > 1:
+            return ""
+        return (
+            "Nested cross-validation needs at least 2 folds whose own refit succeeds, and one "
+            f"without which all {self.folds} refits succeed, but of {self.folds * self.repeats} "
+            f"folds there are {len(outer)} and {whole}."
+        )
+
     def _splits(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
@@ -74,11 +88,12 @@ class NestedCrossValidation(Splitting):
             for k in range(self.folds):
                 number = repeat * self.folds + k
                 out = fold == k
-                yield Split(np.flatnonzero(~out), np.flatnonzero(out), Group("fold", number))
+                own = Group("fold", number, size=self.folds)
+                yield Split(np.flatnonzero(~out), np.flatnonzero(out), own)
                 for j in range(self.folds):
                     if j != k:
                         left = np.flatnonzero(~out & (fold != j))
-                        inner = Group("fold", number, inner=True)
+                        inner = own._replace(inner=True)
                         yield Split(left, np.flatnonzero(fold == j), inner)
 
     def _deal(self, units: Units, rng: np.random.Generator, classes: FloatArray | None) -> IntArray:

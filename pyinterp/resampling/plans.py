@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,8 @@ class Bootstrap(Splitting):
         Draw whole clusters, the levels of this column: repeated measures of one subject never
         stand on both sides.
     """
+
+    stratifies: ClassVar[bool] = True
 
     refits: int = 15
     _: KW_ONLY
@@ -95,6 +98,8 @@ class Subsampling(Splitting):
         As in `Bootstrap`.
     """
 
+    stratifies: ClassVar[bool] = True
+
     refits: int = 15
     _: KW_ONLY
     fraction: float = 0.632
@@ -143,6 +148,8 @@ class Holdout(Splitting):
         As in `Bootstrap`.
     """
 
+    stratifies: ClassVar[bool] = True
+
     fraction: float = 0.632
     _: KW_ONLY
     strata: By = None
@@ -180,6 +187,8 @@ class CrossValidation(Splitting):
     strata, cluster : str or array of shape (n,), optional
         As in `Bootstrap`.
     """
+
+    stratifies: ClassVar[bool] = True
 
     folds: int = 10
     _: KW_ONLY

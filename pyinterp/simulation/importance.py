@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ from pyinterp.resampling.base import check_count
 from pyinterp.sample import FloatArray
 from pyinterp.simulation.components import components
 from pyinterp.simulation.importance_reports import ImportanceStudyResults
-from pyinterp.simulation.ledger import Line
+from pyinterp.simulation.ledger import Line, Row
 from pyinterp.simulation.process import Process
 from pyinterp.simulation.runner import Study, Unit
 from pyinterp.simulation.truth import Truth, dgp_pfi
@@ -123,6 +123,7 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
     truth_n: int = 1_000_000
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.features:
             raise OptionError("`features` must name at least one feature of the processes.")
         for process, feature in product(self.dgps, self.features):
@@ -156,6 +157,14 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         rng = self.stream("truth", process.name, feature, measure)
         conditional = measure == "cvim"
         return dgp_pfi(process, feature, conditional=conditional, n=self.truth_n, seed=rng)
+
+    def settings(self, row: Row) -> dict[str, Any]:
+        """Return what the numbers of a row depend on besides the row."""
+        return {"block": self.block, "seed": self.seed}
+
+    def terms(self, row: Row) -> tuple[str, ...]:
+        """Return every feature with every measure."""
+        return tuple(f"{f}|{m}" for f, m in product(self.features, self.measures))
 
     def _total(self, learner: str) -> int:
         return self.repetitions if isinstance(self.repetitions, int) else self.repetitions[learner]
@@ -211,7 +220,7 @@ def _decomposed(study: ImportanceStudy, unit: Unit) -> Line:
     for key, frame, predicted in zip(rows.switched, switched, others, strict=True):
         found = components(rows.y, (f, original), (process.f(frame), predicted))
         terms["|".join(key)] = {"sums": found.tolist(), "squares": np.square(found).tolist()}
-    return Line(unit.row, [unit.block], unit.size, terms)
+    return Line(unit.row, [unit.block], unit.size, terms, study.settings(unit.row))
 
 
 def _predictions(

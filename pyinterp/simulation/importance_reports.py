@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.simulation.components import COLUMNS
-from pyinterp.simulation.ledger import Line
+from pyinterp.simulation.ledger import Line, pooled
 from pyinterp.simulation.reports import chosen
 from pyinterp.simulation.truth import Truth
 
@@ -56,13 +56,9 @@ class ImportanceStudyResults:
         cls, lines: Sequence[Line], truths: Mapping[tuple[str, str, str], Truth[float]]
     ) -> ImportanceStudyResults:
         """Pool blocks of models; `truths` is by process, feature and measure."""
-        pooled: dict[tuple[Any, ...], Line] = {}
-        for line in lines:
-            known = pooled.get(line.row)
-            pooled[line.row] = line if known is None else known.plus(line)
         rows = []
-        for (_, process, learner, n, validation, *_), line in pooled.items():
-            for term, sums in line.terms.items():
+        for (_, process, learner, n, validation, *_), terms in pooled(lines).items():
+            for term, (blocks, size, sums) in terms.items():
                 feature, measure = term.split("|")
                 truth, truth_mcse = truths[process, feature, measure]
                 rows.append(
@@ -72,9 +68,9 @@ class ImportanceStudyResults:
                         "n": n,
                         "measure": measure,
                         "feature": feature,
-                        "repetitions": line.size,
+                        "repetitions": size,
                         "validation": validation,
-                        **_described(sums, len(line.blocks)),
+                        **_described(sums, len(blocks)),
                         "truth": truth,
                         "truth_mcse": truth_mcse,
                     }

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from pyinterp.errors import OptionError, did_you_mean
-from pyinterp.simulation.ledger import Line
+from pyinterp.simulation.ledger import Line, pooled
 
 if TYPE_CHECKING:
     from plotnine import ggplot
@@ -54,20 +54,15 @@ class CoverageResults:
     def of(cls, lines: Sequence[Line], refits: Mapping[str, int]) -> CoverageResults:
         """Pool blocks of repetitions; `refits` has the number of every plan."""
         truths = pooled_truths(lines)
-        pooled: dict[tuple[Any, ...], Line] = {}
-        for line in lines:
-            if line.row[0] == "coverage":
-                known = pooled.get(line.row)
-                pooled[line.row] = line if known is None else known.plus(line)
         parts, rows = [], []
-        for (_, process, learner, n, plan), line in pooled.items():
-            for name, found in line.terms.items():
+        for (kind, process, learner, n, plan), terms in pooled(lines).items():
+            for name, (_, size, found) in terms.items() if kind == "coverage" else ():
                 estimand, cov_type = name.rsplit("|", 1)
-                part = _described(found, line.size, truths[process, learner, n, estimand])
+                part = _described(found, size, truths[process, learner, n, estimand])
                 key = (process, learner, n, plan, refits[plan], cov_type, estimand)
                 about = dict(zip(ROW, key, strict=True))
                 parts.append(part.assign(**about))
-                rows.append({**about, **_averaged(found, line.size, part)})
+                rows.append({**about, **_averaged(found, size, part)})
         frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=ROW)
         ordered = frame[ROW + [c for c in frame.columns if c not in ROW]]
         means = [
@@ -166,21 +161,17 @@ def chosen(
 
 def pooled_truths(lines: Sequence[Line]) -> dict[tuple[str, str, int, str], pd.DataFrame]:
     """Return mean and Monte Carlo error of every term, by process, learner, n and estimand."""
-    pooled: dict[tuple[Any, ...], Line] = {}
-    for line in lines:
-        if line.row[0] == "truth":
-            known = pooled.get(line.row)
-            pooled[line.row] = line if known is None else known.plus(line)
     frames = {}
-    for (_, process, learner, n, _), line in pooled.items():
-        for estimand, found in line.terms.items():
-            mean = np.array(found["sums"]) / line.size
-            variance = np.clip(np.array(found["squares"]) / line.size - mean**2, 0, None)
+    truths = (line for line in lines if line.row[0] == "truth")
+    for (_, process, learner, n, _), terms in pooled(truths).items():
+        for estimand, (_, size, found) in terms.items():
+            mean = np.array(found["sums"]) / size
+            variance = np.clip(np.array(found["squares"]) / size - mean**2, 0, None)
             frames[process, learner, n, estimand] = pd.DataFrame(
                 {
                     "term": found["term"],
                     "truth": mean,
-                    "truth_mcse": np.sqrt(variance / max(line.size - 1, 1)),
+                    "truth_mcse": np.sqrt(variance / max(size - 1, 1)),
                 }
             )
     return frames

@@ -14,9 +14,10 @@ import pandas as pd
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
-from pyinterp.errors import check_jobs
+from pyinterp.errors import OptionError, check_jobs
 from pyinterp.learner import Learner
-from pyinterp.simulation.ledger import Ledger, Line
+from pyinterp.resampling.base import check_count
+from pyinterp.simulation.ledger import Ledger, Line, Row
 from pyinterp.simulation.process import Process
 
 __all__ = ["Study", "Unit"]
@@ -25,14 +26,15 @@ Found = TypeVar("Found")
 
 
 class Unit(NamedTuple):
-    """A piece of work: a block of repetitions of a row of the study."""
+    """A piece of work: a block of repetitions of a row of the study, and what it is to give."""
 
-    row: tuple[Any, ...]
+    row: Row
     block: int
     size: int
+    terms: tuple[str, ...] = ()
 
     @classmethod
-    def blocks(cls, row: tuple[Any, ...], total: int, size: int) -> Iterator[Unit]:
+    def blocks(cls, row: Row, total: int, size: int) -> Iterator[Unit]:
         """Cut all repetitions of a row into blocks, of which the last may be smaller."""
         for block in range(-(-total // size)):
             yield cls(row, block, min(size, total - block * size))
@@ -44,6 +46,9 @@ class Study(ABC, Generic[Found]):
 
     Work comes in one or more kinds, each done before the next is begun, whose units are
     independent of each other: random streams are named by what they are for.
+
+    In the file a process, a learner and an estimand are known by their names: what changes needs
+    another name, or another file.
     """
 
     dgps: Sequence[Process]
@@ -52,6 +57,28 @@ class Study(ABC, Generic[Found]):
     seed: int = 1
 
     _KINDS: ClassVar[tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        for what in ("dgps", "learners", "n"):
+            if not len(getattr(self, what)):
+                raise OptionError(f"`{what}` must not be empty.")
+        names = [process.name for process in self.dgps]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise OptionError(
+                f"Processes must have different names, by which files know them, but {twice!r} is "
+                "the name of two; `dataclasses.replace(process, name=...)` gives another."
+            )
+        for rows in self.n:
+            check_count("n", rows, 2)
+
+    @abstractmethod
+    def settings(self, row: Row) -> dict[str, Any]:
+        """Return what the numbers of a row depend on besides the row; `block` is its size."""
+
+    @abstractmethod
+    def terms(self, row: Row) -> tuple[str, ...]:
+        """Return the names of what every block of a row gives."""
 
     @abstractmethod
     def _units(self, kind: str) -> Iterator[Unit]:
@@ -75,38 +102,94 @@ class Study(ABC, Generic[Found]):
         path : path
             A file of JSON lines, made if it is not there. A line is added, and flushed to disk,
             after every block of repetitions; a line that was cut off is dropped. In the end
-            the lines of a row become one.
+            the lines of a row become one. Repetitions, learners, sizes and estimands may be added
+            to those of a file; with other settings it can't be continued.
         n_jobs : int, optional
             Jobs over blocks, by joblib: ``joblib.parallel_config`` chooses the backend, a Dask
             cluster for example.
         progress : bool
             Show a progress bar on a terminal.
+
+        Raises
+        ------
+        OptionError
+            If the file holds rows of the study that were made with other settings.
+        DataError
+            If another process is writing the file, or a block stands in it twice.
         """
         check_jobs(n_jobs)
         ledger = Ledger(path)
-        for kind in self._KINDS:
-            left = [u for u in self._units(kind) if not ledger.holds(u.row, u.block)]
-            do = self._worker(kind, ledger.lines)
-            lines = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-                delayed(do)(unit) for unit in left
-            )
-            for line in tqdm(lines, total=len(left), desc=kind, disable=None if progress else True):
-                ledger.add(line)
-        ledger.compact()
-        rows = {unit.row for kind in self._KINDS for unit in self._units(kind)}
-        return self._results([line for line in ledger.lines if line.row in rows])
+        with ledger.locked():
+            rows = {unit.row for kind in self._KINDS for unit in self._units(kind)}
+            for line in ledger.lines:
+                if line.row in rows:
+                    self._check_settings(line, path)
+            left = [unit for kind in self._KINDS for unit in self._left(kind, ledger)]
+            for row in dict.fromkeys(unit.row for unit in left):
+                self._try(row)
+            for kind in self._KINDS:
+                units = [unit for unit in left if unit.row[0] == kind]
+                do = self._worker(kind, ledger.lines)
+                lines = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
+                    delayed(do)(unit) for unit in units
+                )
+                hidden = None if progress else True
+                for line in tqdm(lines, total=len(units), desc=kind, disable=hidden):
+                    ledger.add(line)
+            ledger.compact()
+        return self._results([self._own(line) for line in ledger.lines if line.row in rows])
 
     def load(self, path: str | os.PathLike[str]) -> Found:
         """Return the results that `path` holds, of finished and unfinished rows."""
         return self._results(Ledger(path).lines)
 
+    def _try(self, row: Row) -> None:
+        """Try what would fail in every unit of a row, before the work."""
+
+    def _left(self, kind: str, ledger: Ledger) -> Iterator[Unit]:
+        """Yield the units that are not done, with the terms that they lack."""
+        for unit in self._units(kind):
+            lacking = tuple(
+                term
+                for term in self.terms(unit.row)
+                if ledger.size(unit.row, unit.block, term) < unit.size
+            )
+            if lacking:
+                yield unit._replace(terms=lacking)
+
+    def _own(self, line: Line) -> Line:
+        """Return a line without terms that the study does not ask for."""
+        asked = self.terms(line.row)
+        return line._replace(terms={k: v for k, v in line.terms.items() if k in asked})
+
+    def _check_settings(self, line: Line, path: str | os.PathLike[str]) -> None:
+        if line.settings is None:
+            raise OptionError(
+                f"A file can be continued if its lines say how they were made, but those of "
+                f"{list(line.row)} in {str(path)!r} don't: `load` reads them; to run the study "
+                "give another path."
+            )
+        asked = self.settings(line.row)
+        for name in {**asked, **line.settings}:
+            was, now = line.settings.get(name), asked.get(name)
+            if was != now:
+                raise OptionError(
+                    f"A file can be continued with the settings that it was begun with, but "
+                    f"{list(line.row)} in {str(path)!r} has {name} = {was!r}, and the study has "
+                    f"{now!r}: change that, or give another path."
+                )
+
     def learner(self, process: Process, name: str, data: pd.DataFrame) -> Learner:
         """Return a learner of the study on some data."""
+        formula, estimator = self.formula_and_estimator(process, name, len(data))
+        return Learner.from_formula(formula, data, estimator)
+
+    def formula_and_estimator(self, process: Process, name: str, n: int) -> tuple[str, Any]:
+        """Return what a learner of the study is for n rows of a process."""
         made = self.learners[name]
         if not isinstance(made, tuple) and not hasattr(made, "fit"):
-            made = made(process, len(data))
-        formula, estimator = made if isinstance(made, tuple) else ("y ~ .", made)
-        return Learner.from_formula(formula, data, estimator)
+            made = made(process, n)
+        return made if isinstance(made, tuple) else ("y ~ .", made)
 
     def draw(self, process: Process, n: int, repetition: int) -> pd.DataFrame:
         """Return the data set of a repetition."""

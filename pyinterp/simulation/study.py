@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from itertools import product
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import pandas as pd
+from sklearn.dummy import DummyClassifier, DummyRegressor
 
-from pyinterp.errors import OptionError
-from pyinterp.inference import CovType
-from pyinterp.learner import LearnerResults
+from pyinterp.errors import OptionError, check_alpha, check_choice
+from pyinterp.inference import COV_TYPES, CovType
+from pyinterp.learner import Learner
 from pyinterp.resampling import FreshDraws, Resampling
+from pyinterp.resampling.base import check_count
 from pyinterp.results import EstimandResults
 from pyinterp.sample import FloatArray
-from pyinterp.simulation.ledger import Line
+from pyinterp.simulation.ledger import Line, Row
 from pyinterp.simulation.process import Process
 from pyinterp.simulation.reports import CoverageResults, pooled_truths
 from pyinterp.simulation.runner import Study, Unit
@@ -93,24 +95,68 @@ class CoverageStudy(Study[CoverageResults]):
     block: int = 20
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if set(self.cov_types) != set(self.resamplings):
             raise OptionError(
                 "`cov_types` must name the plans of `resamplings`, "
                 f"{sorted(self.resamplings)}; got {sorted(self.cov_types)}."
             )
+        if not self.estimands:
+            raise OptionError("`estimands` must not be empty.")
+        for cov_type in (c for several in self.cov_types.values() for c in several):
+            check_choice("cov_types", cov_type, COV_TYPES)
+        check_alpha(self.alpha)
+        check_count("block", self.block)
+        for name, least in (("repetitions", 0), ("truth_refits", 1)):
+            for learner in self.learners:
+                check_count(name, _count(name, getattr(self, name), learner), least)
 
     def plan(self, name: str, process: Process, n: int) -> Resampling:
         """Return a plan of the study for data sets of n rows of a process."""
         made = self.resamplings[name]
         return made if isinstance(made, Resampling) else made(process, n)
 
+    def settings(self, row: Row) -> dict[str, Any]:
+        """Return what the numbers of a row depend on besides the row."""
+        kind, process, learner, n, plan = row
+        truth_refits = _count("truth_refits", self.truth_refits, learner)
+        if kind == "truth":
+            return {"block": self.block * TRUTH_BLOCKS, "seed": self.seed}
+        return {
+            "block": self.block,
+            "seed": self.seed,
+            "alpha": self.alpha,
+            "truth_refits": truth_refits,
+            "plan": described(self.plan(plan, self.process(process), n)),
+        }
+
+    def terms(self, row: Row) -> tuple[str, ...]:
+        """Return estimands, for coverage each with the plan's variance estimators."""
+        kind, *_, plan = row
+        if kind == "truth":
+            return tuple(self.estimands)
+        return tuple(f"{e}|{c}" for e, c in product(self.estimands, self.cov_types[plan]))
+
     def _units(self, kind: str) -> Iterator[Unit]:
-        counts = self.truth_refits if kind == "truth" else self.repetitions
+        name = "truth_refits" if kind == "truth" else "repetitions"
         plans = ["truth"] if kind == "truth" else list(self.resamplings)
         size = self.block * (TRUTH_BLOCKS if kind == "truth" else 1)
         for process, learner, n, plan in product(self.dgps, self.learners, self.n, plans):
-            total = counts if isinstance(counts, int) else counts[learner]
+            total = _count(name, getattr(self, name), learner)
             yield from Unit.blocks((kind, process.name, learner, n, plan), total, size)
+
+    def _try(self, row: Row) -> None:
+        """Make a plan and its variances once, with a learner that learns nothing."""
+        kind, name, learner, n, plan = row
+        if kind == "truth":
+            return
+        process = self.process(name)
+        formula, _ = self.formula_and_estimator(process, learner, n)
+        idle = DummyRegressor() if process.classes is None else DummyClassifier()
+        made = Learner.from_formula(formula, self.draw(process, n, -1), idle)
+        results = made.fit(self.plan(plan, process, n), seed=1, progress=False)
+        for cov_type in self.cov_types[plan]:
+            results.loss(cov_type=cov_type)
 
     def _worker(self, kind: str, lines: Sequence[Line]) -> Callable[[Unit], Line]:
         if kind == "truth":
@@ -120,7 +166,28 @@ class CoverageStudy(Study[CoverageResults]):
     def _results(self, lines: Sequence[Line]) -> CoverageResults:
         first = self.dgps[0], self.n[0]
         refits = {name: self.plan(name, *first).number for name in self.resamplings}
-        return CoverageResults.of(lines, refits)
+        known = [line for line in lines if line.row[0] == "truth" or line.row[4] in refits]
+        return CoverageResults.of(known, refits)
+
+
+def described(plan: Resampling) -> str:
+    """Say what a plan is: its label, and those of its options that are numbers or names."""
+    names: list[str] = [field.name for field in fields(plan)] if is_dataclass(plan) else []
+    options = {name: getattr(plan, name) for name in names}
+    plain = [f"{k}={v!r}" for k, v in options.items() if isinstance(v, int | float | str)]
+    return f"{plan.label} ({', '.join(plain)})"
+
+
+def _count(name: str, counts: int | Mapping[str, int], learner: str) -> int:
+    """Return a learner's number of repetitions or refits."""
+    if not isinstance(counts, Mapping):
+        return counts
+    if learner not in counts:
+        raise OptionError(
+            f"`{name}` must be a number or name every learner; {learner!r} is not in "
+            f"{sorted(counts)}."
+        )
+    return counts[learner]
 
 
 def _truth(study: CoverageStudy, unit: Unit) -> Line:
@@ -131,15 +198,15 @@ def _truth(study: CoverageStudy, unit: Unit) -> Line:
     plan = ideal(unit.size)(process, n)
     results = study.learner(process, learner, data).fit(plan, seed=seed, progress=False)
     terms = {}
-    for name, ask in study.estimands.items():
-        asked = ask(results)
+    for name in unit.terms:
+        asked = study.estimands[name](results)
         values = asked.evidence.per_refit
         terms[name] = {
             "term": list(asked.params.index),
             "sums": values.sum(axis=0).tolist(),
             "squares": np.square(values).sum(axis=0).tolist(),
         }
-    return Line(unit.row, [unit.block], unit.size, terms)
+    return Line(unit.row, [unit.block], unit.size, terms, study.settings(unit.row))
 
 
 def _cover(
@@ -148,10 +215,6 @@ def _cover(
     _, name, learner, n, plan_name = unit.row
     process = study.process(name)
     plan = study.plan(plan_name, process, n)
-    truth = {
-        estimand: truths[name, learner, n, estimand]["truth"].to_numpy()
-        for estimand in study.estimands
-    }
     kept: dict[str, list[FloatArray]] = {}
     first = unit.block * study.block
     for repetition in range(first, first + unit.size):
@@ -160,22 +223,27 @@ def _cover(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of learners, thousands of times
             results = study.learner(process, learner, data).fit(plan, seed=seed, progress=False)
-        for estimand, ask in study.estimands.items():
-            for cov_type in study.cov_types[plan_name]:
-                found = _one(ask, results, cov_type, truth[estimand], study.alpha)
-                kept.setdefault(f"{estimand}|{cov_type}", []).append(found)
+        for term in unit.terms:
+            estimand, cov_type = term.rsplit("|", 1)
+            asked = study.estimands[estimand](results, cov_type=cov_type)
+            truth = truths[name, learner, n, estimand]
+            if list(asked.params.index) != list(truth["term"]):
+                raise OptionError(
+                    f"An estimand must have the same terms for every data set, but those of "
+                    f"{estimand!r} differ: {list(asked.params.index)[:4]} and "
+                    f"{list(truth['term'])[:4]}. Give its grid."
+                )
+            found = _one(asked, truth["truth"].to_numpy(), study.alpha)
+            kept.setdefault(term, []).append(found)
     terms = {name: _summed(np.array(found)) for name, found in kept.items()}
-    return Line(unit.row, [unit.block], unit.size, terms)
+    return Line(unit.row, [unit.block], unit.size, terms, study.settings(unit.row))
 
 
-def _one(
-    ask: Ask, results: LearnerResults, cov_type: CovType, truth: FloatArray, alpha: float
-) -> FloatArray:
+def _one(asked: EstimandResults, truth: FloatArray, alpha: float) -> FloatArray:
     """Return `COLUMNS` for one data set, shape (terms, columns).
 
     A term without variance, whose interval is the estimate itself, covers only if it is the truth.
     """
-    asked = ask(results, cov_type=cov_type)
     estimate = np.asarray(asked.params)
     low, high = (np.where(np.isnan(v), estimate, v) for v in asked.conf_int(alpha).to_numpy().T)
     width = high - low

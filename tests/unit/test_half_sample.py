@@ -11,17 +11,20 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
+from scipy.optimize import brentq
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
-from pyinterp.errors import DataError, InferenceError, OptionError
+from pyinterp.errors import DataError, InferenceError, OptionError, RefitError
 from pyinterp.estimands.base import Estimate
 from pyinterp.inference import (
     COV_TYPES,
     Evidence,
     Half,
     HalfSampleVariance,
+    Variance,
     p_values,
     simultaneous_level,
 )
@@ -128,7 +131,7 @@ def make_variance(floor: float | None, df: int = 15, q: int = 1) -> HalfSampleVa
     )
 
 
-estimates = st.floats(-5, 5).filter(lambda c: c == 0 or abs(c) > 1e-3)
+estimates = st.floats(-5, 5)
 errors = st.floats(1e-3, 5)
 
 
@@ -151,7 +154,7 @@ def test_intervals_and_p_values_are_those_of_the_reference(c, se, df, alpha) -> 
     c=estimates,
     se=errors,
     df=st.integers(5, 60),
-    alpha=st.floats(0.001, 0.5),
+    alpha=st.floats(0.001, 0.99),
     theta=st.floats(-6, 6),
     floor=st.sampled_from([None, 0.0, 1.0, -0.5]),
     side=st.sampled_from(["two-sided", "greater", "less"]),
@@ -165,6 +168,29 @@ def test_the_test_rejects_exactly_what_the_interval_excludes(
     (p,) = p_values(variance.statistic(estimate, bse, theta), df, alternative=side)
     if min(abs(theta - low), abs(theta - high)) > 1e-9 * (1 + abs(c) + se):
         assert (p < alpha) == (not low <= theta <= high)
+
+
+def test_a_one_sided_limit_beyond_the_estimate_is_dual_too() -> None:
+    """Above alpha = 1/2 the lower limit is above the estimate, where the error is larger."""
+    variance = make_variance(0.0)
+    estimate, bse = np.array([0.01]), np.array([0.02])
+    ((low, _),) = variance.interval(estimate, bse, 0.9, "greater")
+    h = stats.t.isf(0.1, 15) * 0.02
+    assert low == pytest.approx(0.01 + h / (1 - 0.6))
+    t = variance.statistic(estimate, bse, low)
+    assert p_values(t, 15, alternative="greater")[0] == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("c", [1e-310, 5e-324, -1e-310, 1e-5])
+def test_estimates_near_0_are_like_0_and_warn_of_nothing(c: float) -> None:
+    variance, bse = make_variance(0.0), np.array([1.0])
+    near, zero = np.array([c]), np.array([0.0])
+    for side in ("two-sided", "greater", "less"):
+        limits = (variance.interval(v, bse, 0.05, side) for v in (near, zero))
+        np.testing.assert_allclose(*limits, atol=1e-4)
+    for null in (0.5, -0.5):
+        t = (variance.statistic(v, bse, null) for v in (near, zero))
+        np.testing.assert_allclose(*t, atol=1e-4)
 
 
 @pytest.mark.parametrize("floor", [None, 0.0])
@@ -206,7 +232,8 @@ class TestPlan:
         pfi = results.pfi()
         assert (pfi.cov_type, pfi.df_resid) == ("half-sample", 15)
         assert "15, and 15 pairs" in str(pfi.summary())
-        assert "nominal 95% intervals covered 93-99%" in " ".join(str(pfi.summary()).split())
+        words = " ".join(str(pfi.summary()).split())
+        assert "nominal 95% intervals covered 93-100%, less for very skewed outcomes" in words
 
     def test_halves_are_complementary_and_random_in_size_and_order(self) -> None:
         results = self.fit(pi.HalfSampling(2, pairs=20))
@@ -272,14 +299,40 @@ class TestPlan:
         assert results.pfi().df_resid == 6
 
     @pytest.mark.parametrize(
+        ("refits", "fails", "message"),
+        [
+            # 2 refits, then 7 pairs: all refits of pairs; a refit of 3 pairs; all for the estimate
+            (2, range(2, 16), "2 of 2 refits succeeded and 0 of 7 pairs are whole"),
+            (2, (3, 4, 6), "2 of 2 refits succeeded and 4 of 7 pairs are whole"),
+            (2, (0, 1), "0 of 2 refits succeeded and 7 of 7 pairs are whole"),
+            (0, (1, 3, 5), "at least 5 pairs of which both succeed, but 4 of 7 pairs are whole"),
+        ],
+    )
+    def test_too_many_failures_are_counted(self, refits: int, fails: Any, message: str) -> None:
+        class Fails(LinearRegression):
+            count = -1
+
+            def fit(self, X, y):
+                type(self).count += 1
+                if type(self).count in fails:
+                    raise ValueError("no")
+                return super().fit(X, y)
+
+        plan = pi.HalfSampling(refits, pairs=7)
+        with pytest.raises(RefitError, match=f"Half-sampling needs .*{message}.*ValueError: no"):
+            self.fit(plan, learner=Fails(), on_error="drop")
+
+    @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"pairs": 4}, "`pairs` must be a whole number of at least 5"),
+            ({"pairs": 4}, "`pairs` must be at least 5, not 4: with fewer, intervals"),
+            ({"pairs": 5.0}, "`pairs` must be a whole number"),
+            ({"strata": "g"}, "`strata` can't be given to half-sampling: halves with"),
             ({"refits": 1}, "`refits` must be 0 or at least 2"),
             ({"refits": -1}, "`refits` must be a whole number of at least 0"),
         ],
     )
-    def test_bad_numbers(self, options: dict[str, int], message: str) -> None:
+    def test_bad_numbers(self, options: dict[str, Any], message: str) -> None:
         with pytest.raises(OptionError, match=message):
             pi.HalfSampling(**options)
 
@@ -287,8 +340,15 @@ class TestPlan:
         with pytest.raises(DataError, match=r"at least 40 rows.*got 39.*pi.Bootstrap\(15\)"):
             self.fit(data=self.data(39))
         assert self.fit(data=self.data(40)).pfi().cov_type == "half-sample"
-        with pytest.raises(DataError, match=r"at least 40 clusters.*got 30"):
+        with pytest.raises(DataError, match=r"at least 40 clusters.*got 30.*15, cluster="):
             self.fit(pi.HalfSampling(cluster="id"), data=self.data(60))
+
+    def test_advice_for_an_unseen_level_can_be_followed(self) -> None:
+        data = self.data().assign(g=["rare", *["usual"] * 60])
+        with pytest.raises(RefitError, match="merge rare levels, or accept"):
+            self.fit(formula="y ~ x + g", data=data)
+        with pytest.raises(RefitError, match=r"draw within levels \(`strata=`\)"):
+            self.fit(pi.CrossValidation(3), formula="y ~ x + g", data=data)
 
     def test_other_plans_can_not_serve_it(self) -> None:
         results = self.fit(pi.Bootstrap(5))
@@ -311,8 +371,6 @@ class TestPlan:
         assert "never used by the learner in any refit" in " ".join(str(pfi.summary()).split())
 
     def test_the_null_variance_test_is_its_formula(self) -> None:
-        from scipy import stats
-
         pfi = self.fit().pfi()
         T = np.array([[h.estimate.value for h in pair] for pair in pfi.evidence.pairs])
         S = T.mean(axis=1).var(axis=0, ddof=1)
@@ -345,17 +403,57 @@ class TestPlan:
         np.testing.assert_allclose(T, expected, rtol=EXACT)
 
 
-class TestSimultaneous:
-    def test_independent_terms_have_the_level_of_sidak(self) -> None:
-        # Quantiles of 100,000 draws: the level's error is about 1% of itself (3 standard errors).
-        for q in (2, 5, 20):
-            level = simultaneous_level(np.diag(np.arange(1.0, q + 1)), 1e6, 0.05, "two-sided")
-            assert level == pytest.approx(1 - 0.95 ** (1 / q), rel=0.04)
+def exact_level(q: int, df: float, alpha: float, tails: int) -> float:
+    """Return the level of q independent terms over a common chi-square, by quadrature."""
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+    shares = (nodes + 1) / 2
+    scale = np.sqrt(stats.chi2.isf(shares, df) / df)
 
-    def test_terms_that_move_together_keep_their_level(self) -> None:
-        cov = np.ones((4, 4))
-        for side in ("two-sided", "greater"):
-            assert simultaneous_level(cov, 10, 0.05, side) == pytest.approx(0.05, rel=0.04)
+    def excess(c: float) -> float:
+        one = stats.norm.sf(c * scale) * tails
+        return float(weights @ -np.expm1(q * np.log1p(-one)) / 2 - alpha)
+
+    c = brentq(excess, stats.t.isf(alpha / tails, df), stats.t.isf(alpha / tails / q, df) + 1e-9)
+    return float(tails * stats.t.sf(c, df))
+
+
+class TestSimultaneous:
+    @pytest.mark.parametrize("q", [2, 5, 20])
+    def test_independent_normal_terms_have_the_level_of_sidak(self, q: int) -> None:
+        for df in (1e6, np.inf):
+            level = simultaneous_level(np.diag(np.arange(1.0, q + 1)), df, 0.05, "two-sided")
+            expected = 1 - 0.95 ** (1 / q)
+            c, exact = (stats.norm.isf(v / 2) for v in (level, expected))
+            assert c == pytest.approx(exact, rel=0.004)  # 4 times the error that is promised
+
+    @pytest.mark.parametrize("side", ["two-sided", "greater", "less"])
+    @pytest.mark.parametrize(("q", "df"), [(2, 5), (20, 5), (6, 15), (20, 15)])
+    @pytest.mark.parametrize("alpha", [0.05, 0.01, 0.001])
+    def test_quantiles_of_independent_terms_are_exact_to_a_thousandth(
+        self, q: int, df: int, alpha: float, side: str
+    ) -> None:
+        tails = 2 if side == "two-sided" else 1
+        level = simultaneous_level(np.eye(q), df, alpha, side)
+        c, exact = (stats.t.isf(v / tails, df) for v in (level, exact_level(q, df, alpha, tails)))
+        assert c == pytest.approx(exact, rel=0.004)  # 4 times the error that is promised
+
+    @pytest.mark.parametrize("alpha", [0.001, 0.05, 0.7])
+    @pytest.mark.parametrize("df", [5, 15, np.inf])
+    @pytest.mark.parametrize("side", ["two-sided", "greater", "less"])
+    def test_terms_that_move_together_keep_their_level(
+        self, side: str, df: float, alpha: float
+    ) -> None:
+        level = simultaneous_level(np.ones((4, 4)), df, alpha, side)
+        assert level == pytest.approx(alpha, rel=1e-4)
+        assert level <= alpha  # no band is narrower than the intervals of single terms
+
+    def test_terms_whose_variance_is_rounding_do_not_count(self) -> None:
+        variance = Variance(
+            cov=np.diag([1.0, 1e-34, 1e-34, np.nan]), df=15, cov_type="corrected", label="", note=""
+        )
+        estimate, bse = np.array([1.0, 1.0, 1.0, np.nan]), np.array([1.0, 0.0, 0.0, np.nan])
+        joint = variance.joint_interval(estimate, bse, 0.05, "two-sided")
+        np.testing.assert_array_equal(joint, variance.interval(estimate, bse, 0.05, "two-sided"))
 
     def test_terms_without_variance_do_not_count(self) -> None:
         cov = np.diag([1.0, 0.0, 0.0])

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
-from pyinterp.errors import DataError, InferenceError, OptionError
+from pyinterp.errors import DataError, InferenceError, OptionError, RefitError
+from pyinterp.inference import COV_TYPES
 
 K = 4
 
@@ -76,6 +81,65 @@ def test_the_standard_error_is_that_of_the_algorithm(fitted: pi.LearnerResults) 
     z = 1.959963984540054
     limits = loss.conf_int().to_numpy()[0]
     np.testing.assert_allclose(limits, loss.params.iloc[0] + np.array([-z, z]) * expected)
+
+
+def test_simultaneous_intervals_are_wider_and_normal(fitted: pi.LearnerResults) -> None:
+    point, joint = fitted.pfi().conf_int(), fitted.pfi(simultaneous=True).conf_int()
+    ratio = (joint[1] - joint[0]) / (point[1] - point[0])
+    # Between one term and Bonferroni's two.
+    assert ratio.between(1, stats.norm.isf(0.0125) / stats.norm.isf(0.025) + 1e-9).all()
+
+
+class Counting(LinearRegression):
+    """Fails in the refits named, counted from 0."""
+
+    fails: ClassVar[set[int]] = set()
+    count: ClassVar[int] = -1
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Counting:
+        type(self).count += 1
+        if type(self).count in type(self).fails:
+            raise ValueError("no")
+        return super().fit(X, y)
+
+
+def dropped(data: pd.DataFrame, fails: set[int], repeats: int = 1) -> pi.LearnerResults:
+    Counting.fails, Counting.count = fails, -1
+    learner = pi.Learner.from_formula("y ~ x + z", data, Counting())
+    plan = pi.NestedCrossValidation(3, repeats=repeats)
+    return learner.fit(plan, seed=1, on_error="drop")
+
+
+def test_folds_whose_inner_refits_failed_do_not_count(data: pd.DataFrame) -> None:
+    # An inner refit of every fold of the second repeat: the first has what it has alone.
+    with pytest.warns(pi.errors.RefitWarning, match="3 of 18 refits failed"):
+        found = dropped(data, {10, 13, 16}, repeats=2).loss()
+    whole = dropped(data, set(), repeats=2).loss()
+    folds = whole.evidence.folds[:3]
+    expected = COV_TYPES["nested-cv"](replace(whole.evidence, folds=folds))
+    np.testing.assert_allclose(found.variance.cov, expected.cov, rtol=1e-12)
+    assert "trained on 67% of the data" in found.variance.note
+
+
+@pytest.mark.parametrize(
+    ("fails", "found"),
+    [
+        ({1, 4, 7}, "there are 3 and 0"),  # an inner refit of every fold
+        ({1, 2, 4, 5, 7, 8}, "there are 3 and 0"),  # all of them
+        ({0, 3, 6}, "there are 0 and 0"),  # the folds' own
+        ({0, 3}, "there are 1 and 1"),
+    ],
+)
+def test_too_many_failures_are_counted(data: pd.DataFrame, fails: set[int], found: str) -> None:
+    with pytest.raises(RefitError, match=rf"Nested cross-validation needs.*of 3 folds {found}\."):
+        dropped(data, fails)
+
+
+def test_a_variance_needs_a_whole_fold(data: pd.DataFrame) -> None:
+    evidence = dropped(data, set()).loss().evidence
+    folds = tuple(fold._replace(inner=fold.inner[:1]) for fold in evidence.folds)
+    with pytest.raises(InferenceError, match="without which all 3 refits succeeded, but each of"):
+        COV_TYPES["nested-cv"](replace(evidence, folds=folds))
 
 
 def test_pfi_and_curves_have_positive_variance_and_a_table(fitted: pi.LearnerResults) -> None:

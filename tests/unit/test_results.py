@@ -123,6 +123,59 @@ def test_t_test_in_words_and_in_weights(pfi: pi.EstimandResults) -> None:
         pfi.t_test("still = 0")
 
 
+def test_a_hypothesis_about_one_term_is_that_of_the_table(data: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("y ~ a + b + c", data, LinearRegression())
+    for plan in (pi.HalfSampling(), pi.NestedBootstrap(60, splits=2), pi.Bootstrap(8)):
+        pfi = learner.fit(plan, seed=1).pfi()
+        test = pfi.t_test("a = 0, 2*b = 0, -c = 0, a = b")
+        np.testing.assert_allclose(test.pvalue[:3], pfi.pvalues, rtol=1e-12)
+        np.testing.assert_allclose(test.tvalue[:3], pfi.tvalues * [1, 1, -1], rtol=1e-12)
+        for alpha in (0.05, 0.2):
+            limits = pfi.conf_int(alpha).to_numpy().copy()
+            limits[1] *= 2
+            limits[2] = -limits[2, ::-1]
+            np.testing.assert_allclose(test.conf_int(alpha)[:3], limits, rtol=1e-12)
+        # A contrast is a t test.
+        se = np.sqrt(np.array([1, -1]) @ pfi.cov_params().loc[["a", "b"], ["a", "b"]] @ [1, -1])
+        t = (pfi.params["a"] - pfi.params["b"]) / se
+        assert test.pvalue[3] == pytest.approx(2 * stats.t.sf(abs(t), pfi.df_resid))
+        half = stats.t.isf(0.025, pfi.df_resid) * se
+        np.testing.assert_allclose(
+            test.conf_int()[3], pfi.params["a"] - pfi.params["b"] + np.array([-half, half])
+        )
+        assert "a = b" in str(test.summary())
+        assert test.summary_frame().shape == (4, 6)
+
+
+def test_the_test_of_one_term_rejects_what_the_interval_excludes(data: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("y ~ a + b + c", data, LinearRegression())
+    pfi = learner.fit(seed=1).pfi()
+    low, high = pfi.conf_int().loc["a"]
+    for value, rejected in ((low, (True, False)), (high, (False, True))):
+        inside = [float(pfi.t_test(f"a = {value + d!r}").pvalue) < 0.05 for d in (-1e-6, 1e-6)]
+        assert tuple(inside) == rejected
+
+
+def test_terms_without_an_estimate_do_not_hinder_the_others() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=["x", "z", "y"])
+    frame["w"] = 2 * frame["z"]
+    frame["y"] += frame["x"]
+    learner = pi.Learner.from_formula("y ~ x + z + w", frame, LinearRegression())
+    found = learner.fit(pi.Bootstrap(6), seed=1).amvim()
+    assert found.params[["z", "w"]].isna().all()
+    assert float(found.t_test("x = 0").pvalue) == pytest.approx(found.pvalues["x"])
+    assert np.isfinite(found.t_test([[1.0, 0.0, 0.0]]).sd).all()
+    with pytest.raises(InferenceError, match=r"`w` has no estimate \(R²_j is"):
+        found.t_test("x = w")
+
+
+def test_the_size_of_other_terms_does_not_matter(fitted: pi.LearnerResults) -> None:
+    curve = fitted.pd("a", grid=[0.0, 1e14])
+    assert curve.bse.iloc[0] > 0
+    assert curve.t_test([[1.0, 0.0]]).sd[0] == pytest.approx(curve.bse.iloc[0])
+
+
 def test_t_test_of_grid_points(fitted: pi.LearnerResults) -> None:
     curve = fitted.pd("a", grid=[-1.5, 0.0, 1.0])
     test = curve.t_test("a[1] - a[-1.5] = 0")
@@ -157,12 +210,16 @@ def test_coverage_is_quoted_only_for_what_was_studied(
 ) -> None:
     learner = pi.Learner.from_formula("y ~ a", data, LinearRegression())
     studied = learner.fit(pi.Bootstrap(15), seed=1)
-    assert "covered 67-99%" in " ".join(studied.pfi().summary().notes)
+    all_pairs, few = studied.pfi(), studied.pfi(permutations=5)
+    assert "covered 57-94%" in " ".join(all_pairs.summary().notes)
+    assert "Molnar et al. (2021; 15 refits" in " ".join(few.summary().notes)
+    assert "covered 67-99%" in " ".join(few.summary().notes)
     assert "covered 86-98%" in " ".join(studied.pd("a").summary().notes)
     for other in (
         studied.loss(),
         studied.pfi(loss="absolute"),
         studied.pfi(relation="ratio"),
+        studied.pfi(permutations=20),
         studied.pd("a", kind="d-ice"),
         fitted.pfi(),  # 8 refits
         learner.fit(pi.CrossValidation(15), seed=1).pfi(),
@@ -319,6 +376,15 @@ def tree(data: pd.DataFrame) -> pi.LearnerResults:
 
 
 class TestCompare:
+    def test_the_default_is_half_sampling(self, data) -> None:
+        fits = (
+            pi.Learner.from_formula(f"y ~ {terms}", data, LinearRegression()).fit(seed=1)
+            for terms in ("a + b", "a")
+        )
+        found = pi.compare(*fits)
+        assert (found.cov_type, found.df_resid) == ("half-sample", 15)
+        assert "half-sampling, M df" in " ".join(pi.compare.__doc__.split())
+
     def test_paired_corrected_t_test(self, fitted, tree) -> None:
         found = pi.compare(fitted, tree)
         delta = (fitted.loss().refit_frame() - tree.loss().refit_frame())["loss"]

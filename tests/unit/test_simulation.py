@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+import re
 import subprocess
 import sys
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -535,3 +537,11 @@ def test_unknown_names_are_attribute_errors() -> None:
 def test_a_process_prints_its_source() -> None:
     assert repr(molnar_linear()) == "<Process: linear, 2 features, Molnar et al. (2021), section 8>"
     assert isinstance(molnar_linear(), Process)
+
+
+def test_the_page_names_every_process() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text(encoding="utf-8")
+    start = page.index("Those of Molnar et al.")
+    named = re.findall(r"`(\w+)`", page[start : page.index("`pi.simulation.Process`", start)])
+    assert len(named) == 8
+    assert all(callable(getattr(pi.simulation, name)) for name in named)

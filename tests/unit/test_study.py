@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,7 @@ from joblib import parallel_config
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from pyinterp.errors import OptionError
+from pyinterp.errors import DataError, InferenceError, OptionError
 from pyinterp.learner import LearnerResults
 from pyinterp.simulation import CoverageStudy, ideal, molnar_linear
 from pyinterp.simulation.ledger import Ledger, Line
@@ -123,8 +125,9 @@ def test_a_study_goes_on_where_it_was(tmp_path: Path) -> None:
     lines = Ledger(path).lines
     more = study().run(path, progress=False)
     frames_equal(more.frame, study().run(tmp_path / "other.jsonl", progress=False).frame)
-    # What was there is there still, and one line stands for each row.
-    assert len(lines) == len(Ledger(path).lines) == 3
+    # What was there is there still, and one line stands for each row; the last block of the
+    # truth, of 10 refits and not 20, stands apart.
+    assert len(lines) == len(Ledger(path).lines) == 4
     again = study().run(path, progress=False)
     frames_equal(more.frame, again.frame)
 
@@ -148,28 +151,158 @@ OLDER = """\
 """
 
 
-def test_lines_of_older_files_are_read_and_made_again(tmp_path: Path) -> None:
-    """What earlier versions wrote: rows, blocks and random streams are the same."""
+def older() -> CoverageStudy:
     only = {"estimands": {"PFI": LearnerResults.pfi}, "resamplings": {"subs": pi.Subsampling(4)}}
-    one = study(cov_types={"subs": ["naive"]}, **only)
+    return study(cov_types={"subs": ["naive"]}, **only)
+
+
+def test_lines_of_older_files_are_read_but_not_continued(tmp_path: Path) -> None:
+    """What earlier versions wrote says nothing of its settings."""
     path = tmp_path / "older.jsonl"
     path.write_text(OLDER, encoding="utf-8")
-    before = one.run(path, progress=False)
-    assert path.read_text(encoding="utf-8") == OLDER  # nothing was left to do
-    frames_equal(before.frame, one.run(tmp_path / "newer.jsonl", progress=False).frame)
+    assert (older().load(path).frame["repetitions"] == 10).all()
+    with pytest.raises(OptionError, match=r"if its lines say how they were made.*give another"):
+        older().run(path, progress=False)
+    assert path.read_text(encoding="utf-8") == OLDER
+
+
+def test_lines_of_older_files_are_made_again(tmp_path: Path) -> None:
+    """Rows, blocks and random streams are the same; once settings are added, nothing is left."""
+    path = tmp_path / "older.jsonl"
+    one = older()
+    lines = [json.loads(line) for line in OLDER.splitlines()]
+    added = [json.dumps(line | {"settings": one.settings(tuple(line["row"]))}) for line in lines]
+    path.write_text("\n".join(added) + "\n", encoding="utf-8")
+    before = path.read_text(encoding="utf-8")
+    found = one.run(path, progress=False)
+    assert path.read_text(encoding="utf-8") == before
+    frames_equal(found.frame, one.run(tmp_path / "newer.jsonl", progress=False).frame)
+
+
+def row_of(frame: pd.DataFrame) -> dict[str, int]:
+    return frame.groupby("estimand")["repetitions"].max().to_dict()
+
+
+@pytest.mark.parametrize(
+    ("after", "message"),
+    [
+        ({"block": 1}, r"block = 20, and the study has 10"),
+        ({"alpha": 0.5}, r"alpha = 0.05, and the study has 0.5"),
+        ({"seed": 2}, r"seed = 1, and the study has 2"),
+        ({"truth_refits": 90}, r"truth_refits = 50, and the study has 90"),
+        (
+            {"resamplings": {"subs": pi.Subsampling(5), "ideal": ideal(4)}},
+            r"refits=4, fraction=0.632.* and the study has .*refits=5",
+        ),
+    ],
+)
+def test_a_file_is_not_continued_with_other_settings(
+    tmp_path: Path, after: dict[str, Any], message: str
+) -> None:
+    path = tmp_path / "study.jsonl"
+    study(repetitions=2).run(path, progress=False)
+    kept = path.read_text(encoding="utf-8")
+    with pytest.raises(OptionError, match="with the settings that it was begun with.*" + message):
+        study(repetitions=2, **after).run(path, progress=False)
+    assert path.read_text(encoding="utf-8") == kept
+
+
+def test_a_block_that_was_smaller_is_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    small = {"repetitions": 3, "truth_refits": 50}
+    assert set(row_of(study(**small).run(path, progress=False).frame).values()) == {3}
+    more = study(repetitions=6).run(path, progress=False)
+    assert set(row_of(more.frame).values()) == {6}
+    frames_equal(more.frame, study(repetitions=6).run(tmp_path / "o.jsonl", progress=False).frame)
+    means = {"repetitions": 0, "cov_types": {}, "resamplings": {}}
+    path = tmp_path / "means.jsonl"
+    study(truth_refits=25, **means).run(path, progress=False)
+    many = study(truth_refits=60, **means).run(path, progress=False).truths
+    whole = study(truth_refits=60, **means).run(tmp_path / "w.jsonl", progress=False).truths
+    pd.testing.assert_frame_equal(many, whole, rtol=1e-9)
+
+
+def test_estimands_and_variances_can_be_added_and_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    curve = {"PD x1": study().estimands["PD x1"]}
+    naive = {"subs": ["naive"], "ideal": ["naive"]}
+    study(estimands=curve, cov_types=naive, repetitions=3).run(path, progress=False)
+    # An estimand, a variance and repetitions more: all of them are of all repetitions.
+    found = study(repetitions=5).run(path, progress=False)
+    whole = study(repetitions=5).run(tmp_path / "whole.jsonl", progress=False)
+    frames_equal(found.frame, whole.frame)
+    frames_equal(study().load(path).frame, whole.frame)
+    # Without the estimand of before, with more repetitions; what it had stays in the file.
+    only = {"estimands": {"PFI": LearnerResults.pfi}, "cov_types": naive}
+    fewer = study(repetitions=7, **only).run(path, progress=False)
+    assert row_of(fewer.frame) == {"PFI": 7}
+    assert set(fewer.frame["cov_type"]) == {"naive"}
+    assert row_of(study().load(path).frame) == {"PFI": 7, "PD x1": 5}
+    frames_equal(
+        study(repetitions=7).run(path, progress=False).frame,
+        study(repetitions=7).run(tmp_path / "all.jsonl", progress=False).frame,
+    )
 
 
 def test_lines_add_up_and_count_blocks_once(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "lines.jsonl")
-    for block in range(3):
-        terms = {"PFI": {"term": ["x"], "sums": [[block, 1.0]], "shares": 0.5}}
-        ledger.add(Line(("coverage", "p", "l", 5, "half"), [block], 2, terms))
-    ledger.compact()
-    (line,) = Ledger(tmp_path / "lines.jsonl").lines
+    with ledger.locked():
+        for block in range(3):
+            ledger.add(line_of(block, size=2, number=block))
+        ledger.add(line_of(3, size=1, number=3))
+        ledger.compact()
+    line, last = Ledger(tmp_path / "lines.jsonl").lines
     assert (line.blocks, line.size) == ([0, 1, 2], 6)
     assert line.terms == {"PFI": {"term": ["x"], "sums": [[3.0, 3.0]], "shares": 1.5}}
-    assert ledger.holds(line.row, 2)
-    assert not ledger.holds(line.row, 3)
+    assert (last.blocks, last.size) == ([3], 1)
+    assert [ledger.size(line.row, block, "PFI") for block in range(5)] == [2, 2, 2, 1, 0]
+    assert ledger.size(line.row, 2, "PD") == 0
+
+
+def line_of(block: int, *, size: int = 2, number: float = 1.0, row: str = "half") -> Line:
+    terms = {"PFI": {"term": ["x"], "sums": [[number, 1.0]], "shares": 0.5}}
+    return Line(("coverage", "p", "l", 5, row), [block], size, terms, {"block": 2})
+
+
+class TestTwoProcesses:
+    def test_what_another_ledger_wrote_is_not_lost(self, tmp_path: Path) -> None:
+        first, second = (Ledger(tmp_path / "lines.jsonl") for _ in range(2))
+        for ledger, blocks in ((first, range(3)), (second, range(3, 6))):
+            for block in blocks:
+                ledger.add(line_of(block))
+        first.compact()
+        second.compact()
+        (line,) = Ledger(tmp_path / "lines.jsonl").lines
+        assert (line.blocks, line.size) == (list(range(6)), 12)
+
+    def test_the_same_block_twice_is_an_error(self, tmp_path: Path) -> None:
+        Ledger(tmp_path / "x.jsonl").add(line_of(0))
+        with pytest.raises(DataError, match=r"block 0 of 'PFI'.*stands twice.*Remove one"):
+            Ledger(tmp_path / "x.jsonl").add(line_of(0))
+        text = (tmp_path / "x.jsonl").read_text(encoding="utf-8")
+        (tmp_path / "x.jsonl").write_text(text * 2, encoding="utf-8")
+        with pytest.raises(DataError, match="stands twice"):
+            study().load(tmp_path / "x.jsonl")
+
+    def test_one_process_writes_at_a_time(self, tmp_path: Path) -> None:
+        path = tmp_path / "study.jsonl"
+        with (
+            Ledger(path).locked(),
+            pytest.raises(DataError, match=r"another one is writing.*wait for it"),
+        ):
+            study().run(path, progress=False)
+        assert study(repetitions=0).run(path, progress=False).frame.empty
+
+    def test_reading_leaves_a_line_that_is_being_written(self, tmp_path: Path) -> None:
+        path = tmp_path / "lines.jsonl"
+        Ledger(path).add(line_of(0))
+        half = path.read_text(encoding="utf-8") + '{"row": ["cov'
+        path.write_text(half, encoding="utf-8")
+        assert len(Ledger(path).lines) == 1
+        assert path.read_text(encoding="utf-8") == half
+        path.write_text(half + 'er"]}\n', encoding="utf-8")
+        with pytest.raises(DataError, match=r"line 2 of .* is not; remove it"):
+            Ledger(path)
 
 
 def test_a_dask_cluster_gives_the_same_numbers(tmp_path: Path) -> None:
@@ -190,6 +323,52 @@ def test_a_dask_cluster_gives_the_same_numbers(tmp_path: Path) -> None:
 def test_plans_and_variances_must_match() -> None:
     with pytest.raises(OptionError, match=r"`cov_types` must name the plans.*\['ideal', 'subs'\]"):
         study(cov_types={"subs": ["naive"]})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"block": 0}, "`block` must be a whole number of at least 1, not 0"),
+        ({"repetitions": -3}, "`repetitions` must be a whole number of at least 0, not -3"),
+        ({"truth_refits": 0}, "`truth_refits` must be a whole number of at least 1, not 0"),
+        ({"repetitions": {"tree": 5}}, r"`repetitions` must .* every learner; 'lm' is not in \['t"),
+        ({"truth_refits": {}}, "`truth_refits` must be a number or name every learner"),
+        ({"alpha": 5}, r"`alpha` must be a number in \(0, 1\), not 5"),
+        ({"n": [1]}, "`n` must be a whole number of at least 2, not 1"),
+        ({"n": []}, "`n` must not be empty"),
+        ({"estimands": {}}, "`estimands` must not be empty"),
+        ({"cov_types": {"subs": ["naif"], "ideal": []}}, "\"naive\".*not 'naif'.*`naive`"),
+        ({"dgps": [molnar_linear()] * 2}, "different names.*'linear' is the name of two"),
+    ],
+)
+def test_bad_input_gives_its_sentence(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        study(**options)
+
+
+def test_a_plan_that_can_not_serve_its_variance_fails_before_the_work(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    wrong = study(cov_types={"subs": ["half-sample"], "ideal": ["naive"]})
+    with pytest.raises(InferenceError, match="needs at least 5 pairs"):
+        wrong.run(path, progress=False)
+    half = {"half": pi.HalfSampling()}
+    small = study(n=[39], resamplings=half, cov_types={"half": ["half-sample"]})
+    with pytest.raises(DataError, match="at least 40 rows"):
+        small.run(path, progress=False)
+    assert not path.exists()
+
+
+def test_grids_that_differ_between_data_sets_are_refused(tmp_path: Path) -> None:
+    loose = study(estimands={"PD": partial(LearnerResults.pd, features="x1", points=3)})
+    with pytest.raises(OptionError, match=r"the same terms for every data set.*'PD' differ.*grid"):
+        loose.run(tmp_path / "study.jsonl", progress=False)
+
+
+def test_rows_of_a_plan_that_was_taken_out_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    study(repetitions=2).run(path, progress=False)
+    less = study(resamplings={"subs": pi.Subsampling(4)}, cov_types={"subs": ["naive"]})
+    assert set(less.load(path).frame["plan"]) == {"subs"}
 
 
 def test_the_plot_shows_every_row(tmp_path: Path) -> None:
@@ -222,7 +401,11 @@ def test_parts_of_a_study(tmp_path: Path) -> None:
 
 
 def test_a_reduced_study_shows_what_the_whole_one_shows(tmp_path: Path) -> None:
-    """Tolerances are 4 standard errors; rates are those of Molnar et al., Tables 1 and 2."""
+    """Tolerances are 4 standard errors; rates are those of Molnar et al., Tables 1 and 2.
+
+    Of 80 data sets it catches gross errors only: a true 0.95 passes from about 0.88 on. The kept
+    results of the whole study have the narrow bars.
+    """
     reduced = study(
         n=[100],
         resamplings={"boot": pi.Bootstrap(15), "ideal": ideal(15), "half": pi.HalfSampling()},
