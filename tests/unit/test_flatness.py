@@ -288,6 +288,8 @@ def test_bad_options_are_refused(data: pd.DataFrame) -> None:
         model.firm(spread="var")
     with pytest.raises(OptionError, match="`grid` names 'w', which is not among"):
         model.firm(grid={"w": [1, 2]})
+    with pytest.raises(OptionError, match="no average over rows"):
+        model.firm(ice=True, average="median")
     with pytest.raises(OptionError, match="at least one variable"):
         model.firm([])
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
