@@ -4,13 +4,16 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint docs calibration acceptance bench study format clean
+.PHONY: demo test r lint docs calibration acceptance bench study format clean
 
 demo: $(VENV)/.base
 	$(BIN)/python vignettes/demo.py demo_output
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# rpy2, for the tests of the R bridge; without R's headers and a compiler it works in this mode alone.
+r: $(VENV)/.r
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -51,6 +54,10 @@ $(VENV)/.base: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	$(PIP) install -e '.[test]'
 	touch $@ $(VENV)/.base
+
+$(VENV)/.r: pyproject.toml | $(VENV)/bin/python
+	RPY2_CFFI_MODE=ABI $(PIP) install -e '.[r]'
+	touch $@
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
 	$(PIP) install -e '.[bench]'

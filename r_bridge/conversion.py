@@ -211,8 +211,10 @@ def _column_from_r(value: Any, r: R) -> Any:
             return logical
         return np.where(missing, np.nan, whole) if missing.any() else whole.astype(np.int64)
     if isinstance(value, interface.StrSexpVector):
+        distinct = interface.baseenv["unique"](value)  # every text is read once
         absent = interface.NA_Character
-        return np.array([None if item is absent else str(item) for item in value], dtype=object)
+        texts = np.array([None if t is absent else str(t) for t in distinct], dtype=object)
+        return texts[np.array(interface.baseenv["match"](value, distinct).memoryview()) - 1]
     raise DataError(
         f"A column of R must hold numbers, logicals, strings or a factor, not {value.typeof.name}."
     )

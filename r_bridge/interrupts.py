@@ -7,6 +7,7 @@ through which no exception of Python may pass.
 from __future__ import annotations
 
 import os
+import select
 import signal
 import threading
 from collections.abc import Iterator
@@ -31,35 +32,33 @@ class Interrupts:
     def __init__(self, rlib: Any) -> None:
         self._rlib = rlib
         self._guard = threading.Lock()
-        self._handlers: list[Any] = []
+        self._handlers: list[Any] = []  # of the program, one per call of R under way
         self._noted = False
-        self._former: int = -1
-        self._write = -1
+        self._former = -1  # where the program wants to be told of signals
+        self._read = self._write = -1
         self._process = 0
 
     @contextmanager
     def passed_on(self) -> Iterator[None]:
         """While R computes, Ctrl-C stops it; raise `KeyboardInterrupt` at the end if it came."""
-        former = signal.getsignal(signal.SIGINT)
+        handler = signal.getsignal(signal.SIGINT)
         main = threading.current_thread() is threading.main_thread()
-        if not main or former in (signal.SIG_IGN, None):
+        if not main or handler in (signal.SIG_IGN, None):
             yield
             return
         self._listen()
         signal.signal(signal.SIGINT, self._note)
-        watched = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
-        with self._guard:
-            self._handlers.append(former)
-            if watched != self._write:
-                self._former = watched
+        self._former = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+        self._handlers.append(handler)
         try:
             yield
         finally:
+            signal.set_wakeup_fd(self._former, warn_on_full_buffer=False)
             with self._guard:
                 self._handlers.pop()
+                self._drain()
                 self._rlib.R_interrupts_pending = 0
-            signal.set_wakeup_fd(watched, warn_on_full_buffer=False)
-            signal.signal(signal.SIGINT, former)
+            signal.signal(signal.SIGINT, handler)
             if self._noted:
                 self._noted = False
                 signal.raise_signal(signal.SIGINT)  # to the program's own handler
@@ -68,15 +67,46 @@ class Interrupts:
     @contextmanager
     def python_again(self) -> Iterator[None]:
         """While R has called Python, Ctrl-C is what it is in the program."""
-        mine = signal.getsignal(signal.SIGINT)
-        if mine != self._note:
+        if signal.getsignal(signal.SIGINT) != self._note:
             yield
             return
-        signal.signal(signal.SIGINT, self._handlers[-1])
+        self._stop_if_noted()
+        former = self._former
         try:
+            signal.set_wakeup_fd(former, warn_on_full_buffer=False)
+            signal.signal(signal.SIGINT, self._tell_program)
             yield
+        except BaseException:
+            self._noted = False  # what the handler raised is on its way
+            raise
         finally:
-            signal.signal(signal.SIGINT, mine)
+            self._take_over()
+            self._former = former
+        self._stop_if_noted()  # what the handler raised was lost, as it is in `__del__`
+
+    def _stop_if_noted(self) -> None:
+        if self._noted:
+            self._rlib.R_interrupts_pending = 0  # Python stops, and then R
+            raise KeyboardInterrupt
+
+    def _tell_program(self, number: int, frame: Any) -> None:
+        handler = self._handlers[-1]
+        self._noted = True
+        if callable(handler):
+            handler(number, frame)
+        else:  # the operating system's own: the end of the program
+            signal.signal(signal.SIGINT, handler)
+            signal.raise_signal(signal.SIGINT)
+        self._noted = False  # it lets the program go on
+
+    def _take_over(self) -> None:
+        try:
+            signal.signal(signal.SIGINT, self._note)
+        except BaseException:  # the program's handler had a signal to see first
+            signal.signal(signal.SIGINT, self._note)
+            raise
+        finally:
+            signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
 
     def _note(self, *_: object) -> None:
         self._noted = True
@@ -85,25 +115,26 @@ class Interrupts:
     def _listen(self) -> None:
         if self._process == os.getpid():
             return
-        read, self._write = os.pipe()
+        self._read, self._write = os.pipe()
+        os.set_blocking(self._read, False)
         os.set_blocking(self._write, False)
         self._process = os.getpid()
-        threading.Thread(
-            target=self._watch, args=(read,), name="r_bridge interrupts", daemon=True
-        ).start()
+        threading.Thread(target=self._watch, name="r_bridge interrupts", daemon=True).start()
 
-    def _watch(self, read: int) -> None:
-        while received := os.read(read, 64):
-            with self._guard:
-                if self._handlers and signal.SIGINT in received:
+    def _watch(self) -> None:
+        read = self._read
+        while True:
+            select.select([read], [], [])
+            with self._guard:  # or a signal of one call would stop the next
+                if signal.SIGINT in self._drain() and self._handlers:
                     self._rlib.R_interrupts_pending = 1
-            if self._former >= 0:  # asyncio's: it wants to know too
-                _pass_on(self._former, received)
 
-
-def _pass_on(descriptor: int, received: bytes) -> None:
-    """Pass signals on to whoever listened before; a full or closed pipe is no concern of R."""
-    try:
-        os.write(descriptor, received)
-    except OSError:
-        return
+    def _drain(self) -> bytes:
+        """Take the signals from the pipe, and pass them on to whoever listened before."""
+        try:
+            received = os.read(self._read, 64)
+            if self._former >= 0:
+                os.write(self._former, received)
+        except OSError:  # nothing there, or nobody who listens
+            return b""
+        return received

@@ -87,29 +87,29 @@ class Session:
     ) -> Any:
         """Call a function of R with (name, value) pairs; see `call`."""
         r, interrupts = self._ready()
+        failures: list[BaseException] = []
         with self._lock, r.openrlib.rlock:
-            given = r.interface.ListSexpVector([to_r(value, r) for _, value in arguments])
-            given.names = r.interface.StrSexpVector([name for name, _ in arguments])
-            failures: list[BaseException] = []
             self._failures.append(failures)
             try:
                 with _console(r, console), interrupts.passed_on():
+                    given = r.interface.ListSexpVector([to_r(v, r) for _, v in arguments])
+                    given.names = r.interface.StrSexpVector([name for name, _ in arguments])
                     outcome = r.helpers["invoke"](
                         r.interface.StrSexpVector([function]), given, to_r(seed, r)
                     )
             except r.interface.embedded.RRuntimeError as error:
                 if not failures:  # R could not even catch it
-                    raise RCallError(str(error) or "interrupted", called=function) from error
+                    raise RCallError(str(error), called=function) from error
             finally:
                 self._failures.pop()
-            if failures:
-                raise failures[0]
+        if failures:
+            raise failures[0]
         return _value(outcome, r)
 
     def helper(self, name: str, *arguments: Any) -> Any:
         """Call a function of `bridge.R` that can't fail."""
-        r, _ = self._ready()
-        with self._lock, r.openrlib.rlock:
+        r, interrupts = self._ready()
+        with self._lock, r.openrlib.rlock, interrupts.passed_on():
             return r.helpers[name](*(to_r(a, r) for a in arguments))
 
     def evaluate(self, expression: str) -> Any:
@@ -143,13 +143,15 @@ class Session:
             value = []
             try:
                 if not failures:
+                    converted = [convert(g, r) for g in given]
                     with interrupts.python_again():
-                        value = [to_r(called(*(convert(g, r) for g in given)), r)]
+                        found = called(*converted)
+                    value = [to_r(found, r)]
             except BaseException as error:  # noqa: BLE001 - raised again where R was called
                 failures.append(error)
             return r.interface.ListSexpVector(value)  # nothing in it: R must stop
 
-        with self._lock, r.openrlib.rlock:
+        with self._lock, r.openrlib.rlock, interrupts.passed_on():
             inner = r.interface.rternalize(answer)
             outer = r.helpers["guarded"](inner, r.interface.StrSexpVector(list(arguments)))
         outer.kept_alive = (inner, answer)

@@ -103,7 +103,7 @@ def _broken(error: Exception) -> str:
             f"({reason})"
         )
     return (
-        f"rpy2 can't use {version}: their versions or builds do not fit; for R before 4.5 install "
+        f"rpy2 can't use {version}: their versions or builds do not fit; for R before 4.5 run "
         'pip install "rpy2-rinterface<3.6.6", set RPY2_CFFI_MODE=ABI if rpy2 was built for another '
         f"R, and see `python -m rpy2.situation`. ({reason})"
     )
