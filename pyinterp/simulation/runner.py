@@ -71,6 +71,8 @@ class Study(ABC, Generic[Found]):
             )
         for rows in self.n:
             check_count("n", rows, 2)
+        if len(set(self.n)) < len(self.n):
+            raise OptionError(f"`n` must name every size once; got {list(self.n)}.")
 
     @abstractmethod
     def settings(self, row: Row) -> dict[str, Any]:
@@ -140,7 +142,11 @@ class Study(ABC, Generic[Found]):
         return self._results([self._own(line) for line in ledger.lines if line.row in rows])
 
     def load(self, path: str | os.PathLike[str]) -> Found:
-        """Return the results that `path` holds, of finished and unfinished rows."""
+        """Return the results that `path` holds, of finished and unfinished rows.
+
+        Learners, sizes and estimands that the study does not have are among them; what it does
+        not know how to report, such as a plan that it does not have, is left out.
+        """
         return self._results(Ledger(path).lines)
 
     def _try(self, row: Row) -> None:

@@ -135,7 +135,8 @@ class CoverageStudy(Study[CoverageResults]):
         kind, *_, plan = row
         if kind == "truth":
             return tuple(self.estimands)
-        return tuple(f"{e}|{c}" for e, c in product(self.estimands, self.cov_types[plan]))
+        cov_types = dict.fromkeys(self.cov_types[plan])
+        return tuple(f"{e}|{c}" for e, c in product(self.estimands, cov_types))
 
     def _units(self, kind: str) -> Iterator[Unit]:
         name = "truth_refits" if kind == "truth" else "repetitions"

@@ -7,26 +7,40 @@ claim to cover.
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import sys
+from functools import partial
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.linear_model import LinearRegression
 
+import pyinterp as pi
 from pyinterp.estimands.permutation import SHARES
+from pyinterp.simulation import CoverageStudy, molnar_linear
 from pyinterp.simulation.ledger import Ledger
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "studies"
 
-spec = importlib.util.spec_from_file_location("settings", STUDIES / "settings.py")
-assert spec is not None
-assert spec.loader is not None
-settings = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(settings)
+
+def script(name: str) -> ModuleType:
+    """Import a script of the studies."""
+    spec = importlib.util.spec_from_file_location(name, STUDIES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+settings, run = script("settings"), script("run")
 STUDIES_OF = settings.STUDIES
 PAPER = pd.read_csv(STUDIES / "paper.csv").set_index(["estimand", "process", "learner", "n"])
 ROWS = list(PAPER.index)
@@ -80,6 +94,44 @@ def test_kept_lines_are_of_the_studies_as_they_are_set(name: str) -> None:
     study = STUDIES_OF[name]()
     for line in Ledger(path).lines:
         assert line.settings == study.settings(line.row)
+
+
+def test_files_of_other_machines_and_versions_are_merged(tmp_path: Path) -> None:
+    def study(**options: Any) -> CoverageStudy:
+        whole = {
+            "PFI": pi.LearnerResults.pfi,
+            "PD": partial(pi.LearnerResults.pd, features="x1", grid=(0.1, 0.9)),
+        }
+        given = {"estimands": whole, "repetitions": 3, **options}
+        return CoverageStudy(
+            dgps=[molnar_linear()],
+            learners={"lm": LinearRegression()},
+            n=[60],
+            resamplings={"subs": pi.Subsampling(3)},
+            cov_types={"subs": ["naive"]},
+            truth_refits=20,
+            block=1,
+            **given,
+        )
+
+    estimands = study().estimands
+    files = [tmp_path / f"{name}.jsonl" for name in estimands]
+    for name, file in zip(estimands, files, strict=True):
+        study(estimands={name: estimands[name]}, repetitions=2).run(file, progress=False)
+        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        old = [json.dumps({k: v for k, v in line.items() if k != "settings"}) for line in lines]
+        file.write_text("\n".join(old) + "\n", encoding="utf-8")
+    path = tmp_path / "study.jsonl"
+    run.merge(study(), path, [*files, *files])  # a second time nothing is new
+    assert len(Ledger(path).lines) == 2
+    found = study().run(path, progress=False)
+    whole = study().run(tmp_path / "whole.jsonl", progress=False)
+    pd.testing.assert_frame_equal(
+        *(r.frame.sort_values(["estimand", "term"], ignore_index=True) for r in (found, whole)),
+        rtol=1e-9,
+    )
+    with pytest.raises(SystemExit, match=r"'seed': 1.* and the study .*'seed': 2"):
+        run.merge(study(seed=2), path, [tmp_path / "whole.jsonl"])
 
 
 @pytest.mark.parametrize("key", list(SHARES))
