@@ -370,3 +370,18 @@ def test_names_are_checked(rows: pd.DataFrame, installed: Callable[..., None]) -
     with pytest.raises(r_bridge.RCallError, match="Can only specify one of") as caught:
         r_bridge.partial(model, rows, "x1", quantiles=True, grid_resolution=5)
     assert "pdp::partial(object" in caught.value.called
+
+
+def test_results_go_to_r_under_brooms_names(rows: pd.DataFrame) -> None:
+    """By rpy2's own converter, which %R uses, and by ours."""
+    from rpy2.robjects import conversion, default_converter, pandas2ri
+
+    X = rows[["x1", "x2"]]
+    frame = pi.FittedModel(LinearRegression().fit(X, rows["y"]), X, rows["y"]).pd("x1").to_r()
+    with conversion.localconverter(default_converter + pandas2ri.converter):
+        there = conversion.get_conversion().py2rpy(frame)
+    names = ["term", "value", "estimate", "std.error", "statistic", "p.value"]
+    assert list(there.names)[:6] == names
+    back = frame_from_r(SESSION.call("identity", frame), SESSION.r)
+    assert list(back)[:6] == names
+    np.testing.assert_array_equal(back["estimate"], frame["estimate"])
