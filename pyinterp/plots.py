@@ -29,6 +29,8 @@ from plotnine import (
     position_dodge,
     scale_color_manual,
     scale_fill_cmap,
+    scale_x_discrete,
+    scale_y_discrete,
 )
 
 from pyinterp.context import Shown
@@ -38,6 +40,7 @@ __all__ = ["agreement", "plot", "together"]
 BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: told apart by color-blind readers
 COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 CURVES = 200
+LABELS = 8  # of the tiles along an axis
 
 
 def plot(results: Shown, *, alpha: float) -> ggplot:
@@ -128,7 +131,7 @@ def _points(results: Shown, frame: pd.DataFrame) -> ggplot:
 
 def _curve(results: Shown, frame: pd.DataFrame) -> ggplot:
     axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
-    numeric = pd.api.types.is_numeric_dtype(frame[axis]) and frame[axis].dtype != bool
+    numeric = _is_numeric(frame[axis])
     if not numeric:
         levels = frame[axis].drop_duplicates().tolist()
         frame = frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)})
@@ -165,16 +168,27 @@ def _surface(results: Shown, frame: pd.DataFrame) -> ggplot:
     terms = results.estimand.terms
     x, y = terms.axes
     # Tiles of equal size: grids by quantile are uneven, so cells are drawn in order.
+    labeled = {}
     for axis in terms.axes:
-        levels = [_short(v) for v in frame[axis].drop_duplicates()]
+        values = frame[axis].drop_duplicates()
+        if _is_numeric(values):  # within a hull the first row of points is not the whole axis
+            values = values.sort_values()
+        levels = [_short(v) for v in values]
+        labeled[axis] = levels[:: -(-len(levels) // LABELS)]
         shown = [_short(v) for v in frame[axis]]
         frame = frame.assign(**{axis: pd.Categorical(shown, categories=levels)})
     return (
         ggplot(frame, aes(x=x, y=y, fill="estimate"))
         + geom_tile()
         + scale_fill_cmap("viridis")
+        + scale_x_discrete(breaks=labeled[x])
+        + scale_y_discrete(breaks=labeled[y])
         + labs(x=terms.axis_names[0], y=terms.axis_names[1], fill=_label(results))
     )
+
+
+def _is_numeric(values: pd.Series[Any]) -> bool:
+    return pd.api.types.is_numeric_dtype(values) and values.dtype != bool
 
 
 def _short(value: Any) -> str:
