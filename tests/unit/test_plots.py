@@ -85,6 +85,12 @@ def test_two_variables_are_tiles(fitted) -> None:
     assert "intervals" not in plot.labels.caption
 
 
+def test_tiles_are_in_the_order_of_their_values(fitted) -> None:
+    points = pd.DataFrame({"a": [1.0, 2.0, 0.0, 1.0], "b": [0.0, 0.0, 1.0, 1.0]})
+    plot = fitted.pd(("a", "b"), grid=points).plot()  # as in a hull, 0 is not in the first row
+    assert list(plot.data["value"].cat.categories) == ["0", "1", "2"]
+
+
 def test_classes_are_facets_and_layers_can_be_added() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=90), "y": rng.choice(list("uvw"), 90)})
