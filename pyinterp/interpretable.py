@@ -78,9 +78,9 @@ class Interpretable:
             default is "squared", or "log" for classifiers with probabilities.
         metric : str or Metric, optional
             Instead of a loss, a metric of all rows together: "rmse", "mae", "mape", "mse", "rsq"
-            (squared correlation), "rsq_trad", "accuracy", "bal_accuracy", "logloss", "brier" or
-            "roc_auc", named as in R's yardstick. The importance is the mean over permutations of
-            how much worse it gets.
+            (squared correlation), "rsq_trad", "accuracy", "bal_accuracy", "youden", "logloss",
+            "brier" or "roc_auc", named as in R's yardstick. The importance is the mean over
+            permutations of how much worse it gets.
         permutations : "auto", "all", int or mapping
             "all" takes the mean over all ordered pairs of different rows, the U-statistic
             :math:`e_{switch}` of Fisher, Rudin and Dominici (2019), without Monte Carlo error. A
@@ -650,7 +650,7 @@ class Interpretable:
         features : str or sequence, optional
             Features (variables, or groups of variables). Of pairs and triples: features of which
             all are taken, or a list of tuples. By default all, which of pairs and triples can be
-            many. Not for "total".
+            many. Of "total" those whose effects are taken away.
         order : {"overall", "pairwise", "three-way", "total", "importance"}
             Interactions of a feature with any others, of two, of three, all interactions together;
             or the importance of a feature, interactions included.
@@ -678,7 +678,7 @@ class Interpretable:
         Raises
         ------
         OptionError
-            If a feature or class is unknown, a pair is not one, or `features` is given for "total".
+            If a feature or class is unknown, or a pair is not one.
         """
         estimand = h_statistic(
             self._analysis.subject,

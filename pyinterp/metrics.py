@@ -26,6 +26,7 @@ MetricName: TypeAlias = Literal[
     "rsq_trad",
     "accuracy",
     "bal_accuracy",
+    "youden",
     "logloss",
     "brier",
     "roc_auc",
@@ -99,7 +100,7 @@ class AreaUnderROC(Metric):
                 "The area under the ROC curve is for two classes; this learner predicts "
                 f"{prediction.shape[-1]}."
             )
-        event, score = y == 1, prediction[:, 1]
+        event, score = y == 1, _without_rounding(prediction[:, 1])
         if event.all() or not event.any():
             raise LossError(
                 "The area under the ROC curve needs rows of both classes, but all of the "
@@ -208,22 +209,45 @@ def _explained(means: FloatArray) -> tuple[float, FloatArray]:
     )
 
 
+def _without_rounding(probability: FloatArray) -> FloatArray:
+    """Make equal what differs by the order of sums only: ties count half, or for the first."""
+    return np.round(probability, 12)
+
+
+def _predicted(prediction: FloatArray) -> FloatArray:
+    return np.asarray(_without_rounding(prediction).argmax(axis=-1))
+
+
 def _correct(y: FloatArray, prediction: FloatArray) -> FloatArray:
-    return np.asarray(prediction.argmax(axis=-1) == y, dtype=np.float64)[:, None]
+    return np.asarray(_predicted(prediction) == y, dtype=np.float64)[:, None]
 
 
-def _recalls(y: FloatArray, prediction: FloatArray) -> FloatArray:
-    member = y[:, None] == np.arange(prediction.shape[-1])
-    return np.hstack([member, member * _correct(y, prediction)])
+def _tables(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return membership, true positives and true negatives of every class."""
+    every = np.arange(prediction.shape[-1])
+    member, taken = y[:, None] == every, _predicted(prediction)[:, None] == every
+    return np.hstack([member, member & taken, ~member & ~taken]).astype(np.float64)
 
 
-def _mean_recall(means: FloatArray) -> tuple[float, FloatArray]:
-    share, hit = np.split(means, 2)
-    present = share > 0  # a class without evaluation rows has no recall
-    k = present.sum()
-    recall = np.divide(hit, share, out=np.zeros_like(hit), where=present)
-    by_hit = np.divide(1.0, k * share, out=np.zeros_like(hit), where=present)
-    return float(recall[present].mean()), np.concatenate([-recall * by_hit, by_hit])
+def _balanced(means: FloatArray) -> tuple[float, FloatArray]:
+    """Return the mean of sensitivity and specificity, over the classes that occur."""
+    share, hit, left = np.split(means, 3)
+    if (share == 1).any():
+        raise LossError(
+            "Specificity needs rows of another class, but all evaluation rows have the same; "
+            "stratify the resampling by the response."
+        )
+    present = share > 0
+    weight = np.where(present, 0.5 / present.sum(), 0.0)
+    below = np.where(present, share, 1.0)
+    value = (weight * (hit / below + left / (1 - share))).sum()
+    by_share = weight * (left / (1 - share) ** 2 - hit / below**2)
+    return float(value), np.concatenate([by_share, weight / below, weight / (1 - share)])
+
+
+def _youden(means: FloatArray) -> tuple[float, FloatArray]:
+    value, gradient = _balanced(means)
+    return 2 * value - 1, 2 * gradient
 
 
 _ROWS: tuple[Metric, ...] = (
@@ -256,9 +280,10 @@ _ROWS: tuple[Metric, ...] = (
         name="bal_accuracy",
         smaller_is_better=False,
         needs="label",
-        rows=_recalls,
-        combine=_mean_recall,
+        rows=_tables,
+        combine=_balanced,
     ),
+    OfMeans(name="youden", smaller_is_better=False, needs="label", rows=_tables, combine=_youden),
     OfMeans(
         name="logloss",
         smaller_is_better=True,

@@ -190,7 +190,7 @@ def _measure(
 def _of_exemplar(case: Case, donors: pd.DataFrame) -> FloatArray:
     """Predict one row of medians and most frequent levels at all points, shape (1, g, ...)."""
     typical = {
-        name: column.median() if _is_number(column) else column.mode().iloc[0]
+        name: _middle(column) if _is_number(column) else column.mode().iloc[0]
         for name, column in case.sample.variables.items()
     }
     like = case.sample.variables.iloc[np.zeros(len(donors), dtype=int)].reset_index(drop=True)
@@ -206,6 +206,12 @@ def _of_exemplar(case: Case, donors: pd.DataFrame) -> FloatArray:
     )
     every = np.arange(len(donors))[None, :]
     return case.whatif.paired(np.zeros(1, dtype=np.intp), list(frame.columns), frame, every)
+
+
+def _middle(column: pd.Series[Any]) -> float:
+    """Return the median; that of whole numbers is one, as in pdp."""
+    median = float(column.median())
+    return float(np.trunc(median)) if pd.api.types.is_integer_dtype(column) else median
 
 
 def _is_number(column: pd.Series[Any]) -> bool:

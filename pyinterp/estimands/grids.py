@@ -15,7 +15,7 @@ from scipy.spatial import Delaunay, QhullError
 from pyinterp.errors import OptionError, check_choice, did_you_mean
 from pyinterp.sample import FloatArray
 
-__all__ = ["Grid", "Points", "RGrid", "grid_values", "points_of"]
+__all__ = ["Grid", "Points", "RGrid", "grid_values", "in_hull", "points_of"]
 
 RULES = ("quantile", "equidistant", "unique", "r")
 DECILES = tuple(k / 10 for k in range(1, 10))
@@ -39,7 +39,8 @@ class RGrid:
         Leave out of the range what Tukey's boxplot calls outliers: more than 1.5 hinge spreads
         beyond the hinges.
     chull : bool
-        For two numeric variables, keep the points inside the convex hull of the data.
+        For two numeric variables, keep the points inside the convex hull of the data, its edges
+        included (on which R's own test drops some points of integers).
     cats : sequence of str
         Numbers that are categories: all distinct values are taken.
     check_class : bool
@@ -55,6 +56,15 @@ class RGrid:
     check_class: bool = True
 
     def __post_init__(self) -> None:
+        number = self.grid_resolution
+        if number is not None and (
+            isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1
+        ):
+            raise OptionError(
+                f"`grid_resolution` must be a whole number of at least 1, not {number!r}."
+            )
+        if not all(0 <= p <= 1 for p in self.probs):
+            raise OptionError(f"`probs` must be between 0 and 1, not {self.probs!r}.")
         if self.quantiles and (self.grid_resolution is not None or self.trim_outliers):
             raise OptionError(
                 "`quantiles` places the grid points itself: it takes neither `grid_resolution` nor "
@@ -65,7 +75,8 @@ class RGrid:
         """Return the grid of one variable."""
         if isinstance(column.dtype, pd.CategoricalDtype):
             return tuple(column.cat.categories.tolist())
-        if not _numeric(column) or column.name in self.cats:
+        two = column.dtype == bool
+        if column.name in self.cats or not (_numeric(column) or two):
             return tuple(sorted(column.unique().tolist()))
         data = column.to_numpy(np.float64)
         if self.quantiles:
@@ -75,17 +86,10 @@ class RGrid:
             number = distinct if self.grid_resolution is None else self.grid_resolution
             inside = _without_outliers(data) if self.trim_outliers else data
             values = np.linspace(inside.min(), inside.max(), number)
+        if two:  # as.logical: all but 0 is TRUE
+            return tuple((values != 0).tolist())
         whole = self.check_class and pd.api.types.is_integer_dtype(column)
         return tuple((np.trunc(values) if whole else values).tolist())
-
-
-Grid: TypeAlias = (
-    Literal["quantile", "equidistant", "unique", "r"]
-    | RGrid
-    | npt.ArrayLike
-    | Mapping[str, npt.ArrayLike]
-    | pd.DataFrame
-)
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,16 @@ class Points:
         )
 
 
+Grid: TypeAlias = (
+    Literal["quantile", "equidistant", "unique", "r"]
+    | RGrid
+    | npt.ArrayLike
+    | Mapping[str, npt.ArrayLike]
+    | pd.DataFrame
+    | Points
+)
+
+
 def points_of(
     data: pd.DataFrame,
     names: tuple[str, ...],
@@ -134,12 +148,20 @@ def points_of(
     discrete : frozenset of str
         Numbers of which only observed values can be predicted.
     """
+    if isinstance(grid, Points):
+        return grid
     if isinstance(grid, pd.DataFrame):
         return _given_points(data, names, grid)
+    if isinstance(grid, RGrid):
+        for name in grid.cats:
+            if name not in data:
+                raise OptionError(
+                    f"`cats` names {name!r}, which is no variable." + did_you_mean(name, data)
+                )
     axes = _axes(data, names, grid, points, discrete)
     cells = [cell[::-1] for cell in product(*reversed(list(axes.values())))]
     if isinstance(grid, RGrid) and grid.chull:
-        cells = _in_hull(data, names, cells)
+        return in_hull(data, Points(names, tuple(cells)))
     return Points(names, tuple(cells))
 
 
@@ -236,7 +258,8 @@ def _axes(
         by_rule = isinstance(wanted, str | RGrid)
         if isinstance(wanted, str):
             check_choice("grid", wanted, RULES)
-        return "unique" if by_rule and name in discrete else wanted
+        coded = name in discrete and _numeric(data[name])
+        return "unique" if by_rule and coded else wanted
 
     if isinstance(grid, Mapping):
         extra = [n for n in grid if n not in names]
@@ -268,9 +291,9 @@ def _given_points(data: pd.DataFrame, names: tuple[str, ...], grid: pd.DataFrame
     return Points(names, tuple(zip(*columns, strict=True)))
 
 
-def _in_hull(
-    data: pd.DataFrame, names: tuple[str, ...], cells: Sequence[tuple[Any, ...]]
-) -> list[tuple[Any, ...]]:
+def in_hull(data: pd.DataFrame, points: Points) -> Points:
+    """Return the points of two numeric variables that are inside the convex hull of the data."""
+    names = points.names
     if len(names) != 2 or not all(_numeric(data[n]) for n in names):
         raise OptionError(
             "`chull` keeps points inside the convex hull of two numeric variables; the variables "
@@ -283,8 +306,8 @@ def _in_hull(
             f"`{names[0]}` and `{names[1]}` have no convex hull with an inside: their points lie "
             "on a line; use `chull=False`."
         ) from None
-    inside = hull.find_simplex(np.asarray(cells, dtype=np.float64)) >= 0
-    return [cell for cell, keep in zip(cells, inside, strict=True) if keep]
+    inside = hull.find_simplex(np.asarray(points.cells, dtype=np.float64)) >= 0
+    return Points(names, tuple(c for c, keep in zip(points.cells, inside, strict=True) if keep))
 
 
 def _without_outliers(data: FloatArray) -> FloatArray:

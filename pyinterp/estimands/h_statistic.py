@@ -106,7 +106,7 @@ def h_statistic(
     classes = classes_of(subject.predictor, which_class)
     used_scale = scale_of(subject.predictor, scale)
     positions = tuple(position for _, position in classes)
-    above, below = _parts(order, chosen, list(subject.features))
+    above, below = _parts(order, chosen)
     functions = tuple(dict.fromkeys([*above, *below]))
     place = {function: number for number, function in enumerate(functions)}
     return Estimand(
@@ -151,7 +151,7 @@ WHAT = {
     "pairwise": "what the partial dependence on both has beyond the sum of those on each",
     "three-way": "what the partial dependence on three has beyond those on two and on one of them",
     "total": "what the prediction has beyond the sum of the partial dependences on single "
-    "features: all interactions",
+    "features: all interactions, and main effects of features left out",
     "importance": "what the prediction has beyond the partial dependence on all other features: "
     "main effect and interactions of the feature",
 }
@@ -173,19 +173,12 @@ def _chosen(subject: Subject, features: str | Sets | None, order: Order) -> list
             every, [features] if isinstance(features, str) else features, size, "feature"
         )
         return [tuple(sorted(one, key=every.index)) for one in found]
-    if order == "total":
-        if features is not None:
-            raise OptionError(
-                '`order="total"` is of all features together: leave `features` out, or use '
-                '`order="overall"` for each.'
-            )
-        return [tuple(every)]
-    names = None if features is None else names_of(features)
-    return [(name,) for name in subject.choose(names)]
+    names = list(subject.choose(None if features is None else names_of(features)))
+    return [tuple(names)] if order == "total" else [(name,) for name in names]
 
 
 def _parts(
-    order: Order, chosen: Sequence[tuple[str, ...]], every: Sequence[str]
+    order: Order, chosen: Sequence[tuple[str, ...]]
 ) -> tuple[list[Combination], list[Combination]]:
     """Return what is squared in numerators and in denominators, one of each per term."""
     if order in ("pairwise", "three-way"):
@@ -202,7 +195,7 @@ def _parts(
         )
     whole = (PREDICTION, 1.0)
     if order == "total":
-        above = [(whole, *((Part((name,)), -1.0) for name in every))]
+        above = [(whole, *((Part((name,)), -1.0) for name in one)) for one in chosen]
     elif order == "importance":
         above = [(whole, (Part(one, others=True), -1.0)) for one in chosen]
     else:

@@ -19,7 +19,7 @@ Scale: TypeAlias = (
 UsedScale: TypeAlias = Scale | Literal["mean"]
 
 SCALES = ("probability", "logit", "centered-logit")
-# The smallest probability told from 0, as in R's pdp.
+# What R's pdp takes for a probability of 0.
 EPSILON = float(np.finfo(np.float64).eps)
 
 
@@ -78,7 +78,7 @@ def scaled(predictions: FloatArray, classes: tuple[int, ...], scale: UsedScale) 
     elif scale == "probability":
         values = predictions
     else:
-        logs = np.log(np.maximum(predictions, EPSILON))
+        logs = np.log(np.where(predictions > 0, predictions, EPSILON))
         # Of two classes the centered logit is half the logit.
         full = 2 if scale == "logit" and predictions.shape[-1] == 2 else 1
         values = full * (logs - logs.mean(axis=-1, keepdims=True))

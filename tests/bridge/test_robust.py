@@ -196,6 +196,7 @@ print(draw(seed=3) == first, value(call("RNGkind"))[0])
 
 STOPPED = """
 import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs of a shell are born ignoring it
 def stop(what):
     before = signal.getsignal(signal.SIGINT)
     print("ready", flush=True)
@@ -235,20 +236,20 @@ stop(lambda: call("function() tryCatch(repeat {}, interrupt = function(e) 'swall
 def test_ctrl_c_is_a_keyboard_interrupt(what: str) -> None:
     root = str(Path(__file__).parents[2])
     code = BEGIN + STOPPED + LONG[what]
-    running = subprocess.Popen(  # noqa: S603 - our own code
+    with subprocess.Popen(  # noqa: S603 - our own code
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": root},
-    )
-    try:
-        assert running.stdout is not None
-        assert running.stdout.readline() == "ready\n"
-        time.sleep(0.5 if "call" in what else 2.0)  # R starts within this
-        running.send_signal(signal.SIGINT)
-        rest, _ = running.communicate(timeout=60)
-    finally:
-        running.kill()
+    ) as running:
+        try:
+            assert running.stdout is not None
+            assert running.stdout.readline() == "ready\n"
+            time.sleep(0.5 if "call" in what else 2.0)  # R starts within this
+            running.send_signal(signal.SIGINT)
+            rest, _ = running.communicate(timeout=60)
+        finally:
+            running.kill()
     assert rest.splitlines() == ["interrupted True", "True [3]"]
     assert running.returncode == 0
 

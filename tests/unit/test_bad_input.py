@@ -297,7 +297,7 @@ BAD_GRIDS: list[tuple[Any, dict[str, Any], str]] = [
     ("g", {"kind": "d-ice"}, "needs one numeric variable"),
     (["x", "z"], {"kind": "d-ice"}, "needs one numeric variable"),
     ("x", {"kind": "ale"}, '`kind` must be one of "pd"'),
-    ("x", {"scale": "logit"}, "`scale` is for classifiers"),
+    ("x", {"scale": "logit"}, "must be a function of its predictions"),
     ("x", {"which_class": 1}, "`which_class` is for classifiers"),
 ]
 

@@ -132,6 +132,19 @@ def test_the_centered_logit_of_two_classes_is_half_the_logit(data: pd.DataFrame)
     np.testing.assert_allclose(2 * half.bse, full.bse, rtol=1e-12)
 
 
+def test_tiny_probabilities_keep_their_logarithm() -> None:
+    """As in pdp, which replaces those that are 0 only."""
+    tiny = np.array([0.0, 1e-20, 1e-18, 1e-3, 0.2])
+    model = pi.FittedModel(
+        lambda rows: np.column_stack([1 - tiny, tiny])[: len(rows)],
+        pd.DataFrame({"a": np.arange(5.0)}),
+        classes=("u", "v"),
+    )
+    found = model.pd("a", grid=[0.0], scale="centered-logit")
+    logs = np.log(np.column_stack([1 - tiny, np.where(tiny > 0, tiny, np.finfo(float).eps)]))
+    assert found.params.iloc[0] == pytest.approx((logs[:, 1] - logs.mean(axis=1)).mean())
+
+
 def test_a_function_of_predictions_is_taken_before_the_mean(data: pd.DataFrame) -> None:
     X = data[["a", "b"]]
     model = LinearRegression().fit(X, data["y"])

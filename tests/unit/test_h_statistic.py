@@ -320,14 +320,13 @@ def test_there_is_no_test_of_0(data: pd.DataFrame) -> None:
         ({"rows": 1}, "`rows` must be a whole number of at least 2"),
         ({"rows": True}, "`rows` must be a whole number of at least 2"),
         ({"eps": -1.0}, "`eps` must be a number of at least 0"),
-        ({"order": "total", "features": "a"}, "is of all features together"),
         ({"features": "q"}, "Can't find feature 'q'"),
         ({"features": [("a", "b")]}, "must be a name or a list of names"),
         ({"features": "a", "order": "pairwise"}, "A pair needs 2 features"),
         ({"features": ["a", "b"], "order": "three-way"}, "A triple needs 3 features"),
         ({"features": [("a", "b")], "order": "three-way"}, "A triple is of 3 different features"),
         ({"which_class": "u"}, "`which_class` is for classifiers"),
-        ({"scale": "logit"}, "`scale` is for classifiers"),
+        ({"scale": "logit"}, "must be a function of its predictions"),
     ],
 )
 def test_bad_options_are_refused(

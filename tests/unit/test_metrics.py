@@ -24,6 +24,15 @@ TWO = np.column_stack([1 - (p := RNG.uniform(size=N).round(1)), p])
 THREE = RNG.dirichlet([1, 1, 1], size=N)
 LABELS = np.arange(N) % 3 * 1.0
 
+
+def balanced(y: FloatArray, predicted: FloatArray) -> float:
+    """As yardstick has it for several classes: sensitivity and specificity of each."""
+    own = []
+    for k in np.unique(y):
+        own += [np.mean(predicted[y == k] == k), np.mean(predicted[y != k] != k)]
+    return float(np.mean(own))
+
+
 FOUND: dict[str, tuple[FloatArray, FloatArray, float]] = {
     "rmse": (Y, MEAN, sk.root_mean_squared_error(Y, MEAN)),
     "mae": (Y, MEAN, sk.mean_absolute_error(Y, MEAN)),
@@ -32,7 +41,8 @@ FOUND: dict[str, tuple[FloatArray, FloatArray, float]] = {
     "rsq": (Y, MEAN, np.corrcoef(Y, MEAN)[0, 1] ** 2),
     "rsq_trad": (Y, MEAN, sk.r2_score(Y, MEAN)),
     "accuracy": (LABELS, THREE, sk.accuracy_score(LABELS, THREE.argmax(1))),
-    "bal_accuracy": (LABELS, THREE, sk.balanced_accuracy_score(LABELS, THREE.argmax(1))),
+    "bal_accuracy": (LABELS, THREE, balanced(LABELS, THREE.argmax(1))),
+    "youden": (LABELS, THREE, 2 * balanced(LABELS, THREE.argmax(1)) - 1),
     "logloss": (LABELS, THREE, sk.log_loss(LABELS, THREE)),
     "brier": (CODES, TWO, sk.brier_score_loss(CODES, TWO[:, 1])),
     "roc_auc": (CODES, TWO, sk.roc_auc_score(CODES, TWO[:, 1])),
@@ -71,6 +81,7 @@ def test_influences_are_derivatives_with_respect_to_the_rows_weights(name: str) 
         ("rsq_trad", np.ones(N), MEAN, "the same in all"),
         ("roc_auc", np.zeros(N), TWO, "needs rows of both classes"),
         ("roc_auc", LABELS, THREE, "is for two classes"),
+        ("bal_accuracy", np.zeros(N), TWO, "rows of another class"),
     ],
 )
 def test_what_is_not_defined_is_said(
@@ -78,6 +89,22 @@ def test_what_is_not_defined_is_said(
 ) -> None:
     with pytest.raises(LossError, match=said):
         METRICS[name](y, prediction)
+
+
+def test_for_two_classes_it_is_the_mean_recall() -> None:
+    found, _ = METRICS["bal_accuracy"](CODES, TWO)
+    assert found == pytest.approx(sk.balanced_accuracy_score(CODES, TWO.argmax(1)))
+
+
+def test_rounding_does_not_break_ties() -> None:
+    """The order of sums in an engine may not decide who scores higher."""
+    noise = 1e-16 * np.arange(N)
+    noisy = np.column_stack([TWO[:, 0] - noise, TWO[:, 1] + noise])
+    half = np.column_stack([0.5 + noise, 0.5 - noise])
+    for name in ("roc_auc", "accuracy", "bal_accuracy"):
+        assert METRICS[name](CODES, noisy)[0] == METRICS[name](CODES, TWO)[0]
+    assert METRICS["accuracy"](CODES, half)[0] == np.mean(CODES == 0)
+    assert METRICS["accuracy"](CODES, half[:, ::-1])[0] == np.mean(CODES == 0)
 
 
 class TestImportance:
