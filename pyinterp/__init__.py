@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyinterp import datasets, samplers, simulation
+    from pyinterp import datasets, r_style, samplers, simulation
     from pyinterp.adapters import statsmodels_learner
     from pyinterp.comparison import compare, summary_col
     from pyinterp.estimands.grids import RGrid
@@ -47,6 +47,7 @@ __all__ = [
     "Subsampling",
     "compare",
     "datasets",
+    "r_style",
     "samplers",
     "simulation",
     "statsmodels_learner",
@@ -76,7 +77,7 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     """Import the module that holds `name` (PEP 562)."""
-    if name in ("datasets", "samplers", "simulation"):
+    if name in ("datasets", "r_style", "samplers", "simulation"):
         return importlib.import_module(f"pyinterp.{name}")
     if name in _HOME:
         value = getattr(importlib.import_module(f"pyinterp.{_HOME[name]}"), name)

@@ -2,9 +2,9 @@
 
 Every function takes the results of a `Learner`, a `FittedModel` or anything with the same methods;
 their evaluation rows stand for R's ``train``. Arguments are R's with underscores for dots, and the
-values are those of the R packages, to rounding. Each asks a method that also gives standard
-errors: `partial` asks ``pd(grid=pi.RGrid(...))``, `vi_firm` asks ``firm``, `vi_permute`
-``pfi(metric=...)``, `vint` ``vint`` and `hstats` ``h_statistic``.
+values are those of the R packages, to rounding, on rows without missing values. Each asks a method
+that also gives standard errors: `partial` asks ``pd(grid=pi.RGrid(...))``, `vi_firm` asks ``firm``,
+`vi_permute` ``pfi(metric=...)``, `vint` ``vint`` and `hstats` ``h_statistic``.
 
 For a learner all values are means over its refits.
 """
@@ -13,23 +13,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial as bind
+from itertools import combinations
 from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp.errors import OptionError, check_choice
+from pyinterp.errors import OptionError, check_choice, did_you_mean
 from pyinterp.estimands.base import names_of
-from pyinterp.estimands.grids import DECILES, Grid, RGrid
+from pyinterp.estimands.flatness import Spread, flatness
+from pyinterp.estimands.grids import DECILES, Grid, Points, RGrid, in_hull
+from pyinterp.estimands.h_statistic import Order
+from pyinterp.estimands.relation import Relation
 from pyinterp.interpretable import Interpretable
-from pyinterp.metrics import METRICS, Metric, MetricLike
+from pyinterp.metrics import MetricLike
 from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray
 
 __all__ = [
     "Curve",
     "classes_in_order",
+    "factors",
     "hstats",
     "partial",
     "vi",
@@ -49,15 +54,16 @@ class Curve(TypedDict, total=False):
     ----------
     grid_resolution, quantiles, probs, trim_outliers, chull, cats, check_class
         The grid: see `pyinterp.estimands.grids.RGrid`.
-    pred_grid : array or DataFrame
-        The grid itself.
+    pred_grid : array, mapping or DataFrame
+        The grid itself: values of one variable, or one row per point.
     type : {"auto", "regression", "classification"}
         "regression" of a classifier with two classes is the log-odds, a glm's linear predictor.
     inv_link : callable
         Applied to every prediction of a regression before the mean.
     which_class : int
-        Which class, counted from 1 in R's order: for binomial models of statsmodels, as for R's
-        ``glm``, 1 is the event; for other learners 1 is the first class.
+        Which class, counted from 1 in R's order: for binomial models of statsmodels and of R's
+        ``glm``, ``gam``, ``nnet`` and ``gbm`` 1 is the event; for other learners 1 is the first
+        class.
     prob : bool
         Probabilities of classes instead of centered logits (for two classes, half the logit).
     """
@@ -69,7 +75,7 @@ class Curve(TypedDict, total=False):
     chull: bool
     cats: str | Sequence[str]
     check_class: bool
-    pred_grid: npt.ArrayLike | pd.DataFrame | None
+    pred_grid: npt.ArrayLike | Mapping[str, npt.ArrayLike] | pd.DataFrame | None
     type: Literal["auto", "regression", "classification"]
     inv_link: Callable[[FloatArray], FloatArray] | None
     which_class: int
@@ -96,8 +102,8 @@ def partial(
     ice : bool
         Every row's own curve, with its number in a column ``yhat.id``.
     center : bool
-        Subtract each curve's value at the first grid point (pdp then adds 0.5 to curves of
-        probabilities; here nothing is added).
+        Subtract each curve's value at the first grid point; to curves of probabilities pdp then
+        adds 0.5.
     approx : bool
         The curve of one row of medians and most frequent levels instead of the mean.
     **curve
@@ -108,18 +114,26 @@ def partial(
     pandas.DataFrame
         A column per variable, ``yhat``, and ``yhat.id`` with `ice`.
     """
-    asked = _asked(object, curve)
-    kind: Literal["c-ice", "pd"] = "c-ice" if ice and center else "pd"
-    found = object.pd(pred_var, kind=kind, average="exemplar" if approx else "mean", **asked)
+    names = names_of(pred_var, "pred_var")
+    asked = _asked(object, curve, names)
+    centered = ice and center
+    found = object.pd(
+        names,
+        kind="c-ice" if centered else "pd",
+        average="exemplar" if approx else "mean",
+        **asked,
+    )
     terms = found.estimand.terms
-    points = found.estimand.terms.layout[list(terms.axes)].set_axis(list(terms.axis_names), axis=1)
+    points = terms.layout[list(terms.axes)].set_axis(list(terms.axis_names), axis=1)
     for name in terms.axis_names:
-        column = object._analysis.subject.population.variables[name]
+        column = _data(object)[name]
         if isinstance(column.dtype, pd.CategoricalDtype):
             points[name] = pd.Categorical(points[name], dtype=column.dtype)
     if not ice:
         return points.assign(yhat=found.params.to_numpy())
     curves = found.row_frame().to_numpy()
+    if centered and asked["scale"] == "probability":
+        curves = curves + 0.5
     n, g = curves.shape
     return pd.concat([points] * n, ignore_index=True).assign(
         **{"yhat": curves.ravel(), "yhat.id": np.repeat(np.arange(1, n + 1), g)}
@@ -132,13 +146,13 @@ def vi_firm(
     *,
     ice: bool = False,
     center: bool = False,
-    var_continuous: Literal["sd", "mad", "iqr"] = "sd",
+    var_continuous: Spread = "sd",
     **curve: Unpack[Curve],
 ) -> pd.DataFrame:
     """Flatness of partial dependence as ``vip::vi_firm`` computes it.
 
-    Its range over 4 for categories, `var_continuous` otherwise; whether curves are centered
-    does not matter.
+    Its range over 4 for factors (categorical columns), `var_continuous` for all else, strings
+    among it; missing for a number that does not vary. Whether curves are centered does not matter.
 
     Returns
     -------
@@ -146,8 +160,16 @@ def vi_firm(
         Columns Variable and Importance, in the order of `feature_names`.
     """
     del center
-    found = object.firm(feature_names, spread=var_continuous, ice=ice, **_asked(object, curve))
-    return _importances(found.params)
+    names = _names(object, feature_names)
+    asked = _asked(object, curve, names)
+    subject, data = object._analysis.subject, _data(object)
+    estimand = flatness(
+        subject, names, spread=var_continuous, ice=ice, categories=factors(data[names]), **asked
+    )
+    found = object._results(estimand, {}, None).params
+    numbers = [n for n in names if n not in factors(data[names])]
+    still = [n for n in numbers if (data[n] == data[n].iloc[0]).all()]  # the sd of one value
+    return _importances(found.mask(found.index.isin(still)))
 
 
 def vi_permute(
@@ -155,7 +177,7 @@ def vi_permute(
     feature_names: str | Sequence[str] | None = None,
     *,
     metric: MetricLike,
-    type: Literal["difference", "ratio"] = "difference",  # noqa: A002 - R's name
+    type: Relation = "difference",  # noqa: A002 - R's name
     nsim: int = 1,
     permutations: Mapping[str, npt.ArrayLike] | None = None,
 ) -> pd.DataFrame:
@@ -169,7 +191,7 @@ def vi_permute(
         See `pyinterp.metrics`.
     type : {"difference", "ratio"}
     nsim : int
-        Number of permutations, drawn here without fixed points.
+        Number of permutations, drawn here without fixed points and at most one less than rows.
     permutations : mapping of str to array of shape (n, nsim), optional
         The permutations themselves, row numbers from 0, such as R has drawn.
 
@@ -178,17 +200,12 @@ def vi_permute(
     pandas.DataFrame
         Columns Variable and Importance, and StDev over more than one permutation.
     """
-    chosen = METRICS.get(metric) if isinstance(metric, str) else metric
-    if not isinstance(chosen, Metric):
-        check_choice("metric", metric, METRICS)
-    found = object.pfi(
-        feature_names,
-        metric=metric,
-        relation=type,
-        permutations=nsim if permutations is None else permutations,
-    )
-    number = nsim
-    if permutations is not None:
+    _check(object)
+    asked = nsim if permutations is None else permutations
+    found = object.pfi(feature_names, metric=metric, relation=type, permutations=asked)
+    if permutations is None:
+        number = min(nsim, min(len(rows) for rows in found.rows) - 1)
+    else:
         number = np.shape(permutations[found.params.index[0]])[1]
     frame = _importances(found.params)
     if number > 1:
@@ -208,17 +225,17 @@ def vint(
     pandas.DataFrame
         Columns Variables, such as ``x1*x2``, and Interaction, largest first.
     """
-    found = object.vint(feature_names, **_asked(object, curve)).params
-    names = [" * ".join(pair.split(":")) for pair in found.index]
-    frame = pd.DataFrame(
-        {"Variables": [n.replace(" * ", "*") for n in names], "Interaction": found.to_numpy()}
-    )
-    return frame.sort_values("Interaction", ascending=False, kind="stable", ignore_index=True)
+    names = _names(object, feature_names)
+    pairs = list(combinations(names, 2))
+    found = object.vint(pairs, **_asked(object, curve, names)).params
+    return pd.DataFrame(
+        {"Variables": ["*".join(pair) for pair in pairs], "Interaction": found.to_numpy()}
+    ).sort_values("Interaction", ascending=False, kind="stable", ignore_index=True)
 
 
 def hstats(
     object: Interpretable,  # noqa: A002 - R's name
-    v: Sequence[str] | None = None,
+    v: str | Sequence[str] | None = None,
     *,
     pairwise_m: int = 5,
     threeway_m: int = 0,
@@ -232,12 +249,12 @@ def hstats(
     Parameters
     ----------
     object : results
-        Of a classifier the values are for probabilities, of the second of two classes.
-    v : sequence of str, optional
-        Features; by default all. Of some only there is no h2, which is of all.
+        Of two classes the values are for the probability of the second.
+    v : str or sequence of str, optional
+        Features; by default all.
     pairwise_m, threeway_m : int
         Number of features, those with the largest overall numerators, whose pairs and triples are
-        measured.
+        measured; `threeway_m` at most `pairwise_m`.
     n_max : int
         Rows at most; more are sampled, not the ones that R would sample.
     eps : float
@@ -249,45 +266,43 @@ def hstats(
     pandas.DataFrame
         Columns statistic (h2, h2_overall, h2_pairwise, h2_threeway, pd_importance), term and value.
     """
-    asked: dict[str, Any] = {
-        "rows": n_max,
-        "eps": eps,
-        "normalize": normalize,
-        "squared": squared,
-    }
-    known = list(object._analysis.subject.features) if v is None else list(v)
-    overall = object.h_statistic(known, order="overall", **asked | {"normalize": False}).params
+    _check(object)
+    classes = object._analysis.subject.predictor.classes
+    if classes is not None and len(classes) > 2:
+        raise OptionError(
+            f"`hstats` is for numbers and two classes here, not for {len(classes)}; "
+            "`h_statistic` is for any number of them."
+        )
+    known = list(object._analysis.subject.features) if v is None else names_of(v, "v")
+    own: dict[str, Any] = {"rows": n_max, "eps": eps}
+    asked: dict[str, Any] = {**own, "normalize": normalize, "squared": squared}
+    overall = object.h_statistic(known, order="overall", normalize=False, **own).params
     first = overall.sort_values(ascending=False, kind="stable").index
 
-    def largest(number: int) -> list[str]:
-        chosen = first[: min(number, len(known))]
-        return [name for name in known if name in chosen]
+    def sets(most: int, size: int) -> list[tuple[str, ...]]:
+        chosen = first[: min(most, len(known))]
+        return list(combinations([name for name in known if name in chosen], size))
 
-    parts = {}
-    if set(known) == set(object._analysis.subject.features):
-        parts["h2"] = object.h_statistic(order="total", **asked).params.set_axis([""])
-    parts["h2_overall"] = object.h_statistic(known, order="overall", **asked).params
-    if pairwise_m >= 2:
-        pairs = object.h_statistic(largest(pairwise_m), order="pairwise", **asked).params
-        parts["h2_pairwise"] = pairs
-    if threeway_m >= 3:
-        triples = object.h_statistic(largest(threeway_m), order="three-way", **asked).params
-        parts["h2_threeway"] = triples
-    parts["pd_importance"] = object.h_statistic(known, order="importance", **asked).params
-    return pd.concat(
-        [
-            pd.DataFrame(
-                {"statistic": name, "term": list(values.index), "value": values.to_numpy()}
-            )
-            for name, values in parts.items()
-        ],
-        ignore_index=True,
-    )
+    def part(statistic: str, order: Order, of: Any, terms: Sequence[str]) -> pd.DataFrame:
+        values = object.h_statistic(of, order=order, **asked).params.to_numpy()
+        return pd.DataFrame({"statistic": statistic, "term": terms, "value": values})
+
+    parts = [
+        part("h2", "total", known, [""]),
+        part("h2_overall", "overall", known, known),
+    ]
+    pairs, triples = sets(pairwise_m, 2), sets(min(threeway_m, pairwise_m), 3)
+    if pairs:
+        parts.append(part("h2_pairwise", "pairwise", pairs, [":".join(p) for p in pairs]))
+    if triples:
+        parts.append(part("h2_threeway", "three-way", triples, [":".join(t) for t in triples]))
+    parts.append(part("pd_importance", "importance", known, known))
+    return pd.concat(parts, ignore_index=True)
 
 
 def vi(
     object: Interpretable,  # noqa: A002 - R's name
-    method: Literal["firm", "permute"] = "firm",
+    method: Literal["model", "firm", "permute"] = "model",
     *,
     scale: bool = False,
     rank: bool = False,
@@ -298,22 +313,63 @@ def vi(
     Parameters
     ----------
     object : results
-    method : {"firm", "permute"}
+    method : {"model", "firm", "permute"}
+        "model" is what the model itself reports, with its sign if it has one; terms have patsy's
+        names.
     scale : bool
         Make the largest 100.
     rank : bool
         Give ranks, 1 for the largest.
     **options
-        Those of `vi_firm` or `vi_permute`.
+        Those of `vi_firm`, of `vi_permute`, or of ``native_importance``.
     """
-    check_choice("method", method, ("firm", "permute"))
-    found = (vi_firm if method == "firm" else vi_permute)(object, **options)
+    check_choice("method", method, ("model", "firm", "permute"))
+    if method == "model":
+        _check(object)
+        reported = object.native_importance(**options).params
+        found = _importances(reported.abs())
+        if (reported < 0).any():
+            found["Sign"] = np.where(reported < 0, "NEG", "POS")
+    else:
+        found = (vi_firm if method == "firm" else vi_permute)(object, **options)
     found = found.sort_values("Importance", ascending=False, kind="stable", ignore_index=True)
     if scale:
         found["Importance"] *= 100 / found["Importance"].max()
     if rank:
         found["Importance"] = np.arange(1, len(found) + 1)
     return found
+
+
+def factors(variables: pd.DataFrame) -> list[str]:
+    """Return the variables that are factors in R: categorical columns, not strings."""
+    return [str(n) for n, c in variables.items() if isinstance(c.dtype, pd.CategoricalDtype)]
+
+
+def _check(object: Interpretable) -> None:  # noqa: A002 - R's name
+    if not isinstance(object, Interpretable):
+        raise OptionError(
+            "R's functions here take the results of a learner's `fit`, or "
+            f"`pi.FittedModel(model, X, y)`; got {type(object).__name__}."
+        )
+
+
+def _data(object: Interpretable) -> pd.DataFrame:  # noqa: A002 - R's name
+    return object._analysis.subject.population.variables
+
+
+def _names(
+    object: Interpretable,  # noqa: A002 - R's name
+    names: str | Sequence[str] | None,
+) -> list[str]:
+    _check(object)
+    known = [str(name) for name in _data(object)]
+    asked = known if names is None else names_of(names, "feature_names")
+    for name in asked:
+        if name not in known:
+            raise OptionError(f"Can't find variable {name!r}." + did_you_mean(name, known))
+    if not asked:
+        raise OptionError("`feature_names` must name at least one variable.")
+    return asked
 
 
 def _importances(params: pd.Series[float]) -> pd.DataFrame:
@@ -328,24 +384,65 @@ class _Asked(TypedDict, total=False):
     which_class: Any
 
 
-def _asked(object: Interpretable, curve: Curve) -> _Asked:  # noqa: A002 - R's name
+def _asked(
+    object: Interpretable,  # noqa: A002 - R's name
+    curve: Curve,
+    names: Sequence[str],
+) -> _Asked:
+    _check(object)
     unknown = set(curve) - set(Curve.__annotations__)
     if unknown:
         raise TypeError(f"Unexpected keyword argument {sorted(unknown)[0]!r}.")
-    given = curve.get("pred_grid")
-    cats = curve.get("cats", ())
-    grid: Grid = RGrid(
+    given, cats, data = curve.get("pred_grid"), curve.get("cats", ()), _data(object)
+    # With one variable, or with a factor, pdp has no hull.
+    hull = curve.get("chull", False) and len(names) == 2
+    hull = hull and all(_is_number(data[n]) for n in names if n in data)
+    rule = RGrid(
         grid_resolution=curve.get("grid_resolution"),
         quantiles=curve.get("quantiles", False),
         probs=tuple(curve.get("probs", DECILES)),
         trim_outliers=curve.get("trim_outliers", False),
-        chull=curve.get("chull", False),
+        chull=hull,
         cats=tuple(names_of(cats, "cats")) if cats else (),
         check_class=curve.get("check_class", True),
     )
     predictor = object._analysis.subject.predictor
     scale, which = _scale(predictor, curve)
-    return {"grid": grid if given is None else given, "scale": scale, "which_class": which}
+    grid: Grid = rule
+    if given is not None:
+        grid = _given(given, names, data, rule)
+    return {"grid": grid, "scale": scale, "which_class": which}
+
+
+def _is_number(column: pd.Series[Any]) -> bool:
+    return pd.api.types.is_numeric_dtype(column) and column.dtype != bool
+
+
+def _given(given: Any, names: Sequence[str], data: pd.DataFrame, rule: RGrid) -> Points:
+    """Return a user's grid as pdp takes it: sorted by its columns, then of the data's types."""
+    if not isinstance(given, Mapping | pd.DataFrame):
+        given = {names[0]: np.atleast_1d(np.asarray(given))}
+    frame = pd.DataFrame(given)
+    absent = [name for name in names if name not in frame]
+    if absent:
+        raise OptionError(
+            f"`pred_grid` needs a column for each of {list(names)}; it has {list(frame)}."
+        )
+    frame = frame[list(names)].sort_values(list(names), kind="stable", ignore_index=True)
+    for name in names:
+        column = data[name]
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            for level in frame[name].unique():
+                if level not in column.cat.categories:
+                    raise OptionError(
+                        f"{level!r} is not a level of `{name}`."
+                        + did_you_mean(level, list(column.cat.categories))
+                    )
+        elif rule.check_class and pd.api.types.is_integer_dtype(column):
+            frame[name] = np.trunc(frame[name].astype(np.float64))
+    columns = [frame[name].tolist() for name in names]
+    points = Points(tuple(names), tuple(zip(*columns, strict=True)))
+    return in_hull(data, points) if rule.chull else points
 
 
 def _scale(predictor: Predictor, curve: Curve) -> tuple[Any, Any]:
@@ -373,10 +470,11 @@ def _scale(predictor: Predictor, curve: Curve) -> tuple[Any, Any]:
 
 def classes_in_order(predictor: Predictor) -> list[Any]:
     """Return the classes in the order in which pdp counts them."""
-    known = list(predictor.classes or ())
-    model = getattr(predictor.estimator, "model", None)
+    known, estimator = list(predictor.classes or ()), predictor.estimator
+    model = getattr(estimator, "model", None)
     kind = model if isinstance(model, type) else type(model)
-    return known[::-1] if len(known) == 2 and kind.__name__ in EVENT_FIRST else known
+    first = kind.__name__ in EVENT_FIRST or getattr(estimator, "event_first", False)
+    return known[::-1] if len(known) == 2 and first else known
 
 
 def _class(predictor: Predictor, number: int) -> Any:

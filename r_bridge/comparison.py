@@ -11,10 +11,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp import r_style
-from pyinterp.errors import OptionError, check_choice
+from pyinterp.errors import OptionError, check_choice, did_you_mean
+from pyinterp.estimands.base import names_of
 from pyinterp.fitted import FittedModel
 from pyinterp.interpretable import Interpretable
-from pyinterp.metrics import MetricName
+from pyinterp.metrics import METRICS, MetricName
 from pyinterp.summary import Table, summarize_frame
 from r_bridge.conversion import from_r, text_from_r
 from r_bridge.h_statistics import hstats
@@ -34,6 +35,8 @@ PACKAGES: dict[What, tuple[str, ...]] = {
     "hstats": ("hstats",),
 }
 WORDS = "convention"
+# Metrics of vip that we have too.
+VIP = tuple(name for name in METRICS if name != "mse")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -63,8 +66,8 @@ class RComparison:
 
     @property
     def max_abs_diff(self) -> float:
-        """The largest absolute difference of ours and R's."""
-        return float(self.frame["difference"].abs().max())
+        """The largest absolute difference of ours and R's; infinite if one has no value."""
+        return _largest(self.frame)
 
     def summary(self) -> Table:
         """Return a table; of curves a row per variable, its values those at the end points."""
@@ -88,7 +91,7 @@ class RComparison:
 def compare(
     results: Interpretable,
     what: What = "pdp",
-    features: Sequence[str] | None = None,
+    features: str | Sequence[str] | None = None,
     *,
     metric: MetricName | None = None,
     nsim: int = 5,
@@ -107,7 +110,7 @@ def compare(
     what : {"pdp", "vip", "vint", "hstats"}
         "pdp": ``partial`` of every feature. "vip": ``vi_firm`` and, if the response is known,
         ``vi_permute`` with the very permutations that R draws. "vint" needs vip before 0.4.
-    features : sequence of str, optional
+    features : str or sequence of str, optional
         Variables; by default all.
     metric : str, optional
         Of ``vi_permute``; by default "rmse", for two classes "logloss", for more "accuracy".
@@ -152,35 +155,75 @@ def compare(
         ("Function:", learner),
         ("R:", f"{base}, {said}"),
         ("Rows:", str(context.nobs)),
-        ("Largest difference:", f"{frame['difference'].abs().max():.1e}"),
+        ("Largest difference:", f"{_largest(frame):.1e}"),
         ("Engine:", ours._analysis.engine_name),
     )
     return RComparison(what=what, frame=frame, table=table, facts=facts, notes=notes)
 
 
+class _Mean:
+    """What predicts the mean of refits."""
+
+    def __init__(self, predict: Callable[[pd.DataFrame], Any], *, event_first: bool) -> None:
+        self.event_first = event_first
+        self._mean = predict
+
+    def predict(self, variables: pd.DataFrame) -> Any:
+        return self._mean(variables)
+
+
+class _MeanProbability(_Mean):
+    def __init__(
+        self, predict: Callable[[pd.DataFrame], Any], classes: Sequence[Any], *, event_first: bool
+    ) -> None:
+        super().__init__(predict, event_first=event_first)
+        self.classes_ = np.asarray(classes, dtype=object)
+
+    def predict_proba(self, variables: pd.DataFrame) -> Any:
+        return self._mean(variables)
+
+
 def _one_function(results: Interpretable) -> Interpretable:
-    """Return a fitted model as it is, and of a learner the mean of its refits."""
+    """Return a fitted model as it is, and of a learner the mean of its refits.
+
+    R knows no groups of variables: of a fitted model that has some, its function alone.
+    """
     analysis = results._analysis
-    if len(analysis.refits) == 1:
+    grouped = any(len(variables) > 1 for variables in analysis.subject.features.values())
+    if len(analysis.refits) == 1 and not grouped:
         return results
     handed = hand_over(results, None)
-    population = analysis.subject.population
+    population, predictor = analysis.subject.population, analysis.subject.predictor
     y: Any = population.y
     response = population.response
     if response is not None and response.classes is not None and y is not None:
-        y = np.asarray(response.classes, dtype=object)[y.astype(int)]
+        y = pd.Series([response.classes[int(code)] for code in y])
     name = "y" if response is None else response.name
-    return FittedModel(
-        handed.predict,
-        population.variables,
-        None if y is None else pd.Series(y, name=name),
-        classes=analysis.subject.predictor.classes,
+    classes = predictor.classes
+    first = classes is not None and r_style.classes_in_order(predictor)[0] != classes[0]
+    made = (
+        _Mean(handed.predict, event_first=first)
+        if classes is None
+        else _MeanProbability(handed.predict, classes, event_first=first)
     )
+    return FittedModel(made, population.variables, None if y is None else pd.Series(y).rename(name))
 
 
-def _names(results: Interpretable, features: Sequence[str] | None) -> list[str]:
-    known = results._analysis.subject.population.variables
-    return [str(name) for name in known] if features is None else list(features)
+def _names(results: Interpretable, features: str | Sequence[str] | None) -> list[str]:
+    known = [str(name) for name in results._analysis.subject.population.variables]
+    asked = known if features is None else names_of(features)
+    for name in asked:
+        if name not in known:
+            raise OptionError(f"Can't find variable {name!r}." + did_you_mean(name, known))
+    if not asked:
+        raise OptionError("`features` must name at least one variable.")
+    return asked
+
+
+def _largest(frame: pd.DataFrame) -> float:
+    """Return the largest absolute difference; infinite where only one of the two is missing."""
+    one_missing = frame["ours"].isna() != frame["r"].isna()
+    return float("inf") if one_missing.any() else float((frame["ours"] - frame["r"]).abs().max())
 
 
 def _curves(
@@ -242,20 +285,21 @@ def _importances(
     own, theirs = r_style.vi_firm(ours, names, **options), vi_firm(ours, None, names, **options)
     data = ours._analysis.subject.population
     default = results.firm(names).params
-    if default.index.tolist() != list(names):  # several classes: pdp has one
+    if len(default) != len(names):  # several classes: pdp has one
         default = pd.Series(np.nan, index=list(names))
-    levels = _factors(data.variables[list(names)])
+    levels = r_style.factors(data.variables[list(names)])
     words = ["range / 4" if name in levels else "grid, sd over it" for name in names]
     firm = _beside("FIRM", own, theirs, default.to_numpy(), words)
     notes = [
-        "FIRM: the sd over the grid points of pdp's partial dependence, range / 4 for factors. "
-        "default: `firm()`, whose grid are quantiles"
+        "FIRM: the sd over the grid points of pdp's partial dependence, range / 4 for factors "
+        "(strings are none). default: `firm()`, whose grid are quantiles"
         + ("." if ours is results else ", of each refit on its own evaluation rows."),
         *_scale_notes(ours, options),
     ]
     if data.y is None:
         return firm, _shown(firm), tuple(notes)
     chosen = metric or _default_metric(ours)
+    check_choice("metric", chosen, VIP)
     index = _permutations(data.nobs, nsim, names, seed)
     second = {"event_level": "second"} if chosen in ("logloss", "roc_auc", "brier") else {}
     r_values = vi_permute(
@@ -281,11 +325,6 @@ def _importances(
 def _for_two(ours: Interpretable, second: dict[str, Any]) -> dict[str, Any]:
     classes = ours._analysis.subject.predictor.classes
     return second if classes is not None and len(classes) == 2 else {}
-
-
-def _factors(variables: pd.DataFrame) -> list[str]:
-    """Return the variables that R takes as factors."""
-    return [str(n) for n, c in variables.items() if isinstance(c.dtype, pd.CategoricalDtype)]
 
 
 def _default_metric(ours: Interpretable) -> MetricName:
@@ -341,16 +380,13 @@ def _statistics(
     theirs = hstats(ours, None, names, **options)
     classes = ours._analysis.subject.predictor.classes
     if classes is not None:
-        label = str(classes[-1])
-        if len(classes) > 2:
-            raise OptionError('`compare(what="hstats")` is for numbers and for two classes.')
-        theirs = theirs[theirs["class"] == label].drop(columns="class")
+        theirs = theirs[theirs["class"] == str(classes[-1])].drop(columns="class")
     keys = ["statistic", "term"]
     both = own.merge(theirs, on=keys, how="outer", validate="1:1", suffixes=("_own", "_r"))
     if both.isna().any(axis=None):
         raise OptionError(
-            "R and we chose different features for pairs: their overall statistics tie; give "
-            "`features` and `pairwise_m` so that all are taken."
+            "R and we chose different features for pairs: their overall statistics tie; pass "
+            f"`pairwise_m={len(names)}`, so that all are taken."
         )
     frame = both.rename(
         columns={"statistic": "measure", "term": "feature", "value_own": "ours", "value_r": "r"}

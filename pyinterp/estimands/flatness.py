@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -65,6 +65,7 @@ def flatness(
     *,
     spread: Spread = "sd",
     ice: bool = False,
+    categories: Collection[str] | None = None,
     **curve: Any,
 ) -> Estimand:
     r"""Flatness of the partial dependence of every feature, an importance without a loss (FIRM).
@@ -84,6 +85,9 @@ def flatness(
         Of numbers.
     ice : bool
         Take the spread of every row's own curve, and their mean over rows.
+    categories : collection of str, optional
+        The variables that have levels; by default those that are not numeric, and those that the
+        formula makes categories.
     **curve
         Options of `partial_dependence`.
     """
@@ -95,7 +99,9 @@ def flatness(
         )
     names = _variables(subject, features)
     curves = curves_of(subject, names, curve)
-    blocks = _blocks(subject, curves, spread)
+    if categories is None:
+        categories = [name for name in names if _is_category(subject, name)]
+    blocks = _blocks(categories, curves, spread)
     first = next(iter(curves.values()))
     levels = list(dict.fromkeys(b.feature for b in blocks if b.spread == "range"))
     numbers = len(levels) < len(curves)
@@ -241,13 +247,15 @@ def _is_category(subject: Subject, name: str) -> bool:
     return name in subject.discrete or not pd.api.types.is_numeric_dtype(column)
 
 
-def _blocks(subject: Subject, curves: Mapping[str, Estimand], spread: str) -> tuple[Block, ...]:
+def _blocks(
+    categories: Collection[str], curves: Mapping[str, Estimand], spread: str
+) -> tuple[Block, ...]:
     """Return where every curve stands among all values: class by class, features in order."""
     blocks: list[Block] = []
     start = 0
     for name, one in curves.items():
         layout = one.terms.layout
-        kind = "range" if _is_category(subject, name) else spread
+        kind = "range" if name in categories else spread
         classes: list[Any] = [None]
         if "class" in layout:
             classes = list(dict.fromkeys(layout["class"]))
