@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
@@ -83,6 +84,44 @@ def test_importances_of_classes_and_of_categories(installed: Installed) -> None:
     assert factor.max_abs_diff < 1e-10
 
 
+def test_names_may_be_one_string_and_groups_are_taken_apart(installed: Installed) -> None:
+    installed("pdp", "vip", "hstats")
+    assert r_bridge.compare(FOREST, "pdp", "a").frame["feature"].unique().tolist() == ["a"]
+    estimator = FOREST._analysis.subject.predictor.estimator
+    grouped = pi.FittedModel(estimator, X, Y, groups={"both": ["a", "b"]})
+    for what in ("pdp", "vip", "hstats"):
+        assert r_bridge.compare(grouped, what).max_abs_diff < 1e-10
+
+
+def test_strings_are_no_factors(installed: Installed) -> None:
+    installed("pdp", "vip")
+    frame = DATA.assign(f=DATA["f"].astype(str), y=Y)
+    model = pi.Learner.from_formula("y ~ a + f + C(k)", frame, RandomForestRegressor(5)).fit_model()
+    assert r_bridge.compare(model, "vip", ["f", "k"]).max_abs_diff < 1e-10
+
+
+def test_the_event_stays_first_over_refits(installed: Installed) -> None:
+    installed("pdp")
+    frame = X.assign(y=(Y.gt(Y.median())).map({True: "yes", False: "no"}))
+    made = pi.statsmodels_learner(sm.GLM, family=sm.families.Binomial())
+    learner = pi.Learner.from_formula("y ~ k", frame, made)
+    for results in (learner.fit_model(), learner.fit(pi.Bootstrap(2), seed=1, progress=False)):
+        found = r_bridge.compare(results, "pdp", prob=True)
+        assert found.max_abs_diff < 1e-10
+        assert found.frame["r"].is_monotonic_increasing
+
+
+def test_a_value_that_one_side_lacks_is_a_difference(installed: Installed) -> None:
+    installed("pdp", "vip")
+    frame = X.assign(c=1.0)
+    model = pi.FittedModel(RandomForestRegressor(5).fit(frame, Y), frame)
+    found = r_bridge.compare(model, "vip", ["c", "k"])
+    assert found.frame["r"].isna().tolist() == [True, False]  # sd of one value
+    assert found.max_abs_diff < 1e-10
+    found.frame.loc[0, "ours"] = 0.0
+    assert found.max_abs_diff == np.inf
+
+
 def test_a_learner_is_the_mean_of_its_refits(installed: Installed) -> None:
     installed("pdp")
     res = FORMULA.fit(pi.Bootstrap(3), seed=1, progress=False)
@@ -96,6 +135,9 @@ def test_h_statistics(installed: Installed) -> None:
     found = r_bridge.compare(FOREST, "hstats", pairwise_m=3, threeway_m=3)
     assert found.max_abs_diff < 1e-10
     assert {"h2", "h2_overall", "h2_pairwise", "h2_threeway"} <= set(found.frame["measure"])
+    some = r_bridge.compare(FOREST, "hstats", ["k", "a"], pairwise_m=2, threeway_m=3)
+    assert some.max_abs_diff < 1e-10
+    assert "k:a" in some.frame["feature"].tolist()
     with pytest.raises(OptionError, match="n_max=120"):
         r_bridge.compare(FOREST, "hstats", n_max=100)
 

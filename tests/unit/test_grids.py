@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
@@ -65,6 +66,20 @@ def test_levels_keep_their_order_and_unused_ones() -> None:
     assert grid_values(DATA["s"], "r") == ("u", "v")
     assert grid_values(DATA["t"], "r") == (False, True)
     assert RGrid(cats=("k",)).values(DATA["k"]) == tuple(sorted(DATA["k"].unique()))
+
+
+def test_logicals_are_numbers_between_0_and_1() -> None:
+    assert RGrid(grid_resolution=5).values(DATA["t"]) == (False, True, True, True, True)
+    assert len(RGrid(quantiles=True).values(DATA["t"])) == 9
+
+
+def test_formulas_do_not_hide_unused_levels() -> None:
+    learner = pi.Learner.from_formula(
+        "y ~ x + f + C(k)", DATA.assign(y=DATA["x"]), LinearRegression()
+    )
+    fitted = learner.fit_model()
+    assert fitted.pd("f", grid="r").summary_frame()["value"].tolist() == ["b", "a", "never"]
+    assert len(fitted.pd("k", grid="r").params) == DATA["k"].nunique()
 
 
 def test_whole_numbers_are_truncated() -> None:

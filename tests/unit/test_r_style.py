@@ -90,9 +90,62 @@ def test_interactions() -> None:
     found = r_style.hstats(FITTED).set_index(["statistic", "term"])["value"]
     assert found["h2_pairwise", "a:b"] == pytest.approx(found["h2_pairwise"].max())
     assert found["h2_pairwise", "a:f"] == 0
-    assert ("h2", "") not in r_style.hstats(FITTED, ["a", "b"]).set_index(
-        ["statistic", "term"]
-    ).index
+    some = r_style.hstats(FITTED, ["b", "a"], threeway_m=3, pairwise_m=2)
+    assert some["term"].tolist() == ["", "b", "a", "b:a", "b", "a"]  # no triple without its pairs
+
+
+def test_factors_alone_have_a_range() -> None:
+    """Strings are no factors in vip, and numbers that a formula makes categories are not either."""
+    frame = DATA.assign(s=DATA["f"].astype(str), k=RNG.integers(0, 3, N), y=Y)
+    formula = "y ~ a + s + f + C(k)"
+    model = pi.Learner.from_formula(formula, frame, LinearRegression()).fit_model()
+    found = r_style.vi_firm(model).set_index("Variable")["Importance"]
+    for name in ("s", "k"):
+        curve = r_style.partial(model, name)["yhat"]
+        assert found[name] == pytest.approx(curve.std())
+    assert found["f"] == pytest.approx(np.ptp(r_style.partial(model, "f")["yhat"]) / 4)
+    own = model.firm(grid="r").params
+    assert own["s"] == pytest.approx(np.ptp(r_style.partial(model, "s")["yhat"]) / 4)
+
+
+def test_the_sd_of_one_value_is_missing() -> None:
+    frame = X.assign(c=1.0)
+    model = pi.FittedModel(LinearRegression().fit(frame, Y), frame)
+    assert np.isnan(r_style.vi_firm(model).set_index("Variable")["Importance"]["c"])
+    assert model.firm("c").params["c"] == 0
+
+
+def test_centered_curves_of_probabilities_are_around_a_half() -> None:
+    model = pi.FittedModel(LogisticRegression().fit(X, Y > 0), X)
+    options = {"ice": True, "center": True, "grid_resolution": 3}
+    assert (r_style.partial(model, "a", prob=True, **options)["yhat"][::3] == 0.5).all()
+    assert (r_style.partial(model, "a", **options)["yhat"][::3] == 0).all()
+
+
+def test_given_grids_are_sorted_and_of_the_datas_types() -> None:
+    frame = X.assign(k=RNG.integers(0, 9, N))
+    model = pi.FittedModel(LinearRegression().fit(frame, Y), frame)
+    assert r_style.partial(model, "k", pred_grid=[5.7, 2.2])["k"].tolist() == [2, 5]
+    assert r_style.partial(model, "k", pred_grid=[5.7], check_class=False)["k"].tolist() == [5.7]
+    rows = r_style.partial(model, ["a", "b"], pred_grid={"a": [1, 0], "b": [3, 4]})
+    assert rows[["a", "b"]].to_numpy().tolist() == [[0, 4], [1, 3]]
+    levels = r_style.partial(FITTED, "f", pred_grid=["v", "u"])
+    assert levels["f"].tolist() == ["u", "v"]
+
+
+def test_few_rows_have_few_permutations() -> None:
+    few = pi.FittedModel(LinearRegression().fit(X, Y), X[:10], Y[:10], seed=1)
+    frame = r_style.vi_permute(few, ["a"], metric="rmse", nsim=30)
+    exact = r_style.vi_permute(few, ["a"], metric="rmse", nsim=9)
+    assert frame["StDev"][0] == pytest.approx(exact["StDev"][0])
+
+
+def test_the_models_own_importance_is_the_default_of_vi() -> None:
+    frame = X.assign(y=Y)
+    model = pi.FittedModel(smf.ols("y ~ a + b", frame).fit(), frame, "y")
+    found = r_style.vi(model)
+    assert found["Variable"].tolist() == ["a", "b"]
+    assert found["Importance"][0] == pytest.approx(model.native_importance("stat").params["a"])
 
 
 @pytest.mark.parametrize(
@@ -104,6 +157,14 @@ def test_interactions() -> None:
         (lambda: r_style.vi_permute(FITTED, metric="RMSE"), OptionError, "rmse"),
         (lambda: r_style.vi_permute(FITTED, metric="accuracy"), LossError, "a classifier"),
         (lambda: r_style.vi(FITTED, "shap"), OptionError, "firm"),
+        (lambda: r_style.vi_firm(FITTED, "z"), OptionError, "'z'"),
+        (lambda: r_style.vi_firm(FITTED, []), OptionError, "at least one"),
+        (lambda: r_style.partial(LinearRegression(), "a"), OptionError, "FittedModel"),
+        (lambda: r_style.partial(FITTED, "a", cats="kk"), OptionError, "no variable"),
+        (lambda: r_style.partial(FITTED, "a", grid_resolution=2.5), OptionError, "whole number"),
+        (lambda: r_style.partial(FITTED, "a", quantiles=True, probs=[5]), OptionError, "0 and 1"),
+        (lambda: r_style.partial(FITTED, "f", pred_grid=["x"]), OptionError, "not a level"),
+        (lambda: r_style.partial(FITTED, ["a", "b"], pred_grid=[1]), OptionError, "a column for"),
     ],
 )
 def test_mistakes(ask: Callable[[], object], error: type[Exception], said: str) -> None:
@@ -123,3 +184,9 @@ def test_mistakes_with_classes(options: dict[str, object], said: str) -> None:
     model = pi.FittedModel(LogisticRegression().fit(X, LABELS), X)
     with pytest.raises(OptionError, match=said):
         r_style.partial(model, "a", **options)
+
+
+def test_h_statistics_of_three_classes_are_refused() -> None:
+    model = pi.FittedModel(LogisticRegression().fit(X, LABELS), X)
+    with pytest.raises(OptionError, match="not for 3"):
+        r_style.hstats(model)
