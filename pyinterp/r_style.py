@@ -376,7 +376,9 @@ def classes_in_order(predictor: Predictor) -> list[Any]:
     known = list(predictor.classes or ())
     model = getattr(predictor.estimator, "model", None)
     kind = model if isinstance(model, type) else type(model)
-    return known[::-1] if len(known) == 2 and kind.__name__ in EVENT_FIRST else known
+    event_first = getattr(predictor.estimator, "event_first", False)
+    event_first = event_first or kind.__name__ in EVENT_FIRST
+    return known[::-1] if len(known) == 2 and event_first else known
 
 
 def _class(predictor: Predictor, number: int) -> Any:
