@@ -10,7 +10,7 @@ import pandas as pd
 
 from pyinterp import summary as tables
 from pyinterp.errors import check_alpha
-from pyinterp.results import EstimandResults
+from pyinterp.results import EstimandResults, dotted
 
 if TYPE_CHECKING:
     from plotnine import ggplot
@@ -67,6 +67,10 @@ class ImportanceResults:
         ]
         stacked = pd.concat(frames)
         return stacked[["measure", *stacked.columns.drop("measure")]]
+
+    def to_r(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return `summary_frame` with the terms as a column, under broom's own column names."""
+        return dotted(self.summary_frame(alpha).reset_index())
 
     def plot(self, alpha: float = 0.05) -> ggplot:
         """Plot estimates with their intervals, one color per measure."""

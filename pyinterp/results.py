@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from plotnine import ggplot
     from statsmodels.iolib.summary import Summary
 
-__all__ = ["EstimandResults"]
+__all__ = ["EstimandResults", "dotted"]
 
 # Standard errors below this share of the estimates' size are rounding, not sampling error.
 ROUNDING = 1e-12
@@ -288,11 +288,7 @@ class EstimandResults:
 
         Hand it to R with ``%R -i``, with rpy2's pandas converter, or as a file.
         """
-        dotted = {
-            name: name.replace("_", ".")
-            for name in ("std_error", "p_value", "conf_low", "conf_high")
-        }
-        return self.tidy(alpha).rename(columns=dotted)
+        return dotted(self.tidy(alpha))
 
     def glance(self) -> pd.DataFrame:
         """Return one row about the whole analysis, as R's broom does."""
@@ -405,6 +401,12 @@ class EstimandResults:
                 f"{weights.shape}."
             )
         return weights, np.zeros(len(weights))
+
+
+def dotted(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a summary frame under broom's column names."""
+    names = ("std_error", "p_value", "conf_low", "conf_high")
+    return frame.rename(columns={name: name.replace("_", ".") for name in names})
 
 
 def _array(series: pd.Series[float]) -> FloatArray:

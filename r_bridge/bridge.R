@@ -128,8 +128,12 @@ frame_of <- function(columns, rows) {
 
 code_of <- function(text) structure(text, class = "pyinterp_code")
 
-# "" if the package is there and new (or old) enough, else its version, or "absent".
+# The version of a package, loaded: c(version, ""). Else why not: c("absent", "") if it is in no
+# library, c("broken", R's reason) if it can't be loaded.
 package_version <- function(package) {
-  if (!requireNamespace(package, quietly = TRUE)) return("absent")
-  as.character(utils::packageVersion(package))
+  if (!nzchar(system.file(package = package))) return(c("absent", ""))
+  tryCatch({
+    suppressPackageStartupMessages(suppressWarnings(loadNamespace(package)))
+    c(as.character(getNamespaceVersion(package)), "")
+  }, error = function(e) c("broken", conditionMessage(e)))
 }

@@ -24,11 +24,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp.errors import DataError, OptionError
+from r_bridge.checks import LARGEST
 from r_bridge.start import R
 
 __all__ = ["RCode", "frame_from_r", "from_r", "text_from_r", "to_r"]
 
-LARGEST = 2**31 - 1
 NA_INTEGER = -(2**31)
 NA_REAL = np.array([0x7FF00000000007A2], dtype=np.uint64).view(np.float64)[0]
 

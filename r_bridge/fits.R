@@ -9,16 +9,34 @@
 # probability  arguments of `predict` for class probabilities
 # newdata      name of the argument for new rows
 # take         where in the value of `predict` the numbers are
+# event_first  whether R's pdp, asked about the fit itself, has the second of two classes, the event,
+#              as its first (its columns are p and 1 - p: where R predicts one probability)
 
 terms_of <- function(fit) all.vars(stats::delete.response(stats::terms(fit)))
 lev_of <- function(fit) fit$lev
 binomial_classes <- function(fit) {
   if (!fit$family$family %in% c("binomial", "quasibinomial")) return(NULL)
-  response <- stats::model.response(fit$model)
+  response <- response_of(fit)
   if (is.factor(response)) return(if (nlevels(response) == 2L) levels(response))
   if (is.logical(response)) return(c("FALSE", "TRUE"))
   if (is.null(dim(response)) && all(response %in% 0:1)) c("0", "1")
 }
+# The response of a generalized linear model. Without its model frame there is `y`, 0 and 1, of which
+# the data, if it has kept them, may have the names.
+response_of <- function(fit) {
+  if (!is.null(fit$model)) return(stats::model.response(fit$model))
+  formula <- stats::formula(fit)
+  named <- if (is.data.frame(fit$data)) {
+    tryCatch(eval(formula[[2L]], fit$data, environment(formula)), error = function(e) NULL)
+  }
+  if (is.factor(named) || is.logical(named) || !is.null(dim(named))) return(named)
+  if (is.null(fit$y)) {
+    stop("a binomial model that keeps neither `model` nor `y` does not say what its classes are; ",
+         "fit it with y = TRUE", call. = FALSE)
+  }
+  fit$y
+}
+always <- function(fit) TRUE
 response <- list(type = "response")
 
 entries <- list(
@@ -61,25 +79,30 @@ entries <- list(
     variables = function(fit) fit$var.names,
     levels = function(fit) stats::setNames(fit$var.levels, fit$var.names),
     mean = response, probability = response,
-    more = function(fit) list(n.trees = fit$n.trees)
+    more = function(fit) list(n.trees = fit$n.trees),
+    event_first = function(fit) fit$distribution$name != "multinomial"
   ),
   multinom = list(
     package = "nnet", classes = lev_of, variables = terms_of,
-    levels = function(fit) fit$xlevels, mean = list(), probability = list(type = "probs")
+    levels = function(fit) fit$xlevels, mean = list(), probability = list(type = "probs"),
+    event_first = function(fit) length(fit$lev) == 2L
   ),
   nnet = list(
     package = "nnet", classes = lev_of,
     variables = function(fit) if (is.null(fit$terms)) NULL else terms_of(fit),
-    levels = function(fit) fit$xlevels, mean = list(type = "raw"), probability = list(type = "raw")
+    levels = function(fit) fit$xlevels, mean = list(type = "raw"), probability = list(type = "raw"),
+    event_first = function(fit) fit$n[length(fit$n)] == 1L  # one output
   ),
   gam = list(
     package = "mgcv", classes = binomial_classes,
     variables = function(fit) fit$pred.formula[[2L]] |> all.vars(),
-    levels = function(fit) fit$xlevels, mean = response, probability = response
+    levels = function(fit) fit$xlevels, mean = response, probability = response,
+    event_first = always
   ),
   glm = list(
     package = "stats", classes = binomial_classes, variables = terms_of,
-    levels = function(fit) fit$xlevels, mean = response, probability = response
+    levels = function(fit) fit$xlevels, mean = response, probability = response,
+    event_first = always
   ),
   lm = list(
     package = "stats", classes = function(fit) NULL, variables = terms_of,
@@ -92,7 +115,8 @@ other <- list(
   package = NULL, classes = function(fit) NULL,
   variables = function(fit) tryCatch(terms_of(fit), error = function(e) NULL),
   levels = function(fit) if (is.list(fit)) fit$xlevels,
-  mean = response, probability = response
+  mean = response, probability = response,
+  event_first = function(fit) inherits(fit, "earth")
 )
 
 entry_of <- function(fit) {
@@ -100,6 +124,11 @@ entry_of <- function(fit) {
   entry <- if (length(known)) entries[[known[1L]]] else other
   if (!is.null(entry$package)) loadNamespace(entry$package)
   entry
+}
+
+counts_event_first <- function(fit) {
+  rule <- entry_of(fit)$event_first
+  !is.null(rule) && isTRUE(rule(fit))
 }
 
 describe_fit <- function(fit) {

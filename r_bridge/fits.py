@@ -79,6 +79,10 @@ class Fit:
         )
         return np.asarray(from_r(value, SESSION.r), dtype=np.float64)
 
+    def counts_event_first(self) -> bool:
+        """Return whether R's pdp has the second of two classes, the event, as its first."""
+        return bool(SESSION.call("counts_event_first", self.value)[0])
+
     def describe(self) -> dict[str, Any]:
         """Return its classes (or None), variables and levels of factors."""
         parts = SESSION.call("describe_fit", self.value)

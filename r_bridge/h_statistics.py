@@ -10,7 +10,7 @@ import pandas as pd
 from r_bridge.conversion import from_r, text_from_r
 from r_bridge.handed import Rows, hand_over
 from r_bridge.packages import need
-from r_bridge.partial_dependence import check_variables
+from r_bridge.partial_dependence import variables_of
 from r_bridge.session import SESSION
 
 __all__ = ["hstats"]
@@ -21,7 +21,7 @@ STATISTICS = ("h2", "h2_overall", "h2_pairwise", "h2_threeway", "pd_importance")
 def hstats(
     model: Any,
     data: Rows,
-    v: Sequence[str] | None = None,
+    v: str | Sequence[str] | None = None,
     *,
     pairwise_m: int = 5,
     threeway_m: int = 0,
@@ -41,7 +41,7 @@ def hstats(
     ----------
     model, data, classes
         As for `partial`.
-    v : sequence of str, optional
+    v : str or sequence of str, optional
         Features; by default all variables.
     pairwise_m, threeway_m : int
         Number of features, those with the largest overall statistic, whose pairs and triples are
@@ -70,8 +70,7 @@ def hstats(
     """
     need("hstats", "`r_bridge.hstats`")
     handed = hand_over(model, data, classes)
-    wanted = None if v is None else list(v)
-    check_variables(wanted or (), handed, "v")
+    wanted = None if v is None else variables_of(v, handed, "v")
     arguments: list[tuple[str, Any]] = [
         ("", handed.in_r()),
         ("X", handed.rows),

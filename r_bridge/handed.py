@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from pyinterp.errors import DataError, OptionError, did_you_mean
+from pyinterp.estimands.scales import scaled
 from pyinterp.fitted import FittedModel
 from pyinterp.interpretable import Interpretable
 from pyinterp.r_style import classes_in_order
@@ -67,6 +68,26 @@ class Handed:
                 for name, column in frame.items()
             }
         )
+
+    def log_odds(self, position: int) -> Handed:
+        """Return a regression whose predictions are the log-odds of one of two classes.
+
+        Raises
+        ------
+        OptionError
+            If there are not two classes.
+        """
+        if self.classes is None or len(self.classes) != 2:
+            raise OptionError(
+                'The `type="regression"` of a classifier is its log-odds, which need two classes; '
+                f"this one has {len(self.classes or ())}."
+            )
+
+        def predict(variables: pd.DataFrame) -> FloatArray:
+            values: FloatArray = scaled(self._predict(variables), (position,), "logit")[0]
+            return values
+
+        return replace(self, classes=None, counted=(), _predict=predict)
 
     def in_r(self) -> Any:
         """Return the model as an object of R with a `predict` method."""

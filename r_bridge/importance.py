@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp.errors import OptionError
+from pyinterp.errors import DataError, OptionError, did_you_mean
+from pyinterp.interpretable import Interpretable
 from pyinterp.sample import as_frame
+from r_bridge.checks import check_whole
 from r_bridge.conversion import RCode, frame_from_r, from_r
 from r_bridge.errors import RMissingError
 from r_bridge.handed import Handed, Rows, hand_over
@@ -18,9 +20,9 @@ from r_bridge.packages import need
 from r_bridge.partial_dependence import (
     PdpOptions,
     RFunction,
-    arguments_of,
-    check_variables,
     in_r,
+    model_and_options,
+    variables_of,
 )
 from r_bridge.session import SESSION
 
@@ -35,7 +37,7 @@ LABELS = {"accuracy", "bal_accuracy", "youden"}
 def vi_firm(
     model: Any,
     data: Rows,
-    feature_names: Sequence[str] | None = None,
+    feature_names: str | Sequence[str] | None = None,
     *,
     var_continuous: RFunction | None = None,
     var_categorical: RFunction | None = None,
@@ -48,7 +50,7 @@ def vi_firm(
     ----------
     model, data, classes
         As for `partial`.
-    feature_names : sequence of str, optional
+    feature_names : str or sequence of str, optional
         By default all variables.
     var_continuous, var_categorical : RCode or callable, optional
         Spread of the PD values; by default the standard deviation, and the range / 4.
@@ -64,10 +66,9 @@ def vi_firm(
     need("vip", "`r_bridge.vi_firm`")
     handed = hand_over(model, data, classes)
     arguments: list[tuple[str, Any]] = [
-        ("", handed.in_r()),
+        *model_and_options(handed, options),
         ("feature_names", _features(feature_names, handed)),
         ("train", handed.rows),
-        *arguments_of(options, handed),
     ]
     for name, spread in (("var_continuous", var_continuous), ("var_categorical", var_categorical)):
         if spread is not None:
@@ -78,7 +79,7 @@ def vi_firm(
 def vi_permute(
     model: Any,
     data: Rows,
-    feature_names: Sequence[str] | None = None,
+    feature_names: str | Sequence[str] | None = None,
     *,
     target: str | npt.ArrayLike | None = None,
     metric: Metric,
@@ -99,11 +100,11 @@ def vi_permute(
     ----------
     model, data, classes
         As for `partial`.
-    feature_names : sequence of str, optional
+    feature_names : str or sequence of str, optional
         By default all variables.
     target : str or array of shape (n,), optional
         The response, or the name of its column in `data`; by default the response that a
-        `FittedModel` or a learner's results bring along.
+        `FittedModel` or a learner's results bring along, for the rows that they bring along.
     metric : str, RCode or callable
         A metric of vip ("rmse", "mae", "rsq", "roc_auc", "logloss", ...), or a function of truth
         and estimate, which needs `smaller_is_better`.
@@ -132,13 +133,21 @@ def vi_permute(
         is Monte Carlo error and no standard error.
     """
     need("vip", "`r_bridge.vi_permute`")
+    check_whole("nsim", nsim, 1)
     frame = None if data is None else as_frame(data)
-    named = isinstance(target, str) and frame is not None
-    handed = hand_over(
-        model, frame.drop(columns=str(target)) if named and frame is not None else frame, classes
-    )
+    if isinstance(target, str) and frame is not None:
+        if target not in frame:
+            raise DataError(
+                f"`target` must be the response or the name of its column in `data`; got "
+                f"{target!r}, but the columns are {', '.join(map(str, frame))}."
+                + did_you_mean(target, frame)
+            )
+        frame, target = frame.drop(columns=target), frame[target]
+    handed = hand_over(model, frame, classes)
     wanted = _features(feature_names, handed)
-    truth = _target(model, frame[str(target)] if named and frame is not None else target, handed)
+    if target is None or isinstance(target, str):
+        target = _own_response(model, target, handed)
+    truth = _truth(target, handed)
     wrapper = pred_wrapper or RCode(
         f"function(object, newdata) {_predictions(metric, handed, event_level)}"
     )
@@ -169,7 +178,7 @@ def vi_permute(
 def vint(
     model: Any,
     data: Rows,
-    feature_names: Sequence[str] | None = None,
+    feature_names: str | Sequence[str] | None = None,
     *,
     classes: Sequence[Any] | None = None,
     **options: Unpack[PdpOptions],
@@ -180,7 +189,7 @@ def vint(
     ----------
     model, data, classes
         As for `partial`.
-    feature_names : sequence of str, optional
+    feature_names : str or sequence of str, optional
         Features whose pairs are measured; by default all variables.
     **options
         Of ``pdp::partial``; see `PdpOptions`.
@@ -201,30 +210,41 @@ def vint(
         )
     handed = hand_over(model, data, classes)
     arguments = [
-        ("", handed.in_r()),
+        *model_and_options(handed, options),
         ("feature_names", _features(feature_names, handed)),
-        *arguments_of(options, handed),
         ("train", handed.rows),
     ]
     return frame_from_r(SESSION.call_with("vip::vint", arguments), SESSION.r)
 
 
-def _features(names: Sequence[str] | None, handed: Handed) -> list[str]:
-    wanted = list(handed.rows.columns) if names is None else list(names)
-    check_variables(wanted, handed, "feature_names")
-    return wanted
+def _features(names: str | Sequence[str] | None, handed: Handed) -> list[str]:
+    if names is None:
+        return list(handed.rows.columns)
+    return variables_of(names, handed, "feature_names")
 
 
-def _target(model: Any, target: Any, handed: Handed) -> Any:
-    """Return the response as R wants it: numbers, or a factor with the model's classes."""
-    sample = getattr(getattr(model, "_analysis", None), "subject", None)
-    if target is None and sample is not None and sample.population.y is not None:
-        y, response = sample.population.y, sample.population.response
-        target = y if response.classes is None else pd.Series(response.labels(y))
-    if target is None:
+def _own_response(model: Any, name: str | None, handed: Handed) -> Any:
+    """Return the response that results bring along, if R is given their own rows."""
+    own = model._analysis.subject.population if isinstance(model, Interpretable) else None
+    if own is None or own.y is None or own.response is None:
         raise OptionError(
             "`target` must be given: the response, or the name of its column in `data`."
         )
+    if name is not None and name != own.response.name:
+        raise DataError(
+            f"`target` must be the response, or the name of its column: of the model's own rows it "
+            f"is {own.response.name!r}, not {name!r}."
+        )
+    if not handed.rows.reset_index(drop=True).equals(own.variables):
+        raise OptionError(
+            "`target` must be given for `data` that are not the model's own rows, whose response "
+            "it brings along: the response, or the name of its column in `data`."
+        )
+    return own.response.labels(own.y)
+
+
+def _truth(target: Any, handed: Handed) -> Any:
+    """Return the response as R wants it: numbers, or a factor with the model's classes."""
     values = pd.Series(np.asarray(target))
     if len(values) != len(handed.rows):
         raise OptionError(
@@ -232,7 +252,13 @@ def _target(model: Any, target: Any, handed: Handed) -> Any:
         )
     if handed.classes is None:
         return values.to_numpy(dtype=np.float64)
-    return pd.Categorical(values.astype(str), categories=list(handed.classes))
+    labels = values.astype(str)
+    unknown = sorted(set(labels) - set(handed.classes))
+    if unknown:
+        raise OptionError(
+            f"`target` must have the model's classes {list(handed.classes)}; got {unknown[0]!r}."
+        )
+    return pd.Categorical(labels, categories=list(handed.classes))
 
 
 def _predictions(metric: Metric, handed: Handed, event_level: str | None) -> str:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pyinterp.errors import DataError, OptionError
 from pyinterp.sample import FloatArray, as_frame
+from r_bridge.checks import check_seed
 from r_bridge.conversion import text_from_r
 from r_bridge.fits import Fit, aligned, levels_in
 from r_bridge.packages import need
@@ -64,6 +65,9 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     ----------
     classes_ : ndarray
         Classes, for a classifier: R's levels in order.
+    event_first : bool
+        Of a fit, whether R's pdp counts the second of two classes, the event, as its first: where
+        R predicts one probability, such as that of ``glm``.
     feature_names_in_ : ndarray of str
     n_features_in_ : int
     console_ : str
@@ -165,6 +169,8 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
             console=console,
         )
         self.fit_ = Fit(made)
+        two = bool(self.classifier) and len(self.classes_) == 2
+        self.event_first = two and self.fit_.counts_event_first()
         self.console_ = "".join(console)
         return self
 
@@ -252,6 +258,7 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     def _seed(self) -> int | None:
         state = self.random_state
         if state is None or isinstance(state, int | np.integer):
+            check_seed("random_state", state)
             return None if state is None else int(state)
         return int(check_random_state(state).randint(2**31 - 1))
 

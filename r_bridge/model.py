@@ -45,6 +45,9 @@ class RModel:
     ----------
     classes_ : ndarray
         Of a classifier.
+    event_first : bool
+        Whether R's pdp counts the second of two classes, the event, as its first: where R predicts
+        one probability, such as that of ``glm``.
     feature_names_in_ : ndarray of str
     n_features_in_ : int
     """
@@ -74,6 +77,8 @@ class RModel:
                     f"`classes` must be {len(self._r_classes)}, R's {self._r_classes}; got {known}."
                 )
             self.classes_ = np.array(known)
+        two = known is not None and len(known) == 2
+        self.event_first = two and self.fit_.counts_event_first()
         names = list(feature_names) if feature_names is not None else about["variables"]
         if not names:
             raise OptionError(

@@ -1,4 +1,4 @@
-"""Packages of R that a call needs: one sentence if they are absent, or too new."""
+"""Packages of R that a call needs: one sentence if they are absent or do not load."""
 
 from __future__ import annotations
 
@@ -21,12 +21,18 @@ def need(package: str, what: str) -> tuple[int, ...]:
     Raises
     ------
     RMissingError
-        If it is absent, with the line that installs it.
+        If it is absent, with the line that installs it, or can't be loaded, with R's reason.
     """
-    version = text_from_r(SESSION.helper("package_version", package))[0]
+    version, reason = text_from_r(SESSION.helper("package_version", package))
     if version == "absent":
         raise RMissingError(
             f"{what} needs R's package {package}, which is not installed; run "
             f'install.packages("{package}") in R.'
+        )
+    if version == "broken":
+        raise RMissingError(
+            f"{what} needs R's package {package}, which is installed but can't be loaded: "
+            f'{" ".join(reason.split())}; run install.packages("{package}") in R again, or mend '
+            "what it names."
         )
     return tuple(int(part) for part in version.replace("-", ".").split("."))

@@ -7,14 +7,16 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 import pandas as pd
 
-from pyinterp.errors import DataError, OptionError, did_you_mean
+from pyinterp.errors import DataError, OptionError, check_choice, did_you_mean
+from pyinterp.estimands.base import names_of
 from pyinterp.sample import FloatArray
+from r_bridge.checks import check_whole
 from r_bridge.conversion import RCode, frame_from_r
 from r_bridge.handed import Handed, Rows, hand_over
 from r_bridge.packages import need
 from r_bridge.session import SESSION
 
-__all__ = ["PdpOptions", "RFunction", "arguments_of", "check_variables", "partial"]
+__all__ = ["PdpOptions", "RFunction", "in_r", "model_and_options", "partial", "variables_of"]
 
 RFunction: TypeAlias = RCode | Callable[[FloatArray], Any]
 
@@ -37,7 +39,8 @@ class PdpOptions(TypedDict, total=False):
     trim_outliers : bool
         Leave the outliers of a boxplot out of the grid's range.
     type : {"auto", "regression", "classification"}
-        "auto" is what the model does.
+        "auto" is what the model does. "regression" of a classifier with two classes is the log-odds
+        of the class of interest, a glm's linear predictor.
     inv_link : RCode or callable
         Applied to every prediction of a regression, before the mean.
     which_class : int
@@ -117,12 +120,9 @@ def partial(
     """
     need("pdp", "`r_bridge.partial`")
     handed = hand_over(model, data, classes)
-    names = [pred_var] if isinstance(pred_var, str) else list(pred_var)
-    check_variables(names, handed, "pred_var")
     arguments: list[tuple[str, Any]] = [
-        ("", handed.in_r()),
-        ("pred.var", names),
-        *arguments_of(options, handed),
+        *model_and_options(handed, options),
+        ("pred.var", variables_of(pred_var, handed, "pred_var")),
         ("train", handed.rows),
     ]
     if pred_grid is not None:
@@ -131,34 +131,60 @@ def partial(
     return handed.restored(result)
 
 
-def check_variables(names: Sequence[str], handed: Handed, argument: str) -> None:
-    """Raise `DataError` for a name that is no variable of the model."""
-    for name in names:
+def variables_of(names: object, handed: Handed, argument: str) -> list[str]:
+    """Return one name or several as a list.
+
+    Raises
+    ------
+    OptionError
+        If there is none.
+    DataError
+        For a name that is no variable of the model.
+    """
+    wanted = names_of(names, argument)
+    if not wanted:
+        raise OptionError(
+            f"`{argument}` must name at least one variable of the model: "
+            f"{', '.join(handed.rows.columns)}."
+        )
+    for name in wanted:
         if name not in handed.rows:
             raise DataError(
                 f"`{argument}` must name variables of the model; got {name!r}, but they are "
                 f"{', '.join(handed.rows.columns)}." + did_you_mean(name, handed.rows)
             )
+    return wanted
 
 
-def arguments_of(options: PdpOptions, handed: Handed) -> list[tuple[str, Any]]:
-    """Return the options under R's names."""
+def model_and_options(handed: Handed, options: PdpOptions) -> list[tuple[str, Any]]:
+    """Return the model, R's first argument, and the options under R's names."""
     given: dict[str, Any] = {"type": "auto", **options}
-    if given["type"] == "auto":  # which pdp can find out for models of R alone
-        given["type"] = handed.task
+    check_choice("type", given["type"], ("auto", "regression", "classification"))
+    if given["type"] == "classification" and handed.classes is None:
+        raise OptionError('`type="classification"` needs a classifier.')
+    if given.get("grid_resolution") is not None:
+        check_whole("grid_resolution", given["grid_resolution"], 1)
+    model = handed
     if handed.classes is not None:
-        given["which_class"] = _position(handed, given.get("which_class", 1))
-    return [(name.replace("_", "."), in_r(value, ["x"])) for name, value in given.items()]
+        position = _position(handed, given.pop("which_class", 1))
+        if given["type"] == "regression" and "pred_fun" not in given:
+            model = handed.log_odds(position)
+        else:
+            given["which_class"] = position + 1
+    if given["type"] == "auto":  # which pdp can find out for models of R alone
+        given["type"] = model.task
+    named = [(name.replace("_", "."), in_r(value, ["x"])) for name, value in given.items()]
+    return [("", model.in_r()), *named]
 
 
 def _position(handed: Handed, which_class: int) -> int:
-    """Return where the class that is meant stands among the model's, from 1."""
+    """Return where the class that is meant stands among the model's, from 0."""
     if which_class not in range(1, len(handed.counted) + 1):
         raise OptionError(
             f"`which_class` counts the classes from 1 to {len(handed.counted)}, in the order "
             f"{list(handed.counted)}; got {which_class!r}."
         )
-    return (handed.classes or ()).index(handed.counted[which_class - 1]) + 1
+    return (handed.classes or ()).index(handed.counted[which_class - 1])
 
 
 def in_r(value: Any, arguments: Sequence[str]) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from r_bridge.checks import check_seed
 from r_bridge.conversion import from_r, text_from_r, to_r
 from r_bridge.errors import RCallError, RThreadError, RWarning
 from r_bridge.interrupts import Interrupts
@@ -63,6 +64,8 @@ class Session:
 
         Raises
         ------
+        OptionError
+            If R has no such seed.
         RCallError
             If R stops with an error.
         KeyboardInterrupt
@@ -86,6 +89,7 @@ class Session:
         console: list[str] | None = None,
     ) -> Any:
         """Call a function of R with (name, value) pairs; see `call`."""
+        check_seed("seed", seed)
         r, interrupts = self._ready()
         failures: list[BaseException] = []
         with self._lock, r.openrlib.rlock:

@@ -70,7 +70,8 @@ def test_pd_of_a_forest_of_classes_is_that_of_partial_plot(
     assert model.classes_.tolist() == ["yes", "no"]
 
     def centered(frame: pd.DataFrame) -> Any:
-        logs = np.log(np.maximum(model.predict_proba(frame), np.finfo(float).eps))
+        p = model.predict_proba(frame)
+        logs = np.log(np.where(p > 0, p, np.finfo(float).eps))
         return logs[:, 1] - logs.mean(axis=1)
 
     found = ours(centered, rows, "x1", drawn["x"])
@@ -246,7 +247,7 @@ def test_pdp_of_three_classes(rows: pd.DataFrame, installed: Callable[..., None]
         values = []
         for v in found["x1"]:
             p = forest.predict_proba(rows[["x1", "x2"]].assign(x1=v))
-            logs = np.log(np.maximum(p, np.finfo(float).eps))
+            logs = np.log(np.where(p > 0, p, np.finfo(float).eps))
             values.append((logs[:, k - 1] - logs.mean(axis=1)).mean())
         np.testing.assert_allclose(found["yhat"], values, rtol=0, atol=TOLERANCE)
 
