@@ -180,6 +180,7 @@ class TestTogether:
         pd.testing.assert_series_equal(found.bse["mvim"], binary.mvim().bse, check_names=False)
         frame = found.summary_frame()
         assert frame["measure"].tolist() == ["MVIM"] * 2 + ["CVIM"] * 2 + ["AMVIM"] * 2
+        assert {"term", "measure", "std.error", "conf.low"} <= {*found.to_r()}
 
     def test_one_table_with_the_diagnostic_once(self, binary: pi.LearnerResults) -> None:
         found = binary.importance()
