@@ -11,7 +11,7 @@ import pandas as pd
 
 from pyinterp.errors import DataError, OptionError, did_you_mean
 from pyinterp.interpretable import Interpretable
-from pyinterp.sample import as_frame
+from pyinterp.sample import as_frame, check_aligned
 from r_bridge.checks import check_whole
 from r_bridge.conversion import RCode, frame_from_r, from_r
 from r_bridge.errors import RMissingError
@@ -143,6 +143,8 @@ def vi_permute(
                 + did_you_mean(target, frame)
             )
         frame, target = frame.drop(columns=target), frame[target]
+    elif data is not None:
+        check_aligned(target, data, "target", "data")
     handed = hand_over(model, frame, classes)
     wanted = _features(feature_names, handed)
     if target is None or isinstance(target, str):

@@ -24,6 +24,7 @@ from pyinterp import r_style
 from pyinterp.errors import OptionError
 from r_bridge import RCode, RLearner, RModel
 from r_bridge.conversion import frame_from_r, from_r
+from r_bridge.handed import hand_over
 from r_bridge.session import SESSION
 
 TOLERANCE = 1e-10
@@ -146,6 +147,16 @@ def test_learners_count_as_their_fits_do(
     assert counted == (["no", "yes"] if FITS[function][2] else ["yes", "no"])
 
 
+def test_refits_of_a_glm_of_r_count_from_the_event(rows: pd.DataFrame) -> None:
+    data = rows.assign(c=pd.Categorical(rows["c"], categories=["yes", "no"]))
+    learner = pi.Learner.from_formula("c ~ x1 + x2", data, RLearner("stats::glm"))
+    res = learner.fit(pi.Subsampling(2), seed=1, progress=False)
+    curve: dict[str, Any] = {"prob": True, "pred_grid": [0.0, 1.0]}
+    event = res.pd("x1", grid=[0.0, 1.0], which_class="no").params
+    np.testing.assert_array_equal(r_style.partial(res, "x1", which_class=1, **curve)["yhat"], event)
+    assert hand_over(res, None).counted == ("no", "yes")
+
+
 def test_numbers_and_more_classes_have_no_event(
     rows: pd.DataFrame, debian: Callable[..., None]
 ) -> None:
@@ -214,6 +225,26 @@ def test_the_regression_of_a_glm_of_r(
     expected = frame_from_r(in_r(f"as.data.frame({code})"), SESSION.r)["yhat"]
     found = r_bridge.partial(RModel("fit"), rows[V], "x1", type="regression", grid_resolution=4)
     np.testing.assert_allclose(found["yhat"], expected, rtol=0, atol=TOLERANCE)
+
+
+def test_a_poisson_glm_of_r_on_the_link_scale(
+    rows: pd.DataFrame, in_r: Callable[[str], Any], installed: Callable[..., None]
+) -> None:
+    """Pdp asks R's own object for the linear predictor, we ask for means of the response."""
+    installed("pdp")
+    in_r(f"fit <- glm(round(5 * x2) ~ {X}, poisson, d)")
+    code = "pdp::partial(fit, 'x1', train = d[, 1:3], grid.resolution = 4)"
+    expected = frame_from_r(in_r(f"as.data.frame({code})"), SESSION.r)
+    fitted = pi.FittedModel(RModel("fit"), rows[V])
+    values = fitted.pd("x1", grid=list(expected["x1"]), scale=np.log).params
+    np.testing.assert_allclose(values, expected["yhat"], rtol=0, atol=TOLERANCE)
+    for found in (
+        r_style.partial(fitted, "x1", inv_link=np.log, grid_resolution=4),
+        r_bridge.partial(fitted, None, "x1", inv_link=np.log, grid_resolution=4),
+    ):
+        np.testing.assert_allclose(found["yhat"], expected["yhat"], rtol=0, atol=TOLERANCE)
+    compared = r_bridge.compare(fitted, "pdp", ["x1"], inv_link=np.log, grid_resolution=4)
+    assert compared.max_abs_diff < TOLERANCE
 
 
 def test_log_odds_need_two_classes(rows: pd.DataFrame, installed: Callable[..., None]) -> None:

@@ -1,0 +1,235 @@
+"""The calls of pdp, vip and hstats end to end, wherever there is R.
+
+Where these packages are absent, as in CI, stand-ins of our own take their places: by brute force
+from the definitions, in a library of their own and in a process of their own. What R's packages
+really say is in the tests that call them live, and in `tests/reference`.
+Tolerance: means of the same predictions differ by rounding alone.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+SOURCES = Path(__file__).parent / "stand_ins"
+
+BEGIN = """
+import warnings
+import numpy as np, pandas as pd, pyinterp as pi, r_bridge
+from pyinterp import r_style
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression
+warnings.simplefilter("error")
+rng = np.random.default_rng(3)
+n = 30
+X = pd.DataFrame({"a": rng.normal(size=n), "b": rng.uniform(size=n), "k": rng.integers(0, 5, n)})
+y = pd.Series(X.a * X.b + X.k, name="y")
+two = pd.Series(np.where(y > y.median(), "yes", "no"), name="c")
+three = pd.Series(pd.cut(y, 3, labels=["lo", "mid", "hi"]).astype(str), name="c")
+data = X.assign(y=y, f=pd.Categorical(rng.choice(["u", "v", "w"], n), categories=["w", "v", "u"]))
+forest = RandomForestRegressor(5, random_state=0).fit(X, y)
+fitted = pi.FittedModel(forest, X, y)
+logistic = LogisticRegression().fit(X, two)
+classes = pi.FittedModel(logistic, X, two)
+several = pi.FittedModel(LogisticRegression(max_iter=500).fit(X, three), X, three)
+small = RandomForestRegressor(3, random_state=0)
+learner = pi.Learner.from_formula("y ~ a * b + k + f", data, small)
+def check(found):
+    text = str(found.summary())
+    assert "Largest difference:" in text, text
+    assert found.max_abs_diff < 1e-10, text
+    assert len(found.frame) and found.frame["difference"].notna().all(), text
+    return found
+def raises(kind, words, call):
+    try:
+        call()
+    except kind as error:
+        assert words in str(error), error
+    else:
+        raise AssertionError(f"no {kind.__name__}: {words}")
+"""
+
+
+@pytest.fixture(scope="session")
+def library(r: Callable[[str], Any], tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A library of R with the stand-ins alone."""
+    folder = tmp_path_factory.mktemp("library")
+    program = str(Path(r("R.home()")[0], "bin", "R"))
+    options = ["--no-docs", "--no-byte-compile", "--no-test-load", "--no-staged-install"]
+    sources = [str(SOURCES / name) for name in ("pdp", "vip", "hstats")]
+    subprocess.run(  # noqa: S603 - R itself
+        [program, "CMD", "INSTALL", *options, "-l", str(folder), *sources],
+        check=True,
+        capture_output=True,
+    )
+    return str(folder)
+
+
+def done(run: Run, library: str, code: str) -> None:
+    finished = run(BEGIN + code, R_LIBS=library)
+    assert finished.returncode == 0, finished.stderr
+
+
+def test_curves(run: Run, library: str) -> None:
+    """Of numbers, a factor, classes on every scale, and a learner's refits."""
+    code = """
+found = check(r_bridge.compare(fitted, "pdp"))
+assert found.frame["feature"].unique().tolist() == ["a", "b", "k"]
+assert found.frame["feature"].value_counts()["k"] == 5
+curves = learner.fit_model()
+check(r_bridge.compare(curves, "pdp", ["f", "a"], quantiles=True))
+assert r_bridge.partial(curves, None, "f")["f"].tolist() == ["w", "v", "u"]
+for options in ({}, {"which_class": 2}, {"prob": True}, {"type": "regression", "which_class": 2},
+                {"type": "regression", "inv_link": np.exp}):
+    check(r_bridge.compare(classes, "pdp", ["a"], grid_resolution=4, **options))
+for k in (1, 2, 3):
+    check(r_bridge.compare(several, "pdp", ["a"], grid_resolution=4, which_class=k))
+refits = learner.fit(pi.Bootstrap(2), seed=1, progress=False)
+assert "mean of 2 refits" in str(check(r_bridge.compare(refits, "pdp", ["a"])))
+plane = r_bridge.partial(fitted, None, ["a", "b"], grid_resolution=3)
+ours = r_style.partial(fitted, ["a", "b"], grid_resolution=3)
+np.testing.assert_allclose(plane["yhat"], ours["yhat"], rtol=0, atol=1e-10)
+given = r_bridge.partial(fitted, X[:7], "a", pred_grid={"a": [0.0, 1.0]})
+means = [forest.predict(X[:7].assign(a=v)).mean() for v in (0.0, 1.0)]
+np.testing.assert_allclose(given["yhat"], means, rtol=0, atol=1e-10)
+"""
+    done(run, library, code)
+
+
+def test_importances(run: Run, library: str) -> None:
+    """FIRM, permutation with the permutations that R draws, and vint of an old vip."""
+    code = """
+found = check(r_bridge.compare(fitted, "vip", nsim=3, seed=2))
+assert found.frame["measure"].tolist() == ["FIRM"] * 3 + ["PFI, rmse"] * 3
+check(r_bridge.compare(learner.fit_model(), "vip", ["f", "a"]))
+assert check(r_bridge.compare(classes, "vip")).frame["measure"].iloc[-1] == "PFI, logloss"
+assert check(r_bridge.compare(several, "vip")).frame["measure"].iloc[-1] == "PFI, accuracy"
+check(r_bridge.compare(fitted, "vint", ["a", "b"], grid_resolution=4))
+raw = r_bridge.vi_permute(fitted, None, metric="rmse", nsim=2, seed=1)
+np.testing.assert_allclose(raw.attrs["raw_scores"].mean(axis=1), raw["Importance"])
+spread = r_bridge.vi_firm(fitted, None, "a", var_continuous=r_bridge.RCode("stats::mad"))
+assert spread["Variable"].tolist() == ["a"]
+"""
+    done(run, library, code)
+
+
+def test_h_statistics(run: Run, library: str) -> None:
+    code = """
+found = check(r_bridge.compare(fitted, "hstats", threeway_m=3))
+measures = {"h2", "h2_overall", "h2_pairwise", "h2_threeway", "pd_importance"}
+assert set(found.frame["measure"]) == measures
+check(r_bridge.compare(fitted, "hstats", normalize=False, squared=False))
+check(r_bridge.compare(classes, "hstats"))
+assert "h2" not in set(r_bridge.hstats(fitted, None, ["a", "b"])["statistic"])
+assert set(r_bridge.hstats(several, None, "a")["class"]) == {"lo", "mid", "hi"}
+"""
+    done(run, library, code)
+
+
+def test_one_name_is_one_variable(run: Run, library: str) -> None:
+    code = """
+from pyinterp.errors import DataError, OptionError
+named = X.rename(columns={"a": "bmi"})
+model = lambda rows: rows["bmi"] + rows["b"]
+assert r_bridge.vi_firm(model, named, "bmi")["Variable"].tolist() == ["bmi"]
+assert r_bridge.hstats(model, named, "bmi")["term"].tolist() == ["bmi", "bmi"]
+permuted = r_bridge.vi_permute(model, named, "bmi", target=y, metric="rmse", seed=1)
+assert permuted["Variable"].tolist() == ["bmi"]
+raises(DataError, "Did you mean `bmi`?", lambda: r_bridge.vi_firm(model, named, "bni"))
+raises(OptionError, "`feature_names` must be a name or a list of names, not 3",
+       lambda: r_bridge.vi_firm(model, named, 3))
+raises(OptionError, "`feature_names` must name at least one variable of the model: bmi, b, k",
+       lambda: r_bridge.vi_firm(model, named, []))
+raises(OptionError, "`pred_var` must name at least one", lambda: r_bridge.partial(model, named, []))
+raises(OptionError, "`v` must name at least one", lambda: r_bridge.hstats(model, named, []))
+"""
+    done(run, library, code)
+
+
+def test_the_response_of_other_rows_must_be_given(run: Run, library: str) -> None:
+    """What results bring along is the response of their own rows, in their own order."""
+    code = """
+from pyinterp.errors import DataError, OptionError
+def permute(model, data, **target):
+    return r_bridge.vi_permute(model, data, metric="rmse", seed=1, **target)["Importance"]
+order = rng.permutation(n)
+others, theirs = (part.iloc[order].reset_index(drop=True) for part in (X, y))
+raises(OptionError, "`target` must be given for `data` that are not the model's own rows",
+       lambda: permute(fitted, others))
+own = permute(fitted, None)
+for found in (permute(fitted, X), permute(fitted, X.set_index(X.index + 5)),
+              permute(fitted, None, target="y"), permute(fitted, X.assign(y=y), target="y"),
+              permute(fitted, None, target=y)):
+    np.testing.assert_array_equal(found, own)
+there = permute(pi.FittedModel(forest.predict, others, theirs), None)
+np.testing.assert_array_equal(permute(fitted, others, target=theirs), there)
+raises(DataError, "`target` and `data` must have the same index",
+       lambda: permute(fitted, others, target=y.iloc[order]))
+table = X.assign(response=y)
+raises(DataError, "Did you mean `response`?", lambda: permute(fitted, table, target="respons"))
+raises(DataError, "is 'y', not 'z'", lambda: permute(fitted, None, target="z"))
+raises(OptionError, "`target` must be given", lambda: permute(pi.FittedModel(forest.predict, X), X))
+raises(OptionError, "`target` must have the model's classes ['no', 'yes']; got '0'",
+       lambda: r_bridge.vi_permute(logistic, X, target=np.zeros(n, int), metric="accuracy"))
+"""
+    done(run, library, code)
+
+
+def test_numbers_that_r_does_not_take(run: Run, library: str) -> None:
+    code = """
+from pyinterp.errors import OptionError
+for wrong in (2.5, 0, -1, True, "5"):
+    raises(OptionError, f"`grid_resolution` must be a whole number of at least 1, not {wrong!r}",
+           lambda: r_bridge.partial(fitted, None, "a", grid_resolution=wrong))
+raises(OptionError, "`nsim` must be a whole number of at least 1, not 0",
+       lambda: r_bridge.vi_permute(fitted, None, metric="rmse", nsim=0))
+for seed in (2**31, -(2**31), 1.5, True, "1"):
+    for call in (lambda: r_bridge.vi_permute(fitted, None, metric="rmse", seed=seed),
+                 lambda: r_bridge.hstats(fitted, None, seed=seed),
+                 lambda: r_bridge.compare(fitted, "vip", seed=seed)):
+        raises(OptionError, "`seed` must be None or a whole number from -2147483647", call)
+for seed in (2**31, np.int64(2**40)):
+    raises(OptionError, "`random_state` must be None or a whole number",
+           lambda: r_bridge.RLearner("stats::lm", random_state=seed).fit(X, y))
+for seed in (2**31 - 1, 1 - 2**31, np.int64(4)):
+    r_bridge.vi_permute(fitted, None, metric="rmse", seed=seed)
+    r_bridge.RLearner("stats::lm", random_state=seed).fit(X, y)
+"""
+    done(run, library, code)
+
+
+def test_a_package_that_can_not_be_loaded(run: Run, r: Any, library: str, tmp_path: Path) -> None:
+    """It is installed: R's reason is what helps."""
+    broken = tmp_path / "pdp"
+    (broken / "R").mkdir(parents=True)
+    for name in ("DESCRIPTION", "NAMESPACE"):
+        (broken / name).write_bytes((SOURCES / "pdp" / name).read_bytes())
+    (broken / "R" / "partial.R").write_text(
+        "partial <- function(...) NULL\n.onLoad <- function(...) stop('libgone.so\\nis missing')\n"
+    )
+    program = str(Path(r("R.home()")[0], "bin", "R"))
+    place = tmp_path / "library"
+    place.mkdir()
+    subprocess.run(  # noqa: S603 - R itself
+        [program, "CMD", "INSTALL", "--no-docs", "--no-test-load", "-l", str(place), str(broken)],
+        check=True,
+        capture_output=True,
+    )
+    finished = run(
+        "import r_bridge\ntry:\n    r_bridge.partial(len, [[1.0]], 'x')\n"
+        "except r_bridge.RMissingError as error:\n    print(error)",
+        R_LIBS=str(place),
+    )
+    assert finished.returncode == 0, finished.stderr
+    text = finished.stdout.strip()
+    assert text.startswith(
+        "`r_bridge.partial` needs R's package pdp, which is installed but can't be loaded: "
+    )
+    assert "libgone.so is missing" in text
+    assert "not installed" not in text
