@@ -26,6 +26,7 @@ from pyinterp.estimands.flatness import Spread, flatness
 from pyinterp.estimands.grids import DECILES, Grid, Points, RGrid, in_hull
 from pyinterp.estimands.h_statistic import Order
 from pyinterp.estimands.relation import Relation
+from pyinterp.estimands.scales import scaled
 from pyinterp.interpretable import Interpretable
 from pyinterp.metrics import MetricLike
 from pyinterp.predictive import Predictor
@@ -488,4 +489,4 @@ def _class(predictor: Predictor, number: int) -> Any:
 
 
 def _on_link(inv_link: Callable[[FloatArray], FloatArray], probability: FloatArray) -> FloatArray:
-    return np.asarray(inv_link(np.log(probability) - np.log1p(-probability)))
+    return np.asarray(inv_link(np.moveaxis(scaled(probability, (0, 1), "logit"), 0, -1)))
