@@ -16,6 +16,7 @@ from r_bridge.errors import RMissingError
 
 __all__ = ["R", "start_r"]
 
+LIBRARIES = "LD_LIBRARY_PATH"
 INSTALL_RPY2 = 'pip install "pyinterp-stats[r]"'
 
 
@@ -78,6 +79,7 @@ def _start(interface: Any, openrlib: Any) -> None:
         raise RMissingError(_broken(FileNotFoundError(f"no library of R in {home}")))
     main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT)
+    searched = os.environ.get(LIBRARIES)
     try:
         with warnings.catch_warnings():
             if not main:  # where Ctrl-C does not arrive
@@ -88,6 +90,12 @@ def _start(interface: Any, openrlib: Any) -> None:
     finally:
         if main and handler is not None:
             signal.signal(signal.SIGINT, handler)
+        # Only programs started from now on would notice: with R's folders first in line a Python,
+        # such as a worker of joblib, may load another Python's library.
+        if searched is None:
+            os.environ.pop(LIBRARIES, None)
+        else:
+            os.environ[LIBRARIES] = searched
 
 
 def _broken(error: Exception) -> str:

@@ -254,6 +254,23 @@ def test_ctrl_c_is_a_keyboard_interrupt(what: str) -> None:
     assert running.returncode == 0
 
 
+@pytest.mark.parametrize("before", [None, "/nowhere"])
+def test_programs_started_later_search_their_libraries_as_before(
+    run: Run, monkeypatch: pytest.MonkeyPatch, before: str | None
+) -> None:
+    """R's folders may hold another Python's library, with which workers of joblib can't start."""
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    if before is not None:
+        monkeypatch.setenv("LD_LIBRARY_PATH", before)
+    code = """
+import os, subprocess, sys
+call("identity", 1)
+code = "import os; print(os.environ.get('LD_LIBRARY_PATH'))"
+print(subprocess.check_output([sys.executable, "-c", code], text=True), end="")
+"""
+    assert lines(run(BEGIN + code)) == [str(before)]
+
+
 def test_a_handler_of_the_program_is_left_alone(run: Run) -> None:
     code = """
 import signal
