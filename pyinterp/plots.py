@@ -34,6 +34,7 @@ from plotnine import (
 )
 
 from pyinterp.context import Shown
+from pyinterp.sample import is_category
 
 __all__ = ["agreement", "plot", "together"]
 
@@ -131,7 +132,7 @@ def _points(results: Shown, frame: pd.DataFrame) -> ggplot:
 
 def _curve(results: Shown, frame: pd.DataFrame) -> ggplot:
     axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
-    numeric = _is_numeric(frame[axis])
+    numeric = not is_category(frame[axis])
     if not numeric:
         levels = frame[axis].drop_duplicates().tolist()
         frame = frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)})
@@ -171,7 +172,7 @@ def _surface(results: Shown, frame: pd.DataFrame) -> ggplot:
     labeled = {}
     for axis in terms.axes:
         values = frame[axis].drop_duplicates()
-        if _is_numeric(values):  # within a hull the first row of points is not the whole axis
+        if not is_category(values):  # within a hull the first row of points is not the whole axis
             values = values.sort_values()
         levels = [_short(v) for v in values]
         labeled[axis] = levels[:: -(-len(levels) // LABELS)]
@@ -185,10 +186,6 @@ def _surface(results: Shown, frame: pd.DataFrame) -> ggplot:
         + scale_y_discrete(breaks=labeled[y])
         + labs(x=terms.axis_names[0], y=terms.axis_names[1], fill=_label(results))
     )
-
-
-def _is_numeric(values: pd.Series[Any]) -> bool:
-    return pd.api.types.is_numeric_dtype(values) and values.dtype != bool
 
 
 def _short(value: Any) -> str:

@@ -30,7 +30,7 @@ from pyinterp.estimands.scales import scaled
 from pyinterp.interpretable import Interpretable
 from pyinterp.metrics import MetricLike
 from pyinterp.predictive import Predictor
-from pyinterp.sample import FloatArray
+from pyinterp.sample import FloatArray, is_category
 
 __all__ = [
     "Curve",
@@ -397,7 +397,7 @@ def _asked(
     given, cats, data = curve.get("pred_grid"), curve.get("cats", ()), _data(object)
     # With one variable, or with a factor, pdp has no hull.
     hull = curve.get("chull", False) and len(names) == 2
-    hull = hull and all(_is_number(data[n]) for n in names if n in data)
+    hull = hull and not any(is_category(data[n]) for n in names if n in data)
     rule = RGrid(
         grid_resolution=curve.get("grid_resolution"),
         quantiles=curve.get("quantiles", False),
@@ -413,10 +413,6 @@ def _asked(
     if given is not None:
         grid = _given(given, names, data, rule)
     return {"grid": grid, "scale": scale, "which_class": which}
-
-
-def _is_number(column: pd.Series[Any]) -> bool:
-    return pd.api.types.is_numeric_dtype(column) and column.dtype != bool
 
 
 def _given(given: Any, names: Sequence[str], data: pd.DataFrame, rule: RGrid) -> Points:

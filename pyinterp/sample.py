@@ -21,6 +21,7 @@ __all__ = [
     "as_frame",
     "check_aligned",
     "complete_rows",
+    "is_category",
     "read_response",
     "read_variables",
 ]
@@ -166,7 +167,7 @@ def read_response(
         Whether the response may be the same in all rows, as it may for evaluating a fitted model.
     """
     column = _read_column(values, name)
-    categorical = not pd.api.types.is_numeric_dtype(column) or column.dtype == bool
+    categorical = is_category(column)
     if not classifier:
         if categorical:
             raise DataError(
@@ -191,6 +192,11 @@ def read_response(
         classes = tuple(found.tolist())
     _check_varies(len(classes), classes[0], name)
     return codes.astype(np.float64), Response(name=name, classes=classes)
+
+
+def is_category(column: pd.Series[Any]) -> bool:
+    """Whether a column has levels, not numbers; True and False are levels."""
+    return bool(not pd.api.types.is_numeric_dtype(column) or column.dtype == bool)
 
 
 def complete_rows(

@@ -15,8 +15,8 @@ from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subje
 from pyinterp.estimands.grids import grid_values
 from pyinterp.losses import LOSSES
 from pyinterp.predictive import learner_name
-from pyinterp.sample import FloatArray
-from pyinterp.samplers.covariates import codes_of, is_category
+from pyinterp.sample import FloatArray, is_category
+from pyinterp.samplers.covariates import codes_of
 
 __all__ = ["additive_importance"]
 

@@ -16,7 +16,7 @@ from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subje
 from pyinterp.estimands.coverage import published, studied
 from pyinterp.estimands.grids import Grid, Points, points_of
 from pyinterp.estimands.scales import Scale, UsedScale, classes_of, name_of, scale_of, scaled
-from pyinterp.sample import FloatArray
+from pyinterp.sample import FloatArray, is_category
 
 __all__ = ["PDKind", "partial_dependence"]
 
@@ -190,7 +190,7 @@ def _measure(
 def _of_exemplar(case: Case, donors: pd.DataFrame) -> FloatArray:
     """Predict one row of medians and most frequent levels at all points, shape (1, g, ...)."""
     typical = {
-        name: _middle(column) if _is_number(column) else column.mode().iloc[0]
+        name: column.mode().iloc[0] if is_category(column) else _middle(column)
         for name, column in case.sample.variables.items()
     }
     like = case.sample.variables.iloc[np.zeros(len(donors), dtype=int)].reset_index(drop=True)
@@ -199,7 +199,7 @@ def _of_exemplar(case: Case, donors: pd.DataFrame) -> FloatArray:
             name: donors[name]
             if name in donors
             else pd.Series(
-                [value] * len(donors), dtype=None if _is_number(like[name]) else like[name].dtype
+                [value] * len(donors), dtype=like[name].dtype if is_category(like[name]) else None
             )
             for name, value in typical.items()
         }
@@ -212,10 +212,6 @@ def _middle(column: pd.Series[Any]) -> float:
     """Return the median; that of whole numbers is one, as in pdp."""
     median = float(column.median())
     return float(np.trunc(median)) if pd.api.types.is_integer_dtype(column) else median
-
-
-def _is_number(column: pd.Series[Any]) -> bool:
-    return pd.api.types.is_numeric_dtype(column) and column.dtype != bool
 
 
 def _read(measurement: Measurement, *, transform: FloatArray | None) -> Estimate:

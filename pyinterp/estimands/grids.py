@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.spatial import Delaunay, QhullError
 
 from pyinterp.errors import OptionError, check_choice, did_you_mean
-from pyinterp.sample import FloatArray
+from pyinterp.sample import FloatArray, is_category
 
 __all__ = ["Grid", "Points", "RGrid", "grid_values", "in_hull", "points_of"]
 
@@ -76,7 +76,7 @@ class RGrid:
         if isinstance(column.dtype, pd.CategoricalDtype):
             return tuple(column.cat.categories.tolist())
         two = column.dtype == bool
-        if column.name in self.cats or not (_numeric(column) or two):
+        if column.name in self.cats or (is_category(column) and not two):
             return tuple(sorted(column.unique().tolist()))
         data = column.to_numpy(np.float64)
         if self.quantiles:
@@ -196,7 +196,7 @@ def grid_values(
     check_choice("grid", grid, RULES)
     if grid == "r":
         return RGrid().values(column)
-    if not _numeric(column):
+    if is_category(column):
         return _levels(column)
     values = np.unique(column.to_numpy(dtype=np.float64))
     if grid == "equidistant":
@@ -211,10 +211,6 @@ def grid_values(
     return tuple(values.tolist())
 
 
-def _numeric(column: pd.Series[Any]) -> bool:
-    return pd.api.types.is_numeric_dtype(column) and column.dtype != bool
-
-
 def _levels(column: pd.Series[Any]) -> tuple[Any, ...]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return tuple(column.cat.remove_unused_categories().cat.categories.tolist())
@@ -223,7 +219,7 @@ def _levels(column: pd.Series[Any]) -> tuple[Any, ...]:
 
 def _user_grid(column: pd.Series[Any], grid: object) -> tuple[Any, ...]:
     wanted = np.atleast_1d(np.asarray(grid))
-    if not _numeric(column):
+    if is_category(column):
         known = _levels(column)
         for level in wanted.tolist():
             if level not in known:
@@ -258,7 +254,7 @@ def _axes(
         by_rule = isinstance(wanted, str | RGrid)
         if isinstance(wanted, str):
             check_choice("grid", wanted, RULES)
-        coded = name in discrete and _numeric(data[name])
+        coded = name in discrete and not is_category(data[name])
         return "unique" if by_rule and coded else wanted
 
     if isinstance(grid, Mapping):
@@ -294,7 +290,7 @@ def _given_points(data: pd.DataFrame, names: tuple[str, ...], grid: pd.DataFrame
 def in_hull(data: pd.DataFrame, points: Points) -> Points:
     """Return the points of two numeric variables that are inside the convex hull of the data."""
     names = points.names
-    if len(names) != 2 or not all(_numeric(data[n]) for n in names):
+    if len(names) != 2 or any(is_category(data[n]) for n in names):
         raise OptionError(
             "`chull` keeps points inside the convex hull of two numeric variables; the variables "
             f"are {list(names)}."
@@ -326,6 +322,6 @@ def _like(values: Sequence[Any], column: pd.Series[Any]) -> pd.Series[Any]:
     """Return grid values as a column of the variable's type; numbers become floats."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return pd.Series(pd.Categorical(values, dtype=column.dtype))
-    if _numeric(column):
+    if not is_category(column):
         return pd.Series(np.asarray(values, dtype=np.float64))
     return pd.Series(list(values), dtype=column.dtype)

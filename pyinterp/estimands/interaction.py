@@ -13,8 +13,7 @@ import pandas as pd
 from pyinterp.errors import OptionError, did_you_mean
 from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject, Terms
 from pyinterp.estimands.flatness import curves_of, spread_of
-from pyinterp.sample import FloatArray
-from pyinterp.samplers.covariates import is_category
+from pyinterp.sample import FloatArray, is_category
 
 __all__ = ["Sets", "class_terms", "sets_of", "surface_interaction", "vint"]
 

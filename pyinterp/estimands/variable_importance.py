@@ -15,8 +15,8 @@ from pyinterp.estimands.base import Estimand, Estimate, Measurement, Subject
 from pyinterp.estimands.permutation import Permutations, Replacement, permutation_importance
 from pyinterp.estimands.positivity import samplers_of
 from pyinterp.estimands.relation import difference
+from pyinterp.sample import is_category
 from pyinterp.samplers import SamplerLike
-from pyinterp.samplers.covariates import is_category
 
 __all__ = ["Adjustment", "amvim", "cvim", "mvim"]
 

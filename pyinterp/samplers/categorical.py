@@ -11,9 +11,9 @@ import pandas as pd
 from sklearn.base import clone, is_classifier
 
 from pyinterp.errors import OptionError
-from pyinterp.sample import FloatArray
+from pyinterp.sample import FloatArray, is_category
 from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks, own_copy
-from pyinterp.samplers.covariates import codes_of, is_category, levels_of
+from pyinterp.samplers.covariates import codes_of, levels_of
 from pyinterp.samplers.learners import LogisticThenTrees
 
 __all__ = ["Categorical"]

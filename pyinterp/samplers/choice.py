@@ -8,9 +8,10 @@ from typing import Literal, TypeAlias
 import pandas as pd
 
 from pyinterp.errors import OptionError, check_choice
+from pyinterp.sample import is_category
 from pyinterp.samplers.base import Sampler, Target
 from pyinterp.samplers.categorical import Categorical
-from pyinterp.samplers.covariates import few_whole_numbers, is_category
+from pyinterp.samplers.covariates import few_whole_numbers
 from pyinterp.samplers.knockoff import Knockoff
 from pyinterp.samplers.residual import Residual
 from pyinterp.samplers.subgroup import Subgroup

@@ -10,16 +10,11 @@ import pandas as pd
 
 from pyinterp.design import IntArray
 from pyinterp.errors import DataError
-from pyinterp.sample import FloatArray
+from pyinterp.sample import FloatArray, is_category
 
-__all__ = ["codes_of", "encoded", "few_whole_numbers", "is_category", "levels_of"]
+__all__ = ["codes_of", "encoded", "few_whole_numbers", "levels_of"]
 
 FEW = 10
-
-
-def is_category(column: pd.Series[Any]) -> bool:
-    """Whether a variable has levels, not numbers; True and False are levels."""
-    return bool(not pd.api.types.is_numeric_dtype(column) or column.dtype == bool)
 
 
 def levels_of(column: pd.Series[Any]) -> list[Any]:

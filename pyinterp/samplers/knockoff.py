@@ -10,9 +10,8 @@ import pandas as pd
 from sklearn.covariance import LedoitWolf
 
 from pyinterp.errors import OptionError
-from pyinterp.sample import FloatArray
+from pyinterp.sample import FloatArray, is_category
 from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks
-from pyinterp.samplers.covariates import is_category
 
 __all__ = ["Knockoff"]
 

@@ -12,9 +12,8 @@ from sklearn.base import clone, is_regressor
 
 from pyinterp.design import IntArray
 from pyinterp.errors import OptionError
-from pyinterp.sample import FloatArray
+from pyinterp.sample import FloatArray, is_category
 from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks, own_copy
-from pyinterp.samplers.covariates import is_category
 from pyinterp.samplers.learners import LinearThenTrees
 from pyinterp.samplers.marginal import balanced
 
