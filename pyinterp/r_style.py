@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp.errors import OptionError, check_choice, did_you_mean
-from pyinterp.estimands.base import names_of
+from pyinterp.estimands.base import check_names, names_of
 from pyinterp.estimands.flatness import Spread, flatness
 from pyinterp.estimands.grids import DECILES, Grid, Points, RGrid, in_hull
 from pyinterp.estimands.h_statistic import Order
@@ -365,11 +365,7 @@ def _names(
     _check(object)
     known = [str(name) for name in _data(object)]
     asked = known if names is None else names_of(names, "feature_names")
-    for name in asked:
-        if name not in known:
-            raise OptionError(f"Can't find variable {name!r}." + did_you_mean(name, known))
-    if not asked:
-        raise OptionError("`feature_names` must name at least one variable.")
+    check_names(asked, known, kind="variable", argument="feature_names")
     return asked
 
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp import r_style
-from pyinterp.errors import OptionError, check_choice, did_you_mean
-from pyinterp.estimands.base import names_of
+from pyinterp.errors import OptionError, check_choice
+from pyinterp.estimands.base import check_names, names_of
 from pyinterp.fitted import FittedModel
 from pyinterp.interpretable import Interpretable
 from pyinterp.metrics import METRICS, MetricName
@@ -212,11 +212,7 @@ def _one_function(results: Interpretable) -> Interpretable:
 def _names(results: Interpretable, features: str | Sequence[str] | None) -> list[str]:
     known = [str(name) for name in results._analysis.subject.population.variables]
     asked = known if features is None else names_of(features)
-    for name in asked:
-        if name not in known:
-            raise OptionError(f"Can't find variable {name!r}." + did_you_mean(name, known))
-    if not asked:
-        raise OptionError("`features` must name at least one variable.")
+    check_names(asked, known, kind="variable")
     return asked
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "Measurement",
     "Subject",
     "Terms",
+    "check_names",
     "features_of",
     "names_of",
 ]
@@ -104,15 +105,7 @@ class Subject:
         if features is None:
             return dict(self.features)
         names = names_of(features)
-        if not names:
-            raise OptionError("`features` must name at least one feature.")
-        for name in names:
-            if name not in self.features:
-                known = ", ".join(self.features)
-                raise OptionError(
-                    f"Can't find feature {name!r}. Features: {known}."
-                    + did_you_mean(name, self.features)
-                )
+        check_names(names, self.features)
         return {name: self.features[name] for name in dict.fromkeys(names)}
 
 
@@ -308,6 +301,35 @@ def names_of(features: object, what: str = "features") -> list[str]:
         if len(names) == len(list(features)):
             return names
     raise OptionError(f"`{what}` must be a name or a list of names, not {features!r}.")
+
+
+def check_names(
+    names: Sequence[str],
+    known: Iterable[str],
+    *,
+    kind: str = "feature",
+    argument: str = "features",
+) -> None:
+    """Raise `OptionError` unless there are names, and all of them known.
+
+    Parameters
+    ----------
+    names : sequence of str
+    known : iterable of str
+    kind : str
+        What names stand for, in messages.
+    argument : str
+        Where they were given.
+    """
+    known = list(known)
+    if not names:
+        raise OptionError(f"`{argument}` must name at least one {kind}.")
+    for name in names:
+        if name not in known:
+            raise OptionError(
+                f"Can't find {kind} {name!r}. {kind.capitalize()}s: {', '.join(known)}."
+                + did_you_mean(name, known)
+            )
 
 
 Measurement: TypeAlias = Mapping[str, Estimate]

@@ -10,8 +10,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.errors import OptionError, did_you_mean
-from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.errors import OptionError
+from pyinterp.estimands.base import (
+    Case,
+    Estimand,
+    Estimate,
+    Measurement,
+    Subject,
+    Terms,
+    check_names,
+)
 from pyinterp.estimands.flatness import curves_of, spread_of
 from pyinterp.sample import FloatArray, is_category
 
@@ -87,12 +95,8 @@ def sets_of(
         raise OptionError(
             f"Name {what}s, of which all {word}s are taken, or {word}s of them, not {asked!r}."
         )
-    for name in names:
-        if name not in known:
-            raise OptionError(
-                f"Can't find {what} {name!r}. {what.capitalize()}s: {', '.join(known)}."
-                + did_you_mean(name, known)
-            )
+    if names:
+        check_names(names, known, kind=what)
     if not tuples:
         distinct = list(dict.fromkeys(names))
         if len(distinct) < size:
