@@ -1,0 +1,27 @@
+"""R's pdp, vip and hstats without R: their functions, arguments, defaults and output.
+
+Every function takes the results of a `Learner`, a `FittedModel` or anything with the same methods;
+their evaluation rows stand for R's ``train``. Arguments are R's with underscores for dots, and the
+values are those of the R packages, to rounding, on rows without missing values. Each asks a method
+that also gives standard errors: `partial` asks ``pd(grid=pi.RGrid(...))``, `vi_firm` asks ``firm``,
+`vi_permute` ``pfi(metric=...)``, `vint` ``vint`` and `hstats` ``h_statistic``.
+
+For a learner all values are means over its refits.
+"""
+
+from pyinterp.r_style.arguments import Curve, classes_in_order, factors
+from pyinterp.r_style.effects import partial
+from pyinterp.r_style.importance import vi, vi_firm, vi_permute
+from pyinterp.r_style.interaction import hstats, vint
+
+__all__ = [
+    "Curve",
+    "classes_in_order",
+    "factors",
+    "hstats",
+    "partial",
+    "vi",
+    "vi_firm",
+    "vi_permute",
+    "vint",
+]
