@@ -117,12 +117,14 @@ def _differs(exact: TreesWhatIf | LinearWhatIf, tolerance: float) -> str:
         return "some what-if rows can't be predicted"
     try:
         found = np.concatenate([exact.own(), exact.predict(both[n:])])
+        rounding = exact.rounding(both)
     except (DesignError, ValueError, TypeError, IndexError, KeyError):
         return f"the {what} engine can't tell the model's inputs from the design"
     if found.shape != expected.shape:
         return f"the {what} engine does not reproduce its predictions"
     for own, model in ((found[:n], expected[:n]), (found[n:], expected[n:])):
-        if not np.abs(own - model).max() <= tolerance * max(float(np.abs(model).max()), 1e-300):
+        allowed = tolerance * max(float(np.abs(model).max()), 1e-300) + rounding
+        if not np.abs(own - model).max() <= allowed < np.inf:
             return f"the {what} engine does not reproduce its predictions"
     vars(exact)["factual"] = expected[:n]  # a cached property: predicted already
     return ""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from pyinterp.engine.walk import Splits, Trees
+from pyinterp.engine.walks import Splits, Trees
 from pyinterp.sample import FloatArray
 
 __all__ = ["LEAF", "Forest", "first", "identity", "link_of"]

@@ -13,7 +13,7 @@ from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from pyinterp.engine.forest import LEAF, Forest, first, identity, link_of
-from pyinterp.engine.walk import preorder
+from pyinterp.engine.walks import preorder
 from pyinterp.sample import FloatArray
 
 __all__ = ["read_forest"]

@@ -12,7 +12,7 @@ from pyinterp.design import Design, IntArray
 from pyinterp.engine.batched import BatchedWhatIf
 from pyinterp.engine.forest import Forest
 from pyinterp.engine.inputs import Inputs
-from pyinterp.engine.walk import (
+from pyinterp.engine.walks import (
     GROUP,
     Splits,
     Trees,
@@ -111,6 +111,10 @@ class TreesWhatIf(BatchedWhatIf):
         sums = np.zeros((self._trees.leaves.shape[1], len(rows)), np.int64)
         add_up(self._trees, rows, sums)
         return self._forest.finish(np.asarray(sums.T * self._trees.unit, dtype=np.float64))
+
+    def rounding(self, variables: pd.DataFrame) -> float:
+        """Return 0: few leaves add up to a prediction, and rounding is in the tolerance."""
+        return 0.0
 
     def distinct(self, variables: Sequence[str]) -> Distinct:
         """Return donors; numbers between the same two thresholds predict alike and are one."""

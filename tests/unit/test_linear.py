@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,7 @@ from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
 import pyinterp as pi
 from pyinterp.engine import BatchedWhatIf
+from pyinterp.engine.linear import LinearModel, read_linear
 from pyinterp.errors import OptionError
 from pyinterp.losses import LOSSES as NAMED
 from pyinterp.samplers import Distinct
@@ -101,6 +104,7 @@ SKLEARN: dict[str, tuple[Any, str]] = {
     "LinearSVC, 3": (LinearSVC(random_state=0), "three"),
     "SVC": (SVC(kernel="linear"), "two"),
 }
+CLASSIFIERS = ["LogisticRegression", "LogisticRegression, 3", "SGDClassifier, 3"]
 STATSMODELS: dict[str, tuple[Any, str]] = {
     "OLS": (pi.statsmodels_learner(sm.OLS), "number"),
     "WLS": (pi.statsmodels_learner(sm.WLS, weights=np.linspace(1, 2, N)), "number"),
@@ -500,6 +504,35 @@ class TestModelsThatAreNotLinear:
             fitted.pfi(permutations="all").params, slow.params, rtol=0, atol=IMPORTANCES
         )
         return str(whatif_of(fitted).name)
+
+    @staticmethod
+    def far(name: str, by: float) -> tuple[Any, np.ndarray, np.ndarray]:
+        """A model of features moved far from 0, and its intercept with them."""
+        model, rows, y = fit(name)
+        moved = rows + np.array([by, -by, by, 0])[: rows.shape[1]]
+        model.intercept_ = model.intercept_ - model.coef_ @ (moved - rows)[0]
+        return model, moved, y
+
+    @pytest.mark.parametrize("by", [1e3, 1e6, 1e9])
+    @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS])
+    def test_terms_far_larger_than_predictions_are_read(self, name: str, by: float) -> None:
+        # Their sums differ in their last digits with the order of addition, so with the processor.
+        fitted = pi.FittedModel(*self.far(name, by))
+        assert whatif_of(fitted).name == "linear, exact"
+
+    @pytest.mark.parametrize(("by", "wrong"), [(1e3, 1e-9), (1e6, 1e-6), (1e9, 1e-3)])
+    @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS])
+    def test_a_difference_beyond_rounding_is_seen(
+        self, name: str, by: float, wrong: float, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def read(estimator: Any, kind: Any) -> LinearModel:
+            model = read_linear(estimator, kind)
+            assert model is not None
+            first = np.arange(len(model.intercept)) == 0  # softmax is blind to all alike
+            return replace(model, intercept=model.intercept + wrong * first)
+
+        monkeypatch.setattr(import_module("pyinterp.engine.dispatch"), "read_linear", read)
+        assert "does not reproduce" in whatif_of(pi.FittedModel(*self.far(name, by))).name
 
     def test_altered_predictions(self) -> None:
         model = Shifted().fit(X, Y["number"])
