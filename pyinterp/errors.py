@@ -33,7 +33,7 @@ class OptionError(PyinterpError):
 
 
 class DataError(PyinterpError):
-    """The data cannot be analysed as given."""
+    """The data cannot be analyzed as given."""
 
 
 class FormulaError(PyinterpError):

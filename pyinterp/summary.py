@@ -334,7 +334,7 @@ def _cell(value: Any, fmt: str) -> str:
 def _notes(results: Shown) -> list[str]:
     first, *others = _about(results)
     notes = [first, *others]
-    if not _fixed(results):
+    if not results.estimand.without_error(results.context.level):
         notes += [results.variance.note + _coverage(results), *_reading(results)]
     notes += _tests([results])
     if results.diagnostic is not None:
@@ -349,11 +349,6 @@ def _labeled(several: Sequence[Shown]) -> list[str]:
         for note in _about(results):
             about.setdefault(note, []).append(results.estimand.label)
     return [f"{', '.join(labels)}: {note}" for note, labels in about.items()]
-
-
-def _fixed(results: Shown) -> bool:
-    """Whether the estimates are numbers of one fitted model, without standard errors."""
-    return bool(results.estimand.fixed) and results.context.level == "model"
 
 
 def _about(results: Shown) -> list[str]:
@@ -372,11 +367,11 @@ def _about(results: Shown) -> list[str]:
     for reason, terms in reasons.groupby(reasons, sort=False):
         notes.append(f"No estimate for {_listed(terms.index)}: {reason}.")
     still = results.bse.index[results.bse == 0]
-    model = results.context.level == "model"
-    if _fixed(results):
+    level = results.context.level
+    if estimand.without_error(level):
         notes.append(f"No standard error: {estimand.fixed}.")
     if len(still):
-        reason = "the same in every row" if model else estimand.zero_variance
+        reason = "the same in every row" if level == "model" else estimand.zero_variance
         notes.append(f"No interval for {_listed(still)}: {reason}.")
     return [*notes, *estimand.remarks(results.params)]
 

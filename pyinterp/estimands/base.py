@@ -442,3 +442,7 @@ class Estimand:
     correction: Correction | None = None
     diagnostic: Estimand | None = None
     curves: bool = False
+
+    def without_error(self, level: str) -> bool:
+        """Whether values at a level, "model" or "learner", have no standard error at all."""
+        return bool(self.fixed) and level == "model"

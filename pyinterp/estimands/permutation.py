@@ -39,7 +39,8 @@ PUBLISHED = {
     ("corrected", "bootstrap"): published("67-99%"),
     ("corrected", "subsampling"): published("59-96%"),
 }
-HALF_SAMPLE = {("half-sample", "half-sampling"): studied("93-100%", "irrelevant features")}
+HALF_SAMPLE = "94-100%"
+DEFAULT = {("half-sample", "half-sampling"): studied(HALF_SAMPLE, "irrelevant features")}
 
 
 def permutation_importance(
@@ -135,10 +136,10 @@ def _coverage(
     if relation == "ratio":
         return {}
     if loss is not LOSSES["squared"]:
-        return HALF_SAMPLE
+        return DEFAULT
     if isinstance(permutations, str):
-        return HALF_SAMPLE | COVERAGE
-    return HALF_SAMPLE | (PUBLISHED if permutations == PUBLISHED_PERMUTATIONS else {})
+        return DEFAULT | COVERAGE
+    return DEFAULT | (PUBLISHED if permutations == PUBLISHED_PERMUTATIONS else {})
 
 
 def _notes(

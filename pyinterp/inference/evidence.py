@@ -13,7 +13,16 @@ from pyinterp.estimands.base import Estimate
 from pyinterp.resampling import Group
 from pyinterp.sample import FloatArray
 
-__all__ = ["Evidence", "Fold", "Found", "Half", "combined", "gathered", "row_effects"]
+__all__ = [
+    "Evidence",
+    "Fold",
+    "Found",
+    "Half",
+    "combined",
+    "contributions",
+    "gathered",
+    "row_effects",
+]
 
 
 class Half(NamedTuple):
@@ -159,6 +168,11 @@ def combined(
     )
 
 
+def contributions(estimate: Estimate) -> FloatArray:
+    """Return what every row contributes, as a donor too, shape (n, q); their mean is the value."""
+    return estimate.rows if estimate.donors is None else estimate.rows + estimate.donors
+
+
 def row_effects(
     estimates: Sequence[Estimate], rows: Sequence[IntArray]
 ) -> tuple[list[IntArray], FloatArray]:
@@ -176,7 +190,6 @@ def row_effects(
     positions = np.split(position, np.cumsum([len(r) for r in rows])[:-1])
     effects = np.zeros((len(found), len(estimates[0].value)))
     for estimate, at in zip(estimates, positions, strict=True):
-        both = estimate.rows if estimate.donors is None else estimate.rows + estimate.donors
-        np.add.at(effects, at, both - estimate.value)
+        np.add.at(effects, at, contributions(estimate) - estimate.value)
     effects /= np.bincount(position, minlength=len(found))[:, None]
     return positions, effects

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
 from pyinterp.errors import InferenceError, check_alpha
-from pyinterp.inference.evidence import Evidence, row_effects
+from pyinterp.inference.evidence import Evidence, Half, contributions
 from pyinterp.inference.intervals import Alternative, bounds
 from pyinterp.inference.variance import Variance
 from pyinterp.resampling.halves import LEAST_PAIRS
@@ -97,14 +98,16 @@ def half_sample(evidence: Evidence) -> HalfSampleVariance:
     r"""Variance bound from M pairs of refits on complementary halves, M df.
 
     .. math:: V = \frac{1}{4M} \sum_j D_j D_j^\top + \frac{s^2}{m}, \quad
-        D_j = T_{j0} - T_{j1} + 2 (\bar b_{j0} - \bar b_{j1})
+        D_j = (\tau_{j0} - \tau_{j1}) - (\epsilon_{j0} - \epsilon_{j1})
 
-    :math:`T_{jh}` is the estimate of the refit trained on half h of split j and evaluated on the
-    other; :math:`\bar b_{jh}` the mean over the rows of half h of :math:`\hat b_i`, a row's
-    contribution as it deviates from the estimate, averaged over the M halves that it evaluated;
-    :math:`s^2` the variance over the m refits whose mean is reported. In expectation V is at least
-    the variance of that mean, for any learner: two disjoint halves have no training row in common,
-    so their difference has all the variance that training causes (Efron and Stein 1981).
+    :math:`T_{jh} = \tau_{jh} + \epsilon_{jh}` is the estimate of the refit trained on half h of
+    split j and evaluated on the other: a part by training and a part by the rows that evaluate
+    (`_trained`). A row that trains one of a pair evaluates the other; the minus adds up what it
+    does in both ways. :math:`s^2` is the variance over the m refits whose mean is reported. In
+    expectation V is at least the variance of such a mean over refits on halves, for any learner:
+    two disjoint halves have no training row in common, so their difference has all the variance
+    that training causes (Efron and Stein 1981). What refits on 0.632 n share was found to vary up
+    to 1.2 times as much, for trees and forests, whose V is too large by more.
     """
     m, M = len(evidence.estimates), len(evidence.pairs)
     if M < LEAST_PAIRS:
@@ -115,12 +118,10 @@ def half_sample(evidence: Evidence) -> HalfSampleVariance:
     if m < 2:
         raise InferenceError(f"At least 2 refits must estimate; {m} did.")
     each = np.array([[half.estimate.value for half in pair] for pair in evidence.pairs])
-    halves = [half for pair in evidence.pairs for half in pair]
-    positions, effects = row_effects([h.estimate for h in halves], [h.rows for h in halves])
-    evaluated = np.array([effects[at].mean(axis=0) for at in positions]).reshape(each.shape)
-    # Refits evaluated on the second half were trained on the first.
-    trained = evaluated[:, ::-1]
-    difference = each[:, 0] - each[:, 1] + 2 * (trained[:, 0] - trained[:, 1])
+    trained = _trained([half for pair in evidence.pairs for half in pair]).reshape(each.shape)
+    # The part by training less the part by evaluating.
+    signed = 2 * trained - (each - each[0, 0])
+    difference = signed[:, 0] - signed[:, 1]
     middle = _covariance(each.mean(axis=1))
     between = _covariance(evidence.per_refit) / m if evidence.apart else middle / M
     on = "63.2% of" if evidence.apart else "half"
@@ -140,6 +141,30 @@ def half_sample(evidence: Evidence) -> HalfSampleVariance:
         floor=evidence.floor,
         under_null=np.diag(middle + between),
     )
+
+
+def _trained(halves: Sequence[Half]) -> FloatArray:
+    r"""Return the parts of estimates that training causes, up to a common constant, (2M, q).
+
+    Least squares of :math:`t_{ij} = \tau_{jh} + b_i`: the contributions t of every row i, as a
+    donor too, to the estimate of each split j by a level of the refit and an effect of the row. The
+    rows' effects are eliminated from the normal equations. Exact where estimates add up what
+    training rows and evaluation rows do.
+    """
+    sizes = np.array([len(half.rows) for half in halves])
+    found, position = np.unique(np.concatenate([h.rows for h in halves]), return_inverse=True)
+    positions = np.split(position, np.cumsum(sizes)[:-1])
+    member = np.zeros((len(found), len(halves)))
+    around = halves[0].estimate.value  # what is common to all costs digits
+    sums = np.zeros((len(found), len(around)))
+    for k, (half, at) in enumerate(zip(halves, positions, strict=True)):
+        member[at, k] = 1.0
+        sums[at] += contributions(half.estimate) - around
+    times = member.sum(axis=1, keepdims=True)
+    totals = sizes[:, None] * np.array([half.estimate.value - around for half in halves])
+    shared = np.diag(sizes) - member.T @ (member / times)
+    # A constant is left open: take the solution that adds up to 0. A missing term stays alone.
+    return np.asarray(np.linalg.solve(shared + 1.0, totals - member.T @ (sums / times)))
 
 
 def _covariance(values: FloatArray) -> FloatArray:

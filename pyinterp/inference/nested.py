@@ -6,7 +6,7 @@ import numpy as np
 
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.base import Estimate
-from pyinterp.inference.evidence import Evidence
+from pyinterp.inference.evidence import Evidence, contributions
 from pyinterp.inference.variance import Variance
 from pyinterp.sample import FloatArray
 
@@ -40,8 +40,8 @@ def nested_cv(evidence: Evidence) -> Variance:
             f"each of the {len(folds)} folds lacks some."
         )
     apart = np.array([_mean(fold.inner) - fold.outer.value for fold in whole])
-    own = np.array([_contributions(f.outer).var(axis=0, ddof=1) / len(f.outer.rows) for f in whole])
-    inner = np.concatenate([_contributions(e) for fold in whole for e in fold.inner])
+    own = np.array([contributions(f.outer).var(axis=0, ddof=1) / len(f.outer.rows) for f in whole])
+    inner = np.concatenate([contributions(e) for fold in whole for e in fold.inner])
     n = count * float(np.mean([len(fold.outer.rows) for fold in whole]))
     q = inner.shape[1]
     cov = np.cov(inner, rowvar=False, ddof=1).reshape(q, q)
@@ -64,7 +64,3 @@ def nested_cv(evidence: Evidence) -> Variance:
 def _mean(estimates: tuple[Estimate, ...]) -> FloatArray:
     sizes = [len(e.rows) for e in estimates]
     return np.asarray(np.average([e.value for e in estimates], axis=0, weights=sizes))
-
-
-def _contributions(estimate: Estimate) -> FloatArray:
-    return estimate.rows if estimate.donors is None else estimate.rows + estimate.donors

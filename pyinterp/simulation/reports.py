@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from pyinterp.errors import OptionError, did_you_mean
+from pyinterp.errors import DataError, OptionError, did_you_mean
 from pyinterp.simulation.ledger import Line, pooled
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ ROW = ["process", "learner", "n", "plan", "refits", "cov_type", "estimand"]
 
 TRUTH = ["process", "learner", "n", "estimand"]
 
-RELATIVE_WIDTH = "Mean width / (2 x 1.96 x true standard deviation)"
+RELATIVE_WIDTH = "Mean width / (2 x 1.96 x true sd)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,16 +105,21 @@ class CoverageResults:
     def plot_refits(self) -> ggplot:
         """Plot width and coverage against the number of refits (Molnar et al., Figure 5).
 
-        Needs plans that differ in it; the others' points stand alone.
+        Every process, learner, n and estimand has its own panels, and lines connect plans with the
+        same `cov_type`: where those of several kinds have the same, ``only(plan=[...])`` picks one.
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
         shown = self._shown()
-        width = shown.assign(panel=RELATIVE_WIDTH, value=shown["relative_width"])
+        differ = [name for name in TRUTH if len(shown[name].unique()) > 1] or ["estimand"]
+        named = shown.assign(n="n = " + shown["n"].astype(str))[differ]
+        shown["of"] = ["\n".join(names) for names in named.itertuples(index=False)]
+        shown["of"] = pd.Categorical(shown["of"], shown["of"].unique())
+        relative = RELATIVE_WIDTH.replace(" / ", " /\n")
+        width = shown.assign(panel=relative, value=shown["relative_width"])
         missing = {"low": np.nan, "high": np.nan}
         coverage = shown.assign(panel="Coverage", value=shown["coverage"])
         long = pd.concat([width.assign(**missing), coverage], ignore_index=True)
-        long["estimand"] = long["process"] + ", " + long["learner"] + ", " + long["estimand"]
         nominal = pd.DataFrame({"panel": ["Coverage"], "value": [0.95]})
         return (
             p9.ggplot(long, p9.aes("refits", "value", color="cov_type"))
@@ -124,7 +129,7 @@ class CoverageResults:
             + p9.geom_errorbar(p9.aes(ymin="low", ymax="high"), width=0, na_rm=True)
             + p9.geom_line(p9.aes(group="cov_type"))
             + p9.geom_point()
-            + p9.facet_grid("panel ~ estimand", scales="free_y")
+            + p9.facet_grid("panel ~ of", scales="free_y")
             + p9.labs(x="Refits, those for the variance included", y="", color="")
             + p9.theme_bw()
         )
@@ -133,6 +138,8 @@ class CoverageResults:
         return self.rows.to_string()
 
     def _shown(self) -> pd.DataFrame:
+        if self.rows.empty:
+            raise DataError("A plot needs results of at least one row of the study, but has none.")
         half = 1.96 * self.rows["coverage_mcse"]
         return self.rows.assign(
             interval=self.rows["plan"] + ", " + self.rows["cov_type"],

@@ -28,6 +28,7 @@ from threadpoolctl import threadpool_limits
 
 import pyinterp as pi
 from pyinterp.errors import DataError, LossError, OptionError, RefitError
+from pyinterp.inference.evidence import contributions
 from pyinterp.results import EstimandResults
 
 N = 60
@@ -153,6 +154,10 @@ def assert_readable(results: EstimandResults, terms: int, *, exact_zero_ok: bool
     frame = results.summary_frame()
     assert len(frame) == len(results.tidy()) == terms
     assert {"estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"} <= {*frame}
+    for estimate in results.evidence.estimates:  # what variances count on
+        means, size = contributions(estimate).mean(axis=0), np.abs(estimate.rows).max()
+        rounding = 1e-9 * size + 1e-12  # derivatives of a constant curve are 0 up to rounding
+        np.testing.assert_allclose(means, estimate.value, rtol=1e-9, atol=rounding)
     varies = results.bse > 0
     limits, tests = ["conf_low", "conf_high"], ["statistic", "p_value"]
     assert np.isfinite(frame.loc[varies, limits].to_numpy()).all()

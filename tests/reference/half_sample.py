@@ -2,9 +2,9 @@
 
 T  : (M, 2, q)  helper refits; T[j, 0] trained on half 0 of split j and evaluated on half 1,
                 T[j, 1] the reverse
-bm : (M, 2, q)  mean over half h of split j of bhat_i; bhat_i = mean, over the M helper fits that
-                had row i in their evaluation half, of (t_i - T_fit); t_i = the row's contribution
-                to T_fit (their mean is T_fit)
+bm : (M, 2, q)  mean over half h of split j of bhat_i, the effect of row i as one that evaluates.
+                (Not its mean deviation from the M fits that it evaluates: over the half that
+                evaluates a fit those add up to 0, and D would be too small.)
 T_main : (m, q) main refits (train .632 n, evaluate on the rest); the estimate is their mean
 """
 

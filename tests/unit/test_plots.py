@@ -101,5 +101,10 @@ def test_classes_are_facets_and_layers_can_be_added() -> None:
 
 
 def test_one_sided_intervals_are_drawn_to_the_estimate(fitted) -> None:
-    layers(fitted.pfi(alternative="greater").plot())
-    layers(fitted.pd("a", alternative="less").plot())
+    importance, curve = fitted.pfi(alternative="greater"), fitted.pd("a", alternative="less")
+    bars, lower = layers(importance.plot())["geom_errorbarh"], importance.conf_int()[0].dropna()
+    np.testing.assert_allclose(sorted(bars["xmin"]), sorted(lower))
+    np.testing.assert_allclose(sorted(bars["xmax"]), sorted(importance.params[lower.index]))
+    band = layers(curve.plot())["geom_ribbon"]
+    np.testing.assert_allclose(band["ymin"], curve.params)
+    np.testing.assert_allclose(band["ymax"], curve.conf_int()[1])

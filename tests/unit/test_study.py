@@ -381,13 +381,17 @@ def test_the_plot_shows_every_row(tmp_path: Path) -> None:
 
 
 def test_width_and_coverage_against_the_number_of_refits(tmp_path: Path) -> None:
+    """Lines are of one process, learner, n and estimand each."""
     counts = {"2": pi.Subsampling(2), "5": pi.Subsampling(5), "half": pi.HalfSampling(3, pairs=5)}
     cov_types = {"2": ["corrected"], "5": ["corrected"], "half": ["half-sample"]}
-    options = {"resamplings": counts, "cov_types": cov_types, "repetitions": 4}
+    options = {"resamplings": counts, "cov_types": cov_types, "repetitions": 2, "n": [50, 60]}
     found = study(**options).run(tmp_path / "study.jsonl", progress=False)
     assert found.rows.groupby("plan")["refits"].first().to_dict() == {"2": 2, "5": 5, "half": 13}
     plot = found.only(estimand="PFI").plot_refits()
-    assert sorted(plot.data["panel"].value_counts()) == [3, 3]
+    assert plot.data.groupby(["panel", "of"], observed=True).size().tolist() == [3] * 4
+    assert list(plot.data["of"].unique()) == ["n = 50", "n = 60"]
+    points = plot.data.groupby(["panel", "of", "cov_type"], observed=True)["refits"]
+    assert [sorted(refits) for _, refits in points] == [[2, 5], [13]] * 4
     plot.save(tmp_path / "plot.png", verbose=False, width=6, height=4)
     assert (tmp_path / "plot.png").stat().st_size > 1000
 
