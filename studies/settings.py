@@ -113,7 +113,7 @@ def refits() -> simulation.CoverageStudy:
         n=[100],
         resamplings=boot | half,
         cov_types={name: ["corrected"] for name in boot} | {name: ["half-sample"] for name in half},
-        repetitions=500,
+        repetitions=200,
         truth_refits=10_000,
     )
 
@@ -145,7 +145,7 @@ def nulls() -> simulation.CoverageStudy:
         learners={"lm": LinearRegression(), "boosting": GradientBoostingRegressor()},
         estimands={"PFI": pi.LearnerResults.pfi, "PFI, null-variance test": null_variance},
         n=[200],
-        repetitions={"lm": 1000, "boosting": 300},
+        repetitions={"lm": 1000, "boosting": 100},
         truth_refits={"lm": 4000, "boosting": 1000},
         **HALF,
     )
@@ -159,7 +159,7 @@ def large() -> simulation.CoverageStudy:
         learners={"lm": LinearRegression(), "boosting": HistGradientBoostingRegressor()},
         estimands={"PFI": pi.LearnerResults.pfi, **curves(process.features)},
         n=[5000],
-        repetitions=300,
+        repetitions={"lm": 300, "boosting": 100},
         truth_refits=1000,
         **HALF,
     )
@@ -189,7 +189,7 @@ def clusters() -> simulation.CoverageStudy:
         n=[300],
         resamplings={"half": pi.HalfSampling(cluster="id"), "rows": pi.HalfSampling()},
         cov_types={"half": ["half-sample"], "rows": ["half-sample"]},
-        repetitions=1000,
+        repetitions=500,
         truth_refits=4000,
     )
 
@@ -205,7 +205,7 @@ def tuned() -> simulation.CoverageStudy:
         learners={"tuned elastic net": search},
         estimands={"PFI": pi.LearnerResults.pfi, **curves(("x1", "x2", "x3", "x4", "x5"))},
         n=[200],
-        repetitions=300,
+        repetitions=200,
         truth_refits=1000,
         **HALF,
     )
@@ -217,7 +217,7 @@ ORACLE = (
 )
 # Cubic splines of every column (those of indicators are linear in them), a ridge for all.
 ADDITIVE = make_pipeline(
-    SplineTransformer(n_knots=6, extrapolation="linear"), RidgeCV(np.logspace(-3, 4, 15))
+    SplineTransformer(n_knots=6, extrapolation="linear"), RidgeCV(np.logspace(-3, 4, 8))
 )
 # Trees, learning rate and depth from so many training rows on. Of their settings Khan et al. say:
 # 100 to 5000 trees, of depth 2 to 6, learning rate 0.05 to 0.3, chosen by size; small rates and
@@ -240,7 +240,7 @@ def boosting(_: simulation.Process, n: int) -> XGBRegressor:
 
 
 def importances(
-    measure: Measure, scenarios: tuple[Scenario, ...], features: tuple[str, ...]
+    measure: Measure, scenarios: tuple[Scenario, ...], features: tuple[str, ...], **models: Any
 ) -> simulation.ImportanceStudy:
     """Bias, variance and delta of MVIM and CVIM: Khan et al. (2025), Tables 2 to 4 and 5 to 7."""
     return simulation.ImportanceStudy(
@@ -253,7 +253,7 @@ def importances(
         features=features,
         measures=[measure],
         n=[100, 500, 1000, 5000, 10_000],
-        repetitions=200,
+        **models,
     )
 
 
@@ -293,7 +293,7 @@ def conditional() -> simulation.CoverageStudy:
             name: partial(measure, features=["X1", "X5"]) for name, measure in measures.items()
         },
         n=[200],
-        repetitions=300,
+        repetitions=200,
         truth_refits=1000,
         **HALF,
     )
@@ -308,11 +308,22 @@ STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
     "clusters": clusters,
     "tuned": tuned,
     "mvim": partial(
-        importances, "mvim", ("independent", "simple", "multivariate"), ("X1", "X5", "X6")
+        importances,
+        "mvim",
+        ("independent", "simple", "multivariate"),
+        ("X1", "X5", "X6"),
+        repetitions={"oracle": 200, "additive": 50, "xgboost": 50},
+        block=5,
     ),
     "adjusted": adjusted,
     "conditional": conditional,
-    "cvim": partial(importances, "cvim", ("weak", "moderate", "strong"), ("X1",)),
+    "cvim": partial(
+        importances,
+        "cvim",
+        ("weak", "moderate", "strong"),
+        ("X1",),
+        repetitions={"oracle": 200, "additive": 100, "xgboost": 100},
+    ),
 }
 
 
