@@ -27,9 +27,6 @@ PACKAGES = (
     "numpy", "numba", "treelite", "scikit-learn", "xgboost", "lightgbm", "woodelf_explainer",
     "hidimstat",
 )  # fmt: skip
-R_PEERS = """R's `vip::vi_permute` and `pdp::partial` are compared through the bridge when it is
-present; it is not yet.
-"""
 SECTIONS: dict[str, Callable[[int], str]] = {
     "ensembles": ensembles,
     "woodelf": woodelf,
@@ -45,7 +42,7 @@ def main() -> None:
     options = _options()
     with threadpool_limits(1):
         parts = [_section(name, options.pairs) for name in options.only or SECTIONS]
-    text = "\n".join([_head(options.pairs), *parts, R_PEERS])
+    text = "\n".join([_head(options.pairs), *parts])
     path = options.path
     if path is None and not options.only:  # a part never replaces the whole
         path = Path(__file__).with_name("RESULTS.md")
