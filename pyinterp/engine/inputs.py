@@ -61,7 +61,7 @@ class Inputs:
         self._before, self._mixes, self._levels = before, mixes, levels
         # The last question and its answer: importances ask thrice.
         self._last: tuple[tuple[str, ...], pd.DataFrame, Replaced | None] | None = None
-        self.columnwise = before is None and not isinstance(design, FrameDesign)
+        self.columnwise = before is None
 
     def on(self, sample: Sample) -> Inputs:
         """Return the inputs of other rows, encoded alike."""
@@ -132,13 +132,26 @@ class Inputs:
         known = list(self._sample.variables.columns)
         if self._mixes is not None and self._mixes(variables, known):
             return None
+        if self.columnwise and isinstance(self._design, FrameDesign):
+            return self._columns_of_frame(self._design, variables, donors)
         swap = self._design.swap(self._sample.variables, variables, donors)
-        if self.columnwise:
-            if swap.replaced is None:
-                return None
-            columns, values = swap.replaced
-            return columns, self._cast(values, columns)
-        return self._observed(swap, len(donors))
+        if not self.columnwise:
+            return self._observed(swap, len(donors))
+        if swap.replaced is None:
+            return None
+        columns, values = swap.replaced
+        return columns, self._cast(values, columns)
+
+    def _columns_of_frame(
+        self, design: FrameDesign, variables: Sequence[str], donors: pd.DataFrame
+    ) -> Replaced:
+        """Return what donors are where a model reads each column of a frame on its own."""
+        columns = design.driven(variables)
+        frame = design.encode(self._sample.variables.iloc[:0])
+        names = list(frame.columns[columns])
+        known = dict(zip(frame.select_dtypes("category").columns, self._levels, strict=False))
+        levels = [known[name] for name in names if name in known]
+        return columns, self._cast(_numbers(donors[names], levels), columns)
 
     def _observed(self, swap: Swap, donors: int) -> Replaced | None:
         """Find out what donors change from what the earlier steps return."""

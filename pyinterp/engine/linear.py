@@ -161,8 +161,8 @@ class LinearWhatIf(BatchedWhatIf):
         rows = self._inputs.of(variables)
         return self._model.inverse(self._model.intercept + rows @ self._model.coefficients)
 
-    def rounding(self, variables: pd.DataFrame) -> float:
-        """Return how far rounding may move predictions of these rows, by whoever adds up terms.
+    def rounding(self, variables: pd.DataFrame) -> FloatArray:
+        """Return how far rounding may move each prediction, by whoever adds up terms.
 
         Sums of p terms, in any two orders, differ by at most p times the rounding unit times the
         sum of the terms' sizes [1]_, which may be far larger than the prediction.
@@ -172,17 +172,19 @@ class LinearWhatIf(BatchedWhatIf):
         .. [1] Higham, N. J. (2002). Accuracy and Stability of Numerical Algorithms, 2nd edition,
            section 3.1.
         """
-        if self.predictor.kind == "label":
-            return 0.0  # a class moves by all or nothing
         rows, model = self._inputs.of(variables), self._model
-        linear = model.intercept + rows @ model.coefficients
-        size = np.abs(model.intercept) + np.abs(rows) @ np.abs(model.coefficients)
-        off = (rows.shape[1] + 1) * np.finfo(np.float64).eps * size
-        predictions, moved = model.inverse(linear), 0.0
-        for output in range(linear.shape[1]):
-            one = np.arange(linear.shape[1]) == output
-            moved += np.abs(model.inverse(linear + off * one) - predictions).max()
-        return float(moved)
+        with np.errstate(all="ignore"):  # what overflows is refused
+            linear = model.intercept + rows @ model.coefficients
+            size = np.abs(model.intercept) + np.abs(rows) @ np.abs(model.coefficients)
+            off = (rows.shape[1] + 1) * np.finfo(np.float64).eps * size
+            predictions = model.inverse(linear)
+            moved = np.zeros_like(predictions)
+            if self.predictor.kind == "label":
+                return moved  # a class moves by all or nothing
+            for one in np.eye(linear.shape[1]):
+                for way in (one, -one):
+                    moved += np.abs(model.inverse(linear + off * way) - predictions)
+        return moved
 
     def cross(self, variables: Sequence[str], donors: pd.DataFrame) -> Iterator[Block]:
         """Predict every row with the `variables` of every donor, in blocks of rows."""

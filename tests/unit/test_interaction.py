@@ -67,7 +67,7 @@ def test_vint_of_a_product_is_the_product_of_the_sds() -> None:
     sd = {name: np.std(values, ddof=1) for name, values in grid.items()}
     assert found.params["a:b"] == pytest.approx(sd["a"] * sd["b"], rel=EXACT)
     assert (found.params[["a:c", "b:c"]] == 0).all()
-    assert "No interval for a:b, a:c, b:c: the same in every row." in words(found)
+    assert "No interval for a:b, a:c, b:c: every row contributes the same." in words(found)
 
 
 def test_greenwells_function_interacts_in_x1_and_x2_only() -> None:

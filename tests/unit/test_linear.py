@@ -513,14 +513,33 @@ class TestModelsThatAreNotLinear:
         model.intercept_ = model.intercept_ - model.coef_ @ (moved - rows)[0]
         return model, moved, y
 
-    @pytest.mark.parametrize("by", [1e3, 1e6, 1e9])
+    @pytest.mark.parametrize("by", [1e3, 1e5, 1e6])
     @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS])
     def test_terms_far_larger_than_predictions_are_read(self, name: str, by: float) -> None:
         # Their sums differ in their last digits with the order of addition, so with the processor.
         fitted = pi.FittedModel(*self.far(name, by))
         assert whatif_of(fitted).name == "linear, exact"
 
-    @pytest.mark.parametrize(("by", "wrong"), [(1e3, 1e-9), (1e6, 1e-6), (1e9, 1e-3)])
+    @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS])
+    def test_terms_whose_rounding_would_hide_a_wrong_reading_are_not(self, name: str) -> None:
+        fitted = pi.FittedModel(*self.far(name, 1e12))
+        assert "its terms are too large" in whatif_of(fitted).name
+
+    def test_one_row_of_large_terms_does_not_hide_that_the_others_are_wrong(self) -> None:
+        model = SGDClassifier(loss="modified_huber", random_state=0).fit(X[:, :3], Y["two"])
+        model.coef_[0, 1:] = 1, -1
+        for large in (1e10, 1e13, 1e17):
+            rows = X[:, :3].copy()
+            rows[0, 1:] = large
+            assert "batched" in whatif_of(pi.FittedModel(model, rows, Y["two"])).name
+
+    def test_allowing_for_rounding_does_not_overflow(self) -> None:
+        rows, count = np.full((N, 2), 1e9), Y["count"]
+        model = PoissonRegressor().fit(X[:, :2], count)
+        model.coef_, model.intercept_ = np.array([1.0, -1.0]), 709.7827128
+        assert "its terms are too large" in whatif_of(pi.FittedModel(model, rows, count)).name
+
+    @pytest.mark.parametrize(("by", "wrong"), [(1e3, 1e-9), (1e5, 1e-7), (1e6, 1e-6)])
     @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS])
     def test_a_difference_beyond_rounding_is_seen(
         self, name: str, by: float, wrong: float, monkeypatch: pytest.MonkeyPatch
@@ -556,8 +575,10 @@ class TestModelsThatAreNotLinear:
         assert self.right_numbers(model, X, Y["two"]) == (
             "batched (the linear engine does not reproduce its predictions)"
         )
-        result = pi.FittedModel(model, X, Y["two"]).pfi()
-        assert "linear engine does not reproduce" in str(result.summary())
+        lines = str(pi.FittedModel(model, X, Y["two"]).pfi().summary()).splitlines()
+        assert any(line.rstrip().endswith("  batched") for line in lines)
+        note = "Engine: batched (the linear engine does not reproduce its predictions)."
+        assert note in " ".join(" ".join(lines).split())
 
     def test_parameters_that_are_no_coefficients(self) -> None:
         model = sm.NegativeBinomial(Y["count"], X).fit(disp=0, maxiter=500)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lightgbm import LGBMClassifier, LGBMRegressor
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
@@ -25,7 +27,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -445,6 +447,50 @@ def test_a_model_that_the_trees_do_not_reproduce_is_predicted_in_batches(
     monkeypatch.setattr(RandomForestRegressor, "predict", shifted)
     result = pi.FittedModel(model, X, y).pfi()
     assert "batched (the trees engine does not reproduce" in result.context.engine
+
+
+@pytest.mark.parametrize("learner", [RandomForestRegressor(10), LinearRegression()])
+@pytest.mark.parametrize("order", [[0, 1, 4, 3, 2], [0, 1, 2, 3, 4]])
+def test_levels_that_no_row_has_are_read_as_the_model_reads_them(learner, order) -> None:
+    rng = np.random.default_rng(0)
+    k = rng.integers(0, 5, 200)
+    X = pd.DataFrame({"k": pd.Categorical(k), "x": rng.normal(size=200)})
+    y = np.array([0, 1, 2, 5, 9.0])[k] + X["x"]
+    model = clone(learner).fit(X, y)
+    few = X[k < 2].assign(k=lambda d: d["k"].cat.set_categories(order))
+    exact, batched = (
+        pi.FittedModel(model, few, y[k < 2], engine=engine).pd("k", grid="r").params
+        for engine in ("auto", "batched")
+    )
+    pd.testing.assert_series_equal(exact, batched, rtol=1e-10)
+
+
+def test_levels_that_the_model_does_not_know_do_not_matter_until_asked_for() -> None:
+    X = pd.DataFrame({"g": pd.Categorical(list("abab") * 10, list("abc")), "x": np.arange(40.0)})
+    y = np.where(X["g"] == "a", 1.0, 2.0) + X["x"] % 3
+    for unknown in ("error", "ignore"):
+        encoder = ColumnTransformer(
+            [("g", OneHotEncoder(handle_unknown=unknown), ["g"])], remainder="passthrough"
+        )
+        model = make_pipeline(encoder, RandomForestRegressor(5, random_state=0)).fit(X, y)
+        assert pi.FittedModel(model, X, y).pfi().context.engine == "trees, exact"
+
+
+@pytest.mark.parametrize(
+    "learner", [RandomForestRegressor(10, random_state=0), LGBMRegressor(verbose=-1), Ridge()]
+)
+@pytest.mark.parametrize("sampler", ["marginal", "conditional"])
+def test_frames_and_arrays_have_the_same_numbers(learner, sampler) -> None:
+    X, y = make_data()
+    frame = pd.DataFrame(X, columns=[f"x{j + 1}" for j in range(X.shape[1])])
+    model = clone(learner).fit(frame, y)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        array = pi.FittedModel(clone(learner).fit(X, y), X, y, seed=1).pfi(sampler=sampler)
+    given = pi.FittedModel(model, frame, y, seed=1).pfi(sampler=sampler)
+    assert given.context.engine == array.context.engine
+    assert "exact" in given.context.engine
+    pd.testing.assert_frame_equal(given.conf_int(), array.conf_int(), rtol=1e-10)
 
 
 def test_without_compilation_the_numbers_are_the_same() -> None:
