@@ -114,16 +114,16 @@ def _differs(exact: TreesWhatIf | LinearWhatIf, tolerance: float) -> str:
     if _predicts_in_its_own_way(exact.predictor.estimator):
         return "its `predict` is its own"  # what it does beyond these rows can't be seen
     try:
-        both = pd.concat([rows, _whatif_rows(exact)], ignore_index=True)
+        whatif = _whatif_rows(exact)
+        both = pd.concat([rows, whatif], ignore_index=True)
         expected = exact.predictor(exact.design.encode(both))
     except (DesignError, PredictionError):
         return "some what-if rows can't be predicted"
-    n = len(rows)
     try:
-        found = np.concatenate([exact.own(), exact.predict(both[n:])])
-        rounding = exact.rounding(both)
+        found, rounding = exact.checked(whatif)
     except (DesignError, ValueError, TypeError, IndexError, KeyError):
         return f"the {what} engine can't tell the model's inputs from the design"
+    n = len(rows)
     reason = _compared(found, expected, n, tolerance, rounding)
     if reason:
         return f"the {what} engine {reason}"

@@ -135,12 +135,12 @@ class Inputs:
         if self.columnwise and isinstance(self._design, FrameDesign):
             return self._columns_of_frame(self._design, variables, donors)
         swap = self._design.swap(self._sample.variables, variables, donors)
-        if not self.columnwise:
-            return self._observed(swap, len(donors))
-        if swap.replaced is None:
-            return None
-        columns, values = swap.replaced
-        return columns, self._cast(values, columns)
+        if self.columnwise:
+            if swap.replaced is None:
+                return None
+            columns, values = swap.replaced
+            return columns, self._cast(values, columns)
+        return self._observed(swap, len(donors))
 
     def _columns_of_frame(
         self, design: FrameDesign, variables: Sequence[str], donors: pd.DataFrame

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -152,39 +151,12 @@ class LinearWhatIf(BatchedWhatIf):
         fast = self._inputs.columnwise and self._inputs.replaced(variables, own) is not None
         return PAIRS if fast else super().most_draws(variables)
 
-    def own(self) -> FloatArray:
-        """Return the engine's predictions on the rows as they are, to check them."""
-        return self._model.inverse(self._linear)
-
-    def predict(self, variables: pd.DataFrame) -> FloatArray:
-        """Return the engine's predictions of other rows, to check them."""
-        rows = self._inputs.of(variables)
-        return self._model.inverse(self._model.intercept + rows @ self._model.coefficients)
-
-    def rounding(self, variables: pd.DataFrame) -> FloatArray:
-        """Return how far rounding may move each prediction, by whoever adds up terms.
-
-        Sums of p terms, in any two orders, differ by at most p times the rounding unit times the
-        sum of the terms' sizes [1]_, which may be far larger than the prediction.
-
-        References
-        ----------
-        .. [1] Higham, N. J. (2002). Accuracy and Stability of Numerical Algorithms, 2nd edition,
-           section 3.1.
-        """
-        rows, model = self._inputs.of(variables), self._model
+    def checked(self, whatif: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+        """Return the engine's predictions of its rows, then of others, and their rounding."""
+        rows, model = np.concatenate([self._inputs.rows, self._inputs.of(whatif)]), self._model
         with np.errstate(all="ignore"):  # what overflows is refused
             linear = model.intercept + rows @ model.coefficients
-            size = np.abs(model.intercept) + np.abs(rows) @ np.abs(model.coefficients)
-            off = (rows.shape[1] + 1) * np.finfo(np.float64).eps * size
-            predictions = model.inverse(linear)
-            moved = np.zeros_like(predictions)
-            if self.predictor.kind == "label":
-                return moved  # a class moves by all or nothing
-            for one in np.eye(linear.shape[1]):
-                for way in (one, -one):
-                    moved += np.abs(model.inverse(linear + off * way) - predictions)
-        return moved
+            return model.inverse(linear), self._rounding(rows, linear)
 
     def cross(self, variables: Sequence[str], donors: pd.DataFrame) -> Iterator[Block]:
         """Predict every row with the `variables` of every donor, in blocks of rows."""
@@ -254,9 +226,28 @@ class LinearWhatIf(BatchedWhatIf):
             values @ model.coefficients[columns],
         )
 
-    @cached_property
-    def _linear(self) -> FloatArray:
-        return self._model.intercept + self._inputs.rows @ self._model.coefficients
+    def _rounding(self, rows: FloatArray, linear: FloatArray) -> FloatArray:
+        """Return how far rounding may move each prediction, by whoever adds up terms.
+
+        Sums of p terms, in any two orders, differ by at most p times the rounding unit times the
+        sum of the terms' sizes [1]_, which may be far larger than the prediction.
+
+        References
+        ----------
+        .. [1] Higham, N. J. (2002). Accuracy and Stability of Numerical Algorithms, 2nd edition,
+           section 3.1.
+        """
+        model = self._model
+        predictions = model.inverse(linear)
+        moved = np.zeros_like(predictions)
+        if self.predictor.kind == "label":
+            return moved  # a class moves by all or nothing
+        size = np.abs(model.intercept) + np.abs(rows) @ np.abs(model.coefficients)
+        off = (rows.shape[1] + 1) * np.finfo(np.float64).eps * size
+        for one in np.eye(linear.shape[1]):
+            for way in (one, -one):
+                moved += np.abs(model.inverse(linear + off * way) - predictions)
+        return moved
 
 
 def _identity(linear: FloatArray) -> FloatArray:

@@ -99,22 +99,19 @@ class TreesWhatIf(BatchedWhatIf):
         walked = replaced is not None and self._numbers(*replaced)
         return PAIRS if walked else super().most_draws(variables)
 
-    def own(self) -> FloatArray:
-        """Return the engine's predictions on the rows as they are, to check them."""
-        out = np.empty((self._trees.leaves.shape[1], 1, len(self._rows)))
+    def checked(self, whatif: pd.DataFrame) -> tuple[FloatArray, float]:
+        """Return the engine's predictions of its rows, then of others, and their rounding.
+
+        None beyond the tolerance: few leaves add up to a prediction.
+        """
+        outputs = self._trees.leaves.shape[1]
+        out = np.empty((outputs, 1, len(self._rows)))
         cross_ranges(self._trees, self._splits, self._bits, self._rows, -1, NOWHERE, out)
-        return self._forest.finish(out[:, 0].T)[self._place]
-
-    def predict(self, variables: pd.DataFrame) -> FloatArray:
-        """Return the engine's predictions of other rows, to check them."""
-        rows = self._inputs.of(variables)
-        sums = np.zeros((self._trees.leaves.shape[1], len(rows)), np.int64)
+        rows = self._inputs.of(whatif)
+        sums = np.zeros((outputs, len(rows)), np.int64)
         add_up(self._trees, rows, sums)
-        return self._forest.finish(np.asarray(sums.T * self._trees.unit, dtype=np.float64))
-
-    def rounding(self, variables: pd.DataFrame) -> float:
-        """Return 0: few leaves add up to a prediction, and rounding is in the tolerance."""
-        return 0.0
+        own, others = out[:, 0].T[self._place], np.asarray(sums.T * self._trees.unit)
+        return self._forest.finish(np.concatenate([own, others])), 0.0
 
     def distinct(self, variables: Sequence[str]) -> Distinct:
         """Return donors; numbers between the same two thresholds predict alike and are one."""
