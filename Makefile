@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test r lint docs calibration acceptance bench study format clean
+.PHONY: demo test r lint docs calibration acceptance torture bench study format clean
 
 demo: $(VENV)/.base
 	$(BIN)/python vignettes/demo.py demo_output
@@ -29,6 +29,9 @@ calibration: $(VENV)/.test
 
 acceptance: $(VENV)/.test
 	$(BIN)/python -m pytest -s -m acceptance tests/acceptance tests/docs
+
+torture: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m torture tests/oracles tests/fuzz
 
 bench: $(VENV)/.bench
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py
