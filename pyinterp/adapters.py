@@ -11,9 +11,11 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from pyinterp.errors import DataError, OptionError
+from pyinterp.row_options import check_row_options
 
 __all__ = [
     "column_positions",
+    "final_step",
     "fits_intercept",
     "needs_intercept",
     "one_thread",
@@ -139,6 +141,8 @@ def statsmodels_learner(
     classifies = model.__name__ in {"Logit", "Probit", "MNLogit"} or (
         family is not None and type(family).__name__ == "Binomial"
     )
+    for given in (options, fit or {}):
+        check_row_options(given, f"statsmodels_learner({model.__name__})")
     kind = StatsmodelsClassifier if classifies else StatsmodelsRegressor
     if classifies and fit is None and model.__name__ != "GLM":
         fit = {"disp": 0}  # these models print their convergence otherwise
@@ -147,7 +151,7 @@ def statsmodels_learner(
 
 def needs_intercept(estimator: Any) -> bool:
     """Whether the estimator wants the intercept column because it does not fit its own."""
-    final = _final_step(estimator)
+    final = final_step(estimator)
     return bool(
         getattr(final, "needs_intercept", False) or getattr(final, "fit_intercept", True) is False
     )
@@ -155,22 +159,22 @@ def needs_intercept(estimator: Any) -> bool:
 
 def fits_intercept(estimator: Any) -> bool:
     """Whether the estimator says that it fits an intercept of its own."""
-    return getattr(_final_step(estimator), "fit_intercept", None) is True
+    return getattr(final_step(estimator), "fit_intercept", None) is True
 
 
 def wants_codes(estimator: Any) -> bool:
     """Whether a classifier must be given class positions 0, 1, ... instead of labels."""
-    return type(_final_step(estimator)).__module__.startswith("xgboost")
+    return type(final_step(estimator)).__module__.startswith("xgboost")
 
 
 def wants_frames(estimator: Any) -> bool:
     """Whether the estimator says that it encodes categories itself, and so wants data frames."""
-    return bool(getattr(_final_step(estimator), "wants_frames", False))
+    return bool(getattr(final_step(estimator), "wants_frames", False))
 
 
 def one_thread(estimator: Any) -> bool:
     """Whether the estimator says that it can predict in one thread only."""
-    return bool(getattr(_final_step(estimator), "one_thread", False))
+    return bool(getattr(final_step(estimator), "one_thread", False))
 
 
 def suited(estimator: Any, response: pd.Series[Any]) -> Any:
@@ -203,13 +207,13 @@ def _holds_numbers(value: Any) -> bool:
     return isinstance(value, int | np.number | np.bool_)
 
 
-def _final_step(estimator: Any) -> Any:
+def final_step(estimator: Any) -> Any:
     """Return the estimator inside pipelines, searches and other wrappers of one estimator."""
     steps = getattr(estimator, "steps", None)
     if steps:
-        return _final_step(steps[-1][1])
+        return final_step(steps[-1][1])
     for inside in ("estimator", "regressor"):
         wrapped = getattr(estimator, inside, None)
         if hasattr(wrapped, "fit"):
-            return _final_step(wrapped)
+            return final_step(wrapped)
     return estimator

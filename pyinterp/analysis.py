@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from pyinterp.adapters import one_thread
 from pyinterp.context import Context, Fit
-from pyinterp.engine import EngineName, WhatIf, dispatch
+from pyinterp.engine import Engine, EngineName, WhatIf, dispatch
 from pyinterp.errors import InferenceError, OptionError, check_memory
 from pyinterp.estimands.base import Case, Estimand, Measurement, Subject
 from pyinterp.estimands.risk import risk
@@ -82,16 +82,18 @@ class Analysis:
             for r in self.refits
         )
 
-    @cached_property
-    def engine_name(self) -> str:
-        """What computed the predictions."""
-        return "; ".join(dict.fromkeys(case.whatif.name for case in self.cases))
-
-    def engine_of(self, estimand: Estimand) -> str:
-        """What computed the estimand, in words for headers."""
+    def engine_of(self, estimand: Estimand) -> Engine:
+        """Return what computed the estimand."""
         if estimand.left_out:
-            return "refits without features"
-        return estimand.engine or self.engine_name
+            return Engine("refits without features")
+        if estimand.engine:
+            return Engine(estimand.engine)
+        return self.engine_used
+
+    @property
+    def engine_used(self) -> Engine:
+        """What computes what-if predictions."""
+        return Engine.of_all([case.whatif.engine for case in self.cases])
 
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
         """Measure every refit once per `estimand.key`."""

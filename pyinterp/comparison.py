@@ -11,6 +11,7 @@ import pandas as pd
 from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_params
 
+from pyinterp.engine import Engine
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.base import Estimand, Estimate, Terms
 from pyinterp.inference import combined, variance
@@ -107,7 +108,7 @@ def compare(
         context=replace(
             base.context,
             learner=_learners(labels),
-            engine=" / ".join(dict.fromkeys(r.context.engine for r in results)),
+            engine=_engines(results),
         ),
         fit=None,
         corrected=None,
@@ -197,6 +198,12 @@ def summary_col(
     if stars:
         notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01")
     return Table([estimates, about], notes, sum(widths) + len(widths) - 1)
+
+
+def _engines(results: Sequence[EstimandResults]) -> Engine:
+    """Return the engines of all learners as one."""
+    engines = [r.context.engine for r in results]
+    return Engine.of_all(engines)._replace(name=" / ".join(dict.fromkeys(e.name for e in engines)))
 
 
 def _format(results: Sequence[EstimandResults]) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pyinterp.engine import Engine
 from pyinterp.estimands.base import Estimand
 from pyinterp.inference import Alternative, Variance
 from pyinterp.refits import Refit, estimating
@@ -78,7 +79,7 @@ class Context:
         What is resampled.
     n_train, n_evaluation : float
         Mean number of distinct rows (or clusters) that train and evaluate a refit.
-    engine : str
+    engine : Engine
         What computed the predictions.
     seed : int or None
     date : str
@@ -102,7 +103,7 @@ class Context:
     unit: str
     n_train: float
     n_evaluation: float
-    engine: str
+    engine: Engine
     seed: int | None
     date: str
     resamples: tuple[bytes, ...]
@@ -207,7 +208,7 @@ def context_of(
         unit=unit,
         n_train=float(np.mean([r.n_train for r in own])),
         n_evaluation=float(np.mean([r.n_evaluation for r in own])),
-        engine="",
+        engine=Engine(""),
         seed=seed,
         date=datetime.date.today().strftime("%a, %d %b %Y"),
         resamples=tuple(_fingerprint(r) for r in refits),

@@ -21,6 +21,9 @@ __all__ = [
     "check_jobs",
     "check_memory",
     "did_you_mean",
+    "listed",
+    "reason",
+    "shown",
 ]
 
 
@@ -62,6 +65,35 @@ class RefitError(PyinterpError):
 
 class RefitWarning(UserWarning):
     """Some refits failed and were left out."""
+
+
+def shown(value: object, most: int = 60) -> str:
+    """Return `value` as Python writes it, in one line of at most `most` characters.
+
+    Arrays, frames and series are named by their type and shape instead.
+    """
+    shape = getattr(value, "shape", ())
+    if isinstance(shape, tuple) and shape:
+        return f"{type(value).__name__} of shape {shape}"
+    return _shortened(repr(value), most)
+
+
+def listed(names: Iterable[object], most: int = 6) -> str:
+    """Return names with commas between them; of many, the first and how many there are."""
+    every = [_shortened(str(name), 30) for name in names]
+    more = f", ... ({len(every)} in all)" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
+
+
+def reason(error: BaseException) -> str:
+    """Return the type of an error and the first line of its message, shortened."""
+    first = next(iter(str(error).strip().splitlines()), "")
+    return f"{type(error).__name__}: {_shortened(first, 160)}" if first else type(error).__name__
+
+
+def _shortened(text: str, most: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:

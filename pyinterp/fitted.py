@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp.analysis import Analysis
+from pyinterp.columns import formula_of, is_statsmodels, match, uses
 from pyinterp.context import context_of
 from pyinterp.design import ArrayDesign, Design, FrameDesign
 from pyinterp.engine import ENGINES, EngineName
@@ -20,6 +21,7 @@ from pyinterp.formula import names_in
 from pyinterp.interpretable import Interpretable
 from pyinterp.predictive import Predictor, learner_name
 from pyinterp.refits import Refit
+from pyinterp.row_options import check_offset
 from pyinterp.sample import (
     Missing,
     Response,
@@ -94,21 +96,22 @@ class FittedModel(Interpretable):
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
     ) -> None:
+        if is_statsmodels(fitted):
+            check_offset(fitted)
         frame = as_frame(X, "X")
         check_aligned(y, X, "y", "X")
         check_memory(memory_mb)
         name, response = _response_column(y, frame, fitted)
         if isinstance(y, str):
             frame = frame.drop(columns=y)
-        units = None
-        if cluster is not None:
-            units = _column(cluster, frame, "cluster")
-            if isinstance(cluster, str) and cluster not in _wanted(fitted, frame):
-                frame = frame.drop(columns=cluster)
-        parts: list[pd.DataFrame | pd.Series[Any]] = [frame[_wanted(fitted, frame)]]
+        units = None if cluster is None else _column(cluster, frame, "cluster")
+        if isinstance(cluster, str) and not uses(fitted, cluster):
+            frame = frame.drop(columns=cluster)
+        columns, named = match(fitted, X, frame, learner_name(fitted))
+        parts: list[pd.DataFrame | pd.Series[Any]] = [frame[columns]]
         parts += [part for part in (response, units) if part is not None]
-        keep = complete_rows(parts, missing)
-        variables, design = _encoding(fitted, frame[keep])
+        keep = complete_rows(parts, missing, least=1)
+        variables, design = _encoding(fitted, X, frame.loc[keep, columns], named)
         predictor, about, numbers = _predictor(
             fitted, classes, None if response is None else response[keep], name
         )
@@ -193,15 +196,6 @@ class FittedModel(Interpretable):
         )
 
 
-def _is_statsmodels(fitted: Any) -> bool:
-    return hasattr(fitted, "model") and hasattr(fitted.model, "endog_names")
-
-
-def _formula(fitted: Any) -> str | None:
-    formula = getattr(getattr(fitted, "model", None), "formula", None)
-    return formula if isinstance(formula, str) and "~" in formula else None
-
-
 def _response_column(
     y: npt.ArrayLike | str | None, frame: pd.DataFrame, fitted: Any
 ) -> tuple[str, pd.Series[Any] | None]:
@@ -209,7 +203,7 @@ def _response_column(
         return "", None
     named = isinstance(y, str) or (isinstance(y, pd.Series) and y.name is not None)
     name = str(y if isinstance(y, str) else y.name) if named else "y"  # type: ignore[union-attr]
-    formula = _formula(fitted)
+    formula = formula_of(fitted)
     fitted_to = name if formula is None else formula.partition("~")[0].strip()
     if named and fitted_to != name and name in names_in(fitted_to, [name]):
         raise DataError(
@@ -232,49 +226,34 @@ def _column(values: npt.ArrayLike | str, frame: pd.DataFrame, what: str) -> pd.S
     return column
 
 
-def _wanted(fitted: Any, frame: pd.DataFrame) -> list[str]:
-    """Return the columns of `frame` that the model was trained on, in its order."""
-    formula = _formula(fitted)
-    if formula is not None:
-        return list(names_in(formula.partition("~")[2], list(frame.columns)))
-    names = getattr(fitted, "feature_names_in_", None)
-    if names is not None and set(map(str, names)) <= set(frame.columns):
-        return [str(n) for n in names]
-    return list(frame.columns)
-
-
-def _encoding(fitted: Any, frame: pd.DataFrame) -> tuple[pd.DataFrame, Design]:
+def _encoding(
+    fitted: Any, X: object, frame: pd.DataFrame, named: bool
+) -> tuple[pd.DataFrame, Design]:
     """Return the variables and how `fitted` wants them: as a frame or as an array."""
+    variables = read_variables(frame)
     names = getattr(fitted, "feature_names_in_", None)
-    expected = getattr(fitted, "n_features_in_", None)
-    wanted = _wanted(fitted, frame)
-    if expected is not None and len(wanted) != expected:
-        raise DataError(
-            f"{learner_name(fitted)} was fitted on {expected} columns, but `X` has {len(wanted)}; "
-            "pass the columns it was fitted on."
-        )
-    variables = read_variables(frame[wanted])
-    as_array = names is None and not (expected is None and _takes_frames(fitted))
-    if names is not None and not set(map(str, names)) <= set(frame.columns):
-        # The model knows other names: it was fitted on a frame, or names its array columns itself.
-        if all(str(n).startswith("Column_") for n in names):
-            return variables, ArrayDesign(wanted)
-        variables = variables.set_axis([str(n) for n in names], axis=1)
-        wanted = list(variables.columns)
-    return variables, ArrayDesign(wanted) if as_array else FrameDesign(wanted)
+    if names is not None and not named:
+        # An array, for a model that knows names: it has them in its own order.
+        variables = variables.set_axis([str(name) for name in names], axis=1)
+    wanted = list(variables.columns)
+    return variables, FrameDesign(wanted) if _takes_frames(fitted, X) else ArrayDesign(wanted)
 
 
-def _takes_frames(fitted: Any) -> bool:
-    """Whether a model that does not say what it was fitted on is given a frame."""
-    if _is_statsmodels(fitted):
-        return _formula(fitted) is not None
-    return True
+def _takes_frames(fitted: Any, X: object) -> bool:
+    """Whether a model is given a frame: as in its training, or as `X` if it does not say."""
+    if is_statsmodels(fitted):
+        return formula_of(fitted) is not None
+    if getattr(fitted, "feature_names_in_", None) is not None:
+        return True
+    if getattr(fitted, "n_features_in_", None) is not None:
+        return False
+    return isinstance(X, pd.DataFrame)
 
 
 def _predictor(
     fitted: Any, classes: Sequence[Any] | None, response: pd.Series[Any] | None, name: str
 ) -> tuple[Predictor, Response | None, npt.NDArray[np.float64] | None]:
-    if _is_statsmodels(fitted) and _predicts_probability(fitted):
+    if is_statsmodels(fitted) and _predicts_probability(fitted):
         predictor = _of_probabilities(fitted, classes, response)
     else:
         predictor = Predictor.of(fitted, classes)

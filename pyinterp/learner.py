@@ -32,6 +32,7 @@ from pyinterp.predictive import check_estimator, is_classifier, learner_name
 from pyinterp.reading import ArrayReader, FormulaReader, Reader, Source
 from pyinterp.refits import DesignState, OnError, Refit, RefitOptions, UnseenLevels, fit_one, refit
 from pyinterp.resampling import HalfSampling, Resampling, Units
+from pyinterp.row_options import check_row_options
 from pyinterp.sample import (
     FloatArray,
     Missing,
@@ -188,6 +189,11 @@ class Learner:
         self.estimator = suited(estimator, source.response)
         self.population, self._source, self._kept = self._sample(source)
         self.dropped = int((~self._kept).sum())
+        check_row_options(
+            self.estimator.get_params(deep=True),
+            learner_name(self.estimator),
+            {len(self._kept), self.population.nobs},
+        )
         self.design: Design = reader.design(
             self.population.variables, intercept=needs_intercept(estimator)
         )

@@ -7,13 +7,21 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 from sklearn.base import is_classifier as sklearn_is_classifier
 
 from pyinterp.design import Matrix
-from pyinterp.errors import OptionError, PredictionError
+from pyinterp.errors import OptionError, PredictionError, listed, reason, shown
+from pyinterp.prediction_checks import (
+    as_numbers,
+    check_finite,
+    check_kind,
+    check_probabilities,
+    check_repeatable,
+)
 from pyinterp.sample import FloatArray
 
-__all__ = ["Kind", "Predictor", "check_estimator", "check_finite", "is_classifier", "learner_name"]
+__all__ = ["Kind", "Predictor", "check_estimator", "is_classifier", "learner_name"]
 
 Kind: TypeAlias = Literal["mean", "probability", "label"]
 
@@ -54,14 +62,17 @@ class Predictor:
         coded : bool
             The estimator was fitted to positions in `classes`, not to the labels themselves.
         """
+        check_kind(estimator, learner_name(estimator))
         if is_classifier(estimator):
             own = list(getattr(estimator, "classes_", ()))
             names = tuple(classes) if classes is not None else tuple(_plain(c) for c in own)
             proba = getattr(estimator, "predict_proba", None)
             if proba is not None:
                 place = [int(c) for c in own] if coded else [_position(c, names) for c in own]
-                return cls(estimator, "probability", names, _aligned(proba, place, len(names)))
-            return cls(estimator, "label", names, _indicator(estimator.predict, names))
+                call = _aligned(estimator, proba, place, len(names))
+                return cls(estimator, "probability", names, call)
+            known = tuple(range(len(names))) if coded else names
+            return cls(estimator, "label", names, _indicator(estimator, known))
         if callable(getattr(estimator, "predict", None)):
             return cls(estimator, "mean", None, estimator.predict)
         if callable(estimator) and not isinstance(estimator, type):
@@ -72,7 +83,7 @@ class Predictor:
                 estimator,
                 "probability",
                 tuple(classes),
-                _aligned(estimator, identity, len(classes)),
+                _aligned(estimator, estimator, identity, len(classes)),
             )
         raise PredictionError(
             f"An estimator must have a `predict` method; {learner_name(estimator)} has none."
@@ -81,33 +92,41 @@ class Predictor:
     def __call__(self, matrix: Matrix) -> FloatArray:
         """Return predictions of shape (n,) for means, (n, number of classes) otherwise."""
         try:
-            predicted = np.asarray(self._call(matrix), dtype=np.float64)
+            given = self._call(matrix)
         except PredictionError:
             raise
         except Exception as error:
             raise PredictionError(
-                f"{learner_name(self.estimator)} can't predict {len(matrix)} rows: "
-                f"{type(error).__name__}: {error}"
+                f"{self.name} can't predict {len(matrix)} rows: {reason(error)}"
             ) from error
+        predicted = as_numbers(given, self.name)
         if self.kind == "mean" and predicted.ndim == 2 and predicted.shape[1] == 1:
             predicted = predicted[:, 0]
         expected = (len(matrix),) if self.classes is None else (len(matrix), len(self.classes))
         if predicted.shape != expected:
             raise PredictionError(
-                f"{learner_name(self.estimator)} must return one prediction per row, of shape "
+                f"{self.name} must return one prediction per row, of shape "
                 f"{expected}; it returned shape {predicted.shape}."
             )
-        check_finite(predicted, self.estimator)
+        check_finite(predicted, self.name)
+        if self.kind == "probability":
+            check_probabilities(predicted, self.name)
         return predicted
 
+    def checked(self, matrix: Matrix) -> FloatArray:
+        """Return predictions after all checks; those of other rows and batches need be no others.
 
-def check_finite(predicted: FloatArray, estimator: Any) -> None:
-    """Raise unless all predictions are finite."""
-    if not np.isfinite(predicted).all():
-        raise PredictionError(
-            f"Predictions must be finite; {learner_name(estimator)} returned "
-            f"{int((~np.isfinite(predicted)).sum())} that are not, of {predicted.size}."
-        )
+        Raises
+        ------
+        PredictionError
+            If predictions of the same rows differ, or `predict` changes the rows.
+        """
+        return check_repeatable(self, matrix, self.name)
+
+    @property
+    def name(self) -> str:
+        """What tables and messages call the estimator."""
+        return learner_name(self.estimator)
 
 
 def check_estimator(estimator: Any) -> None:
@@ -125,6 +144,7 @@ def check_estimator(estimator: Any) -> None:
                 f"An estimator must have a `{method}` method; {learner_name(estimator)} has none."
                 + hint
             )
+    check_kind(estimator, learner_name(estimator))
 
 
 def is_classifier(estimator: Any) -> bool:
@@ -159,17 +179,17 @@ def _position(label: Any, names: Sequence[Any]) -> int:
         return list(names).index(_plain(label))
     except ValueError:
         raise PredictionError(
-            f"The estimator predicts class {label!r}, which is not among {list(names)}."
+            f"The estimator predicts class {label!r}, which is not among {listed(names)}."
         ) from None
 
 
 def _aligned(
-    proba: Callable[[Matrix], Any], place: Sequence[int], k: int
+    estimator: Any, proba: Callable[[Matrix], Any], place: Sequence[int], k: int
 ) -> Callable[[Matrix], FloatArray]:
     in_order = list(place) == list(range(k))
 
     def call(matrix: Matrix) -> FloatArray:
-        predicted = np.asarray(proba(matrix), dtype=np.float64)
+        predicted = as_numbers(proba(matrix), learner_name(estimator))
         if in_order and predicted.ndim == 1 and k == 2:  # a function for the second class
             return np.column_stack([1 - predicted, predicted])
         if in_order or predicted.ndim != 2 or predicted.shape[1] != len(place):
@@ -181,13 +201,20 @@ def _aligned(
     return call
 
 
-def _indicator(
-    predict: Callable[[Matrix], Any], names: Sequence[Any]
-) -> Callable[[Matrix], FloatArray]:
-    labels = np.array(names)
+def _indicator(estimator: Any, names: Sequence[Any]) -> Callable[[Matrix], FloatArray]:
+    classes = pd.Index(list(names), dtype=object)
 
     def call(matrix: Matrix) -> FloatArray:
-        same = np.asarray(predict(matrix))[:, None] == labels[None, :]
-        return np.asarray(same, dtype=np.float64)
+        predicted = np.asarray(estimator.predict(matrix))
+        labels = predicted[:, 0] if predicted.shape[1:] == (1,) else predicted
+        if labels.ndim != 1:
+            return np.asarray(labels, dtype=np.float64)  # of the wrong shape, which is said
+        codes = classes.get_indexer(pd.Index(labels, dtype=object))
+        if (codes < 0).any():
+            raise PredictionError(
+                f"{learner_name(estimator)} must predict its classes, {listed(classes)}, but it "
+                f"predicted {shown(_plain(labels[codes < 0][0]))}."
+            )
+        return np.asarray(codes[:, None] == np.arange(len(classes)), dtype=np.float64)
 
     return call

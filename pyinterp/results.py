@@ -15,6 +15,7 @@ from pyinterp import summary as tables
 from pyinterp.context import Context, Fit
 from pyinterp.contrasts import Contrasts, contrasts
 from pyinterp.design import IntArray
+from pyinterp.engine import Engine
 from pyinterp.errors import InferenceError, OptionError, check_alpha, did_you_mean
 from pyinterp.estimands.base import Estimand
 from pyinterp.inference import (
@@ -153,6 +154,11 @@ class EstimandResults:
     def cov_type(self) -> CovType:
         """Type of the variance estimator."""
         return self.variance.cov_type
+
+    @property
+    def engine(self) -> Engine:
+        """What computed the predictions, and how far it is off the model's own at most."""
+        return self.context.engine
 
     @property
     def endog_names(self) -> str:
@@ -308,6 +314,8 @@ class EstimandResults:
                 "loss": [fit.loss if fit else np.nan],
                 "loss_std_error": [fit.bse if fit else np.nan],
                 "explained": [fit.explained if fit else np.nan],
+                "engine": [context.engine.name],
+                "engine_error": [context.engine.error],
                 "seed": [context.seed],
             }
         )

@@ -200,7 +200,7 @@ def is_category(column: pd.Series[Any]) -> bool:
 
 
 def complete_rows(
-    parts: Sequence[pd.DataFrame | pd.Series[Any]], missing: Missing
+    parts: Sequence[pd.DataFrame | pd.Series[Any]], missing: Missing, least: int = MINIMUM_ROWS
 ) -> npt.NDArray[np.bool_]:
     """Return which rows have no missing value in any of `parts`; maybe raise if some have."""
     check_choice("missing", missing, ("drop", "raise"))
@@ -222,9 +222,9 @@ def complete_rows(
             f"All {len(absent)} rows have a missing value (in {', '.join(where)}), so none is left."
         )
     kept = int((~absent).sum())
-    if kept < MINIMUM_ROWS:
+    if kept < least:
         raise DataError(
-            f"At least {MINIMUM_ROWS} complete rows are needed to fit and evaluate; got {kept}."
+            f"At least {least} complete rows are needed to fit and evaluate; got {kept}."
         )
     return ~absent
 

@@ -270,7 +270,7 @@ def _facts(results: Shown, estimand: str) -> list[tuple[str, str]]:
         ("Dep. variable:", context.endog_name),
         ("Learner:", context.learner),
         ("Estimand:", estimand),
-        ("Engine:", _engines(context.engine)),
+        ("Engine:", context.engine.name),
         ("No. observations:", nobs),
         ("Resampling:", context.plan),
     ]
@@ -362,8 +362,9 @@ def _about(results: Shown) -> list[str]:
         notes.append(estimand.correction.note)
     if (results.mcse > 0).any():
         notes.append(estimand.inexact)
-    if _engines(results.context.engine) != results.context.engine:
-        notes.append(f"Engine: {results.context.engine}.")
+    if results.context.engine.reason:
+        engine = results.context.engine
+        notes.append(f"Engine: {engine.name} ({engine.reason}).")
     absent = results.params.index[results.params.isna()]
     reasons = pd.Series([estimand.missing.get(t, UNDEFINED) for t in absent], index=absent)
     for reason, terms in reasons.groupby(reasons, sort=False):
@@ -376,11 +377,6 @@ def _about(results: Shown) -> list[str]:
         reason = "every row contributes the same" if level == "model" else estimand.zero_variance
         notes.append(f"No interval for {_listed(still)}: {reason}.")
     return [*notes, *estimand.remarks(results.params)]
-
-
-def _engines(engine: str) -> str:
-    """Return the engines without the reasons for them, which have a note of their own."""
-    return "; ".join(dict.fromkeys(e.partition(" (")[0] for e in engine.split("; ")))
 
 
 def _tests(several: Sequence[Shown]) -> list[str]:

@@ -159,7 +159,7 @@ def compare(
         ("R:", f"{base}, {said}"),
         ("Rows:", str(context.nobs)),
         ("Largest difference:", f"{_largest(found.frame):.1e}"),
-        ("Engine:", ours._analysis.engine_name),
+        ("Engine:", ours._analysis.engine_used.name),
     )
     return RComparison(what=what, facts=facts, **found._asdict())
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from pyinterp.design import Design, IntArray, Swap
-from pyinterp.engine.whatif import Block, WhatIf
+from pyinterp.engine.whatif import Block, Engine, WhatIf
 from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray, Sample
 
@@ -33,27 +32,46 @@ class BatchedWhatIf(WhatIf):
         The evaluation rows.
     memory_mb : float
         Upper bound on the memory of one predict call's copies.
+    factual : ndarray, optional
+        Predictions on the rows as they are, if they are known.
     """
 
     def __init__(
-        self, predictor: Predictor, design: Design, sample: Sample, *, memory_mb: float = 256.0
+        self,
+        predictor: Predictor,
+        design: Design,
+        sample: Sample,
+        *,
+        memory_mb: float = 256.0,
+        factual: FloatArray | None = None,
     ) -> None:
-        self.name = "batched"
+        self.engine = Engine("batched")
+        self._factual = factual
         self.predictor, self.sample = predictor, sample
         self.design = design
         self._memory_mb = memory_mb
         values = len(design.columns) + len(predictor.classes or (0,))
         self._batch = max(1, int(memory_mb * 2**20 / (BYTES_PER_VALUE * values)))
 
-    @cached_property
+    @property
     def factual(self) -> FloatArray:
         """Predictions on the rows as they are."""
-        return self.predictor(self.design.encode(self.sample.variables))
+        if self._factual is None:
+            self._factual = self.predictor.checked(self.design.encode(self.sample.variables))
+        return self._factual
+
+    def keep(self, factual: FloatArray, error: float) -> None:
+        """Keep the engine's own predictions of the rows, and how far they are off the model's."""
+        self._factual, self.engine = factual, self.engine._replace(error=error)
 
     def take(self, rows: IntArray) -> WhatIf:
         """Return what-if predictions of the same model on some of the rows."""
         return BatchedWhatIf(
-            self.predictor, self.design, self.sample.take(rows), memory_mb=self._memory_mb
+            self.predictor,
+            self.design,
+            self.sample.take(rows),
+            memory_mb=self._memory_mb,
+            factual=self.factual[rows],
         )
 
     def cross(self, variables: Sequence[str], donors: pd.DataFrame) -> Iterator[Block]:

@@ -17,6 +17,7 @@ from pyinterp.engine.read_forest import read_forest
 from pyinterp.engine.trees import TreesWhatIf
 from pyinterp.engine.whatif import WhatIf
 from pyinterp.errors import DesignError, OptionError, PredictionError, check_choice
+from pyinterp.prediction_checks import spread
 from pyinterp.predictive import Predictor, learner_name
 from pyinterp.sample import FloatArray, Sample
 
@@ -32,10 +33,10 @@ LIBRARIES = {"sklearn", "xgboost", "lightgbm", "statsmodels", "pyinterp"}
 HARMLESS = {"fit", "get_params", "set_params", "_get_tags", "_more_tags", "_abc_impl"}
 SHUFFLED = 256
 
-# Relative to the largest prediction: rounding of sums in another order, or of single precision.
-DOUBLE, SINGLE = 1e-12, 1e-5
-# Rounding beyond this share of the largest prediction would hide a wrong reading.
-CLEAR = 1e-6
+# The largest deviation from the model's own predictions, in units of their spread: rounding of sums
+# in another order, in double or in single precision. What deviates more is predicted in batches.
+DOUBLE, SINGLE = 1e-10, 1e-5
+LEAST = 1e-300  # predictions that are all 0 have no spread
 
 
 def dispatch(
@@ -46,21 +47,24 @@ def dispatch(
     engine: EngineName = "auto",
     memory_mb: float = 256.0,
 ) -> WhatIf:
-    """Return what-if predictions by the wanted engine.
+    """Return what-if predictions by the wanted engine, after the model's own were checked.
 
     "auto" takes an exact engine if it can read the model and its predictions on the sample's rows
-    equal the model's own, else predicts copies of rows in batches, and says so in its `name`.
+    and on what-if rows equal the model's own, else predicts copies of rows in batches, and gives
+    the reason.
     """
     check_choice("engine", engine, ENGINES)
     batched = BatchedWhatIf(predictor, design, sample, memory_mb=memory_mb)
+    expected = batched.factual
     if engine == "batched":
         return batched
     reasons: dict[str, str] = {}
     for name, exact, tolerance in _readings(predictor, design, sample, memory_mb):
         if engine in ("auto", name):
-            reasons[name] = _differs(exact, tolerance)
-            if not reasons[name]:
-                return exact
+            try:
+                return _proven(exact, expected, tolerance)
+            except _UnsuitedError as error:
+                reasons[name] = str(error)
     if engine != "auto":
         reason = reasons.get(engine, f"it is not {_KINDS[engine]} that can be read")
         raise OptionError(
@@ -68,8 +72,12 @@ def dispatch(
             '`engine="auto"`.'
         )
     if reasons:
-        batched.name = f"batched ({next(iter(reasons.values()))})"
+        batched.engine = batched.engine._replace(reason=next(iter(reasons.values())))
     return batched
+
+
+class _UnsuitedError(Exception):
+    """An exact engine can't serve a model; the message says why."""
 
 
 def _readings(
@@ -105,48 +113,51 @@ def _as_given(inputs: FloatArray, _: IntArray) -> FloatArray:
     return np.ascontiguousarray(inputs)
 
 
-def _differs(exact: TreesWhatIf | LinearWhatIf, tolerance: float) -> str:
-    """Return why an engine can't be used, if so: its predictions are compared with the model's.
+def _proven(
+    exact: TreesWhatIf | LinearWhatIf, expected: FloatArray, tolerance: float
+) -> TreesWhatIf | LinearWhatIf:
+    """Return an exact engine after its predictions were compared with the model's own.
 
-    On the rows as they are, which the engine then keeps, and on what-if rows.
+    On the rows as they are, whose predictions by the engine it then keeps, so that all that is
+    compared comes from one source; and on what-if rows.
     """
-    what, rows = exact.name.partition(",")[0], exact.sample.variables
+    what = exact.engine.name.partition(",")[0]
     if _predicts_in_its_own_way(exact.predictor.estimator):
-        return "its `predict` is its own"  # what it does beyond these rows can't be seen
+        raise _UnsuitedError("its `predict` is its own")  # what it does elsewhere can't be seen
     try:
         whatif = _whatif_rows(exact)
-        both = pd.concat([rows, whatif], ignore_index=True)
-        expected = exact.predictor(exact.design.encode(both))
-    except (DesignError, PredictionError):
-        return "some what-if rows can't be predicted"
+        own = [expected, exact.predictor(exact.design.encode(whatif))]
+    except (DesignError, PredictionError) as error:
+        raise _UnsuitedError("some what-if rows can't be predicted") from error
     try:
-        found, rounding = exact.checked(whatif)
-    except (DesignError, ValueError, TypeError, IndexError, KeyError):
-        return f"the {what} engine can't tell the model's inputs from the design"
-    n = len(rows)
-    reason = _compared(found, expected, n, tolerance, rounding)
-    if reason:
-        return f"the {what} engine {reason}"
-    vars(exact)["factual"] = expected[:n]  # a cached property: predicted already
-    return ""
+        computed, rounding = exact.computed(whatif)
+    except (DesignError, ValueError, TypeError, IndexError, KeyError) as error:
+        raise _UnsuitedError(
+            f"the {what} engine can't tell the model's inputs from the design"
+        ) from error
+    unit = _unit(np.concatenate(own))
+    error = (
+        _largest(computed - np.concatenate(own), unit) if computed.shape == unit.shape else np.inf
+    )
+    if not error <= tolerance:
+        raise _UnsuitedError(f"the {what} engine does not reproduce its predictions")
+    if not (hidden := _largest(rounding, unit)) <= tolerance:
+        raise _UnsuitedError("rounding of its terms is not small beside its predictions' spread")
+    exact.keep(computed[: len(expected)], max(error, hidden))
+    return exact
 
 
-def _compared(
-    found: FloatArray,
-    expected: FloatArray,
-    n: int,
-    tolerance: float,
-    rounding: FloatArray | float,
-) -> str:
-    """Return what is wrong with predictions of `n` rows as they are, and of what-if rows."""
-    if found.shape == expected.shape:
-        if not np.max(rounding) <= CLEAR * np.abs(expected).max():
-            return "can't be checked, its terms are too large"
-        off = np.abs(found - expected) - rounding
-        allowed = [tolerance * max(float(np.abs(e).max()), 1e-300) for e in np.split(expected, [n])]
-        if off[:n].max() <= allowed[0] and off[n:].max() <= allowed[1]:
-            return ""
-    return "does not reproduce its predictions"
+def _unit(predictions: FloatArray) -> FloatArray:
+    """Return in what deviations from each prediction are counted: the spread of predictions.
+
+    For one far from the others, its distance from their median.
+    """
+    distance = np.abs(predictions - np.median(predictions, axis=0))
+    return np.maximum(distance, np.maximum(spread(predictions), LEAST))
+
+
+def _largest(deviation: FloatArray, unit: FloatArray) -> float:
+    return float((np.abs(deviation) / unit).max())
 
 
 def _whatif_rows(exact: TreesWhatIf | LinearWhatIf) -> pd.DataFrame:

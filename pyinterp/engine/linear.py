@@ -14,10 +14,11 @@ from scipy import special, stats
 from pyinterp.design import Design, IntArray, Matrix
 from pyinterp.engine.batched import BatchedWhatIf
 from pyinterp.engine.inputs import Inputs
-from pyinterp.engine.whatif import PAIRS, Block
+from pyinterp.engine.whatif import PAIRS, Block, Engine
 from pyinterp.formula import names_in
 from pyinterp.losses import LOSSES, Loss
-from pyinterp.predictive import Kind, Predictor, check_finite
+from pyinterp.prediction_checks import check_finite
+from pyinterp.predictive import Kind, Predictor
 from pyinterp.sample import FloatArray, Sample
 from pyinterp.samplers import Distinct
 
@@ -125,9 +126,10 @@ class LinearWhatIf(BatchedWhatIf):
         model: LinearModel,
         inputs: Inputs,
         memory_mb: float = 256.0,
+        factual: FloatArray | None = None,
     ) -> None:
-        super().__init__(predictor, design, sample, memory_mb=memory_mb)
-        self.name = "linear, exact"
+        super().__init__(predictor, design, sample, memory_mb=memory_mb, factual=factual)
+        self.engine = Engine("linear, exact")
         self._model, self._inputs = model, inputs
         self._bytes = min(BLOCK_BYTES, int(memory_mb * 2**20))
 
@@ -136,7 +138,7 @@ class LinearWhatIf(BatchedWhatIf):
         sample = self.sample.take(rows)
         return LinearWhatIf(
             self.predictor, self.design, sample, model=self._model, inputs=self._inputs.on(sample),
-            memory_mb=self._memory_mb,
+            memory_mb=self._memory_mb, factual=self.factual[rows],
         )  # fmt: skip
 
     def most_pairs(self, variables: Sequence[str], donors: Distinct, loss: Loss) -> float:
@@ -151,7 +153,7 @@ class LinearWhatIf(BatchedWhatIf):
         fast = self._inputs.columnwise and self._inputs.replaced(variables, own) is not None
         return PAIRS if fast else super().most_draws(variables)
 
-    def checked(self, whatif: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+    def computed(self, whatif: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
         """Return the engine's predictions of its rows, then of others, and their rounding."""
         rows, model = np.concatenate([self._inputs.rows, self._inputs.of(whatif)]), self._model
         with np.errstate(all="ignore"):  # what overflows is refused
@@ -205,7 +207,7 @@ class LinearWhatIf(BatchedWhatIf):
     def _predictions(self, linear: FloatArray) -> FloatArray:
         with np.errstate(all="ignore"):  # said in a sentence
             predictions = self._model.inverse(linear)
-        check_finite(predictions, self.predictor.estimator)
+        check_finite(predictions, self.predictor.name)
         return predictions
 
     def _sums_squares(self, loss: Loss) -> bool:
@@ -227,15 +229,16 @@ class LinearWhatIf(BatchedWhatIf):
         )
 
     def _rounding(self, rows: FloatArray, linear: FloatArray) -> FloatArray:
-        """Return how far rounding may move each prediction, by whoever adds up terms.
+        """Return how far rounding moves each prediction when kept and replaced terms are added.
 
-        Sums of p terms, in any two orders, differ by at most p times the rounding unit times the
-        sum of the terms' sizes [1]_, which may be far larger than the prediction.
+        Sums of p terms in two orders differ, with high probability, by the root of p times the
+        rounding unit times the sum of the terms' sizes [1]_, which may be far larger than the
+        prediction.
 
         References
         ----------
-        .. [1] Higham, N. J. (2002). Accuracy and Stability of Numerical Algorithms, 2nd edition,
-           section 3.1.
+        .. [1] Higham, N. J. and Mary, T. (2019). A new approach to probabilistic rounding error
+           analysis. SIAM Journal on Scientific Computing 41, A2815-A2835.
         """
         model = self._model
         predictions = model.inverse(linear)
@@ -243,7 +246,7 @@ class LinearWhatIf(BatchedWhatIf):
         if self.predictor.kind == "label":
             return moved  # a class moves by all or nothing
         size = np.abs(model.intercept) + np.abs(rows) @ np.abs(model.coefficients)
-        off = (rows.shape[1] + 1) * np.finfo(np.float64).eps * size
+        off = np.sqrt(rows.shape[1] + 1) * np.finfo(np.float64).eps * size
         for one in np.eye(linear.shape[1]):
             for way in (one, -one):
                 moved += np.abs(model.inverse(linear + off * way) - predictions)

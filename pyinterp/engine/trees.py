@@ -24,9 +24,10 @@ from pyinterp.engine.walks import (
     left_bits,
     squared_pairs,
 )
-from pyinterp.engine.whatif import PAIRS, Block
+from pyinterp.engine.whatif import PAIRS, Block, Engine
 from pyinterp.losses import LOSSES, Loss
-from pyinterp.predictive import Predictor, check_finite
+from pyinterp.prediction_checks import check_finite
+from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray, Sample
 from pyinterp.samplers import Distinct
 
@@ -68,9 +69,10 @@ class TreesWhatIf(BatchedWhatIf):
         forest: Forest,
         inputs: Inputs,
         memory_mb: float = 256.0,
+        factual: FloatArray | None = None,
     ) -> None:
-        super().__init__(predictor, design, sample, memory_mb=memory_mb)
-        self.name = "trees, exact"
+        super().__init__(predictor, design, sample, memory_mb=memory_mb, factual=factual)
+        self.engine = Engine("trees, exact")
         self._forest, self._inputs = forest, inputs
         self._bytes = min(BLOCK_BYTES, int(memory_mb * 2**20))
 
@@ -80,6 +82,7 @@ class TreesWhatIf(BatchedWhatIf):
         return TreesWhatIf(
             self.predictor, self.design, sample, forest=self._forest,
             inputs=self._inputs.on(sample), memory_mb=self._memory_mb,
+            factual=self.factual[rows],
         )  # fmt: skip
 
     def most_pairs(self, variables: Sequence[str], donors: Distinct, loss: Loss) -> float:
@@ -99,10 +102,10 @@ class TreesWhatIf(BatchedWhatIf):
         walked = replaced is not None and self._numbers(*replaced)
         return PAIRS if walked else super().most_draws(variables)
 
-    def checked(self, whatif: pd.DataFrame) -> tuple[FloatArray, float]:
+    def computed(self, whatif: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
         """Return the engine's predictions of its rows, then of others, and their rounding.
 
-        None beyond the tolerance: few leaves add up to a prediction.
+        Leaf values are added up without any: whole numbers of a small unit.
         """
         outputs = self._trees.leaves.shape[1]
         out = np.empty((outputs, 1, len(self._rows)))
@@ -111,7 +114,8 @@ class TreesWhatIf(BatchedWhatIf):
         sums = np.zeros((outputs, len(rows)), np.int64)
         add_up(self._trees, rows, sums)
         own, others = out[:, 0].T[self._place], np.asarray(sums.T * self._trees.unit)
-        return self._forest.finish(np.concatenate([own, others])), 0.0
+        predictions = self._forest.finish(np.concatenate([own, others]))
+        return predictions, np.zeros_like(predictions)
 
     def distinct(self, variables: Sequence[str]) -> Distinct:
         """Return donors; numbers between the same two thresholds predict alike and are one."""
@@ -153,7 +157,7 @@ class TreesWhatIf(BatchedWhatIf):
                 if not (np.diff(increasing) > 0).all():
                     sums = sums[:, np.argsort(increasing)]
             predictions = self._forest.finish(sums.transpose(2, 1, 0))
-            check_finite(predictions, self.predictor.estimator)
+            check_finite(predictions, self.predictor.name)
             yield Block(self._order[start : start + step], predictions)
 
     def paired(
@@ -182,7 +186,7 @@ class TreesWhatIf(BatchedWhatIf):
             add_up_pairs(self._trees, self._splits, kept, driven, values, block)
             sums[some[:, None], increasing] = block
         predictions = self._forest.finish(sums)
-        check_finite(predictions, self.predictor.estimator)
+        check_finite(predictions, self.predictor.name)
         return predictions
 
     def summed_losses(

@@ -15,13 +15,41 @@ from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray, Sample
 from pyinterp.samplers import Distinct, distinct
 
-__all__ = ["PAIRS", "PREDICTIONS", "Block", "WhatIf"]
+__all__ = ["PAIRS", "PREDICTIONS", "Block", "Engine", "WhatIf"]
 
 # Predictions of copies of rows that are worth making per feature and model.
 PREDICTIONS = 250_000
 # Pairs of a row and a donor that are worth an exact mean where a pair costs little more than its
 # loss.
 PAIRS = 1e8
+
+
+class Engine(NamedTuple):
+    """What computed predictions.
+
+    Attributes
+    ----------
+    name : str
+        What tables call it.
+    error : float
+        Its largest deviation from the model's own predictions, in units of their spread over rows;
+        0 where these are the model's own.
+    reason : str
+        Why an exact engine could not serve, if one might have.
+    """
+
+    name: str
+    error: float = 0.0
+    reason: str = ""
+
+    @classmethod
+    def of_all(cls, engines: Sequence[Engine]) -> Engine:
+        """Return what is to be said of several models."""
+        return cls(
+            name="; ".join(dict.fromkeys(e.name for e in engines)),
+            error=max(e.error for e in engines),
+            reason="; ".join(dict.fromkeys(e.reason for e in engines if e.reason)),
+        )
 
 
 class Block(NamedTuple):
@@ -49,11 +77,11 @@ class WhatIf(ABC):
         How its variables are encoded.
     sample : Sample
         The evaluation rows, n of them.
-    name : str
-        What tables call the engine.
+    engine : Engine
+        What computes the predictions.
     """
 
-    name: str
+    engine: Engine
     predictor: Predictor
     design: Design
     sample: Sample

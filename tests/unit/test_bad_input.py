@@ -183,9 +183,13 @@ BAD_MODEL_INPUT: list[tuple[Callable[[Any, pd.DataFrame], Any], type[PyinterpErr
     (
         lambda m, d: pi.FittedModel(m, d[["x"]], d.y),
         DataError,
-        "fitted on 2 columns, but `X` has 1",
+        r"fitted on \(x, z\), and no others\. It has x \(missing: z\)",
     ),
-    (lambda m, d: pi.FittedModel(m, d[["x", "z"]][:2]), DataError, "At least 5 complete rows"),
+    (
+        lambda m, d: pi.FittedModel(m, d[["x", "z"]].assign(x=np.nan)),
+        DataError,
+        "All 60 rows have a missing value",
+    ),
     (
         lambda m, d: pi.FittedModel(m, d[["x", "z"]][:0]),
         DataError,

@@ -157,7 +157,7 @@ def test_trees_exact_equals_batched() -> None:
     X = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
     forest = RandomForestRegressor(10, random_state=1).fit(X, X["a"] * X["b"] + X["c"])
     exact, batched = (pi.FittedModel(forest, X, engine=e).firm() for e in ("trees", "batched"))
-    assert exact.context.engine == "trees, exact"
+    assert exact.engine.name == "trees, exact"
     for name in ("params", "bse", "corrected"):
         np.testing.assert_allclose(getattr(exact, name), getattr(batched, name), rtol=1e-9)
 

@@ -107,7 +107,7 @@ SKLEARN: dict[str, tuple[Any, str]] = {
 CLASSIFIERS = ["LogisticRegression", "LogisticRegression, 3", "SGDClassifier, 3"]
 STATSMODELS: dict[str, tuple[Any, str]] = {
     "OLS": (pi.statsmodels_learner(sm.OLS), "number"),
-    "WLS": (pi.statsmodels_learner(sm.WLS, weights=np.linspace(1, 2, N)), "number"),
+    "WLS": (pi.statsmodels_learner(sm.WLS), "number"),
     "RLM": (pi.statsmodels_learner(sm.RLM), "number"),
     "QuantReg": (pi.statsmodels_learner(sm.QuantReg, fit={"q": 0.7}), "number"),
     "GLM": (pi.statsmodels_learner(sm.GLM, family=GAUSSIAN), "number"),
@@ -174,8 +174,8 @@ def same_importance(make: Callable[[str], pi.FittedModel], loss: str) -> None:
     """Exact PFI equals that of all pairs predicted in batches, in all its parts."""
     exact = make("auto").pfi(loss=loss)
     slow = make("batched").pfi(loss=loss, permutations="all")
-    assert exact.context.engine == "linear, exact"
-    assert slow.context.engine == "batched"
+    assert exact.engine.name == "linear, exact"
+    assert slow.engine.name == "batched"
     (one,), (other,) = exact.evidence.estimates, slow.evidence.estimates
     assert (exact.mcse == 0).all()
     pairs = [(exact.params, slow.params), (exact.bse, slow.bse)]
@@ -191,7 +191,7 @@ EVERY = [*SKLEARN, *STATSMODELS, *(f"results of {name}" for name in STATSMODELS)
 def test_every_family_is_read_and_equals_the_model(name: str) -> None:
     model, rows, y = fit(name)
     whatif = whatif_of(pi.FittedModel(model, rows, y))
-    assert whatif.name == "linear, exact"
+    assert whatif.engine.name == "linear, exact"
     compare_each(whatif)
     # Beyond the data, out of order, and again.
     compare(whatif, ["x1"], pd.DataFrame({"x1": [1.5, -9.0, 0.5, 9.0, 0.5]}))
@@ -259,7 +259,7 @@ class TestSquaredLoss:
         assert repeated == (len(np.unique(rows[:, 0])) < len(rows))
         model = Ridge().fit(X, Y["number"])
         result = pi.FittedModel(model, rows, y).pfi()
-        assert result.context.engine == "linear, exact"
+        assert result.engine.name == "linear, exact"
         n = len(y)
         for j in range(4):
             losses = self.naive(model, rows, y, j)
@@ -289,11 +289,11 @@ class TestSquaredLoss:
 
     def test_a_large_mean_of_a_feature_costs_no_digits(self) -> None:
         y = Y["number"]
-        moved = X + np.array([1e5, 0, 0, 0])
+        moved = X + np.array([1e4, 0, 0, 0])
         far = LinearRegression().fit(moved, y)
         found = pi.FittedModel(far, moved, y, engine="linear").pfi().params
         expected = 2 * far.coef_**2 * moved.var(axis=0, ddof=1)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)  # 1e5 x rounding unit
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)  # 1e4 x rounding unit
 
     def test_a_group_moves_jointly(self) -> None:
         model, rows, y = fit("LinearRegression")
@@ -306,7 +306,7 @@ class TestSquaredLoss:
         for name in ("LinearRegression", "OLS", "PoissonRegressor", "Logit"):
             model, _, y = fit(name)
             result = pi.FittedModel(model.fit(X, y), X, y).pfi()
-            assert result.context.engine == "linear, exact"
+            assert result.engine.name == "linear, exact"
             assert result.params["x4"] == 0
             assert result.bse["x4"] == 0
 
@@ -353,7 +353,7 @@ class TestFormulas:
     @pytest.mark.parametrize("name", FORMULAS)
     def test_results_of_a_formula_are_read(self, name: str) -> None:
         whatif = whatif_of(of_formula(name))
-        assert whatif.name == "linear, exact"
+        assert whatif.engine.name == "linear, exact"
         for loss in LOSSES[whatif.predictor.kind]:
             same_importance(lambda engine: of_formula(name, engine=engine), loss)
 
@@ -383,13 +383,13 @@ class TestFormulas:
     def test_a_variable_that_drives_several_columns(self, learner: Any) -> None:
         formula = "number ~ a + I(a**2) + bs(b, df=4) + C(k)"
         fitted = pi.Learner.from_formula(formula, DATA, learner).fit_model(seed=1)
-        assert whatif_of(fitted).name == "linear, exact"
+        assert whatif_of(fitted).engine.name == "linear, exact"
         compare_each(whatif_of(fitted))
 
     @pytest.mark.parametrize("learner", [LogisticRegression(), pi.statsmodels_learner(sm.MNLogit)])
     def test_classifiers_of_a_formula(self, learner: Any) -> None:
         fitted = pi.Learner.from_formula("three ~ a + I(a**2) + b", DATA, learner).fit_model(seed=1)
-        assert whatif_of(fitted).name == "linear, exact"
+        assert whatif_of(fitted).engine.name == "linear, exact"
         compare_each(whatif_of(fitted))
 
     def test_interactions_are_predicted_in_batches_and_other_variables_are_not(self) -> None:
@@ -403,7 +403,7 @@ class TestFormulas:
             asked.append(len(matrix))
             return predict(matrix)
 
-        recorded.estimator = predict.estimator
+        recorded.estimator, recorded.name = predict.estimator, predict.name
         whatif.predictor = recorded
         for variable, copies in (("a", N * N), ("b", N * N), ("s", N * N), ("k", 0)):
             asked.clear()
@@ -421,7 +421,7 @@ class TestFormulas:
             copied.append(len(matrix))
             return predict(matrix)
 
-        recorded.estimator = predict.estimator
+        recorded.estimator, recorded.name = predict.estimator, predict.name
         whatif.predictor = recorded
         donors, index = whatif.sample.variables, np.arange(N).reshape(10, 7)
         for variable, draws in (("k", 1e8), ("a", 250_000)):
@@ -436,7 +436,7 @@ class TestFormulas:
             learner.fit(pi.Bootstrap(4), seed=1, engine=e).pfi(permutations="all")
             for e in ("auto", "batched")
         )
-        assert exact.context.engine == "linear, exact"
+        assert exact.engine.name == "linear, exact"
         np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
         np.testing.assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
 
@@ -458,7 +458,7 @@ class TestPipelines:
         rows, y = X[:, :3], Y[response]
         pipeline.fit(rows, y)
         whatif = whatif_of(pi.FittedModel(pipeline, rows, y))
-        assert whatif.name == "linear, exact"
+        assert whatif.engine.name == "linear, exact"
         compare_each(whatif)
         for loss in LOSSES[whatif.predictor.kind]:
             same_importance(lambda engine: pi.FittedModel(pipeline, rows, y, engine=engine), loss)
@@ -472,7 +472,7 @@ class TestPipelines:
         frame, y = DATA[["a", "b", "g"]], DATA[response]
         pipeline = make_pipeline(encoder, LogisticRegression()).fit(frame, y)
         whatif = whatif_of(pi.FittedModel(pipeline, frame, y))
-        assert whatif.name == "linear, exact"
+        assert whatif.engine.name == "linear, exact"
         compare_each(whatif)
         for loss in LOSSES["probability"]:
             same_importance(lambda engine: pi.FittedModel(pipeline, frame, y, engine=engine), loss)
@@ -503,7 +503,7 @@ class TestModelsThatAreNotLinear:
         np.testing.assert_allclose(
             fitted.pfi(permutations="all").params, slow.params, rtol=0, atol=IMPORTANCES
         )
-        return str(whatif_of(fitted).name)
+        return str(whatif_of(fitted).engine.name)
 
     @staticmethod
     def far(name: str, by: float) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -513,17 +513,17 @@ class TestModelsThatAreNotLinear:
         model.intercept_ = model.intercept_ - model.coef_ @ (moved - rows)[0]
         return model, moved, y
 
-    @pytest.mark.parametrize("by", [1e3, 1e5, 1e6])
-    @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS])
+    @pytest.mark.parametrize("by", [1e2, 1e3, 1e4])
+    @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS[:2]])
     def test_terms_far_larger_than_predictions_are_read(self, name: str, by: float) -> None:
         # Their sums differ in their last digits with the order of addition, so with the processor.
         fitted = pi.FittedModel(*self.far(name, by))
-        assert whatif_of(fitted).name == "linear, exact"
+        assert whatif_of(fitted).engine.name == "linear, exact"
 
     @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS])
-    def test_terms_whose_rounding_would_hide_a_wrong_reading_are_not(self, name: str) -> None:
-        fitted = pi.FittedModel(*self.far(name, 1e12))
-        assert "its terms are too large" in whatif_of(fitted).name
+    def test_terms_whose_rounding_is_not_small_beside_the_spread_are_not(self, name: str) -> None:
+        fitted = pi.FittedModel(*self.far(name, 1e9))
+        assert "rounding of its terms" in whatif_of(fitted).engine.reason
 
     def test_one_row_of_large_terms_does_not_hide_that_the_others_are_wrong(self) -> None:
         model = SGDClassifier(loss="modified_huber", random_state=0).fit(X[:, :3], Y["two"])
@@ -531,15 +531,15 @@ class TestModelsThatAreNotLinear:
         for large in (1e10, 1e13, 1e17):
             rows = X[:, :3].copy()
             rows[0, 1:] = large
-            assert "batched" in whatif_of(pi.FittedModel(model, rows, Y["two"])).name
+            assert "batched" in whatif_of(pi.FittedModel(model, rows, Y["two"])).engine.name
 
-    def test_allowing_for_rounding_does_not_overflow(self) -> None:
+    def test_large_terms_do_not_overflow(self) -> None:
         rows, count = np.full((N, 2), 1e9), Y["count"]
         model = PoissonRegressor().fit(X[:, :2], count)
         model.coef_, model.intercept_ = np.array([1.0, -1.0]), 709.7827128
-        assert "its terms are too large" in whatif_of(pi.FittedModel(model, rows, count)).name
+        assert "batched" in whatif_of(pi.FittedModel(model, rows, count)).engine.name
 
-    @pytest.mark.parametrize(("by", "wrong"), [(1e3, 1e-9), (1e5, 1e-7), (1e6, 1e-6)])
+    @pytest.mark.parametrize(("by", "wrong"), [(1e1, 1e-8), (1e3, 1e-8), (1e5, 1e-7)])
     @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS])
     def test_a_difference_beyond_rounding_is_seen(
         self, name: str, by: float, wrong: float, monkeypatch: pytest.MonkeyPatch
@@ -551,7 +551,7 @@ class TestModelsThatAreNotLinear:
             return replace(model, intercept=model.intercept + wrong * first)
 
         monkeypatch.setattr(import_module("pyinterp.engine.dispatch"), "read_linear", read)
-        assert "does not reproduce" in whatif_of(pi.FittedModel(*self.far(name, by))).name
+        assert "does not reproduce" in whatif_of(pi.FittedModel(*self.far(name, by))).engine.reason
 
     def test_altered_predictions(self) -> None:
         model = Shifted().fit(X, Y["number"])
@@ -572,9 +572,7 @@ class TestModelsThatAreNotLinear:
 
     def test_other_links_of_a_classifier(self) -> None:
         model = SGDClassifier(loss="modified_huber", random_state=0).fit(X, Y["two"])
-        assert self.right_numbers(model, X, Y["two"]) == (
-            "batched (the linear engine does not reproduce its predictions)"
-        )
+        assert self.right_numbers(model, X, Y["two"]) == "batched"
         lines = str(pi.FittedModel(model, X, Y["two"]).pfi().summary()).splitlines()
         assert any(line.rstrip().endswith("  batched") for line in lines)
         note = "Engine: batched (the linear engine does not reproduce its predictions)."
@@ -585,22 +583,22 @@ class TestModelsThatAreNotLinear:
         assert self.right_numbers(model, X, Y["count"]) == "batched"
 
     @pytest.mark.parametrize("offset", [{"offset": X[:, 0] / 9}, {"exposure": np.exp(X[:, 0] / 9)}])
-    def test_offset_and_exposure_of_the_fit_are_not_those_of_other_rows(
-        self, offset: dict[str, np.ndarray]
+    @pytest.mark.parametrize("model", [sm.GLM, sm.Poisson])
+    def test_models_with_offset_or_exposure_are_refused(
+        self, model: type[Any], offset: dict[str, np.ndarray]
     ) -> None:
-        # statsmodels predicts given rows without the offset of the fit.
-        results = sm.GLM(Y["count"], X, family=POISSON, **offset).fit()
-        plain = np.exp(X @ results.params)
-        assert np.abs(results.predict() - plain).max() > 0.01
-        fitted = pi.FittedModel(results, X, Y["count"])
-        assert self.right_numbers(results, X, Y["count"]) == "linear, exact"
-        np.testing.assert_allclose(whatif_of(fitted).factual, plain, rtol=PREDICTIONS)
+        # statsmodels predicts given rows without the offset of the fit: far from its own fit.
+        options = {"family": POISSON} if model is sm.GLM else {}
+        results = model(Y["count"], X, **options, **offset).fit()
+        assert np.abs(results.predict() - results.predict(X)).max() > 0.01
+        with pytest.raises(OptionError, match=f"with an {next(iter(offset))}, which its `predict`"):
+            pi.FittedModel(results, X, Y["count"])
 
     def test_a_function_with_an_offset_is_predicted_in_batches(self) -> None:
         results = sm.GLM(Y["count"], X[:, 1:], family=POISSON, offset=X[:, 0]).fit()
 
-        def predict(rows: pd.DataFrame) -> np.ndarray:
-            return results.predict(rows.iloc[:, 1:].to_numpy(), offset=rows.iloc[:, 0].to_numpy())
+        def predict(rows: np.ndarray) -> np.ndarray:
+            return results.predict(rows[:, 1:], offset=rows[:, 0])
 
         assert self.right_numbers(predict, X, Y["count"]) == "batched"
 
@@ -625,7 +623,7 @@ class TestChoice:
     def test_the_linear_engine_can_be_asked_for(self) -> None:
         model, rows, y = fit("LinearRegression")
         assert "linear, exact" in str(pi.FittedModel(model, rows, y).pfi().summary())
-        assert pi.FittedModel(model, rows, y, engine="linear").pfi().context.engine == (
+        assert pi.FittedModel(model, rows, y, engine="linear").pfi().engine.name == (
             "linear, exact"
         )
 
@@ -647,5 +645,5 @@ class TestChoice:
     def test_sparse_coefficients_are_predicted_in_batches(self) -> None:
         model = LogisticRegression().fit(X[:, :3], Y["two"]).sparsify()
         whatif = whatif_of(pi.FittedModel(model, X[:, :3], Y["two"]))
-        assert whatif.name == "batched"
+        assert whatif.engine.name == "batched"
         compare_each(whatif)

@@ -96,7 +96,7 @@ def test_statsmodels_results_are_predictors() -> None:
             r"shape \(40, 3\); it returned shape \(40, 2\)",
         ),
         (lambda rows: rows[:, 0] / np.zeros(40), None, "must be finite; <lambda> returned 40"),
-        (lambda _: np.full(40, "a"), None, "<lambda> can't predict 40 rows: ValueError"),
+        (lambda _: np.full(40, "a"), None, "must be real numbers; <lambda> returned"),
         (lambda rows: rows.nonsense, None, "<lambda> can't predict 40 rows: AttributeError"),
     ],
 )

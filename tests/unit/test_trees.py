@@ -114,7 +114,7 @@ class Refusal:
     """In place of a predictor: whoever predicts copies of rows fails."""
 
     def __init__(self, predictor) -> None:
-        self.estimator = predictor.estimator
+        self.estimator, self.name = predictor.estimator, predictor.name
 
     def __call__(self, matrix) -> np.ndarray:
         raise AssertionError("rows were copied")
@@ -135,7 +135,7 @@ def is_walked(whatif, name: str) -> bool:
 
 def check(model, X, y, tolerance: float, categorical: str = "") -> None:
     whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
-    assert whatif.name == "trees, exact"
+    assert whatif.engine.name == "trees, exact"
     donors = whatif.sample.variables
     for name in donors.columns:
         compare(whatif, [name], donors[:25], tolerance)
@@ -194,7 +194,7 @@ def test_missing_donors_and_rows_go_where_the_model_sends_them(name: str) -> Non
     names = [f"x{j + 1}" for j in range(4)]
     sample = replace(case.sample, variables=pd.DataFrame(X, columns=names))
     whatif = dispatch(Predictor.of(model), case.design, sample)
-    assert whatif.name == "trees, exact"
+    assert whatif.engine.name == "trees, exact"
     tolerance = SINGLE if name == "xgb" else DOUBLE
     for name_ in names:
         compare(whatif, [name_], sample.variables[:25], tolerance)
@@ -238,7 +238,7 @@ class TestDesigns:
 
     def test_a_variable_that_drives_several_columns(self) -> None:
         whatif = self.whatif("y ~ a + I(a**2) + np.sin(a) + b + C(k)", RandomForestRegressor(8))
-        assert whatif.name == "trees, exact"
+        assert whatif.engine.name == "trees, exact"
         for name in ("a", "b", "k"):
             compare(whatif, [name], whatif.sample.variables, DOUBLE)
 
@@ -339,7 +339,7 @@ class TestDesigns:
     def test_a_pipeline_of_columnwise_steps_is_walked(self) -> None:
         learner = make_pipeline(StandardScaler(), RandomForestRegressor(8))
         whatif = self.whatif("y ~ a + b + k", learner)
-        assert whatif.name == "trees, exact"
+        assert whatif.engine.name == "trees, exact"
         compare(whatif, ["a"], whatif.sample.variables, DOUBLE)
 
 
@@ -428,7 +428,7 @@ def test_a_model_that_predicts_in_its_own_way_is_predicted_in_batches() -> None:
     X, y = make_data()
     model = Shifted(5, random_state=0).fit(X, y)
     result = pi.FittedModel(model, X, y).pfi()
-    assert result.context.engine == "batched (its `predict` is its own)"
+    assert result.engine == ("batched", 0.0, "its `predict` is its own")
     with pytest.raises(OptionError, match="can't serve Shifted: its `predict` is its own"):
         pi.FittedModel(model, X, y, engine="trees").pfi()
 
@@ -446,7 +446,7 @@ def test_a_model_that_the_trees_do_not_reproduce_is_predicted_in_batches(
     shifted.__module__ = own.__module__
     monkeypatch.setattr(RandomForestRegressor, "predict", shifted)
     result = pi.FittedModel(model, X, y).pfi()
-    assert "batched (the trees engine does not reproduce" in result.context.engine
+    assert "the trees engine does not reproduce" in result.engine.reason
 
 
 @pytest.mark.parametrize("learner", [RandomForestRegressor(10), LinearRegression()])
@@ -473,7 +473,7 @@ def test_levels_that_the_model_does_not_know_do_not_matter_until_asked_for() -> 
             [("g", OneHotEncoder(handle_unknown=unknown), ["g"])], remainder="passthrough"
         )
         model = make_pipeline(encoder, RandomForestRegressor(5, random_state=0)).fit(X, y)
-        assert pi.FittedModel(model, X, y).pfi().context.engine == "trees, exact"
+        assert pi.FittedModel(model, X, y).pfi().engine.name == "trees, exact"
 
 
 @pytest.mark.parametrize(
@@ -488,8 +488,8 @@ def test_frames_and_arrays_have_the_same_numbers(learner, sampler) -> None:
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         array = pi.FittedModel(clone(learner).fit(X, y), X, y, seed=1).pfi(sampler=sampler)
     given = pi.FittedModel(model, frame, y, seed=1).pfi(sampler=sampler)
-    assert given.context.engine == array.context.engine
-    assert "exact" in given.context.engine
+    assert given.engine == array.engine
+    assert "exact" in given.engine.name
     pd.testing.assert_frame_equal(given.conf_int(), array.conf_int(), rtol=1e-10)
 
 
@@ -572,7 +572,7 @@ class TestWhatTheRowsDoNotShow:
         trained[::3, 0] = missing
         model = XGBRegressor(n_estimators=10, missing=missing, n_jobs=1).fit(trained, y)
         whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
-        assert whatif.name == "trees, exact"
+        assert whatif.engine.name == "trees, exact"
         compare(whatif, ["x1"], pd.DataFrame({"x1": [missing, 20.0]}), SINGLE)
 
     def test_what_lightgbm_takes_for_missing(self) -> None:
@@ -597,7 +597,7 @@ class TestWhatTheRowsDoNotShow:
         rows = data[kept].assign(g=lambda d: d["g"].cat.remove_unused_categories())
         rows, y = rows.reset_index(drop=True), y[kept].reset_index(drop=True)
         fitted = pi.FittedModel(model, rows, y)
-        assert fitted.pfi().context.engine == "trees, exact"
+        assert fitted.pfi().engine.name == "trees, exact"
         exact, slow = self.both(model, rows, y)
         np.testing.assert_allclose(exact, slow, rtol=1e-10)
 
@@ -618,7 +618,7 @@ class TestWhatTheRowsDoNotShow:
         X, y = make_data()
         model = Clipped([("scale", StandardScaler()), ("lm", LinearRegression())]).fit(X, y)
         result = pi.FittedModel(model, X, y).pfi()
-        assert result.context.engine == "batched (its `predict` is its own)"
+        assert result.engine == ("batched", 0.0, "its `predict` is its own")
 
     def test_a_private_method_of_its_own(self) -> None:
         class Own(LinearRegression):
@@ -627,7 +627,7 @@ class TestWhatTheRowsDoNotShow:
 
         X, y = make_data()
         result = pi.FittedModel(Own().fit(X, y), X, y).pfi()
-        assert result.context.engine == "batched (its `predict` is its own)"
+        assert result.engine == ("batched", 0.0, "its `predict` is its own")
 
     def test_saturated_classifiers_do_not_show_their_link(self) -> None:
         from sklearn.linear_model import SGDClassifier

@@ -259,7 +259,7 @@ def neighbors(threshold: float) -> np.ndarray:
 
 def engine_of(case: Situation) -> WhatIf:
     whatif = dispatch(Predictor.of(case.model), ArrayDesign(NAMES), case.sample)
-    assert whatif.name == "trees, exact"
+    assert whatif.engine.name == "trees, exact"
     return whatif
 
 
@@ -440,7 +440,7 @@ def naive(case: Situation, columns: Sequence[int], loss: str) -> tuple[float, fl
 
 def same_importances(case: Situation, loss: str, features: Mapping[str, list[str]]) -> None:
     result = case.fitted(features).pfi(list(features), loss=loss, permutations="all")
-    assert result.context.engine == "trees, exact"
+    assert result.engine.name == "trees, exact"
     assert (result.mcse == 0).all()
     for name, variables in features.items():
         pfi, bse, scale = naive(case, [NAMES.index(v) for v in variables], loss)
@@ -532,7 +532,7 @@ def test_probabilities_are_never_negative() -> None:
     for seed in range(4):
         case = certain_in_part(seed)
         whatif = dispatch(Predictor.of(case.model), ArrayDesign(NAMES), case.sample)
-        assert whatif.name == "trees, exact"
+        assert whatif.engine.name == "trees, exact"
         for _, predictions in whatif.cross(["x1"], case.sample.variables):
             assert predictions.min() >= 0
 

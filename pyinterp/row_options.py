@@ -1,0 +1,107 @@
+"""Options with one value per row, which resampled rows would leave behind: they are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import PredefinedSplit
+
+from pyinterp.errors import OptionError
+
+__all__ = ["check_offset", "check_row_options", "is_per_row"]
+
+# Options of statsmodels, scikit-learn, XGBoost and LightGBM that hold one value per row.
+PER_ROW = {
+    "base_margin",
+    "dep_data",
+    "endog",
+    "entry",
+    "exog",
+    "exog_infl",
+    "exog_precision",
+    "exog_re",
+    "exog_smooth",
+    "exog_vc",
+    "exposure",
+    "freq_weights",
+    "groups",
+    "init_score",
+    "offset",
+    "sample_weight",
+    "sigma",
+    "status",
+    "strata",
+    "subset",
+    "time",
+    "var_weights",
+    "weights",
+}
+# Values of these are candidates or belong to columns, however many there are.
+OTHERS = {"param_grid", "param_distributions", "search_spaces", "start_params"}
+
+
+def check_row_options(options: Mapping[str, Any], who: str, lengths: Collection[int] = ()) -> None:
+    """Raise `OptionError` if some option has one value per row.
+
+    Parameters
+    ----------
+    options : mapping
+        Parameters of an estimator, or options of a model; mappings inside are looked into.
+    who : str
+        Name of the estimator in messages.
+    lengths : collection of int
+        Numbers of rows: an array of this length is taken to have one value per row, whatever the
+        option is called.
+    """
+    for name, value in _all(options):
+        if is_per_row(name, value, lengths):
+            raise OptionError(
+                f"`{name}` of {who} has one value per row, which would not follow the rows into "
+                "resamples: refits would pair it with other rows. Leave it out; weights, offsets "
+                "and groups of rows are not supported yet."
+            )
+
+
+def is_per_row(name: str, value: Any, lengths: Collection[int] = ()) -> bool:
+    """Whether an option has one value per row, by its name or by its length."""
+    if name == "cv":  # lists of splits and folds are positions of rows
+        return isinstance(value, list | tuple | PredefinedSplit)
+    array = isinstance(value, np.ndarray | pd.Series | pd.DataFrame | pd.Index)
+    if name in PER_ROW and (array or isinstance(value, list | tuple)):
+        return np.size(value) > 1
+    return array and any(size in lengths for size in np.shape(value))
+
+
+def check_offset(results: Any) -> None:
+    """Raise `OptionError` if statsmodels results were fitted with an offset or exposure.
+
+    Their ``predict`` takes an offset of 0 for new rows.
+    """
+    model = results.model
+    for name in ("offset", "exposure"):
+        # Without them statsmodels keeps None, or zeros.
+        if np.any(getattr(model, f"_{name}_name", None) or _numbers(getattr(model, name, None))):
+            raise OptionError(
+                f"The model was fitted with an {name}, which its `predict` leaves out for new "
+                f"rows, so that every prediction would be wrong. Pass a function that predicts "
+                f"with it, such as `lambda X: results.predict(X, {name}=X['{name}'])`."
+            )
+
+
+def _numbers(values: Any) -> Any:
+    return False if values is None else np.asarray(values, dtype=np.float64) != 0
+
+
+def _all(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield options by their last name, those of mappings inside too."""
+    for name, value in options.items():
+        last = str(name).split("__")[-1]
+        if last in OTHERS:
+            continue
+        if isinstance(value, Mapping):
+            yield from _all(value)
+        else:
+            yield last, value
