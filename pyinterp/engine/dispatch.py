@@ -135,29 +135,26 @@ def _proven(
         raise _UnsuitedError(
             f"the {what} engine can't tell the model's inputs from the design"
         ) from error
-    unit = _unit(np.concatenate(own))
-    error = (
-        _largest(computed - np.concatenate(own), unit) if computed.shape == unit.shape else np.inf
-    )
+    model = np.concatenate(own)
+    if computed.shape != model.shape:
+        raise _UnsuitedError(f"the {what} engine does not reproduce its predictions")
+    hidden, error = _largest(rounding, model), _largest(computed - model, model)
+    if not hidden <= tolerance:
+        raise _UnsuitedError("rounding of its terms is not small beside its predictions' spread")
     if not error <= tolerance:
         raise _UnsuitedError(f"the {what} engine does not reproduce its predictions")
-    if not (hidden := _largest(rounding, unit)) <= tolerance:
-        raise _UnsuitedError("rounding of its terms is not small beside its predictions' spread")
     exact.keep(computed[: len(expected)], max(error, hidden))
     return exact
 
 
-def _unit(predictions: FloatArray) -> FloatArray:
-    """Return in what deviations from each prediction are counted: the spread of predictions.
+def _largest(deviation: FloatArray, predictions: FloatArray) -> float:
+    """Return the largest deviation from predictions, in units of their spread.
 
-    For one far from the others, its distance from their median.
+    That from a prediction far from the others is in units of its distance from their median.
     """
     distance = np.abs(predictions - np.median(predictions, axis=0))
-    return np.maximum(distance, np.maximum(spread(predictions), LEAST))
-
-
-def _largest(deviation: FloatArray, unit: FloatArray) -> float:
-    return float((np.abs(deviation) / unit).max())
+    unit = np.maximum(distance, np.maximum(spread(predictions), LEAST))
+    return float((np.abs(deviation) / unit).max()) if np.isfinite(unit).all() else np.inf
 
 
 def _whatif_rows(exact: TreesWhatIf | LinearWhatIf) -> pd.DataFrame:
