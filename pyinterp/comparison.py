@@ -164,7 +164,7 @@ def summary_col(
         stubs += [term, ""]
         shown = list(zip(results, formats, strict=True))
         rows.append([_estimate_cell(r, term, fmt, stars=stars) for r, fmt in shown])
-        rows.append([f"({fmt % r.bse[term]})" if term in r.bse else "" for r, fmt in shown])
+        rows.append([_error_cell(r, term, fmt, at_null=stars) for r, fmt in shown])
     facts = {
         "Estimand": [] if len(set(descriptions)) == 1 else descriptions,
         "No. observations": [str(r.nobs) for r in results],
@@ -194,7 +194,7 @@ def summary_col(
     ]
     for table in (estimates, about):
         table.output_formats["txt"]["colwidths"] = widths
-    notes = ["Standard errors in parentheses."]
+    notes = [_errors_note(results, stars=stars)]
     if stars:
         notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01")
     return Table([estimates, about], notes, sum(widths) + len(widths) - 1)
@@ -278,6 +278,21 @@ def _note(estimand: Estimand, contrasts: Sequence[str]) -> str:
     if estimand.null is None and not estimand.terms.axes:
         sign = " Negative: the first predicts better."
     return f"{estimand.description}: {listed}, paired by resample.{sign}"
+
+
+def _errors_note(results: Sequence[EstimandResults], *, stars: bool) -> str:
+    """Return what stands in parentheses: with stars, what tests divide by."""
+    nulls = {f"{r.null:g}" for r in results if r.null is not None and not r.bse.equals(r.bse_null)}
+    if stars and nulls:
+        return f"In parentheses, standard errors if the true value is {' or '.join(nulls)}."
+    return "Standard errors in parentheses."
+
+
+def _error_cell(result: EstimandResults, term: str, fmt: str, *, at_null: bool) -> str:
+    if term not in result.bse:
+        return ""
+    errors = result.bse_null if at_null and result.null is not None else result.bse
+    return f"({fmt % errors[term]})"
 
 
 def _estimate_cell(result: EstimandResults, term: str, fmt: str, *, stars: bool) -> str:

@@ -17,7 +17,7 @@ import pandas as pd
 
 from pyinterp.engine import Engine
 from pyinterp.estimands.base import Estimand
-from pyinterp.inference import Alternative, Variance
+from pyinterp.inference import Alternative, TermInference, Variance
 from pyinterp.refits import Refit, estimating
 
 __all__ = ["Context", "Fit", "Shown", "context_of"]
@@ -142,12 +142,12 @@ class Shown(Protocol):
         """Side of tests and intervals."""
 
     @property
-    def p_adjust(self) -> str | None:
-        """Adjustment of p-values."""
-
-    @property
     def simultaneous(self) -> bool:
         """Whether intervals cover all terms at once."""
+
+    @property
+    def inference(self) -> TermInference:
+        """Tests and intervals of the terms."""
 
     @property
     def support(self) -> dict[str, npt.NDArray[Any]]:

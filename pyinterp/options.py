@@ -8,8 +8,8 @@ from typing import Any, TypedDict, cast
 
 import numpy as np
 
-from pyinterp.errors import check_choice
-from pyinterp.inference import ALTERNATIVES, COV_TYPES, Alternative, CovType, adjust
+from pyinterp.errors import OptionError, check_choice, shown
+from pyinterp.inference import ALTERNATIVES, COV_TYPES, Alternative, CovType, check_adjustment
 
 __all__ = ["Options", "Reading", "options_of", "reading_of"]
 
@@ -28,10 +28,12 @@ class Reading(TypedDict, total=False):
         Alternative hypothesis of the tests and side of the intervals.
     p_adjust : str
         Adjustment of the p-values for multiplicity, a method of statsmodels' ``multipletests``
-        such as "holm" or "fdr_bh".
+        such as "holm" or "fdr_bh". "bonferroni" and "sidak" adjust intervals alike; others have no
+        intervals, and those shown are for one term each.
     simultaneous : bool
         Whether intervals cover all terms at once with probability 1 - alpha (sup-t), not each of
-        them: a band for a whole curve.
+        them: a band for a whole curve. p-values are then those of such intervals. Not with
+        `p_adjust`.
     """
 
     cov_type: CovType | None
@@ -60,12 +62,20 @@ def options_of(reading: Reading) -> Options:
     check_choice("alternative", alternative, ALTERNATIVES)
     if cov_type is not None:
         check_choice("cov_type", cov_type, COV_TYPES)
-    adjust(np.empty(0), p_adjust)  # an unknown method fails here, before any prediction
+    check_adjustment(p_adjust)
+    simultaneous = reading.get("simultaneous", False)
+    if not isinstance(simultaneous, bool | np.bool_):
+        raise OptionError(f"`simultaneous` must be True or False, not {shown(simultaneous)}.")
+    if simultaneous and p_adjust is not None:
+        raise OptionError(
+            "Give `simultaneous` or `p_adjust`, not both: simultaneous intervals have p-values of "
+            "their own, which are adjusted alike."
+        )
     return Options(
         cov_type=cov_type,
         alternative=alternative,
         p_adjust=p_adjust,
-        simultaneous=bool(reading.get("simultaneous", False)),
+        simultaneous=bool(simultaneous),
     )
 
 

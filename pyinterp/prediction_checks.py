@@ -125,7 +125,9 @@ def spread(predictions: FloatArray) -> FloatArray:
     all rows are predicted the same, the size of the prediction.
     """
     low, high = np.quantile(predictions, [0.25, 0.75], axis=0)
-    with np.errstate(over="ignore"):  # infinite where predictions are near the largest number
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # infinite where predictions are near the largest number
         # Differences from one row, so that constants give 0 exactly.
         deviation = (predictions - predictions[0]).std(axis=0)
         wide = np.where(high > low, (high - low) / 1.349, deviation)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,18 +14,18 @@ from patsy.constraint import linear_constraint
 
 from pyinterp import summary as tables
 from pyinterp.context import Context, Fit
-from pyinterp.contrasts import Contrasts, contrasts
+from pyinterp.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.design import IntArray
 from pyinterp.engine import Engine
-from pyinterp.errors import InferenceError, OptionError, check_alpha, did_you_mean
+from pyinterp.errors import InferenceError, OptionError, check_alpha, did_you_mean, listed, shown
 from pyinterp.estimands.base import Estimand
 from pyinterp.inference import (
     Alternative,
     CovType,
     Evidence,
     HalfSampleVariance,
+    TermInference,
     Variance,
-    adjust,
 )
 from pyinterp.sample import FloatArray
 
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from statsmodels.iolib.summary import Summary
 
 __all__ = ["EstimandResults", "dotted"]
+
+Hypothesis: TypeAlias = (
+    str | list[str] | Mapping[str, float] | npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike]
+)
 
 # Standard errors below this share of the estimates' size are rounding, not sampling error.
 ROUNDING = 1e-12
@@ -111,29 +116,41 @@ class EstimandResults:
 
     @cached_property
     def tvalues(self) -> pd.Series[float]:
-        """T statistics of the null value.
+        """T statistics of the null value: deviations from it, divided by `bse_null`.
 
-        Deviations from it in standard errors; half-sample results for importances take the
-        standard error at the null value, not at the estimate. Missing where `bse` is 0, and for
+        Missing where `bse` is 0, for bootstraps, whose p-values come from percentiles, and for
         estimands without a natural null value, such as partial dependence and expected loss;
         `t_test` tests any value.
         """
-        if self.null is None:
-            return self._series(np.full(len(self.params), np.nan), "statistic")
-        t = self.variance.statistic(self._values, _array(self.bse), self.null)
-        return self._series(t, "statistic")
+        return self._series(self.inference.statistic, "statistic")
 
     @cached_property
     def pvalues(self) -> pd.Series[float]:
-        """p-values of the null value, adjusted if `p_adjust` says so; missing where `bse` is 0.
+        """p-values of the null value, adjusted as `p_adjust` or `simultaneous` says.
 
-        They invert the intervals of `conf_int`, simultaneous ones aside.
+        They invert the intervals of `conf_int`, but for adjustments that have no intervals.
+        Missing where `bse` is 0.
         """
-        if self.null is None:
-            return self._series(np.full(len(self.params), np.nan), "p_value")
-        bse = _array(self.bse)
-        raw = self.variance.p_values(self._values, bse, self.null, self.alternative)
-        return self._series(adjust(raw, self.p_adjust), "p_value")
+        return self._series(self.inference.p_values, "p_value")
+
+    @cached_property
+    def bse_null(self) -> pd.Series[float]:
+        """Standard errors at the null value, which `tvalues` take; missing without one."""
+        return self._series(self.inference.null_error, "std_error_null")
+
+    @cached_property
+    def inference(self) -> TermInference:
+        """Tests and intervals of the terms under the options of these results."""
+        null = np.nan if self.null is None else self.null
+        return TermInference(
+            estimate=self._values,
+            bse=_array(self.bse),
+            null=np.full(len(self.params), null),
+            variance=self.variance,
+            alternative=self.alternative,
+            p_adjust=self.p_adjust,
+            simultaneous=self.simultaneous,
+        )
 
     @property
     def null(self) -> float | None:
@@ -177,7 +194,8 @@ class EstimandResults:
         ----------
         alpha : float
             Significance level; 0.05 gives 95% intervals. If `alternative` is not "two-sided" the
-            interval is one-sided. If `simultaneous`, all intervals together cover.
+            interval is one-sided. If `simultaneous`, or adjusted by Bonferroni or Sidak, all
+            intervals together cover.
 
         Returns
         -------
@@ -185,9 +203,7 @@ class EstimandResults:
             Columns 0 and 1, as in statsmodels.
         """
         check_alpha(alpha)
-        make = self.variance.joint_interval if self.simultaneous else self.variance.interval
-        limits = make(self._values, _array(self.bse), alpha, self.alternative)
-        return pd.DataFrame(limits, index=self._index)
+        return pd.DataFrame(self.inference.interval(alpha), index=self._index)
 
     def null_variance_test(self) -> pd.DataFrame:
         r"""Test irrelevance with the variance that irrelevant terms have; sharper than `pvalues`.
@@ -222,47 +238,45 @@ class EstimandResults:
         """Return the sampling covariance of the estimates."""
         return pd.DataFrame(self.variance.cov, index=self._index, columns=self._index)
 
-    def t_test(self, hypotheses: str | npt.ArrayLike) -> Contrasts:
+    def t_test(self, hypotheses: Hypothesis) -> Contrasts:
         """Test linear hypotheses about the terms, as in statsmodels.
 
         Parameters
         ----------
-        hypotheses : str or array of shape (k, q)
-            For example ``"alcohol = sulphates"``, ``"alcohol - sulphates = 0.1, pH = 0"``, or
-            contrast weights (each tested against 0). Tests are two-sided and not adjusted.
+        hypotheses : str, sequence of str, mapping, array of shape (k, q), or pair of arrays
+            For example ``"alcohol = sulphates"``, ``"alcohol - sulphates = 0.1, pH = 0"``, a list
+            of such, ``{"pH": 0}``, contrast weights (each tested against 0), or weights and the
+            values that they are tested against.
 
         Returns
         -------
         statsmodels.stats.contrast.ContrastResults
-            With ``effect``, ``sd``, ``tvalue``, ``pvalue``, ``conf_int()`` and ``summary()``. A
-            hypothesis about one term has the statistic, p-value and interval of `tvalues`,
-            `pvalues` and `conf_int` (of half-sample importances and of bootstraps not those of
-            t); contrasts of several terms are t tests.
+            With ``effect``, ``sd``, ``tvalue``, ``pvalue``, ``conf_int()``, ``summary()`` and
+            ``summary_frame()``. `alternative`, `p_adjust` and `simultaneous` are those of these
+            results. A hypothesis about one term has the statistic, p-value and interval that
+            tables print; contrasts of several terms are t tests, adjusted among each other.
+
+        Raises
+        ------
+        OptionError
+            If the hypotheses can't be read.
+        InferenceError
+            If a term has no estimate, or the contrast no variance.
         """
-        weights, target = self._constraint(hypotheses)
-        tested = contrasts(
-            weights,
-            target,
-            estimate=self._values,
-            bse=_array(self.bse),
+        return contrasts(
+            self._constraint(hypotheses),
+            self.inference,
             size=ROUNDING * np.abs(self.evidence.per_refit).max(axis=0),
-            variance=self.variance,
-            names=self.estimand.terms.names,
             missing=self.estimand.missing,
             zero_variance=self.estimand.zero_variance,
         )
-        if isinstance(hypotheses, str):
-            parts = [hypotheses] if len(tested.effect) == 1 else hypotheses.split(",")
-            names = [part.strip() for part in parts]
-            if len(names) == len(tested.effect):
-                tested.c_names = names
-        return tested
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return estimates with their inference, one row per term.
 
         Columns as in R's broom: estimate, std_error, statistic, p_value, conf_low, conf_high; mcse;
-        before them value, value2 and class where the estimand has a grid or classes; after them
+        and std_error_null, the standard error at the null value, by which the statistic divides.
+        Before them value, value2 and class where the estimand has a grid or classes; after them
         corrected, if the estimand has a correction of its bias, and diagnostic, R²_j of conditional
         importances.
         """
@@ -271,6 +285,7 @@ class EstimandResults:
             {
                 "estimate": self.params,
                 "std_error": self.bse,
+                "std_error_null": self.bse_null,
                 "statistic": self.tvalues,
                 "p_value": self.pvalues,
                 "conf_low": limits[:, 0],
@@ -389,26 +404,54 @@ class EstimandResults:
     def _series(self, values: FloatArray, name: str) -> pd.Series[float]:
         return pd.Series(values, index=self._index, name=name)
 
-    def _constraint(self, hypotheses: str | npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    def _constraint(self, hypotheses: Hypothesis) -> Hypotheses:
         names = list(self.estimand.terms.names)
-        if isinstance(hypotheses, str):
-            try:
-                found = linear_constraint(hypotheses, names)
-            except Exception as error:
-                words = hypotheses.replace("=", " ").replace(",", " ").split()
-                hint = next((h for w in words if (h := did_you_mean(w, names))), "")
-                raise OptionError(
-                    f"Can't read the hypothesis {hypotheses!r}: write terms as in "
-                    f'"{names[0]} = {names[-1]}". Terms: {", ".join(names[:12])}.{hint}'
-                ) from error
-            return np.asarray(found.coefs, float), np.asarray(found.constants, float).ravel()
-        weights = np.atleast_2d(np.asarray(hypotheses, dtype=np.float64))
-        if weights.shape[1] != len(names):
-            raise OptionError(
-                f"Contrast weights must have one column per term ({len(names)}); got shape "
-                f"{weights.shape}."
+        if isinstance(hypotheses, str) and not hypotheses.strip():
+            raise OptionError("`hypotheses` must name at least one hypothesis.")
+        try:
+            if isinstance(hypotheses, np.ma.MaskedArray):
+                raise TypeError("a masked array")  # noqa: TRY301 - refused like all unreadable ones
+            read = linear_constraint(hypotheses, names)
+        except Exception as error:
+            raise OptionError(self._unread(hypotheses)) from error
+        weights = np.asarray(read.coefs, dtype=np.float64)
+        target = np.asarray(read.constants, dtype=np.float64).ravel()
+        if not np.isfinite(weights).all() or not np.isfinite(target).all():
+            raise OptionError("Contrast weights and values must be finite numbers.")
+        return Hypotheses(
+            weights=weights,
+            target=target,
+            names=_hypothesis_names(hypotheses, len(target)),
+            terms=names,
+        )
+
+    def _unread(self, hypotheses: Hypothesis) -> str:
+        names = list(self.estimand.terms.names)
+        if isinstance(hypotheses, str | list | dict):
+            words = str(hypotheses).replace("=", " ").replace(",", " ").split()
+            hint = next((h for w in words if (h := did_you_mean(w, names))), "")
+            return (
+                f"Can't read the hypothesis {shown(hypotheses)}: write terms as in "
+                f'"{names[0]} = {names[-1]}". Terms: {listed(names)}.{hint}'
             )
-        return weights, np.zeros(len(weights))
+        return (
+            f"Contrast weights must have one column per term ({len(names)}), alone or in a pair "
+            f"with the values to test; got {shown(hypotheses)}."
+        )
+
+
+def _hypothesis_names(hypotheses: Hypothesis, count: int) -> list[str]:
+    """Return the hypotheses in words, if they are words; else c0, c1, ... as statsmodels."""
+    parts: list[str] = []
+    if isinstance(hypotheses, str):
+        parts = [hypotheses] if count == 1 else hypotheses.split(",")
+    elif isinstance(hypotheses, Mapping):
+        parts = [f"{name} = {value}" for name, value in hypotheses.items()]
+    elif isinstance(hypotheses, list) and all(isinstance(h, str) for h in hypotheses):
+        parts = hypotheses
+    if len(parts) == count:
+        return [part.strip() for part in parts]
+    return [f"c{k}" for k in range(count)]
 
 
 def dotted(frame: pd.DataFrame) -> pd.DataFrame:

@@ -78,7 +78,7 @@ def summarize(results: Shown, *, alpha: float, sort: bool) -> Table:
         [_block(results, alpha, sort=sort)],
         title=f"{results.estimand.title}, {_whose(results)}",
         estimand=results.estimand.description,
-        notes=_notes(results),
+        notes=_notes(results, alpha),
     )
 
 
@@ -102,7 +102,7 @@ def summarize_together(several: Sequence[Shown], *, alpha: float, sort: bool) ->
         [_Block(columns, order)],
         title=f"Importance, {_whose(first)}",
         estimand=", ".join(r.estimand.label for r in several),
-        notes=[*notes, first.variance.note, *_reading(first)],
+        notes=[*notes, first.variance.note, *_reading(first, alpha)],
     )
 
 
@@ -118,7 +118,7 @@ def summarize_below(several: Sequence[Shown], *, alpha: float, title: str) -> Ta
         [_block(results, alpha, sort=False) for results in several],
         title=f"{title}, {_whose(first)}",
         estimand=", ".join(r.estimand.label for r in several),
-        notes=[*notes, first.variance.note, *_reading(first), *_tests(several)],
+        notes=[*notes, first.variance.note, *_reading(first, alpha), *_tests(several)],
     )
 
 
@@ -312,12 +312,25 @@ def _columns(results: Shown, frame: pd.DataFrame, alpha: float, *, tests: bool) 
         shown.append(("mcse", "mcse", number))
     shown.append(("std err", "std_error", number))
     if tests and results.estimand.null is not None:
-        p_name = results.variance.p_headings[results.alternative]
-        shown += [("t", "statistic", "%.3f"), (p_name, "p_value", "%.3f")]
+        shown += _test_columns(results, frame, number)
     shown += [(name, column, number) for name, column in _limits(alpha, results.alternative)]
     if tests and results.diagnostic is not None:
         shown.append((results.diagnostic.estimand.label, "diagnostic", "%.3f"))
     return [_column(heading, frame[column], fmt) for heading, column, fmt in shown]
+
+
+def _test_columns(results: Shown, frame: pd.DataFrame, number: str) -> list[tuple[str, str, str]]:
+    """Return heading, column and format of tests, and of the standard error that they take."""
+    shown = []
+    if not frame["std_error_null"].equals(frame["std_error"].rename("std_error_null")):
+        shown.append((_null_heading(results), "std_error_null", number))
+    if frame["statistic"].notna().any():
+        shown.append(("t", "statistic", "%.3f"))
+    return [*shown, (results.variance.p_headings[results.alternative], "p_value", "%.3f")]
+
+
+def _null_heading(results: Shown) -> str:
+    return f"s.e. at {results.estimand.null:g}"
 
 
 def _limits(alpha: float, alternative: str) -> list[tuple[str, str]]:
@@ -328,14 +341,14 @@ def _limits(alpha: float, alternative: str) -> list[tuple[str, str]]:
 
 
 def _cell(value: Any, fmt: str) -> str:
-    return "" if np.isnan(value) else fmt % value
+    return fmt % value if np.isfinite(value) else ""
 
 
-def _notes(results: Shown) -> list[str]:
+def _notes(results: Shown, alpha: float) -> list[str]:
     first, *others = _about(results)
     notes = [first, *others]
     if not results.estimand.without_error(results.context.level):
-        notes += [results.variance.note + _coverage(results), *_reading(results)]
+        notes += [results.variance.note + _coverage(results), *_reading(results, alpha)]
     notes += _tests([results])
     if results.diagnostic is not None:
         notes += _beside(results.diagnostic)
@@ -380,11 +393,22 @@ def _about(results: Shown) -> list[str]:
 
 
 def _tests(several: Sequence[Shown]) -> list[str]:
-    tested = [r for r in several if r.estimand.null is not None]
-    notes = [note for note in dict.fromkeys(r.variance.test_note for r in tested) if note]
-    if tested and tested[0].p_adjust is not None:
-        notes.append(f"P-values are adjusted ({tested[0].p_adjust}); intervals are not.")
-    return notes
+    """Return how tests come about, where it is not by estimate, standard error and t."""
+    tested = [r for r in several if r.estimand.null is not None and (r.bse > 0).any()]
+    return list(
+        dict.fromkeys(
+            r.variance.test_note.format(
+                null=f"{r.estimand.null:g}", deviation=_deviation(r), error=_null_heading(r)
+            )
+            for r in tested
+            if r.variance.test_note
+        )
+    )
+
+
+def _deviation(results: Shown) -> str:
+    estimand = results.estimand
+    return f"({estimand.label} - {estimand.null:g})" if estimand.null else estimand.label
 
 
 def _beside(diagnostic: Shown) -> list[str]:
@@ -392,13 +416,19 @@ def _beside(diagnostic: Shown) -> list[str]:
     return [f"{estimand.label}: {estimand.notes[0]}", *estimand.remarks(diagnostic.params)]
 
 
-def _reading(results: Shown) -> list[str]:
-    """Return what was asked of intervals and tests."""
-    notes = []
+def _reading(results: Shown, alpha: float) -> list[str]:
+    """Return what was asked of intervals and tests, and how limits come about."""
+    notes = [results.variance.interval_note] if results.variance.interval_note else []
     if results.alternative != "two-sided":
         notes.append(f"One-sided: the alternative is {results.alternative} than the null value.")
-    if results.simultaneous:
-        notes.append("Intervals are simultaneous (sup-t): together they cover all terms.")
+    if results.inference.note:
+        notes.append(results.inference.note)
+    limits = results.inference.interval(alpha)
+    shown = {"two-sided": limits, "greater": limits[:, :1], "less": limits[:, 1:]}
+    infinite = np.flatnonzero(np.isinf(shown[results.alternative]).any(axis=1))
+    if len(infinite):
+        terms = _listed(results.params.index[infinite])
+        notes.append(f"No limit for {terms}: it lies {results.variance.too_few}.")
     return notes
 
 
@@ -409,7 +439,8 @@ def _listed(terms: pd.Index) -> str:
 def _coverage(results: Shown) -> str:
     key = (results.variance.cov_type, results.context.studied)
     share = results.estimand.coverage.get(key)
-    unstudied = results.context.failed or results.simultaneous
+    single = not results.inference.note and results.alternative == "two-sided"
+    unstudied = results.context.failed or not single
     return "" if share is None or unstudied else f" {share}"
 
 

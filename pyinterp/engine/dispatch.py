@@ -138,12 +138,12 @@ def _proven(
     model = np.concatenate(own)
     if computed.shape != model.shape:
         raise _UnsuitedError(f"the {what} engine does not reproduce its predictions")
-    hidden, error = _largest(rounding, model), _largest(computed - model, model)
+    hidden, apart = _largest(rounding, model), _largest(computed - model, model)
     if not hidden <= tolerance:
         raise _UnsuitedError("rounding of its terms is not small beside its predictions' spread")
-    if not error <= tolerance:
+    if not apart <= tolerance:
         raise _UnsuitedError(f"the {what} engine does not reproduce its predictions")
-    exact.keep(computed[: len(expected)], max(error, hidden))
+    exact.keep(computed[: len(expected)], max(apart, hidden))
     return exact
 
 

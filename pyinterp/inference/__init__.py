@@ -4,8 +4,8 @@ from pyinterp.inference.bootstrap import BootstrapVariance
 from pyinterp.inference.cov_types import COV_TYPES, default, variance
 from pyinterp.inference.evidence import Evidence, Fold, Found, Half, combined, gathered
 from pyinterp.inference.half_sample import HalfSampleVariance
-from pyinterp.inference.intervals import ALTERNATIVES, Alternative, adjust, interval, p_values
-from pyinterp.inference.simultaneous import simultaneous_level
+from pyinterp.inference.intervals import ALTERNATIVES, Alternative, check_adjustment
+from pyinterp.inference.terms import TermInference
 from pyinterp.inference.variance import CovType, Variance
 
 __all__ = [
@@ -19,13 +19,11 @@ __all__ = [
     "Found",
     "Half",
     "HalfSampleVariance",
+    "TermInference",
     "Variance",
-    "adjust",
+    "check_adjustment",
     "combined",
     "default",
     "gathered",
-    "interval",
-    "p_values",
-    "simultaneous_level",
     "variance",
 ]

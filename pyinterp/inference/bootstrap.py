@@ -68,24 +68,53 @@ class BootstrapVariance(Variance):
         as far out as many terms need.
         """
         check_alpha(alpha)
-        vary = bse > 0
-        if vary.sum() < 2:
+        if (bse > 0).sum() < 2:
             return self.interval(estimate, bse, alpha, alternative)
-        away = (self.means - estimate)[:, vary] / bse[vary]
-        signed = {"two-sided": np.abs(away), "greater": -away, "less": away}[alternative]
-        c = -_quantile(-signed.max(axis=1, keepdims=True), np.array([alpha]))[0]
-        half = c * np.where(vary, bse, np.nan)
+        c = -self._largest(estimate, bse, alternative).limit(alpha)[0]
+        half = c * np.where(bse > 0, bse, np.nan)
         return bounds(estimate - half, estimate + half, alternative)
 
+    def joint_p_values(
+        self,
+        estimate: FloatArray,
+        bse: FloatArray,
+        null: FloatArray | float,
+        alternative: Alternative,
+    ) -> FloatArray:
+        """Return the smallest alpha at which each of `joint_interval` excludes the null value."""
+        if (bse > 0).sum() < 2:
+            return self.p_values(estimate, bse, null, alternative)
+        away = np.divide(estimate - null, bse, out=np.full(len(bse), np.nan), where=bse > 0)
+        signed = {"two-sided": np.abs(away), "greater": away, "less": -away}[alternative]
+        largest = self._largest(estimate, bse, alternative)
+        return np.array([np.nan if np.isnan(t) else largest.p_value(-float(t))[0] for t in signed])
+
+    def _largest(self, estimate: FloatArray, bse: FloatArray, alternative: Alternative) -> _Side:
+        """Return the distribution of the largest deviation, its sign reversed."""
+        vary = bse > 0
+        away = (self.means - estimate)[:, vary] / bse[vary]
+        signed = {"two-sided": np.abs(away), "greater": -away, "less": away}[alternative]
+        return _Side(-signed.max(axis=1, keepdims=True), np.zeros(1), np.zeros(1))
+
+    def statistic(
+        self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
+    ) -> FloatArray:
+        """Return missing values: P comes from percentiles, and no t statistic gives it."""
+        return np.full(len(bse), np.nan)
+
     def p_values(
-        self, estimate: FloatArray, bse: FloatArray, null: float, alternative: Alternative
+        self,
+        estimate: FloatArray,
+        bse: FloatArray,
+        null: FloatArray | float,
+        alternative: Alternative,
     ) -> FloatArray:
         """Return p-values of ``estimate = null``; missing where `bse` is 0.
 
         The smallest alpha at which the interval excludes the null value.
         """
         check_choice("alternative", alternative, ALTERNATIVES)
-        greater, less = self._lower.p_value(null), self._upper.p_value(-null)
+        greater, less = self._lower.p_value(null), self._upper.p_value(np.negative(null))
         both = np.minimum(2 * np.minimum(greater, less), 1.0)
         p = {"two-sided": both, "greater": greater, "less": less}[alternative]
         return np.where(bse > 0, p, np.nan)
@@ -152,7 +181,7 @@ class _Side(NamedTuple):
         """Return limits that leave `tail` below, shape (q,)."""
         return _quantile(self.means, self._level(tail))
 
-    def p_value(self, value: float) -> FloatArray:
+    def p_value(self, value: FloatArray | float) -> FloatArray:
         """Return the smallest tail whose limit is above `value`, shape (q,)."""
         ordered, count = np.sort(self.means, axis=0), len(self.means)
         at = (ordered <= value).sum(axis=0)
@@ -236,18 +265,25 @@ def _variance(
     bca = cov_type == "bootstrap-bca"
     kind = "BCa from" if bca else "percentiles of"
     least = f"{2 / (count + 1):.2g} ({1 / (count + 1):.2g} if one-sided)"
-    beyond = "skewness moves that; " if bca else ""
+    skewed = ", but for skewness" if bca else ""
     return BootstrapVariance(
         cov=np.cov(means, rowvar=False, ddof=1).reshape(q, q),
         df=count - 1,
         cov_type=cov_type,
         label="bootstrap, BCa" if bca else "bootstrap",
         note=(
-            f"Intervals ({kind} {count} bootstrap means; simultaneous ones: estimate -/+ c std "
-            "err) are for the learner at the header's number of distinct training rows. P inverts "
-            f"them and is at least {least}; {beyond}at a smaller alpha limits are infinite, more "
-            "bootstraps mend that."
+            f"Intervals ({kind} {count} bootstrap means) are for the learner at the header's "
+            "number of distinct training rows."
         ),
+        interval_note=(
+            "Limits are not estimate -/+ t std err: they are quantiles of the bootstrap means "
+            "(of simultaneous intervals, estimate -/+ c std err)."
+        ),
+        test_note=(
+            "P is the smallest alpha at which the interval excludes {null}: at least "
+            f"{least}{skewed}."
+        ),
+        too_few=f"beyond all {count} bootstrap means; draw more bootstrap samples",
         means=means,
         bias=bias,
         acceleration=acceleration,

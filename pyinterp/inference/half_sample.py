@@ -10,7 +10,7 @@ from scipy import stats
 
 from pyinterp.errors import InferenceError, check_alpha
 from pyinterp.inference.evidence import Evidence, Half, contributions
-from pyinterp.inference.intervals import Alternative, bounds
+from pyinterp.inference.intervals import Alternative, bounds, t_quantile
 from pyinterp.inference.variance import Variance
 from pyinterp.resampling.halves import LEAST_PAIRS
 from pyinterp.sample import FloatArray
@@ -19,6 +19,12 @@ __all__ = ["HalfSampleVariance", "half_sample"]
 
 # k, by which the standard error at the limits differs from that at the estimate, is at most this.
 CAP = 0.6
+LIMITS = (
+    "The standard error of an importance grows with its true value. An interval holds the true "
+    "values that a t test, with the standard error at that value, does not reject: it reaches "
+    "further up than down."
+)
+TESTS = "t = {deviation} / ({error}), the standard error if the true value is {null}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +59,7 @@ class HalfSampleVariance(Variance):
             return super().interval(estimate, bse, alpha, alternative)
         check_alpha(alpha)
         level = alpha / 2 if alternative == "two-sided" else alpha
-        h = stats.t.isf(level, self.df) * np.where(bse > 0, bse, np.nan)
+        h = t_quantile(level, self.df) * np.where(bse > 0, bse, np.nan)
         above = estimate - self.floor
         k = np.full_like(h, CAP)
         # Only where it is below the cap, so that nothing overflows.
@@ -61,26 +67,25 @@ class HalfSampleVariance(Variance):
         k = np.copysign(k, h)
         return bounds(estimate - h / (1 + k), estimate + h / (1 - k), alternative)
 
-    def statistic(self, estimate: FloatArray, bse: FloatArray, null: float) -> FloatArray:
-        """Return t statistics of ``estimate = null``, their standard error taken at the null.
+    def null_error(
+        self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
+    ) -> FloatArray:
+        """Return the standard errors at the null values, which statistics take.
 
-        Their t test rejects exactly the values that the interval excludes.
+        Their t test rejects exactly the values that the interval excludes. At the floor: 3/4 of
+        `bse`, and 5/2 of it for estimates below the floor.
         """
         if self.floor is None:
-            return super().statistic(estimate, bse, null)
+            return super().null_error(estimate, bse, null)
         above, far = estimate - self.floor, np.abs(estimate - null)
-        missing = np.full(len(bse), np.nan)
         # Beyond the caps below steps do not matter: there they might overflow.
         steps = np.divide(far, 4 * above, out=np.full(len(bse), np.inf), where=far < 8 * above)
-        below = null < estimate
-        # The half-width h of the interval that just reaches the null value.
-        reach = np.where(
-            below,
-            np.where(steps <= CAP / (1 + CAP), far / (1 - np.minimum(steps, CAP)), (1 + CAP) * far),
-            np.where(steps <= CAP / (1 - CAP), far / (1 + steps), (1 - CAP) * far),
+        factor = np.where(
+            null < estimate,
+            np.where(steps <= CAP / (1 + CAP), 1 - steps, 1 / (1 + CAP)),
+            np.where(steps <= CAP / (1 - CAP), 1 + steps, 1 / (1 - CAP)),
         )
-        signed = np.where(below, reach, -reach)
-        return np.asarray(np.divide(signed, bse, out=missing, where=bse > 0))
+        return np.asarray(bse * factor)
 
     def null_test(self, estimate: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return statistic and p-value of the null-variance test; missing without variance."""
@@ -125,19 +130,14 @@ def half_sample(evidence: Evidence) -> HalfSampleVariance:
     middle = _covariance(each.mean(axis=1))
     between = _covariance(evidence.per_refit) / m if evidence.apart else middle / M
     on = "63.2% of" if evidence.apart else "half"
-    at_null = (
-        ""
-        if evidence.floor is None
-        else "t and P take the standard error at the null value, 3/4 of the one shown (5/2 for "
-        "estimates below it)."
-    )
     return HalfSampleVariance(
         cov=difference.T @ difference / (4 * M) + between,
         df=M,
         cov_type="half-sample",
         label="half-sample",
         note=f"Intervals (half-sample, {M} df) are for the learner trained on {on} the data.",
-        test_note=at_null,
+        interval_note="" if evidence.floor is None else LIMITS,
+        test_note="" if evidence.floor is None else TESTS,
         floor=evidence.floor,
         under_null=np.diag(middle + between),
     )

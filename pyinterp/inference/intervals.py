@@ -11,7 +11,17 @@ from statsmodels.stats.multitest import multipletests, multitest_alias
 from pyinterp.errors import check_alpha, check_choice
 from pyinterp.sample import FloatArray
 
-__all__ = ["ALTERNATIVES", "Alternative", "adjust", "bounds", "interval", "p_values"]
+__all__ = [
+    "ALTERNATIVES",
+    "Alternative",
+    "adjust",
+    "adjusted_level",
+    "adjusts_intervals",
+    "bounds",
+    "check_adjustment",
+    "interval",
+    "p_values",
+]
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
@@ -33,8 +43,17 @@ def interval(
     check_alpha(alpha)
     check_choice("alternative", alternative, ALTERNATIVES)
     level = alpha / 2 if alternative == "two-sided" else alpha
-    half = stats.t.isf(level, df) * np.where(bse > 0, bse, np.nan)
+    half = t_quantile(level, df) * np.where(bse > 0, bse, np.nan)
     return bounds(estimate - half, estimate + half, alternative)
+
+
+def t_quantile(tail: float, df: float) -> float:
+    """Return the value that Student's t exceeds with probability `tail`; infinite if df is 0.
+
+    The largest number where `tail` is too small for scipy.
+    """
+    value = float(stats.t.isf(tail, df))
+    return value if np.isfinite(value) or df <= 0 else float(np.copysign(np.inf, 0.5 - tail))
 
 
 def bounds(low: FloatArray, high: FloatArray, alternative: Alternative) -> FloatArray:
@@ -58,16 +77,46 @@ def p_values(
     return np.asarray(stats.t.sf(signed, df))
 
 
-def adjust(pvalues: FloatArray, method: str | None) -> FloatArray:
+# Methods of statsmodels, by all of their names; it lists local false discovery rates but has none.
+METHODS = {name: short for name, short in multitest_alias.items() if short[:4] != "lfdr"}
+
+
+def check_adjustment(method: str | None) -> None:
+    """Raise `OptionError` unless `method` is None or a method of statsmodels."""
+    if method is not None:
+        check_choice("p_adjust", method, METHODS)
+
+
+def adjust(pvalues: FloatArray, method: str | None, count: int) -> FloatArray:
     """Adjust p-values by a method of ``statsmodels.stats.multitest.multipletests``.
 
-    Missing p-values stay missing and do not count.
+    Missing p-values stay missing and do not count, but for methods that adjust intervals alike:
+    these take all `count` terms.
     """
     if method is None:
         return pvalues
-    check_choice("p_adjust", method, multitest_alias)
+    check_adjustment(method)
+    if METHODS[method] == "b":
+        return np.minimum(count * pvalues, 1.0)
+    if METHODS[method] == "s":
+        return np.asarray(-np.expm1(count * np.log1p(-pvalues)))
     adjusted = np.full_like(pvalues, np.nan)
     known = ~np.isnan(pvalues)
     if known.any():
         adjusted[known] = multipletests(pvalues[known], method=method)[1]
     return adjusted
+
+
+def adjusts_intervals(method: str | None) -> bool:
+    """Whether a method adjusts intervals as it adjusts p-values."""
+    return method is not None and METHODS[method] in ("b", "s")
+
+
+def adjusted_level(alpha: float, method: str | None, count: int) -> float:
+    """Return the level of each of `count` intervals that together have level `alpha`."""
+    check_alpha(alpha)
+    if not adjusts_intervals(method) or count < 2:
+        return alpha
+    if METHODS[method or ""] == "b":
+        return alpha / count
+    return float(-np.expm1(np.log1p(-alpha) / count))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
+
 import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
@@ -10,19 +13,30 @@ from pyinterp.errors import check_alpha
 from pyinterp.inference.intervals import Alternative
 from pyinterp.sample import FloatArray
 
-__all__ = ["simultaneous_level"]
+__all__ = ["LargestT"]
 
 DRAWS = 100_000
 # Eigenvalues of a correlation matrix below this share of the largest are rounding.
 RANK = 1e-10
 
 
-def simultaneous_level(cov: FloatArray, df: float, alpha: float, alternative: Alternative) -> float:
-    r"""Return the level at which pointwise intervals cover all terms at once (sup-t).
+@dataclass(frozen=True)
+class LargestT:
+    r"""The law of the largest of several t statistics (sup-t).
 
-    The 1 - alpha quantile q of :math:`\max_j |t_j|` (of :math:`\max_j t_j` if one-sided), t
-    multivariate with `df` degrees of freedom (infinite: normal) and the correlations of `cov`, is
-    turned into the level of one term, which is at most alpha.
+    Of :math:`\max_j |t_j|` (of :math:`\max_j t_j` if one-sided), t multivariate with `df` degrees
+    of freedom (infinite: normal) and the correlations of a covariance matrix.
+
+    Parameters
+    ----------
+    largest : ndarray
+        The largest term in random directions.
+    rank : int
+        Of the correlations.
+    terms : int
+        How many vary.
+    df : float
+    tails : {1, 2}
 
     Notes
     -----
@@ -36,44 +50,80 @@ def simultaneous_level(cov: FloatArray, df: float, alpha: float, alternative: Al
     deviation) is below 0.1% for up to 20 terms and alpha of 0.001 or more, and 0.4% for 50
     independent normal terms.
     """
-    check_alpha(alpha)
-    spread = np.sqrt(np.clip(np.diag(cov), 0.0, None))
-    vary = spread > 0
-    if vary.sum() < 2:
-        return alpha
-    scaled = cov[np.ix_(vary, vary)] / np.outer(spread[vary], spread[vary])
-    values, vectors = np.linalg.eigh(scaled)
-    kept = values > RANK * values[-1]
-    root = vectors[:, kept] * np.sqrt(values[kept])
-    largest = _largest(root / np.linalg.norm(root, axis=1, keepdims=True), alternative)
-    rank = root.shape[1]
 
-    def exceeded(q: float) -> float:
-        return _exceeded(q, largest, rank, df) - alpha
+    largest: FloatArray
+    rank: int
+    terms: int
+    df: float
+    tails: int
 
-    tails = 2 if alternative == "two-sided" else 1
-    # One term alone exceeds the first with probability alpha; all together, the second at most.
-    first, last = (stats.t.isf(level / tails, df) for level in (alpha, alpha / vary.sum()))
-    if exceeded(first) <= 0:
-        return alpha
-    q = last if exceeded(last) >= 0 else brentq(exceeded, first, last, xtol=1e-6)
-    return min(float(tails * stats.t.sf(q, df)), alpha)
+    @classmethod
+    def of(cls, cov: FloatArray, df: float, alternative: Alternative) -> LargestT:
+        """Return the law for a covariance matrix; terms without variance do not count."""
+        tails = 2 if alternative == "two-sided" else 1
+        spread = np.sqrt(np.clip(np.diag(cov), 0.0, None))
+        vary = spread > 0
+        if vary.sum() < 2:
+            return cls(np.empty(0), 0, int(vary.sum()), df, tails)
+        scaled = cov[np.ix_(vary, vary)] / np.outer(spread[vary], spread[vary])
+        values, vectors = np.linalg.eigh(scaled)
+        kept = values > RANK * values[-1]
+        root = vectors[:, kept] * np.sqrt(values[kept])
+        unit = root / np.linalg.norm(root, axis=1, keepdims=True)
+        return cls(_largest(unit.tobytes(), unit.shape, tails), root.shape[1], len(unit), df, tails)
+
+    def level(self, alpha: float) -> float:
+        """Return the level at which pointwise intervals cover all terms at once, at most alpha."""
+        check_alpha(alpha)
+        if self.terms < 2:
+            return alpha
+
+        def exceeded(q: float) -> float:
+            return self.exceeded(q) - alpha
+
+        # One term alone exceeds the first with probability alpha; all together, the second at most.
+        first, last = (stats.t.isf(a / self.tails, self.df) for a in (alpha, alpha / self.terms))
+        if exceeded(first) <= 0:
+            return alpha
+        q = last if exceeded(last) >= 0 else brentq(exceeded, first, last, xtol=1e-6)
+        return min(float(self.tails * stats.t.sf(q, self.df)), alpha)
+
+    def p_values(self, single: FloatArray) -> FloatArray:
+        """Return how probable it is that the largest exceeds statistics with given p-values.
+
+        Parameters
+        ----------
+        single : ndarray of shape (q,)
+            p-values of the statistics on their own.
+        """
+        if self.terms < 2:
+            return single
+        # The quantile of each p-value on its own has the statistic's side with it.
+        quantiles = stats.t.isf(single / self.tails, self.df)
+        joint = np.array([np.nan if np.isnan(q) else self.exceeded(q) for q in quantiles])
+        return np.asarray(np.clip(joint, single, np.minimum(self.terms * single, 1.0)))
+
+    def exceeded(self, q: float) -> float:
+        """Return how probable it is that the largest term is above q."""
+        return _exceeded(q, self.largest, self.rank, self.df)
 
 
-def _largest(root: FloatArray, alternative: Alternative) -> FloatArray:
+@lru_cache(maxsize=16)  # tests, intervals and tables ask for the same
+def _largest(root: bytes, shape: tuple[int, int], tails: int) -> FloatArray:
     """Return the largest term in random directions."""
     rng = np.random.default_rng(0)
-    found = []
+    each = np.frombuffer(root).reshape(shape)
+    values = []
     for size in [DRAWS // 20] * 10:
-        direction = rng.normal(size=(size, root.shape[1]))
+        direction = rng.normal(size=(size, shape[1]))
         direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-        terms = direction @ root.T
+        terms = direction @ each.T
         # Every direction and the one opposite.
-        if alternative == "two-sided":
-            found.append(np.abs(terms).max(axis=1))
+        if tails == 2:
+            values.append(np.abs(terms).max(axis=1))
         else:
-            found += [terms.max(axis=1), -terms.min(axis=1)]
-    return np.concatenate(found)
+            values += [terms.max(axis=1), -terms.min(axis=1)]
+    return np.concatenate(values)
 
 
 def _exceeded(q: float, largest: FloatArray, rank: int, df: float) -> float:

@@ -12,7 +12,7 @@ from pyinterp.errors import InferenceError
 from pyinterp.estimands.base import Estimate
 from pyinterp.inference.evidence import Evidence
 from pyinterp.inference.intervals import Alternative, interval, p_values
-from pyinterp.inference.simultaneous import simultaneous_level
+from pyinterp.inference.simultaneous import LargestT
 from pyinterp.sample import FloatArray
 
 __all__ = ["CovType", "Variance", "corrected", "naive", "rows", "ustat"]
@@ -43,8 +43,14 @@ class Variance:
         What tables call it.
     note : str
         What the intervals are for, and what they are known to cover.
+    interval_note : str
+        How limits come about, if they are not estimate -/+ t std err.
     test_note : str
-        What tests take into account that intervals do not show.
+        How P comes about, if it is not that of t = (estimate - null) / std err; ``{null}`` stands
+        for the null value, ``{deviation}`` for the deviation from it and ``{error}`` for the
+        heading of the standard error there.
+    too_few : str
+        Where a limit that is infinite lies, and what makes it finite.
 
     Notes
     -----
@@ -63,7 +69,9 @@ class Variance:
     cov_type: CovType
     label: str
     note: str
+    interval_note: str = ""
     test_note: str = ""
+    too_few: str = "beyond the largest number at this alpha"
 
     def interval(
         self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative
@@ -76,24 +84,51 @@ class Variance:
     ) -> FloatArray:
         """Return intervals, shape (q, 2), that cover all terms at once; missing where `bse` is 0.
 
-        Those of single terms, at the level of `simultaneous_level`. Terms whose `bse` is 0 or
+        Those of single terms, at the level of `LargestT`. Terms whose `bse` is 0 or
         missing do not count.
         """
-        vary = np.flatnonzero(bse > 0)
-        level = simultaneous_level(self.cov[np.ix_(vary, vary)], self.df, alpha, alternative)
+        level = self._joint(bse, alternative).level(alpha)
         return self.interval(estimate, bse, level, alternative)
 
-    def statistic(self, estimate: FloatArray, bse: FloatArray, null: float) -> FloatArray:
+    def null_error(
+        self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
+    ) -> FloatArray:
+        """Return the standard errors that the statistics of ``estimate = null`` take."""
+        return bse
+
+    def statistic(
+        self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
+    ) -> FloatArray:
         """Return t statistics of ``estimate = null``; missing where `bse` is 0."""
         missing = np.full(len(bse), np.nan)
-        return np.asarray(np.divide(estimate - null, bse, out=missing, where=bse > 0))
+        error = self.null_error(estimate, bse, null)
+        return np.asarray(np.divide(estimate - null, error, out=missing, where=bse > 0))
 
     def p_values(
-        self, estimate: FloatArray, bse: FloatArray, null: float, alternative: Alternative
+        self,
+        estimate: FloatArray,
+        bse: FloatArray,
+        null: FloatArray | float,
+        alternative: Alternative,
     ) -> FloatArray:
         """Return p-values of ``estimate = null``; missing where `bse` is 0."""
         t = self.statistic(estimate, bse, null)
         return p_values(t, self.df, alternative=alternative)
+
+    def joint_p_values(
+        self,
+        estimate: FloatArray,
+        bse: FloatArray,
+        null: FloatArray | float,
+        alternative: Alternative,
+    ) -> FloatArray:
+        """Return the smallest alpha at which each of `joint_interval` excludes the null value."""
+        single = self.p_values(estimate, bse, null, alternative)
+        return self._joint(bse, alternative).p_values(single)
+
+    def _joint(self, bse: FloatArray, alternative: Alternative) -> LargestT:
+        vary = np.flatnonzero(bse > 0)
+        return LargestT.of(self.cov[np.ix_(vary, vary)], self.df, alternative)
 
 
 def naive(evidence: Evidence) -> Variance:

@@ -539,8 +539,8 @@ class TestModelsThatAreNotLinear:
         model.coef_, model.intercept_ = np.array([1.0, -1.0]), 709.7827128
         assert "batched" in whatif_of(pi.FittedModel(model, rows, count)).engine.name
 
-    @pytest.mark.parametrize(("by", "wrong"), [(1e1, 1e-8), (1e3, 1e-8), (1e5, 1e-7)])
-    @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS])
+    @pytest.mark.parametrize(("by", "wrong"), [(0, 1e-8), (1e1, 1e-8), (1e3, 1e-8)])
+    @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS[:2]])
     def test_a_difference_beyond_rounding_is_seen(
         self, name: str, by: float, wrong: float, monkeypatch: pytest.MonkeyPatch
     ) -> None:
