@@ -73,13 +73,13 @@ class FittedModel(Interpretable):
     Examples
     --------
     >>> import pyinterp as pi
-    >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.linear_model import LinearRegression
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> data = pi.datasets.load_diabetes()
+    >>> X, y = data[["age", "bmi", "bp"]], data["progression"]
     >>> model = LinearRegression().fit(X[:300], y[:300])
-    >>> res = pi.FittedModel(model, X[300:], y[300:]).pfi(["bmi", "s5"])
-    >>> list(res.params.round(0))
-    [1199.0, 2459.0]
+    >>> pfi = pi.FittedModel(model, X[300:], y[300:]).pfi()
+    >>> pfi.params.round(1).to_dict()
+    {'age': -9.7, 'bmi': 3071.5, 'bp': 776.8}
     """
 
     def __init__(

@@ -314,12 +314,20 @@ class Learner:
             ),
         )
 
-    def fit_model(
-        self, *, seed: int | np.random.Generator | None = None, reseed: bool = True
-    ) -> FittedModel:
+    def fit_model(self, *, seed: int | np.random.Generator | None = None) -> FittedModel:
         """Train one model on all rows and interpret it on the same rows, as R's `lm` would.
 
         Losses and PFI are then in-sample and optimistic; PD is what R's ``pdp::partial`` computes.
+
+        Parameters
+        ----------
+        seed : int, Generator or None
+            For every ``random_state`` inside the estimator that is None, and for permutations. A
+            ``random_state`` that is set stays as it is: the model is the estimator's own fit.
+
+        Returns
+        -------
+        FittedModel
         """
         seeds = Seeds.start(seed)
         population = self.population
@@ -331,7 +339,8 @@ class Learner:
             self.design.encode(population.variables),
             y,
             response,
-            seeds.stream("refits", 1) if reseed else None,
+            seeds.stream("refits", 1),
+            keep_set=True,
         )
         return FittedModel._of_sample(
             predictor,

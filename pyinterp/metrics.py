@@ -31,6 +31,8 @@ MetricName: TypeAlias = Literal[
     "brier",
     "roc_auc",
 ]
+# Share of a probability that the order of sums may change.
+ROUNDING = 1e-12
 Needs: TypeAlias = Literal["mean", "probability", "label"]
 
 
@@ -100,7 +102,7 @@ class AreaUnderROC(Metric):
                 "The area under the ROC curve is for two classes; this learner predicts "
                 f"{prediction.shape[-1]}."
             )
-        event, score = y == 1, _without_rounding(prediction[:, 1])
+        event, score = y == 1, _ranked(prediction[:, 1])
         if event.all() or not event.any():
             raise LossError(
                 "The area under the ROC curve needs rows of both classes, but all of the "
@@ -209,6 +211,25 @@ def _explained(means: FloatArray) -> tuple[float, FloatArray]:
     )
 
 
+def _ranked(probability: FloatArray) -> FloatArray:
+    """Return the places of probabilities in order; what differs by the order of sums only is a tie.
+
+    Differences count in proportion to the distance from 0 or 1: tiny ones of tiny probabilities do.
+    """
+    order = np.argsort(probability, kind="stable")
+    ordered = probability[order]
+    apart = np.diff(ordered) > ROUNDING * np.minimum(ordered, 1 - ordered)[1:]
+    places = np.empty(len(ordered))
+    places[order] = np.concatenate([[0], np.cumsum(apart)])
+    return places
+
+
+def _half_brier(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return half the squared distance from the observed class, as yardstick has it."""
+    observed = y[:, None] == np.arange(prediction.shape[-1])
+    return np.asarray(np.square(prediction - observed).sum(axis=-1, keepdims=True) / 2)
+
+
 def _without_rounding(probability: FloatArray) -> FloatArray:
     """Make equal what differs by the order of sums only: ties count half, or for the first."""
     return np.round(probability, 12)
@@ -296,7 +317,7 @@ _ROWS: tuple[Metric, ...] = (
         name="brier",
         smaller_is_better=True,
         needs="probability",
-        rows=_of_loss(LOSSES["brier"]),
+        rows=_half_brier,
         combine=_mean,
     ),
     AreaUnderROC(name="roc_auc", smaller_is_better=False, needs="probability"),

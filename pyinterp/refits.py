@@ -163,18 +163,21 @@ def fit_one(
     rng: np.random.Generator | None,
     *,
     workers: int = 1,
+    keep_set: bool = False,
 ) -> Predictor:
     """Train a clone of `estimator` on design rows `matrix` and responses `y`.
 
     As one of several `workers` it uses its share of the cores.
     Every ``random_state`` inside the estimator, those of a pipeline's steps included, gets its own
-    seed from `rng`; without `rng` they stay as they are.
+    seed from `rng`; with `keep_set` only those that are None. Without `rng` all stay as they are.
     """
     own = clone(estimator)
     if rng is not None:
-        names = sorted(k for k in own.get_params(deep=True) if k.split("__")[-1] == "random_state")
-        seeds = rng.integers(2**31 - 1, size=len(names))
-        own.set_params(**{name: int(s) for name, s in zip(names, seeds, strict=True)})
+        params = own.get_params(deep=True)
+        names = sorted(k for k in params if k.split("__")[-1] == "random_state")
+        seeds = dict(zip(names, rng.integers(2**31 - 1, size=len(names)).tolist(), strict=True))
+        unset = {name: seed for name, seed in seeds.items() if params[name] is None}
+        own.set_params(**(unset if keep_set else seeds))
     coded = response.classes is not None and wants_codes(own)
     with threads.shared_cores([own], workers):
         if wants_frames(own):

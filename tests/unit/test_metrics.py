@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from sklearn import metrics as sk
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
 import pyinterp as pi
 from pyinterp.errors import LossError, OptionError
@@ -201,3 +202,38 @@ class TestImportance:
     ) -> None:
         with pytest.raises(error, match=said):
             ask(self.fitted)
+
+
+def test_the_brier_score_of_several_classes_is_yardstick_s() -> None:
+    # yardstick::brier_class: the mean of the squared distances, halved.
+    observed = LABELS[:, None] == np.arange(3)
+    expected = np.square(THREE - observed).sum(axis=1).mean() / 2
+    assert METRICS["brier"](LABELS, THREE)[0] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-6, 1e-13, 1e-200])
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_area_of_tiny_probabilities_is_scikit_learn_s(size: float, turned: bool) -> None:
+    rng = np.random.default_rng(1)
+    p = rng.uniform(size=N).round(1) * 0.5 * size  # with ties
+    event = rng.permutation(CODES)
+    two = np.column_stack([p, 1 - p] if turned else [1 - p, p])
+    expected = sk.roc_auc_score(event, two[:, 1])
+    assert METRICS["roc_auc"](event, two)[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_scores_that_differ_by_the_order_of_sums_are_ties() -> None:
+    y = np.array([0.0, 1.0, 0.0, 1.0])
+    p = np.array([0.1 + 0.2, 0.3, 0.1 + 0.2, 0.3]) / 2
+    assert METRICS["roc_auc"](y, np.column_stack([1 - p, p]))[0] == 0.5
+
+
+def test_near_certain_probabilities_keep_their_order() -> None:
+    """As of naive Bayes with many features: their rounding to 12 digits made them ties."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 40))
+    y = (X.sum(axis=1) + 4 * rng.normal(size=400) > 0).astype(int)
+    proba = GaussianNB().fit(X, y).predict_proba(X * 3)
+    expected = sk.roc_auc_score(y, proba[:, 1])
+    assert METRICS["roc_auc"](y, proba)[0] == pytest.approx(expected, abs=1e-9)
+    assert abs(sk.roc_auc_score(y, proba[:, 1].round(12)) - expected) > 1e-5
