@@ -31,8 +31,8 @@ MetricName: TypeAlias = Literal[
     "brier",
     "roc_auc",
 ]
-# Share of a probability that the order of sums may change.
-ROUNDING = 1e-12
+# What the order of sums may change: share of the distance from 0 or 1, and units of the last place.
+ROUNDING, LAST = 1e-12, 4 * float(np.finfo(np.float64).eps)
 Needs: TypeAlias = Literal["mean", "probability", "label"]
 
 
@@ -214,11 +214,13 @@ def _explained(means: FloatArray) -> tuple[float, FloatArray]:
 def _ranked(probability: FloatArray) -> FloatArray:
     """Return the places of probabilities in order; what differs by the order of sums only is a tie.
 
-    Differences count in proportion to the distance from 0 or 1: tiny ones of tiny probabilities do.
+    Differences count in proportion to the distance from 0 or 1: small ones of tiny probabilities
+    do, and near 1 those of some units of the last place.
     """
     order = np.argsort(probability, kind="stable")
     ordered = probability[order]
-    apart = np.diff(ordered) > ROUNDING * np.minimum(ordered, 1 - ordered)[1:]
+    nearer = np.minimum(ordered, 1 - ordered)[1:]
+    apart = np.diff(ordered) > ROUNDING * nearer + LAST * ordered[1:]
     places = np.empty(len(ordered))
     places[order] = np.concatenate([[0], np.cumsum(apart)])
     return places
