@@ -22,7 +22,7 @@ __all__ = ["Stopped", "go_on", "outcomes"]
 T = TypeVar("T")
 
 # Seconds that an interrupted call waits for threads: control should be back within five.
-PATIENCE = 3.0
+PATIENCE = 2.0
 
 
 class Stopped(BaseException):

@@ -20,7 +20,7 @@ __all__ = ["BatchedWhatIf"]
 BYTES_PER_VALUE = 24
 
 # Rows of one predict call at most: Ctrl-C has to wait for its end, k neighbors of many rows long.
-MOST_ROWS = 2**15
+MOST_ROWS = 2**14
 
 
 class BatchedWhatIf(WhatIf):
