@@ -7,8 +7,6 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from tqdm import tqdm
 
 from pyinterp.adapters import one_thread
 from pyinterp.context import Context, Fit
@@ -19,6 +17,7 @@ from pyinterp.estimands.risk import risk
 from pyinterp.inference import Evidence, Found, gathered, variance
 from pyinterp.leave_out import LeaveOut
 from pyinterp.losses import LossLike, choose
+from pyinterp.parallel import outcomes
 from pyinterp.refits import Refit, estimating
 from pyinterp.sample import FloatArray
 from pyinterp.seeds import Seeds
@@ -100,23 +99,25 @@ class Analysis:
         if estimand.key not in self._measured:
             if estimand.left_out:
                 self.need_trainer().train(estimand.left_out, estimand.label)
-            estimators = [refit.predictor.estimator for refit in self.refits]
-            n_jobs = 1 if any(one_thread(e) for e in estimators) else self.n_jobs
-            with shared_cores(estimators, workers(n_jobs)):
-                # Threads whatever the backend of the refits: models and measurements stay in
-                # memory.
-                outcomes = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
-                    delayed(estimand.measure)(case) for case in self.cases
-                )
-                shown = tqdm(
-                    outcomes,
-                    total=len(self.cases),
-                    desc=estimand.label,
-                    unit="fit",
-                    disable=None if self.progress else True,
-                )
-                self._measured[estimand.key] = tuple(shown)
+            self._measured[estimand.key] = self._measurements(estimand)
         return self._measured[estimand.key]
+
+    def _measurements(self, estimand: Estimand) -> tuple[Measurement, ...]:
+        cases = self.cases
+        estimators = [refit.predictor.estimator for refit in self.refits]
+        n_jobs = 1 if any(one_thread(e) for e in estimators) else self.n_jobs
+        with (
+            shared_cores(estimators, workers(n_jobs)),
+            outcomes(
+                [partial(estimand.measure, case) for case in cases],
+                len(cases),
+                n_jobs=n_jobs,
+                label=estimand.label,
+                progress=self.progress,
+                in_memory=True,  # models and measurements do not travel
+            ) as measured,
+        ):
+            return tuple(measured)
 
     def need_trainer(self) -> LeaveOut:
         """Return what trains the refits again without some variables, or say that nothing can."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
-from tqdm import tqdm
 
 from pyinterp import threads
 from pyinterp.adapters import column_positions
 from pyinterp.design import Design, FrameDesign, Matrix
 from pyinterp.errors import OptionError, RefitError
-from pyinterp.refits import Refit, RefitOptions, fit_one, stop
+from pyinterp.parallel import outcomes
+from pyinterp.refits import Refit, RefitOptions, fit_one
 from pyinterp.sample import FloatArray, Response
 from pyinterp.seeds import Seeds
 
@@ -90,8 +90,9 @@ class LeaveOut:
                 "by name, or by dtype (`make_column_selector`)."
             )
         workers = threads.workers(self.options.n_jobs)
-        fits = Parallel(n_jobs=self.options.n_jobs, return_as="generator")(
-            delayed(_predicted)(
+        trained = (
+            partial(
+                _predicted,
                 self.estimator,
                 *parts,
                 self.seeds.stream("refits", job.refit.number) if self.options.reseed else None,
@@ -99,18 +100,17 @@ class LeaveOut:
             )
             for job, parts in _with_rows(jobs)
         )
-        outcomes = tqdm(
-            fits,
-            total=len(jobs),
-            desc=f"{label} refits",
-            unit="fit",
-            disable=None if self.options.progress else True,
-        )
-        for job, outcome in zip(jobs, outcomes, strict=True):
-            if isinstance(outcome, Exception):
-                stop(fits)
-                raise RefitError(_failed(label, job, outcome)) from outcome
-            self._predictions[job.key] = outcome
+        with outcomes(
+            trained,
+            len(jobs),
+            n_jobs=self.options.n_jobs,
+            label=f"{label} refits",
+            progress=self.options.progress,
+        ) as fits:
+            for job, outcome in zip(jobs, fits, strict=True):
+                if isinstance(outcome, Exception):
+                    raise RefitError(_failed(label, job, outcome)) from outcome
+                self._predictions[job.key] = outcome
 
     def _jobs(self, features: Mapping[str, tuple[str, ...]]) -> list[_Job]:
         """Return what there is to train; where no column is left, that there is nothing."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import clone
-from tqdm import tqdm
 
 from pyinterp import threads
 from pyinterp.adapters import wants_codes, wants_frames
@@ -23,6 +22,7 @@ from pyinterp.errors import (
     check_choice,
     check_jobs,
 )
+from pyinterp.parallel import outcomes
 from pyinterp.predictive import Predictor
 from pyinterp.resampling import Group, Part, Resampling, Units
 from pyinterp.sample import FloatArray, Response, Sample
@@ -37,7 +37,6 @@ __all__ = [
     "estimating",
     "fit_one",
     "refit",
-    "stop",
 ]
 
 OnError: TypeAlias = Literal["raise", "drop"]
@@ -123,8 +122,9 @@ def refit(
     """
     parts = list(plan.parts(population, units, seeds.stream("splits"), read))
     designs = [_design_for(design, part, plan, options) for part in parts]
-    jobs = (
-        delayed(_attempt)(
+    jobs: Iterator[Callable[[], Any]] = (
+        partial(
+            _attempt,
             estimator,
             *_training(own, part),
             seeds.stream("refits", k) if options.reseed else None,
@@ -132,25 +132,19 @@ def refit(
         )
         for k, (own, part) in enumerate(zip(designs, parts, strict=True), start=1)
     )
-    fits = Parallel(n_jobs=options.n_jobs, return_as="generator")(jobs)
-    outcomes = tqdm(
-        fits,
-        total=len(parts),
-        desc="Refits",
-        unit="fit",
-        disable=None if options.progress else True,
-    )
     done = []
     failed: list[tuple[int, Exception]] = []
-    for k, (outcome, own, part) in enumerate(zip(outcomes, designs, parts, strict=True), start=1):
-        if isinstance(own, Exception) or isinstance(outcome, Exception):
-            error = own if isinstance(own, Exception) else outcome
-            if options.on_error == "raise":
-                stop(fits)
-                raise RefitError(_failed(k, len(parts), error)) from error
-            failed.append((k, error))
-        else:
-            done.append(_refit(k, outcome, own, part))
+    with outcomes(
+        jobs, len(parts), n_jobs=options.n_jobs, label="Refits", progress=options.progress
+    ) as fits:
+        for k, (outcome, own, part) in enumerate(zip(fits, designs, parts, strict=True), start=1):
+            if isinstance(own, Exception) or isinstance(outcome, Exception):
+                error = own if isinstance(own, Exception) else outcome
+                if options.on_error == "raise":
+                    raise RefitError(_failed(k, len(parts), error)) from error
+                failed.append((k, error))
+            else:
+                done.append(_refit(k, outcome, own, part))
     _report(failed, len(parts), plan.lacking([r.group for r in done]))
     return tuple(done)
 
@@ -187,7 +181,7 @@ def fit_one(
     return Predictor.of(own, response.classes, coded=coded)
 
 
-def _training(design: Design | Exception, part: Part) -> tuple[Any, ...]:
+def _training(design: Design | Exception, part: Part) -> tuple[Any, Any, Any]:
     if isinstance(design, Exception):
         return design, None, None
     try:
@@ -255,13 +249,6 @@ def _check_levels(design: Design, part: Part, plan: Resampling) -> None:
                 f"rows: merge rare levels, {strata}or accept that it is treated as the reference "
                 'level (`unseen_levels="allow"`).'
             )
-
-
-def stop(fits: Generator[Any, None, None]) -> None:
-    """Cancel the fits that are still under way, of which joblib would warn."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        fits.close()
 
 
 def _failed(k: int, total: int, error: Exception) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from joblib import cpu_count, effective_n_jobs
@@ -35,23 +35,24 @@ def shared_cores(estimators: Sequence[Any], n: int) -> Iterator[None]:
         yield
         return
     share = max(1, cpu_count() // n)
-    restore = []
-    for estimator in estimators:
-        params = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
-        own = {
-            name: value
-            for name, value in params.items()
-            if name.split("__")[-1] in _NAMES and _more(value, share, _owner(estimator, name))
-        }
-        if own:
-            restore.append((estimator, own))
-            estimator.set_params(**dict.fromkeys(own, share))
-    try:
-        with threadpool_limits(share):
-            yield
-    finally:
-        for estimator, own in restore:
-            estimator.set_params(**own)
+    with ExitStack() as restored:
+        for estimator in estimators:
+            own = _threads_beyond(share, estimator)
+            if own:
+                restored.callback(estimator.set_params, **own)
+                estimator.set_params(**dict.fromkeys(own, share))
+        restored.enter_context(threadpool_limits(share))
+        yield
+
+
+def _threads_beyond(share: int, estimator: Any) -> dict[str, Any]:
+    """Return an estimator's settings that allow it more threads than its share."""
+    params = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    return {
+        name: value
+        for name, value in params.items()
+        if name.split("__")[-1] in _NAMES and _more(value, share, _owner(estimator, name))
+    }
 
 
 def _owner(estimator: Any, name: str) -> Any:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from pyinterp.design import Design, IntArray, Swap
 from pyinterp.engine.whatif import Block, Engine, WhatIf
+from pyinterp.parallel import go_on
 from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray, Sample
 
@@ -17,6 +18,9 @@ __all__ = ["BatchedWhatIf"]
 # A copy costs its design row, the estimator's own copy of it (often float32 plus checks), and
 # its predictions; measured peaks of scikit-learn estimators stay below this many bytes a value.
 BYTES_PER_VALUE = 24
+
+# Rows of one predict call at most: Ctrl-C has to wait for its end, k neighbors of many rows long.
+MOST_ROWS = 2**14
 
 
 class BatchedWhatIf(WhatIf):
@@ -51,7 +55,8 @@ class BatchedWhatIf(WhatIf):
         self.design = design
         self._memory_mb = memory_mb
         values = len(design.columns) + len(predictor.classes or (0,))
-        self._batch = max(1, int(memory_mb * 2**20 / (BYTES_PER_VALUE * values)))
+        bound = int(memory_mb * 2**20 / (BYTES_PER_VALUE * values))
+        self._batch = min(max(1, bound), MOST_ROWS)
 
     @property
     def factual(self) -> FloatArray:
@@ -99,9 +104,9 @@ class BatchedWhatIf(WhatIf):
         return flat.reshape(*index.shape, *flat.shape[1:])
 
     def _predict(self, swap: Swap, rows: IntArray, donors: IntArray) -> FloatArray:
-        return np.concatenate(
-            [
-                self.predictor(swap.matrix(rows[i : i + self._batch], donors[i : i + self._batch]))
-                for i in range(0, len(rows), self._batch)
-            ]
-        )
+        parts = []
+        for i in range(0, len(rows), self._batch):
+            go_on()
+            batch = slice(i, i + self._batch)
+            parts.append(self.predictor(swap.matrix(rows[batch], donors[batch])))
+        return np.concatenate(parts)

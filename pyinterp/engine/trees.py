@@ -26,6 +26,7 @@ from pyinterp.engine.walks import (
 )
 from pyinterp.engine.whatif import PAIRS, Block, Engine
 from pyinterp.losses import LOSSES, Loss
+from pyinterp.parallel import go_on
 from pyinterp.prediction_checks import check_finite
 from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray, Sample
@@ -41,6 +42,8 @@ NOWHERE = np.zeros(0, np.int32)
 # Additions of leaf values that are worth an exact mean. Donors of one column are added by ranges;
 # those of several columns cost one addition per row, donor and tree.
 ADDITIONS = 1e9
+# Of one walk, which ends before Ctrl-C is heard: groups of rows, and pairs of a row and a donor.
+MOST_GROUPS, MOST_PAIRS = 16, 2**26
 
 
 class TreesWhatIf(BatchedWhatIf):
@@ -142,6 +145,7 @@ class TreesWhatIf(BatchedWhatIf):
         step = max(1, self._bytes // (8 * GROUP * len(donors) * outputs)) * GROUP
         ranges = self._one_range(columns, values)
         for start in range(0, len(self._rows), step):
+            go_on()
             rows = self._rows[start : start + step]
             bits = self._bits[start // GROUP : (start + step) // GROUP]
             if ranges is None:
@@ -200,11 +204,17 @@ class TreesWhatIf(BatchedWhatIf):
         increasing, driven, position = ranges
         over_donors, over_rows = np.empty(len(y)), np.zeros(len(increasing))
         in_order = np.empty(len(y))
-        squared_pairs(
-            self._trees, self._splits, self._bits, self._rows, driven, position, y[self._order],
-            float(self._forest.base[0]), self._forest.scale,
-            donors.counts[increasing].astype(np.float64), in_order, over_rows,
-        )  # fmt: skip
+        responses, counts = y[self._order], donors.counts[increasing].astype(np.float64)
+        groups = min(MOST_GROUPS, max(1, MOST_PAIRS // (GROUP * len(counts))))
+        for start in range(0, len(y), groups * GROUP):
+            go_on()
+            part = slice(start, start + groups * GROUP)
+            bits = self._bits[start // GROUP : start // GROUP + groups]
+            squared_pairs(
+                self._trees, self._splits, bits, self._rows[part], driven, position,
+                responses[part], float(self._forest.base[0]), self._forest.scale,
+                counts, in_order[part], over_rows,
+            )  # fmt: skip
         over_donors[self._order] = in_order
         return over_donors, over_rows[np.argsort(increasing)]
 

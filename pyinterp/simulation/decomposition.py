@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
-from tqdm import tqdm
 
 from pyinterp.errors import check_choice, check_jobs
 from pyinterp.estimands.base import names_of
 from pyinterp.estimands.grids import Grid
 from pyinterp.learner import Learner
 from pyinterp.losses import LossLike
+from pyinterp.parallel import outcomes
 from pyinterp.predictive import learner_name
 from pyinterp.resampling import FreshDraws
 from pyinterp.resampling.base import check_count
@@ -233,18 +232,15 @@ def _refits(
         range(start, min(start + BLOCK, repetitions + 1))
         for start in range(1, repetitions + 1, BLOCK)
     ]
-    outcomes = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(asked.estimates)(block) for block in blocks
-    )
-    estimates, errors = [], []
-    with tqdm(
-        total=repetitions, desc="Refits", unit="fit", disable=None if progress else True
-    ) as bar:
-        for block in outcomes:
-            for estimate, error in block:
-                estimates.append(estimate)
-                errors.append(error)
-            bar.update(len(block))
+    with outcomes(
+        (partial(asked.estimates, block) for block in blocks),
+        len(blocks),
+        n_jobs=n_jobs,
+        label=f"Refits, {BLOCK} a block",
+        progress=progress,
+        unit="block",
+    ) as done:
+        estimates, errors = zip(*(pair for block in done for pair in block), strict=True)
     return np.array(estimates), np.array(errors)
 
 

@@ -7,15 +7,15 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
-from tqdm import tqdm
 
 from pyinterp.errors import OptionError, check_jobs
 from pyinterp.learner import Learner
+from pyinterp.parallel import outcomes
 from pyinterp.resampling.base import check_count
 from pyinterp.simulation.ledger import Ledger, Line, Row
 from pyinterp.simulation.process import Process
@@ -132,12 +132,17 @@ class Study(ABC, Generic[Found]):
             for kind in self._KINDS:
                 units = [unit for unit in left if unit.row[0] == kind]
                 do = self._worker(kind, ledger.lines)
-                lines = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-                    delayed(do)(unit) for unit in units
-                )
-                hidden = None if progress else True
-                for line in tqdm(lines, total=len(units), desc=kind, disable=hidden):
-                    ledger.add(line)
+                with outcomes(
+                    (partial(do, unit) for unit in units),
+                    len(units),
+                    n_jobs=n_jobs,
+                    label=kind,
+                    progress=progress,
+                    unit="block",
+                    ordered=False,
+                ) as lines:
+                    for line in lines:
+                        ledger.add(line)
             ledger.compact()
         return self._results([self._own(line) for line in ledger.lines if line.row in rows])
 

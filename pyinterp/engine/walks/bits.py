@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from pyinterp.engine.walks.compiled import compiled
 
 __all__ = [
     "GROUP",
@@ -94,19 +95,19 @@ class Splits(NamedTuple):
     category: npt.NDArray[np.int32]
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def lowest(word):  # pragma: no cover - compiled
     """Return the position of the lowest bit."""
     return _POSITION[(word & (~word + ONE)) % _PRIME]
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def all_rows(b):  # pragma: no cover - compiled
     """Return the word of all of b rows."""
     return _ALL if b == GROUP else (ONE << np.uint64(b)) - ONE
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def goes_left(at, k, x, left_categories):  # pragma: no cover - compiled
     """Whether a node (`at` is Trees) or a split (`at` is Splits) sends x to the left."""
     if np.isnan(x):
@@ -118,7 +119,7 @@ def goes_left(at, k, x, left_categories):  # pragma: no cover - compiled
     return left_categories[listed, int(x) if 0 <= x < last else last]
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def group_bits(splits, left_categories, rows, bits):  # pragma: no cover - compiled
     """Answer every split for at most 64 rows: `bits`, (splits,), are those that go to the left."""
     b = rows.shape[0]
@@ -156,14 +157,14 @@ def group_bits(splits, left_categories, rows, bits):  # pragma: no cover - compi
             bits[s] = word
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def left_bits(splits, left_categories, rows, bits):  # pragma: no cover - compiled
     """Answer every split for all rows: `bits`, uint64, (groups of 64 rows, splits)."""
     for g in range(bits.shape[0]):
         group_bits(splits, left_categories, rows[g * GROUP : (g + 1) * GROUP], bits[g])
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def bits_of(trees, splits, known, start, group, scratch):  # pragma: no cover - compiled
     """Return the answers to splits for the group of rows from `start`, known or found now."""
     if len(known) > 0:
@@ -172,7 +173,7 @@ def bits_of(trees, splits, known, start, group, scratch):  # pragma: no cover - 
     return scratch
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def stacks(trees):  # pragma: no cover - compiled
     """Return stacks of nodes, of rows and of ranges of donors, for one walk at a time."""
     node, low, high = (

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from pyinterp.engine.walks.bits import NONE, ONE, all_rows, group_bits, lowest, stacks
+from pyinterp.engine.walks.compiled import compiled
 
 __all__ = ["add_up_pairs"]
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def add_up_pairs(trees, splits, rows, driven, donors, out):  # pragma: no cover - compiled
     """Add up the trees for a group of rows, each with donors of its own for a numerical column.
 
@@ -92,7 +92,7 @@ def add_up_pairs(trees, splits, rows, driven, donors, out):  # pragma: no cover 
                 out[i, d, o] = running[o] * trees.unit
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _up_to(values, lo, hi, x):  # pragma: no cover - compiled
     """Return how many of increasing values are at most x, if between lo and hi of them are."""
     while lo < hi:
@@ -104,7 +104,7 @@ def _up_to(values, lo, hi, x):  # pragma: no cover - compiled
     return lo
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _in_order(x):  # pragma: no cover - compiled
     """Return the values of at most 64 rows in increasing order, and words of rows.
 
@@ -118,7 +118,7 @@ def _in_order(x):  # pragma: no cover - compiled
     return x[order], words
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _tables(donors):  # pragma: no cover - compiled
     """Return where every row's increasing donors are, by equally wide buckets of their span.
 
@@ -142,7 +142,7 @@ def _tables(donors):  # pragma: no cover - compiled
     return table, per_unit
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _bucket(x, least, per_unit, buckets):  # pragma: no cover - compiled
     """Return the bucket of x >= least, which never falls while x grows, rounding included."""
     at = (x - least) * per_unit

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from pyinterp.engine.walks.bits import (
@@ -15,11 +14,12 @@ from pyinterp.engine.walks.bits import (
     lowest,
     stacks,
 )
+from pyinterp.engine.walks.compiled import compiled
 
 __all__ = ["cross_parts"]
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def cross_parts(  # pragma: no cover - compiled
     trees, splits, known, rows, place, values, out
 ):
@@ -88,7 +88,7 @@ def cross_parts(  # pragma: no cover - compiled
                                 left &= left - ONE
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _divide(trees, q, values, v, order, lo, hi):  # pragma: no cover - compiled
     """Put the donors of a part that go to the left first; return where the others begin."""
     while lo < hi:

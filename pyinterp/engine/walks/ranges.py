@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from pyinterp.engine.walks.bits import GROUP, NONE, ONE, all_rows, bits_of, lowest, stacks
+from pyinterp.engine.walks.compiled import compiled
 
 __all__ = ["cross_ranges", "squared_pairs"]
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _walk_ranges(  # pragma: no cover - compiled
     trees, splits, bits, everyone, driven, position, node, word, low, high, sums, touched
 ):
@@ -85,7 +85,7 @@ def _walk_ranges(  # pragma: no cover - compiled
                         leave[i] -= value
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def cross_ranges(trees, splits, known, rows, driven, position, out):  # pragma: no cover - compiled
     """Add up the trees for rows x increasing donors of one numerical column.
 
@@ -123,7 +123,7 @@ def cross_ranges(trees, splits, known, rows, driven, position, out):  # pragma: 
             sums[k, out.shape[1]] = 0
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def squared_pairs(  # pragma: no cover - compiled
     trees, splits, known, rows, driven, position, y, base, scale, counts, over_donors, over_rows
 ):

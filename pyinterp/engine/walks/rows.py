@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from pyinterp.engine.walks.bits import goes_left
+from pyinterp.engine.walks.compiled import compiled
 
 __all__ = ["add_up", "first_leaves", "preorder"]
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def preorder(left, right, out):  # pragma: no cover - compiled
     """List the nodes of a tree in preorder: `out`, int64, (nodes,); return how many there are."""
     stack = np.empty(len(left) + 1, np.int64)
@@ -26,7 +26,7 @@ def preorder(left, right, out):  # pragma: no cover - compiled
     return count
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _leaf(trees, q, row):  # pragma: no cover - compiled
     """Return the leaf that a row reaches from node q."""
     while trees.column[q] >= 0:
@@ -35,14 +35,14 @@ def _leaf(trees, q, row):  # pragma: no cover - compiled
     return q
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def first_leaves(trees, rows, out):  # pragma: no cover - compiled
     """Find the leaf of the first tree that each row reaches: `out`, int64, (n,)."""
     for i in range(rows.shape[0]):
         out[i] = _leaf(trees, trees.roots[0], rows[i])
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def add_up(trees, rows, out):  # pragma: no cover - compiled
     """Add up the trees for rows as they are, one by one: `out`, int64, (outputs, n), added to."""
     for t in range(len(trees.roots)):

@@ -1,0 +1,188 @@
+"""Jobs in parallel: the one place where work is started, shown and, if a call ends early, stopped.
+
+A call ends early by Ctrl-C or by an error. Processes are then killed by joblib. Threads can't be:
+a job that runs in one is told to stop and does so where it asks, by `go_on`.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, TypeVar
+
+from joblib import Parallel, delayed
+from tqdm import tqdm
+
+__all__ = ["Stopped", "go_on", "outcomes"]
+
+T = TypeVar("T")
+
+# Seconds that an interrupted call waits for threads: control should be back within five.
+PATIENCE = 2.0
+
+
+class Stopped(BaseException):
+    """The call that a job works for has ended; no learner's ``except Exception`` catches it."""
+
+
+@contextmanager
+def outcomes(
+    jobs: Iterable[Callable[[], T]],
+    total: int,
+    *,
+    n_jobs: int | None,
+    label: str,
+    progress: bool,
+    unit: str = "fit",
+    in_memory: bool = False,
+    ordered: bool = True,
+) -> Iterator[Iterable[T]]:
+    """Do jobs under the joblib backend that is set; their outcomes are seen within the context.
+
+    When the context is left, by an exception or not, no job is under way, and the next call may
+    begin: a job in a thread that does not stop in time is waited for by that call.
+
+    Parameters
+    ----------
+    jobs : iterable of callable
+        They go to processes by pickle. Asked for in the calling thread, some ahead of the work.
+    total : int
+        Number of jobs, for the progress bar.
+    n_jobs : int or None
+        With one, jobs are done in the calling thread.
+    label : str
+        Of the progress bar.
+    progress : bool
+        Whether to show the progress bar on a terminal.
+    unit : str
+        What the progress bar counts.
+    in_memory : bool
+        Whether jobs need this process's memory: threads, whatever the backend.
+    ordered : bool
+        Whether outcomes come in the order of the jobs, not as they are done.
+    """
+    _await_abandoned()
+    stop = _Stop()
+    parallel = Parallel(
+        n_jobs=n_jobs,
+        require="sharedmem" if in_memory else None,
+        return_as="generator" if ordered else "generator_unordered",
+    )
+    with ExitStack() as ends:
+        with _workers_without_sigint():
+            found = parallel(delayed(stop.run)(job) for job in jobs)
+            ends.callback(_close, found)
+        ends.callback(stop.end)
+        hidden = None if progress else True
+        bar = ends.enter_context(tqdm(total=total, desc=label, unit=unit, disable=hidden))
+        yield _counted(found, bar)
+
+
+def go_on() -> None:
+    """Raise `Stopped` in a job whose call has ended; to be asked before work that takes long."""
+    if any(stop.asked for stop in _calls.stops):
+        raise Stopped
+
+
+class _Stop:
+    """Tells the jobs of one call to stop, and knows how many other threads do some.
+
+    What other processes get is a copy without a call: they are killed instead.
+    """
+
+    def __init__(self) -> None:
+        self._outer = _calls.stops
+        self._caller = threading.get_ident()
+        self._asked = False
+        self._running = 0
+        self._changed = threading.Condition()
+
+    def __reduce__(self) -> tuple[type[_Stop], tuple[()]]:
+        return _Stop, ()
+
+    @property
+    def asked(self) -> bool:
+        return self._asked or any(stop.asked for stop in self._outer)
+
+    def run(self, job: Callable[[], T]) -> T:
+        """Do a job."""
+        if threading.get_ident() == self._caller:  # which Ctrl-C stops by itself
+            return job()
+        former, _calls.stops = _calls.stops, (self,)
+        self._count(1)
+        try:
+            go_on()
+            return job()
+        finally:
+            self._count(-1)
+            _calls.stops = former
+
+    def end(self) -> None:
+        """Stop the jobs and wait for those under way."""
+        self._asked = True
+        _abandoned.append(self)  # until it is sure: Ctrl-C may come again
+        if self.wait(PATIENCE):
+            _abandoned.remove(self)
+
+    def wait(self, seconds: float) -> bool:
+        """Return whether no job is under way, after so many seconds at most."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._running, seconds)
+
+    def _count(self, change: int) -> None:
+        with self._changed:
+            self._running += change
+            self._changed.notify_all()
+
+
+class _Calls(threading.local):
+    """The calls that this thread does a job of."""
+
+    stops: tuple[_Stop, ...] = ()
+
+
+_calls = _Calls()
+_abandoned: list[_Stop] = []
+
+
+def _await_abandoned() -> None:
+    """Wait for jobs of earlier calls: a model need not bear to predict in two threads at once."""
+    for stop in tuple(_abandoned):
+        while not stop.wait(0.1):
+            go_on()  # or a job would wait for itself
+        if stop in _abandoned:
+            _abandoned.remove(stop)
+
+
+@contextmanager
+def _workers_without_sigint() -> Iterator[None]:
+    """Start processes to which Ctrl-C in a terminal means nothing: who started them kills them.
+
+    They would print tracebacks otherwise, those that are still importing above all.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+
+
+def _counted(found: Iterable[T], bar: tqdm[Any]) -> Iterator[T]:
+    """Yield outcomes and move the bar; tqdm's own loop would close `found`, with a warning."""
+    for outcome in found:
+        yield outcome
+        bar.update()
+
+
+def _close(found: Generator[Any, None, None]) -> None:
+    """Cancel jobs that are left, of which joblib would warn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found.close()
