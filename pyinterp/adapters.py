@@ -9,6 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pyinterp.errors import DataError, OptionError
 from pyinterp.row_options import check_row_options
@@ -58,8 +61,15 @@ class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is 
         name: str = self.model.__name__
         return f"{name}({type(family).__name__})" if family is not None else name
 
-    def _fit(self, X: npt.ArrayLike, y: npt.NDArray[Any]) -> None:
-        self.results_ = self.model(y, X, **(self.options or {})).fit(**(self.fit_options or {}))
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> None:
+        options = {"options": self.options or {}, "fit_options": self.fit_options or {}}
+        check_row_options(options, self.learner_name, {len(y)})
+        self.results_ = self.model(y, X, **options["options"]).fit(**options["fit_options"])
+
+    def _predicted(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        check_is_fitted(self, "results_")
+        rows = validate_data(self, X, reset=False, dtype=np.float64)
+        return np.asarray(self.results_.predict(rows), dtype=np.float64)
 
 
 class StatsmodelsRegressor(RegressorMixin, _StatsmodelsBase):  # type: ignore[misc]  # untyped
@@ -67,37 +77,54 @@ class StatsmodelsRegressor(RegressorMixin, _StatsmodelsBase):  # type: ignore[mi
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> StatsmodelsRegressor:
         """Fit the model; the results are in ``results_``."""
-        self._fit(X, np.asarray(y, dtype=np.float64))
+        rows, response = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        self._fit(rows, np.asarray(response, dtype=np.float64))
         return self
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Predict the mean response."""
-        return np.asarray(self.results_.predict(X), dtype=np.float64)
+        return self._predicted(X)
 
 
 class StatsmodelsClassifier(ClassifierMixin, _StatsmodelsBase):  # type: ignore[misc]  # untyped
     """A statsmodels model that predicts class probabilities; the last of two classes is 1."""
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._several
+        return tags
+
+    @property
+    def _several(self) -> bool:
+        return self.model.__name__ == "MNLogit"
+
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> StatsmodelsClassifier:
         """Fit the model; the results are in ``results_``."""
-        self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
-        if len(self.classes_) != 2 and self.model.__name__ != "MNLogit":
+        rows, response = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(response)
+        self.classes_, codes = np.unique(response, return_inverse=True)
+        if len(self.classes_) == 1:
             raise DataError(
-                f"{self.learner_name} needs two classes, but the response has "
-                f"{len(self.classes_)}; use statsmodels_learner(sm.MNLogit)."
+                f"{self.learner_name} needs at least two classes, but the response has one class."
             )
-        self._fit(X, codes.astype(np.float64))
+        if len(self.classes_) != 2 and not self._several:
+            raise DataError(
+                f"Only binary classification is supported by {self.learner_name}, but the response "
+                f"has {len(self.classes_)} classes; use statsmodels_learner(sm.MNLogit)."
+            )
+        self._fit(rows, codes.astype(np.float64))
         return self
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Predict the probability of every class."""
-        predicted = np.asarray(self.results_.predict(X), dtype=np.float64)
+        predicted = self._predicted(X)
         return predicted if predicted.ndim == 2 else np.column_stack([1 - predicted, predicted])
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
         """Predict the most probable class."""
-        best: npt.NDArray[Any] = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
-        return best
+        best = np.argmax(self.predict_proba(X), axis=1)
+        classes: npt.NDArray[Any] = self.classes_[best]
+        return classes
 
 
 def statsmodels_learner(
