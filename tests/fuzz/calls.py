@@ -195,9 +195,15 @@ SMALL = {
     "CrossValidation": {"folds": "3"},
     "Subsampling": {"refits": "3"},
     "HalfSampling": {"refits": "2", "pairs": "5"},
-    "NestedBootstrap": {"bootstraps": "3", "splits": "2"},
+    "NestedBootstrap": {"bootstraps": "50", "splits": "2"},
     "NestedCrossValidation": {"folds": "3", "repeats": "2"},
 }
+
+
+def _asked(who: str, method: str) -> dict[str, str]:
+    """Return the arguments of a method; samplers are not learned in 120 nested refits."""
+    kinds = {**METHODS[method][0], **READING}
+    return {n: k for n, k in kinds.items() if who != "nested" or n != "sampler"}
 
 
 def _methods() -> list[Call]:
@@ -205,7 +211,7 @@ def _methods() -> list[Call]:
         Call(
             name=f"{who}.{method}",
             callee=f"{who}.{method}",
-            kinds={**METHODS[method][0], **READING},
+            kinds=_asked(who, method),
             base=METHODS[method][1],
         )
         for who, methods in ASKED.items()
@@ -288,7 +294,7 @@ def _learners() -> list[Call]:
         Call(
             name="from_formula, classifier",
             callee="LF",
-            kinds={**formula, "estimator": "classifier"},
+            kinds={**formula, "data": "frame of classes", "estimator": "classifier"},
             base={"formula": "'c ~ x + z + g'", "data": "d", "estimator": "LOGIT"},
             positional=3,
             then=loss,
@@ -304,7 +310,7 @@ def _learners() -> list[Call]:
         Call(
             name="Learner, array",
             callee="pi.Learner",
-            kinds=arrays,
+            kinds={**arrays, "endog": "response beside an array"},
             base={**of_arrays, "exog": "A"},
             positional=3,
             then=".fit_model(seed=1).pd('x1', points=3)",
@@ -375,7 +381,7 @@ def _learners() -> list[Call]:
         Call(
             name="variables_of",
             callee="learner.variables_of",
-            kinds={"data": "newdata"},
+            kinds={"data": "variables asked"},
             base={"data": "d"},
             positional=1,
         ),
@@ -392,7 +398,7 @@ def _learners() -> list[Call]:
         Call(
             name="statsmodels_learner",
             callee="pi.statsmodels_learner",
-            kinds={"model": "model", "fit": "fit options", "hasconst": "flag"},
+            kinds={"model": "model", "fit": "fit options"},
             base={"model": "sm.OLS"},
             positional=1,
         ),
@@ -421,7 +427,7 @@ def _plans() -> list[Call]:
         Call(
             name="FreshDraws",
             callee="(lambda *a, **k: learner.fit(pi.FreshDraws(*a, **k), seed=1))",
-            kinds={"generator": "function", "refits": "count", "fraction": "fraction"},
+            kinds={"generator": "generator", "refits": "count", "fraction": "fraction"},
             base={"generator": "lambda rng: d.sample(30, random_state=rng)", "refits": "3"},
             then=".pfi()",
         )
@@ -458,14 +464,31 @@ def _several() -> list[Call]:
             positional=1,
         ),
         Call(
+            name="compare, three",
+            callee="pi.compare",
+            kinds={"first": "one", "second": "one", "third": "one", **names},
+            base={"first": "res", "second": "tree", "third": "res"},
+            positional=3,
+        ),
+        Call(
+            name="Contrasts.conf_int",
+            callee="pf.t_test('x = z, z = 0').conf_int",
+            kinds=ALPHA,
+        ),
+        Call(
+            name="Contrasts.summary",
+            callee="pf.t_test('x = z, z = 0').summary",
+            kinds={"alpha": "alpha", "title": "text"},
+        ),
+        Call(
             name="Loss",
             callee="(lambda *a, **k: fm.pfi(loss=pi.Loss(*a, **k)))",
             kinds={
-                "name": "choice",
+                "name": "text",
                 "function": "loss",
                 "needs": "choice",
                 "constant": "function",
-                "unit": "choice",
+                "unit": "text",
             },
             base={"name": "'a'", "function": "lambda y, p: (y - p) ** 2"},
             positional=2,
@@ -478,13 +501,13 @@ def _several() -> list[Call]:
         Call(
             name="Residual",
             callee="(lambda *a, **k: fm.cvim('x', sampler=pi.samplers.Residual(*a, **k)))",
-            kinds={"estimator": "estimator", "within_range": "flag"},
+            kinds={"estimator": "own regressor", "within_range": "flag"},
             base={"estimator": "LR"},
         ),
         Call(
             name="Categorical",
             callee="(lambda *a, **k: res.cvim('g', sampler=pi.samplers.Categorical(*a, **k)))",
-            kinds={"estimator": "classifier"},
+            kinds={"estimator": "own classifier"},
             base={"estimator": "GaussianNB()"},
         ),
         Call(
@@ -579,13 +602,18 @@ def _simulation() -> list[Call]:
         Call(
             name="Process.f",
             callee="process.f",
-            kinds={"frame": "newdata"},
+            kinds={"frame": "process frame"},
             base={"frame": "process.draw(5, seed=1)"},
         ),
         Call(
             name="Process.redraw",
             callee="process.redraw",
-            kinds={"feature": "feature", "frame": "newdata", "seed": "seed", "conditional": "flag"},
+            kinds={
+                "feature": "feature",
+                "frame": "process frame",
+                "seed": "seed",
+                "conditional": "flag",
+            },
             base={"feature": "'x1'", "frame": "process.draw(5, seed=1)", "seed": "1"},
         ),
         Call(
@@ -603,7 +631,7 @@ def _simulation() -> list[Call]:
         Call(
             name="dgp_pd",
             callee="pi.simulation.dgp_pd",
-            kinds={"process": "one", "feature": "feature", "grid": "grid", **drawn}
+            kinds={"process": "process", "feature": "feature", "grid": "grid", **drawn}
             | {"method": "choice"},
             base={"process": "process", "feature": "'x1'", "grid": "[0.0, 1.0]", "n": "50"}
             | {"seed": "1"},
@@ -612,7 +640,12 @@ def _simulation() -> list[Call]:
         Call(
             name="dgp_pfi",
             callee="pi.simulation.dgp_pfi",
-            kinds={"process": "one", "feature": "feature", "loss": "loss", "conditional": "flag"}
+            kinds={
+                "process": "process",
+                "feature": "feature",
+                "loss": "loss",
+                "conditional": "flag",
+            }
             | {**drawn, "method": "choice"},
             base={"process": "process", "feature": "'x1'", "n": "50", "seed": "1"},
             positional=2,
@@ -621,7 +654,7 @@ def _simulation() -> list[Call]:
             name="decompose",
             callee="pi.simulation.decompose",
             kinds={
-                "process": "one",
+                "process": "process",
                 "learner": "estimator",
                 "estimand": "choice",
                 "features": "features",
@@ -649,6 +682,67 @@ def _simulation() -> list[Call]:
             },
             positional=2,
             then=".frame",
+        ),
+        Call(
+            name="Decomposition.plot",
+            callee="decomposition.plot",
+            kinds={"feature": "term"},
+            base={"feature": "'x1'"},
+        ),
+        Call(
+            name="CoverageStudy",
+            callee="pi.simulation.CoverageStudy",
+            kinds={
+                "dgps": "processes",
+                "learners": "learners",
+                "n": "sizes",
+                "estimands": "questions",
+                "resamplings": "plans",
+                "cov_types": "variances",
+                "repetitions": "natural",
+                "truth_refits": "count",
+                "alpha": "alpha",
+                "block": "count",
+                "seed": "seed",
+            },
+            base={
+                "dgps": "[process]",
+                "learners": "{'ols': LR}",
+                "n": "[20]",
+                "estimands": "{'pfi': pi.LearnerResults.pfi}",
+                "resamplings": "{'boot': pi.Bootstrap(3)}",
+                "cov_types": "{'boot': ['naive']}",
+                "repetitions": "2",
+                "truth_refits": "2",
+            },
+            then=".run(study_file(), progress=False)",
+        ),
+        Call(
+            name="ImportanceStudy",
+            callee="pi.simulation.ImportanceStudy",
+            kinds={
+                "dgps": "processes",
+                "learners": "learners",
+                "n": "sizes",
+                "features": "process features",
+                "measures": "study measures",
+                "repetitions": "natural",
+                "block": "count",
+                "validation": "count",
+                "truth_n": "count",
+                "seed": "seed",
+            },
+            base={
+                "dgps": "[process]",
+                "learners": "{'ols': LR}",
+                "n": "[20]",
+                "features": "['x1']",
+                "repetitions": "2",
+                "block": "2",
+                "validation": "20",
+                "truth_n": "100",
+            },
+            then=".run(study_file(), progress=False)",
         ),
         Call(name="load_diabetes", callee="pi.datasets.load_diabetes", kinds={}),
         *(

@@ -16,10 +16,9 @@ REPORT = "PYINTERP_FUZZ_REPORT"
 
 
 @pytest.fixture(autouse=True)
-def _offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def _offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Let loaders look in an empty folder: tests never download."""
     monkeypatch.setenv("PYINTERP_DATA", str(tmp_path))
-    yield
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from oddities import KINDS, Kind
 
 __all__ = ["DATA_KINDS"]
@@ -12,14 +14,12 @@ FORMS = (
     "d.assign(x=d.x.astype('>f8'))",
     "d.assign(x=d.x.astype('float16'))",
     "d.assign(x=d.x.astype('Float64'))",
-    "d.assign(x=d.x.astype('float64[pyarrow]'))",
     "d.assign(x=d.x.astype(pd.SparseDtype(float)))",
     "d.assign(k=d.k.astype('>i2'))",
     "d.assign(k=d.k.astype('uint8'))",
     "d.assign(k=d.k.astype('Int64'))",
     "d.assign(x=d.x.astype('longdouble'))",
     "d.assign(g=d.g.astype('category'))",
-    "d.assign(g=d.g.astype('string[pyarrow]'))",
     "d.assign(g=d.g.astype('string[python]'))",
     "d.assign(g=d.g.astype(object))",
     "d.assign(g=d.g.astype(pd.CategoricalDtype(['c', 'b', 'a', 'unused'])))",
@@ -69,6 +69,10 @@ FORMS = (
     "d.assign(g=['nan' if v == 'a' else v for v in d.g])",
     "d.assign(z=d.x)",
     "d.assign(z=d.y)",
+)
+ARROW = (
+    "d.assign(x=d.x.astype('float64[pyarrow]'))",
+    "d.assign(g=d.g.astype('string[pyarrow]'))",
 )
 BROKEN = (
     "d[:0]",
@@ -137,6 +141,7 @@ FAULTS = (
     "recurses",
 )
 MAY_WORK = ("none", "writes", "zero imaginary", "strings", "list", "column", "booleans")
+LABELS = ("codes", "unknown", "some unknown", "missing", "short")
 PROBABILITIES = (
     "times 3",
     "minus 1",
@@ -172,7 +177,7 @@ NOT_ESTIMATORS = (
     "ols",
     "lambda X: X",
 )
-FRAMES = ("X[:0]", "X['x']", "X.T", "3", "None", "'X'", "[]", "{}", "np.zeros((N, 0))", "A[:, 0]")
+FRAMES = ("X[:0]", "X.T", "3", "None", "'X'", "[]", "{}", "np.zeros((N, 0))")
 ARRAYS = (
     "A[::-1]",
     "A.astype('>f8')",
@@ -195,25 +200,34 @@ ARRAYS = (
     "d[['x', 'g']]",
     "X[:1]",
     "X[:4]",
+    "X['x']",
+    "A[:, 0]",
+    "X.astype(str)",
+    "A.astype(str)",
+    "np.ma.masked_array(A, mask=A > 2.5)",
+    "X.set_axis([('a', 'x'), ('a', 'z')], axis=1)",
+    "X.set_axis([3, None], axis=1)",
+    "X.set_axis(['x', 'µg'], axis=1)",
+    "X.set_axis(['<b>x</b>', 'x & z'], axis=1)",
+    "X.set_axis(['x_1^2', '100%'], axis=1)",
+    "X.set_axis(['a,b', 'c;d'], axis=1)",
+    "X.set_axis(['', ' '], axis=1)",
+    "X.set_axis(['y', 'x' * 300], axis=1)",
 )
 BAD_ARRAYS = (
-    "np.ma.masked_array(A, mask=A > 1)",
     "sparse.csr_matrix(A)",
     "A[:, :, None]",
     "A * 1j",
     "A * np.nan",
     "A * np.inf",
-    "A.astype(str)",
     "A.astype('M8[s]')",
     "np.array([(1.0, 2.0)] * N, dtype=[('x', float), ('z', float)])",
     "A[:20]",
     "X[:20]",
     "X * np.nan",
-    "X.astype(str)",
     "[[1.0], [1.0, 2.0]]",
-    "X.set_axis([('a', 'x'), ('a', 'z')], axis=1)",
     "pd.concat([X, X], axis=1)",
-    "X.set_axis([3, None], axis=1)",
+    "X.set_axis([3, '3'], axis=1)",
     "iter(A)",
     "lambda: A",
 )
@@ -229,7 +243,6 @@ RESPONSES = (
     "y * 1j",
     "y.to_numpy()[:, None] * [1.0, 1.0]",
     "y.to_numpy()[None, :]",
-    "np.ma.masked_array(y, mask=y > 1)",
     "y.astype(str)",
     "pd.Series(y.to_numpy(), index=np.arange(N) + 5)",
     "pd.date_range('2020', periods=N)",
@@ -262,10 +275,17 @@ GOOD_RESPONSES = (
     "iter(y)",
     "y.to_numpy().astype('longdouble')",
     "np.ma.masked_array(y, mask=np.zeros(N, bool))",
+    "np.ma.masked_array(y, mask=y > 1)",
 )
 
+HERE = (*FORMS, *ARROW) if find_spec("pyarrow") else FORMS
+LEARNED = tuple(f for f in FAULTS if f not in ("random", "by position", "depends on batch"))
+
 DATA_KINDS = KINDS | {
-    "frame": Kind(BROKEN, FORMS),
+    "frame": Kind(BROKEN, HERE),
+    "frame of classes": Kind(
+        tuple(source for source in BROKEN if "y=" not in source and "'y'" not in source), HERE
+    ),
     "variables": Kind((*FRAMES, *BAD_ARRAYS), ARRAYS),
     "evaluation": Kind(
         (*FRAMES, *BAD_ARRAYS, "X.rename(columns={'x': 'w'})", "X[['x']]", "d[['x', 'g']]"),
@@ -285,7 +305,6 @@ DATA_KINDS = KINDS | {
             "'y ~ x +'",
             "'y ~ (x'",
             "'y ~ x ~ z'",
-            "'y + z ~ x'",
             "'y ~ y'",
             "'y ~ log(x)'",
             "'y ~ np.no_such(x)'",
@@ -294,7 +313,6 @@ DATA_KINDS = KINDS | {
             "'y ~ x == '",
             "'y ~ C(x, no_such)'",
             "'y ~ bs(x, df=1)'",
-            "'y ~ bs(x, df=200)'",
             "'y ~ (x + z)**0.5'",
             "'y ~ (x + z)**-1'",
             "'y ~ x | g'",
@@ -319,11 +337,13 @@ DATA_KINDS = KINDS | {
             "float('nan')",
             "True",
             "d",
-            "'y ~ ' + ' + '.join(['x * z'] * 300)",
-            "'y ~ ' + '(' * 200 + 'x' + ')' * 200",
         ),
         (
             "'y ~ .'",
+            "'y ~ ' + '(' * 200 + 'x' + ')' * 200",
+            "'y ~ ' + ' + '.join(['x * z'] * 300)",
+            "'y ~ bs(x, df=200)'",
+            "'y + z ~ x'",
             "'y~x'",
             "'y ~ x + x'",
             "'y ~ x - 1'",
@@ -360,7 +380,7 @@ DATA_KINDS = KINDS | {
         (
             *NOT_ESTIMATORS,
             "KMeans(2)",
-            "IsolationForest(5)",
+            "IsolationForest(n_estimators=5)",
             "NoClasses()",
             "FitFails()",
             "LOGIT",
@@ -400,11 +420,11 @@ DATA_KINDS = KINDS | {
             "NoClasses()",
             "FitFails()",
             "Ridge()",
-            "IsolationForest(5)",
+            "IsolationForest(n_estimators=5)",
             "LogisticRegression(C=-1)",
             "Broken('none')",
             *(f"BrokenClassifier({fault!r})" for fault in PROBABILITIES),
-            *(f"Labels({fault!r})" for fault in ("codes", "unknown", "some unknown", "missing", "short")),
+            *(f"Labels({fault!r})" for fault in LABELS),
         ),
         (
             "GaussianNB()",
@@ -419,16 +439,58 @@ DATA_KINDS = KINDS | {
             "Labels('column')",
         ),
     ),
+    "own regressor": Kind(
+        (
+            *(n for n in NOT_ESTIMATORS if n != "None"),
+            "KMeans(2)",
+            "IsolationForest(n_estimators=5)",
+            "FitFails()",
+            "LOGIT",
+            "make_pipeline(StandardScaler(), LOGIT)",
+            *(f"Broken({fault!r})" for fault in LEARNED),
+        ),
+        (
+            "None",
+            "TREE",
+            "Ridge()",
+            "DummyRegressor()",
+            "make_pipeline(StandardScaler(), LR)",
+            "FitWrites()",
+            *(f"Broken({fault!r})" for fault in MAY_WORK),
+        ),
+    ),
+    "own classifier": Kind(
+        (
+            *(n for n in NOT_ESTIMATORS if n != "None"),
+            "LR",
+            "TREE",
+            "KMeans(2)",
+            "NoClasses()",
+            "FitFails()",
+            *(f"BrokenClassifier({fault!r})" for fault in PROBABILITIES if fault != "random"),
+        ),
+        (
+            "None",
+            "GaussianNB()",
+            "DecisionTreeClassifier(max_depth=2)",
+            "DummyClassifier()",
+            "BrokenClassifier('none')",
+            "Labels('none')",
+        ),
+    ),
+    "response beside an array": Kind(
+        (*(r for r in RESPONSES if "index=" not in r), "None"),
+        (*GOOD_RESPONSES, "pd.Series(y.to_numpy(), index=np.arange(N) + 5)"),
+    ),
     "fitted": Kind(
         (
             *(n for n in NOT_ESTIMATORS if n not in ("NoFit()", "ols", "np.exp", "lambda X: X")),
             "LR",
             "TREE",
             "KMeans(2, n_init=1, random_state=0).fit(X)",
-            "IsolationForest(5).fit(X)",
+            "IsolationForest(n_estimators=5).fit(X)",
             "StandardScaler().fit(X)",
             "LinearRegression().fit(d[['x', 'k']], y)",
-            "LinearRegression().fit(d[['x']], y)",
             "LinearRegression().fit(d[['x', 'z', 'k']], y)",
             "LinearRegression().fit(X.to_numpy(), d[['y', 'x']])",
             "lambda X: 'a'",
@@ -441,6 +503,7 @@ DATA_KINDS = KINDS | {
         ),
         (
             "lin.predict",
+            "LinearRegression().fit(d[['x']], y)",
             "ols",
             "ols_formula",
             "LinearRegression().fit(A, y)",
@@ -460,10 +523,7 @@ DATA_KINDS = KINDS | {
             "LogisticRegression().fit(X, d['g'])",
             "LogisticRegression().fit(d[['x', 'k']], c)",
             *(f"BrokenClassifier({fault!r}).fit(X, c)" for fault in PROBABILITIES),
-            *(
-                f"Labels({fault!r}).fit(X, c)"
-                for fault in ("codes", "unknown", "some unknown", "missing", "short")
-            ),
+            *(f"Labels({fault!r}).fit(X, c)" for fault in LABELS),
         ),
         (
             "logit",
@@ -478,11 +538,41 @@ DATA_KINDS = KINDS | {
         ("None", "['no', 'yes']", "('no', 'yes')", "np.array(['no', 'yes'])", "['no', 'yes', 'x']"),
     ),
     "model": Kind(
-        ("3", "None", "'OLS'", "sm", "ols", "LR", "int", "dict", "LinearRegression", "[]", "sm.add_constant"),
-        ("sm.OLS", "sm.GLM", "sm.Logit", "sm.Poisson", "sm.QuantReg", "sm.RLM", "sm.WLS", "sm.MNLogit"),
+        (
+            "3",
+            "None",
+            "'OLS'",
+            "sm",
+            "ols",
+            "LR",
+            "int",
+            "dict",
+            "LinearRegression",
+            "[]",
+            "sm.add_constant",
+        ),
+        (
+            "sm.OLS",
+            "sm.GLM",
+            "sm.Logit",
+            "sm.Poisson",
+            "sm.QuantReg",
+            "sm.RLM",
+            "sm.WLS",
+            "sm.MNLogit",
+        ),
     ),
     "fit options": Kind(
-        ("3", "'q'", "[]", "{'no_such': 3}", "{3: 3}", "True", "float('nan')", "{'method': 'no such'}"),
+        (
+            "3",
+            "'q'",
+            "[]",
+            "{'no_such': 3}",
+            "{3: 3}",
+            "True",
+            "float('nan')",
+            "{'method': 'no such'}",
+        ),
         ("None", "{}"),
     ),
 }

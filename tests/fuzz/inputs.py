@@ -16,7 +16,15 @@ from oddities import ANYTHING
 __all__ = ["Input", "full", "sample"]
 
 # Options that no method has, some nearly right.
-KEYWORDS = {"n_repeats": "5", "featuers": "'x'", "alpa": "0.05", "random_state": "1", "cov_typ": "None"}
+KEYWORDS = {
+    "n_repeats": "5",
+    "featuers": "'x'",
+    "alpa": "0.05",
+    "random_state": "1",
+    "cov_typ": "None",
+}
+# Kinds for which any number may mean minutes: processes to start, rows to draw.
+OWN_VALUES_ONLY = {"jobs"}
 SOME = 30
 PAIRS = 12
 
@@ -87,7 +95,8 @@ def _own(call: Call) -> Iterator[Input]:
 def _others(call: Call) -> Iterator[Input]:
     for argument, name in call.kinds.items():
         kind = DATA_KINDS[name]
-        for value in dict.fromkeys((*kind.bad, *kind.odd, *ANYTHING)):
+        anything = () if name in OWN_VALUES_ONLY else ANYTHING
+        for value in dict.fromkeys((*kind.bad, *kind.odd, *anything)):
             yield Input(call, ((argument, value),), value in kind.bad)
     for keyword, value in KEYWORDS.items():
         if keyword not in call.kinds:

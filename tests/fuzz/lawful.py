@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import singledispatch
 from typing import Any
 
@@ -36,9 +36,8 @@ def _(value: EstimandResults) -> str:
 @singledispatch
 def broken_laws(value: Any) -> list[str]:
     """Return the laws that a value breaks."""
-    as_text = getattr(value, "as_text", None)
-    if as_text is not None and not as_text().strip():
-        return ["the text of a table is empty"]
+    if type(value).__module__.startswith(("pyinterp", "statsmodels")) and not str(value).strip():
+        return ["the text is empty"]
     return ["complex numbers"] if np.iscomplexobj(value) else []
 
 
@@ -50,11 +49,15 @@ def _(value: EstimandResults) -> list[str]:
 
 @broken_laws.register
 def _(value: ImportanceResults) -> list[str]:
+    if not value.results:
+        return ["a table without terms"]
+    str(value)
     return [fault for part in value.results.values() for fault in broken_laws(part)]
 
 
 @broken_laws.register
 def _(value: CausalResults) -> list[str]:
+    str(value)
     parts = (value.effects, value.importance, value.share)
     return [fault for part in parts for fault in broken_laws(part)]
 
@@ -140,8 +143,11 @@ def _rows(value: EstimandResults, frame: pd.DataFrame) -> str:
     return "" if str(value.nobs) in text else "the table lacks the number of rows"
 
 
-def _all(laws: tuple[Law, ...]) -> Iterator[Law]:
-    yield from laws
+def _markup(value: EstimandResults, frame: pd.DataFrame) -> str:
+    summary = value.summary()
+    summary.as_latex()
+    summary.as_csv()
+    return "HTML that is not escaped" if "<b>" in summary.as_html() else ""
 
 
 LAWS: tuple[Law, ...] = (
@@ -153,4 +159,5 @@ LAWS: tuple[Law, ...] = (
     _limits,
     _probabilities,
     _rows,
+    _markup,
 )

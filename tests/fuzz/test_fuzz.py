@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-import pyinterp as pi
 import pytest
 from calls import CALLS
 from inputs import Input, full, sample
-from verdict import Unwritable, Verdict, judge
+from verdict import Verdict, judge
+
+import pyinterp as pi
 
 SAMPLE = 300
 

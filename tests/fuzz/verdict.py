@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any
 
 import joblib
+import numpy as np
 import specimens
 from calls import Call
 from lawful import broken_laws, numbers
@@ -98,7 +99,7 @@ def _judged(attempt: Callable[[], tuple[Any, str]]) -> Verdict:
                 broken = _broken(attempt)
         except Hang:
             return Verdict("hang", f"more than {LIMIT} s", "hang")
-        except (KeyboardInterrupt, Unwritable):
+        except (KeyboardInterrupt, UnwritableError):
             raise
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is the finding
             return _of_error(error)
@@ -117,7 +118,7 @@ def _broken(attempt: Callable[[], tuple[Any, str]]) -> str:
     return "" if numbers(value) == numbers(again) else "the same call twice gives other numbers"
 
 
-class Unwritable(Exception):
+class UnwritableError(Exception):
     """An argument's own expression fails: the input is no input."""
 
 
@@ -129,7 +130,7 @@ def _made(call: Call, arguments: Mapping[str, str]) -> tuple[Any, str]:
     except PyinterpError:
         raise  # of an argument that is a call of the package itself
     except Exception as error:
-        raise Unwritable(f"{arguments}: {error}") from error
+        raise UnwritableError(f"{arguments}: {error}") from error
     before = {name: _fingerprint(value) for name, value in given.items()}
     first = [name for name in list(call.kinds)[: call.positional] if name in given]
     rest = {name: value for name, value in given.items() if name not in first}
@@ -146,7 +147,11 @@ def _value(source: str, space: dict[str, Any]) -> Any:
 
 def _fingerprint(value: Any) -> str:
     """Return a hash of what a value holds; empty for what cannot be hashed."""
-    if type(value).__module__.startswith(("pyinterp", "builtins.generator")):
+    if isinstance(value, Iterator | np.random.Generator | np.random.RandomState):
+        return ""  # to be read is to be changed
+    if type(value).__module__.startswith(
+        ("pyinterp", "statsmodels")
+    ):  # they keep what they compute
         return ""
     try:
         return str(joblib.hash(value))
