@@ -528,7 +528,13 @@ def _r_style() -> list[Call]:
             {"pred_var": "'x'", **curve},
         ),
         "vi_firm": (
-            {"feature_names": "features", "ice": "flag", "var_continuous": "choice", **CURVE},
+            {
+                "feature_names": "features",
+                "ice": "flag",
+                "center": "flag",
+                "var_continuous": "choice",
+                **CURVE,
+            },
             curve,
         ),
         "vi_permute": (

@@ -10,8 +10,6 @@ from calls import CALLS
 from inputs import Input, full, sample
 from verdict import Verdict, judge
 
-import pyinterp as pi
-
 SAMPLE = 300
 
 
@@ -57,11 +55,3 @@ def test_all(name: str, record_property: Callable[[str, object], None]) -> None:
     wrong = [o for o in outcomes if o["kind"] not in ("result", "refusal")]
     shown = "\n".join(f"{o['source']}\n  {o['kind']}: {o['cause']}" for o in wrong[:5])
     assert not wrong, f"{len(wrong)} of {len(outcomes)} inputs, the first:\n{shown}"
-
-
-def test_every_argument_is_fuzzed() -> None:
-    # Constants and types of annotations are no callables.
-    fuzzed = " ".join(call.callee for call in CALLS.values())
-    classes = {"EstimandResults", "LearnerResults", "datasets", "r_style", "samplers", "simulation"}
-    absent = [n for n in set(pi.__all__) - classes if f"pi.{n}" not in fuzzed]
-    assert absent == []
