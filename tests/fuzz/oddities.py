@@ -92,7 +92,6 @@ ANYTHING = (
     "res",
 )
 
-NUMBERS = ("None", "'3'", "float('nan')", "[3]", "True", "0", "-1", "'auto'", "{}", "np.array([3])")
 KINDS = {
     "alpha": Kind(
         ("0", "1", "5", "-0.1", "float('nan')", "None", "'0.05'", "True", "[0.05]", "float('inf')"),
@@ -472,15 +471,15 @@ KINDS = {
             "True",
             "''",
             "np.arange(N + 1)",
-            "np.where(np.arange(N) < 3, np.nan, 1.0)",
             "pd.Series(np.arange(N), index=np.arange(N) + 5)",
-            "np.zeros(N)",
         ),
         (
             "None",
             "'s'",
             "'g'",
             "'y'",
+            "np.zeros(N)",
+            "np.where(np.arange(N) < 3, np.nan, np.arange(N))",
             "np.arange(N) % 7",
             "np.arange(N)",
             "d['s']",
@@ -715,10 +714,6 @@ KINDS = {
     "function": Kind(
         ("3", "'exp'", "lambda: 0", "lambda p: None", "lambda p: 'a'", "lambda p: p[:1]", "[]"),
         ("None", "np.exp", "lambda p: p", "lambda p: p * np.nan", "lambda p: p * 1j"),
-    ),
-    "size": Kind(
-        ("-1", "1.5", "'3'", "float('nan')", "[3]", "True", "{}", "None"),
-        ("0", "1", "np.int64(5)", "5.0"),
     ),
     "number": Kind(
         ("float('nan')", "'1'", "[1]", "True", "{}", "1j", "None"),

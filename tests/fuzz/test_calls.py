@@ -81,5 +81,9 @@ SOME_ARGUMENTS = {
 }
 
 
+def test_every_kind_is_an_argument() -> None:
+    assert {kind for call in CALLS.values() for kind in call.kinds.values()} == set(DATA_KINDS)
+
+
 def test_full_run_is_large_enough() -> None:
     assert sum(len(full(name)) for name in CALLS) >= LEAST

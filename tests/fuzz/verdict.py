@@ -9,7 +9,7 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -29,6 +29,8 @@ LIMIT = 20  # seconds for an input
 MEMORY = 3 << 30  # bytes beyond those in use: a grid of 10**9 points must not take the machine
 CHARACTERS = 400
 SENTENCES = 2
+# Packages whose objects keep what they have computed.
+KEEPING = ("pyinterp", "statsmodels")
 
 
 class Hang(BaseException):
@@ -102,11 +104,18 @@ def _judged(attempt: Callable[[], tuple[Any, str]]) -> Verdict:
         except (KeyboardInterrupt, UnwritableError):
             raise
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is the finding
-            return _of_error(error)
-    if told := [w for w in heard if not issubclass(w.category, RefitWarning)]:
+            verdict = _of_error(error)
+        else:
+            verdict = Verdict("unlawful", broken, broken) if broken else Verdict("result")
+    if verdict.right and (told := _told(heard)):
         place = f"{told[0].category.__name__} at {_short(told[0].filename)}:{told[0].lineno}"
         return Verdict("warning", str(told[0].message)[:CHARACTERS], place)
-    return Verdict("unlawful", broken, broken) if broken else Verdict("result")
+    return verdict
+
+
+def _told(heard: Sequence[warnings.WarningMessage]) -> list[warnings.WarningMessage]:
+    """Return the warnings that are not the package's own, of refits left out as was asked."""
+    return [warning for warning in heard if not issubclass(warning.category, RefitWarning)]
 
 
 def _broken(attempt: Callable[[], tuple[Any, str]]) -> str:
@@ -122,6 +131,10 @@ class UnwritableError(Exception):
     """An argument's own expression fails: the input is no input."""
 
 
+class ChangedError(Exception):
+    """A call that was refused has changed an argument."""
+
+
 def _made(call: Call, arguments: Mapping[str, str]) -> tuple[Any, str]:
     """Make a call; return its value and which argument it has changed, if any."""
     space = specimens.names()
@@ -135,10 +148,20 @@ def _made(call: Call, arguments: Mapping[str, str]) -> tuple[Any, str]:
     first = [name for name in list(call.kinds)[: call.positional] if name in given]
     rest = {name: value for name, value in given.items() if name not in first}
     callee = _value(call.callee, space)
-    space["_it"] = callee(*(given[name] for name in first), **rest)
-    value = _value(f"_it{call.then}", space)
+    try:
+        space["_it"] = callee(*(given[name] for name in first), **rest)
+        value = _value(f"_it{call.then}", space)
+    except PyinterpError as error:
+        if changed := _changed(given, before):
+            raise ChangedError(changed) from error
+        raise
+    return value, _changed(given, before)
+
+
+def _changed(given: Mapping[str, Any], before: Mapping[str, str]) -> str:
+    """Say which argument is not as it was; an empty string if all are."""
     changed = [n for n, v in given.items() if before[n] and _fingerprint(v) != before[n]]
-    return value, f"the argument `{changed[0]}` was changed" if changed else ""
+    return f"the argument `{changed[0]}` was changed" if changed else ""
 
 
 def _value(source: str, space: dict[str, Any]) -> Any:
@@ -149,9 +172,7 @@ def _fingerprint(value: Any) -> str:
     """Return a hash of what a value holds; empty for what cannot be hashed."""
     if isinstance(value, Iterator | np.random.Generator | np.random.RandomState):
         return ""  # to be read is to be changed
-    if type(value).__module__.startswith(
-        ("pyinterp", "statsmodels")
-    ):  # they keep what they compute
+    if type(value).__module__.startswith(KEEPING):
         return ""
     try:
         return str(joblib.hash(value))
@@ -161,6 +182,8 @@ def _fingerprint(value: Any) -> str:
 
 def _of_error(error: BaseException) -> Verdict:
     message, place = str(error), _place(error)
+    if isinstance(error, ChangedError):
+        return Verdict("unlawful", message, message)
     if isinstance(error, TypeError) and _refuses_keyword(message):
         fault = _poor_keyword(message)
     elif not isinstance(error, PyinterpError):
