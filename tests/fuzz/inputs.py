@@ -106,7 +106,9 @@ def _others(call: Call) -> Iterator[Input]:
 def _pair(call: Call, rng: np.random.Generator) -> Input:
     two = sorted(rng.choice(len(call.kinds), size=2, replace=False))
     names = [list(call.kinds)[i] for i in two]
-    return Input(call, tuple((name, _value(call.kinds[name], rng)) for name in names))
+    changed = tuple((name, _value(call.kinds[name], rng)) for name in names)
+    bad = any(value in DATA_KINDS[call.kinds[name]].bad for name, value in changed)
+    return Input(call, changed, must_fail=bad)
 
 
 def _value(kind: str, rng: np.random.Generator) -> str:
