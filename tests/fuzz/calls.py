@@ -397,13 +397,6 @@ def _learners() -> list[Call]:
         ),
         Call(
             name="statsmodels_learner",
-            callee="pi.statsmodels_learner",
-            kinds={"model": "model", "fit": "fit options"},
-            base={"model": "sm.OLS"},
-            positional=1,
-        ),
-        Call(
-            name="statsmodels_learner, fit",
             callee="(lambda *a, **k: LF('y ~ x + z', d, pi.statsmodels_learner(*a, **k)))",
             kinds={"model": "model", "fit": "fit options", "weights": "by", "family": "choice"},
             base={"model": "sm.GLM"},

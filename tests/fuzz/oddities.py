@@ -655,8 +655,6 @@ KINDS = {
             "d",
             "process.draw(5, seed=1).drop(columns='x1')",
             "process.draw(5, seed=1).assign(x1='a')",
-            "process.draw(5, seed=1).assign(x1=None)",
-            "process.draw(5, seed=1).assign(x1=np.nan)",
             "process.draw(5, seed=1).assign(x1=1j)",
             "process.draw(5, seed=1).to_numpy()",
             "process.draw(5, seed=1)['x1']",
@@ -674,6 +672,7 @@ KINDS = {
             "process.draw(5, seed=1).astype(object)",
             "process.draw(5, seed=1).astype('>f8')",
             "process.draw(5, seed=1).assign(other='a')",
+            "process.draw(5, seed=1).assign(x1=np.nan)",
         ),
     ),
     "process": Kind(

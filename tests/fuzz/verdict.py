@@ -21,6 +21,7 @@ import numpy as np
 import specimens
 from calls import Call
 from lawful import broken_laws, numbers
+from sklearn.exceptions import ConvergenceWarning
 
 from pyinterp.errors import PyinterpError, RefitWarning
 
@@ -31,6 +32,8 @@ PATIENCE = 60  # seconds until it must have ended
 MEMORY = 3 << 30  # bytes beyond those in use: a grid of 10**9 points must not take the machine
 CHARACTERS = 400
 SENTENCES = 2
+# Refits left out as was asked, and learners that say that they did not converge.
+ASKED = (RefitWarning, ConvergenceWarning)
 # Packages whose objects keep what they have computed.
 KEEPING = ("pyinterp", "statsmodels")
 
@@ -129,8 +132,8 @@ def _judged(attempt: Callable[[], tuple[Any, str]]) -> Verdict:
 
 
 def _told(heard: Sequence[warnings.WarningMessage]) -> list[warnings.WarningMessage]:
-    """Return the warnings that are not the package's own, of refits left out as was asked."""
-    return [warning for warning in heard if not issubclass(warning.category, RefitWarning)]
+    """Return the warnings that nobody asked for; those of "<string>" are the input's own."""
+    return [w for w in heard if not issubclass(w.category, ASKED) and w.filename != "<string>"]
 
 
 def _broken(attempt: Callable[[], tuple[Any, str]]) -> str:
@@ -190,7 +193,9 @@ def _fingerprint(value: Any) -> str:
     if type(value).__module__.startswith(KEEPING):
         return ""
     try:
-        return str(joblib.hash(value))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what pickle looks at
+            return str(joblib.hash(value))
     except Exception:  # noqa: BLE001 - whatever an odd value raises when it is read
         return ""
 
