@@ -290,11 +290,13 @@ def test_refused(case: str) -> None:
     assert verdict.kind == "refusal", verdict
 
 
-@pytest.mark.parametrize("who", ["res", "fm"])
 @pytest.mark.parametrize(("method", "call", "wrong", "option", "guess"), KEYWORDS)
+@pytest.mark.parametrize("who", ["res", "fm"])
 def test_wrong_keyword(
     who: str, method: str, call: str, wrong: str, option: str, guess: str
 ) -> None:
+    if (who, method) == ("fm", "loco"):
+        pytest.skip("a fitted model has no loco, whatever its options")
     given = f"{call[:-1]}{', ' if len(call) > 2 else ''}{wrong}=5)"
     with pytest.raises(TypeError) as refused:
         value(f"{who}.{method}{given}")
