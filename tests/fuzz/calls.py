@@ -471,7 +471,7 @@ def _several() -> list[Call]:
         Call(
             name="Contrasts.summary",
             callee="pf.t_test('x = z, z = 0').summary",
-            kinds={"alpha": "alpha", "title": "text"},
+            kinds=ALPHA,
         ),
         Call(
             name="Loss",

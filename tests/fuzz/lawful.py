@@ -38,7 +38,9 @@ def broken_laws(value: Any) -> list[str]:
     """Return the laws that a value breaks."""
     if type(value).__module__.startswith(("pyinterp", "statsmodels")) and not str(value).strip():
         return ["the text is empty"]
-    return ["complex numbers"] if np.iscomplexobj(value) else []
+    if isinstance(value, np.ndarray | float | complex) and np.iscomplexobj(value):
+        return ["complex numbers"]
+    return []
 
 
 @broken_laws.register
