@@ -314,6 +314,7 @@ TABLES: tuple[tuple[str, str], ...] = (
     ("pi.summary_col([pf], model_names='a')", "letters as names"),
     ("pi.summary_col([pf], float_format='%d %d')", "no such format"),
     ("pi.summary_col([pf], stars='no')", "`no` read as yes"),
+    ("pi.summary_col([pf], float_format='no such')", "a format without a number"),
 )
 PLANS: tuple[tuple[str, str], ...] = (
     ("pi.Bootstrap(0)", "no refits"),
@@ -341,6 +342,11 @@ PLANS: tuple[tuple[str, str], ...] = (
     ("learner.fit(pi.Bootstrap(3, cluster=np.zeros((N, 2))))", "two clusterings"),
     ("learner.fit(pi.Bootstrap(3, cluster=np.zeros(N)))", "one cluster"),
     ("learner.fit(pi.Bootstrap(3, cluster=np.arange(N + 1)))", "a row too many"),
+    ("learner.fit(pi.Bootstrap(3, cluster=d['s'].set_axis(range(5, 5 + N))))", "other rows"),
+    ("learner.fit(pi.Bootstrap(3, cluster=d['s'][::-1]))", "rows in another order"),
+    ("learner.fit(pi.Bootstrap(3, strata=d['g'][::-1]))", "rows in another order"),
+    ("pi.FittedModel(lin, X, y, cluster=d['s'][::-1])", "rows in another order"),
+    ("learner.fit_model(reseed='no')", "`no` read as yes"),
     ("learner.fit(pi.Bootstrap(3, strata=[1, 2]))", "two strata for 40 rows"),
     ("learner.fit(pi.Bootstrap(3, strata=np.full(N, np.nan)))", "missing strata"),
     ("learner.fit(pi.Bootstrap(3), seed=-1)", "no such seed"),
