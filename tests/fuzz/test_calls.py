@@ -1,0 +1,89 @@
+"""The fuzz asks every public callable, with every argument that it takes."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+import specimens
+from calls import CALLS
+from data_oddities import DATA_KINDS
+from inputs import full
+
+import pyinterp as pi
+
+LEAST = 5000
+# Made by the package, not by users; or modules, whose members are listed below.
+NOT_CALLED = {"EstimandResults", "LearnerResults", "datasets", "r_style", "samplers", "simulation"}
+# Results, types and constants; loaders of data that need a folder.
+NO_CALLS = {
+    "pi.r_style": {"Curve", "classes_in_order", "factors"},
+    "pi.simulation": {
+        "CoverageResults",
+        "Decomposition",
+        "ImportanceStudyResults",
+        "Process",
+        "Truth",
+        "molnar_figure2",
+        "molnar_linear",
+    },
+    "pi.datasets": {"load_airfoil", "load_ames"},
+}
+
+
+def text() -> str:
+    return " ".join(call.callee for call in CALLS.values())
+
+
+def test_public_names() -> None:
+    assert [n for n in set(pi.__all__) - NOT_CALLED if f"pi.{n}" not in text()] == []
+
+
+@pytest.mark.parametrize("module", NO_CALLS)
+def test_members_of_modules(module: str) -> None:
+    members = set(getattr(pi, module.removeprefix("pi.")).__all__) - NO_CALLS[module]
+    assert [name for name in members if f"{module}.{name}" not in text()] == []
+
+
+@pytest.mark.parametrize(
+    ("cls", "who"),
+    [
+        (pi.LearnerResults, "res"),
+        (pi.FittedModel, "fm"),
+        (pi.EstimandResults, "pf"),
+        (pi.Learner, "learner"),
+    ],
+)
+def test_methods(cls: type[Any], who: str) -> None:
+    methods = {n for n, _ in inspect.getmembers(cls, inspect.isfunction) if not n.startswith("_")}
+    asked = {call.callee.removeprefix(f"{who}.") for call in CALLS.values()}
+    assert methods - asked <= {"loco"}  # which a fitted model does not answer
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_arguments(name: str) -> None:
+    call = CALLS[name]
+    callee = eval(call.callee, specimens.names())  # noqa: S307 - our own table of expressions
+    taken = inspect.signature(callee).parameters.values()
+    open_ended = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    named = {p.name for p in taken if p.kind not in open_ended}
+    some = SOME_ARGUMENTS.get(name, set())
+    assert named - set(call.kinds) == some
+    assert set(call.kinds.values()) <= set(DATA_KINDS)
+
+
+# Arguments that another call of the same callable has.
+SOME_ARGUMENTS = {
+    "from_formula, PD": {"design", "design_state", "missing", "unseen_levels"},
+    "Contrasts.summary": {"xname", "title"},  # statsmodels' own
+    "nested.pfi": {"sampler"},
+}
+
+
+def test_every_kind_is_an_argument() -> None:
+    assert {kind for call in CALLS.values() for kind in call.kinds.values()} == set(DATA_KINDS)
+
+
+def test_full_run_is_large_enough() -> None:
+    assert sum(len(full(name)) for name in CALLS) >= LEAST

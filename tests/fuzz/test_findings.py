@@ -1,0 +1,361 @@
+"""What outsiders tripped over, each by hand: it works, with the right numbers, or is refused."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import specimens
+from hostile import FAULTS, Broken
+from sklearn.linear_model import LinearRegression
+from verdict import judge_source, wordy
+
+import pyinterp as pi
+from pyinterp.errors import PyinterpError
+
+FIT = "fit(pi.Bootstrap(3), seed=1).pfi()"
+
+# Expression, and the expression of what it must equal.
+WORKS: dict[str, tuple[str, str]] = {
+    "column with a micro sign": (
+        f"LF('y ~ .', d[['y', 'z']].assign(**{{'µg': d.x}}), LR).{FIT}",
+        f"LF('y ~ .', d[['y', 'z']].assign(mg=d.x), LR).{FIT}",
+    ),
+    "micro sign in a formula": (
+        f"LF('y ~ µg + z', d.assign(**{{'µg': d.x}}), LR).{FIT}",
+        f"LF('y ~ mg + z', d.assign(mg=d.x), LR).{FIT}",
+    ),
+    "the other micro sign": (
+        f"LF('y ~ \\u03bcg + z', d.assign(**{{'\\u03bcg': d.x}}), LR).{FIT}",
+        f"LF('y ~ mg + z', d.assign(mg=d.x), LR).{FIT}",
+    ),
+    "a caller's C": (
+        f"(lambda C: LF('y ~ C(k) + x', d, LR).{FIT})(1.0)",
+        f"LF('y ~ C(k) + x', d, LR).{FIT}",
+    ),
+    "a caller's bs": (
+        f"(lambda bs: LF('y ~ bs(x, df=4)', d, LR).{FIT})(1.0)",
+        f"LF('y ~ bs(x, df=4)', d, LR).{FIT}",
+    ),
+    "a caller's Q, I and np": (
+        f"(lambda Q, I, np: LF('y ~ Q(\"x\") + I(z**2)', d, LR).{FIT})(1.0, 2.0, 3.0)",
+        f"LF('y ~ x + I(z**2)', d, LR).{FIT}",
+    ),
+    "strings of Arrow": (
+        f"LF('y ~ x + g', d.assign(g=d.g.astype('string[pyarrow]')), LR).{FIT}",
+        f"LF('y ~ x + g', d, LR).{FIT}",
+    ),
+    "strings of Arrow, frame": (
+        "LF('y ~ x + g', d.assign(g=d.g.astype('string[pyarrow]')), make_pipeline("
+        f"OneHotEncoder(handle_unknown='ignore'), Ridge()), design='frame').{FIT}",
+        "LF('y ~ x + g', d, make_pipeline("
+        f"OneHotEncoder(handle_unknown='ignore'), Ridge()), design='frame').{FIT}",
+    ),
+    "big-endian column": (
+        f"LF('y ~ x + z', d.assign(x=d.x.astype('>f8')), LR).{FIT}",
+        f"LF('y ~ x + z', d, LR).{FIT}",
+    ),
+    "big-endian column, tree": (
+        f"LF('y ~ x + z', d.assign(x=d.x.astype('>f8')), TREE).{FIT}",
+        f"LF('y ~ x + z', d, TREE).{FIT}",
+    ),
+    "big-endian response": (
+        f"LF('y ~ x + z', d.assign(y=d.y.astype('>f8')), LR).{FIT}",
+        f"LF('y ~ x + z', d, LR).{FIT}",
+    ),
+    "big-endian array": (
+        f"pi.Learner(y, A.astype('>f8'), TREE).{FIT}",
+        f"pi.Learner(y, A, TREE).{FIT}",
+    ),
+    "big-endian array, fitted": (
+        "pi.FittedModel(TREE.fit(A, y), A.astype('>f8'), y.astype('>f8'), seed=1).pfi()",
+        "pi.FittedModel(TREE.fit(A, y), A, y, seed=1).pfi()",
+    ),
+    "big-endian grid": (
+        "res.pd('x', grid=np.array([0.0, 1.0], dtype='>f8'))",
+        "res.pd('x', grid=[0.0, 1.0])",
+    ),
+    "one column of responses": (
+        f"pi.Learner(y.to_numpy()[:, None], X, LR).{FIT}",
+        f"pi.Learner(y, X, LR).{FIT}",
+    ),
+    "a frame of one response": (
+        f"pi.Learner(y.to_frame(), X, LR).{FIT}",
+        f"pi.Learner(y, X, LR).{FIT}",
+    ),
+    "one column of responses, fitted": (
+        "pi.FittedModel(lin, X, y.to_numpy()[:, None], seed=1).pfi()",
+        "pi.FittedModel(lin, X, y, seed=1).pfi()",
+    ),
+    "one column of responses, classes": (
+        f"pi.Learner(c.to_numpy()[:, None], X, LOGIT).{FIT}",
+        f"pi.Learner(c, X, LOGIT).{FIT}",
+    ),
+    "one column of clusters": (
+        "learner.fit(pi.Bootstrap(3, cluster=d[['s']].to_numpy()), seed=1).pfi()",
+        "learner.fit(pi.Bootstrap(3, cluster=d['s']), seed=1).pfi()",
+    ),
+    "a mask without a masked value": (
+        f"pi.Learner(y, np.ma.masked_array(A, mask=np.zeros_like(A, bool)), LR).{FIT}",
+        f"pi.Learner(y, A, LR).{FIT}",
+    ),
+    "PD of one row": (
+        "pi.FittedModel(lin, X[:1], seed=1).pd('x', grid=[0.0, 1.0]).params",
+        "pd.Series([lin.predict(X[:1].assign(x=v))[0] for v in (0.0, 1.0)])",
+    ),
+    "PD of four rows": (
+        "pi.FittedModel(lin, X[:4], seed=1).pd('x', grid=[0.0, 1.0]).params",
+        "pd.Series([lin.predict(X[:4].assign(x=v)).mean() for v in (0.0, 1.0)])",
+    ),
+    "hypotheses in a list": (
+        "pf.t_test(['x = z', 'z = 0']).effect",
+        "pf.t_test('x = z, z = 0').effect",
+    ),
+    "hypotheses in a list, statistics": (
+        "pf.t_test(['x = z', 'z = 0.1']).tvalue",
+        "pf.t_test('x = z, z = 0.1').tvalue",
+    ),
+    "weights and values": (
+        "pf.t_test((np.eye(3), np.array([0.1, 0.2, 0.3]))).tvalue",
+        "pf.t_test('x = 0.1, z = 0.2, g = 0.3').tvalue",
+    ),
+    "a table of one result in a list": (
+        "pi.summary_col([pf]).as_text()",
+        "pi.summary_col((pf,)).as_text()",
+    ),
+    "categories without rows": (
+        f"LF('y ~ x + g', d.assign(g=pd.Categorical(d.g, list('abcd'))), LR).{FIT}",
+        f"LF('y ~ x + g', d, LR).{FIT}",
+    ),
+    "read-only array": (
+        "pi.FittedModel(lin, (lambda a: [a.setflags(write=False), a][1])(A), y, seed=1).pfi()",
+        "pi.FittedModel(lin, A, y, seed=1).pfi()",
+    ),
+}
+# Works as the other expression, or is refused in the package's own words.
+EITHER: dict[str, tuple[str, str]] = {
+    "a table of one result, unlisted": (
+        "pi.summary_col(pf).as_text()",
+        "pi.summary_col([pf]).as_text()",
+    ),
+    "masked responses": (
+        f"pi.Learner(np.ma.masked_array(y.to_numpy(), mask=d.x > 1), A, LR).{FIT}",
+        f"pi.Learner(y.where(d.x <= 1).to_numpy(), A, LR).{FIT}",
+    ),
+    "masked variables": (
+        f"pi.Learner(y, np.ma.masked_array(A, mask=A > 2.5), LR).{FIT}",
+        f"pi.Learner(y, np.where(A > 2.5, np.nan, A), LR).{FIT}",
+    ),
+    "masked variables, fitted": (
+        "pi.FittedModel(lin, np.ma.masked_array(A, mask=A > 2.5), y, seed=1).pfi()",
+        "pi.FittedModel(lin, np.where(A > 2.5, np.nan, A), y, seed=1).pfi()",
+    ),
+    "masked responses, fitted": (
+        "pi.FittedModel(lin, X, np.ma.masked_array(y.to_numpy(), mask=d.x > 1), seed=1).pfi()",
+        "pi.FittedModel(lin, X, y.where(d.x <= 1), seed=1).pfi()",
+    ),
+    "masked clusters": (
+        "pi.FittedModel(lin, X, y, cluster=np.ma.masked_array(d.s, mask=d.x > 1), seed=1).pfi()",
+        "pi.FittedModel(lin, X, y, cluster=d.s.where(d.x <= 1), seed=1).pfi()",
+    ),
+    "predict writes into its X": (
+        f"LF('y ~ x + z', d, Broken('writes')).{FIT}",
+        f"LF('y ~ x + z', d, Broken('none')).{FIT}",
+    ),
+    "fit writes into its X and y": (
+        f"LF('y ~ x + z', d, FitWrites()).{FIT}",
+        f"LF('y ~ x + z', d, Broken('none')).{FIT}",
+    ),
+    "a function writes into its X": (
+        "pi.FittedModel(function('writes'), X, y, seed=1).pfi()",
+        "pi.FittedModel(function('none'), X, y, seed=1).pfi()",
+    ),
+    "a function writes into its array": (
+        "pi.FittedModel(function('writes'), A, y, seed=1).pd('x1', points=3)",
+        "pi.FittedModel(function('none'), A, y, seed=1).pd('x1', points=3)",
+    ),
+    "a loss writes into the predictions": (
+        "fm.pfi(loss=bad_loss('writes'))",
+        "fm.pfi(loss='squared')",
+    ),
+    "complex predictions without imaginary part": (
+        "pi.FittedModel(function('zero imaginary'), X, y, seed=1).pfi()",
+        "pi.FittedModel(function('none'), X, y, seed=1).pfi()",
+    ),
+    "predictions as text": (
+        "pi.FittedModel(function('strings'), X, y, seed=1).pfi()",
+        "pi.FittedModel(function('none'), X, y, seed=1).pfi()",
+    ),
+    "hypotheses in a mapping": ("pf.t_test({'x': 0}).tvalue", "pf.t_test('x = 0').tvalue"),
+}
+REFUSED: dict[str, str] = {
+    "an empty grid": "res.pd('x', grid=[])",
+    "an empty grid, fitted": "fm.pd('x', grid=[])",
+    "an empty grid, causal": "res.causal('x', grid=[])",
+    "an empty grid, FIRM": "fm.firm(grid=[])",
+    "a number among pairs": "res.vint(['x', 3])",
+    "a number among sets": "res.h_statistic(['x', 3], order='pairwise')",
+    "a number as group": "LF('y ~ x + z', d, LR, groups={'a': 3})",
+    "a number as group, arrays": "pi.Learner(y, X, LR, groups={'a': 3})",
+    "a number as group, fitted": "pi.FittedModel(lin, X, y, groups={'a': 3})",
+    "clusters in two columns": "learner.fit(pi.Bootstrap(3, cluster=np.zeros((N, 2))), seed=1)",
+    "strata in two columns": "learner.fit(pi.Bootstrap(3, strata=np.zeros((N, 2))), seed=1)",
+    "clusters in two columns, fitted": "pi.FittedModel(lin, X, y, cluster=np.zeros((N, 2)))",
+    "no hypothesis": "pf.t_test({})",
+    "hypotheses of nothing": "pf.t_test([])",
+    "positivity of nothing": "res.plot_positivity(None)",
+    "positivity of a list": "res.plot_positivity(['x', 'z'])",
+    "no measures": "res.importance(measures=[])",
+    "the class Loss": "res.pfi(loss=pi.Loss)",
+    "the class Loss, expected loss": "res.loss(pi.Loss)",
+    "the class Loss, compare": "pi.compare(res, tree, loss=pi.Loss)",
+    "classes of numbers": f"LF('y ~ x + z', d, LOGIT).{FIT}",
+    "an identifier": f"LF('y ~ x + i', d.assign(i=['id%d' % i for i in range(N)]), LR).{FIT}",
+    "probabilities times 3": f"LF('c ~ x + z', d, BrokenClassifier('times 3')).{FIT}",
+    "probabilities minus 1": f"LF('c ~ x + z', d, BrokenClassifier('minus 1')).{FIT}",
+    "probabilities times 3, fitted": (
+        "pi.FittedModel(BrokenClassifier('times 3').fit(X, c), X, c, seed=1).pfi()"
+    ),
+    "probabilities minus 1, PD": (
+        "pi.FittedModel(BrokenClassifier('minus 1').fit(X, c), X, seed=1).pd('x')"
+    ),
+    "probabilities times 3, function": (
+        "pi.FittedModel(lambda X: 3 * logit.predict_proba(X), X, c, classes=['no', 'yes']).pfi()"
+    ),
+    "labels that are codes": f"LF('c ~ x + z', d, Labels('codes')).{FIT}",
+    "labels that are codes, fitted": "pi.FittedModel(Labels('codes').fit(X, c), X, c).pfi()",
+    "random predictions": f"LF('y ~ x + z', d, Broken('random')).{FIT}",
+    "random predictions, fitted": "pi.FittedModel(Broken('random').fit(X, y), X, y).pfi()",
+    "random predictions, PD": "pi.FittedModel(function('random'), X).pd('x')",
+    "complex predictions": f"LF('y ~ x + z', d, Broken('complex')).{FIT}",
+    "complex predictions, function": "pi.FittedModel(function('complex'), X, y).pfi()",
+    "clusters for predictions": f"LF('y ~ x + z', d, KMeans(2, n_init=1)).{FIT}",
+    "outliers for predictions": f"LF('y ~ x + z', d, IsolationForest(n_estimators=5)).{FIT}",
+    "clusters, fitted": "pi.FittedModel(KMeans(2, n_init=1).fit(X), X, y).pfi()",
+    "outliers, fitted": "pi.FittedModel(IsolationForest(n_estimators=5).fit(X), X, y).pfi()",
+    "clusters, no response": "pi.FittedModel(KMeans(2, n_init=1).fit(X), X).pd('x')",
+}
+# A question, an option that it does not take, one that it takes, and the guess.
+KEYWORDS = [
+    ("pfi", "()", "n_repeats", "permutations", ""),
+    ("pd", "('x')", "feature", "grid", "features"),
+    ("mvim", "()", "permutation", "cov_type", "permutations"),
+    ("cvim", "()", "samplers", "cov_type", "sampler"),
+    ("amvim", "()", "metod", "method", "method"),
+    ("firm", "()", "spred", "spread", "spread"),
+    ("vint", "()", "point", "points", "points"),
+    ("h_statistic", "()", "orders", "order", "order"),
+    ("loco", "()", "cov_typ", "cov_type", "cov_type"),
+    ("loss", "()", "alternativ", "alternative", "alternative"),
+    ("native_importance", "()", "typ", "type", "type"),
+    ("importance", "()", "measure", "measures", "measures"),
+    ("positivity", "()", "simultaneus", "simultaneous", "simultaneous"),
+    ("causal", "('x')", "p_adjusted", "p_adjust", "p_adjust"),
+]
+
+
+def value(source: str) -> Any:
+    return eval(source, specimens.names())  # noqa: S307 - our own table of expressions
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two values have the same numbers, or texts."""
+    if isinstance(a, str):
+        return a == b
+    a, b = (getattr(v, "params", v) for v in (a, b))
+    return np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("case", WORKS)
+def test_works(case: str) -> None:
+    source, equal = WORKS[case]
+    if "pyarrow" in source:
+        pytest.importorskip("pyarrow")
+    assert same(value(source), value(equal))
+
+
+@pytest.mark.parametrize("case", EITHER)
+def test_right_or_refused(case: str) -> None:
+    source, equal = EITHER[case]
+    if judge_source(source).kind != "refusal":
+        assert same(value(source), value(equal))
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case: str) -> None:
+    verdict = judge_source(REFUSED[case])
+    assert verdict.kind == "refusal", verdict
+
+
+@pytest.mark.parametrize(("method", "call", "wrong", "option", "guess"), KEYWORDS)
+@pytest.mark.parametrize("who", ["res", "fm"])
+def test_wrong_keyword(
+    who: str, method: str, call: str, wrong: str, option: str, guess: str
+) -> None:
+    if (who, method) == ("fm", "loco"):
+        pytest.skip("a fitted model has no loco, whatever its options")
+    given = f"{call[:-1]}{', ' if len(call) > 2 else ''}{wrong}=5)"
+    with pytest.raises(TypeError) as refused:
+        value(f"{who}.{method}{given}")
+    message = str(refused.value)
+    assert f"{method}()" in message
+    assert wrong in message
+    assert option in message
+    assert f"`{guess}`" in message or not guess
+    assert wordy(message) == ""
+
+
+def test_tiny_alpha_gives_limits_around_the_estimate() -> None:
+    if judge_source("pf.conf_int(1e-300)").kind != "refusal":
+        low, high = value("pf.conf_int(1e-300)").to_numpy().T
+        assert (low <= value("pf").params).all()
+        assert (value("pf").params <= high).all()
+
+
+def test_classifier_of_numbers_is_told_what_to_change() -> None:
+    with pytest.raises(PyinterpError) as refused:
+        value(f"LF('y ~ x + z', d, LOGIT).{FIT}")
+    assert "rare" not in str(refused.value)  # 40 classes of one row each are numbers
+    assert "regress" in str(refused.value)
+
+
+def test_identifier_is_told_as_one() -> None:
+    with pytest.raises(PyinterpError) as refused:
+        value(f"LF('y ~ x + i', d.assign(i=['id%d' % i for i in range(N)]), LR).{FIT}")
+    assert "`i`" in str(refused.value)
+    assert "rare" not in str(refused.value)
+
+
+def test_pd_of_one_row_has_no_interval() -> None:
+    frame = value("pi.FittedModel(lin, X[:1], seed=1).pd('x', points=3)").summary_frame()
+    assert frame[["std_error", "conf_low", "conf_high"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("method", ["predict", "fit"])
+def test_data_are_never_written_into(method: str) -> None:
+    names = specimens.names()
+    data = names["d"]
+    before = data.copy()
+    kind = {"predict": "Broken('writes')", "fit": "FitWrites()"}[method]
+    for source in (
+        f"LF('y ~ x + z', d, {kind}).{FIT}",
+        f"LF('y ~ x + z', d, {kind}, design='frame').{FIT}",
+        f"pi.Learner(d['y'], d[['x', 'z']], {kind}).{FIT}",
+        f"pi.FittedModel({kind}.fit(d[['x', 'z']], d['y']), d[['x', 'z']], d['y']).pfi()",
+    ):
+        with suppress(PyinterpError):
+            eval(source, names)  # noqa: S307 - our own expressions
+        pd.testing.assert_frame_equal(data, before)
+
+
+def test_faults_are_faults() -> None:
+    # The stand-ins themselves: without a fault the estimator is a linear regression.
+    data = specimens.names()["d"]
+    x, y = data[["x", "z"]], data["y"]
+    right = LinearRegression().fit(x, y).predict(x)
+    np.testing.assert_allclose(Broken("none").fit(x, y).predict(x), right)
+    assert len(FAULTS) > 20
+    assert isinstance(pi.FittedModel(Broken("none").fit(x, y), x, y), pi.FittedModel)

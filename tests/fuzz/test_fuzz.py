@@ -1,0 +1,57 @@
+"""Mutated inputs of every public callable: a lawful result or a helpful refusal, nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from calls import CALLS
+from inputs import Input, full, sample
+from verdict import Verdict, judge
+
+SAMPLE = 300
+
+
+def judged(given: Input) -> Verdict:
+    """Judge an input; a result where there must be a refusal is a silent acceptance."""
+    verdict = judge(given.call, given.arguments)
+    if verdict.kind == "result" and given.must_fail:
+        changes = ", ".join(f"{name}={value}" for name, value in given.changed)
+        return Verdict("accepted", changes, f"accepted: {changes}")
+    return verdict
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_valid_calls_give_results(name: str) -> None:
+    verdict = judge(CALLS[name], CALLS[name].base)
+    refused = name in REFUSED and verdict.kind == "refusal"
+    assert refused or verdict.kind == "result", f"{CALLS[name].source(CALLS[name].base)}\n{verdict}"
+
+
+# What is asked of results that have no answer, or of data that are not there.
+REFUSED = {
+    "pf0.null_variance_test",
+    "datasets.load_wine_quality",
+    "datasets.load_pima_diabetes",
+    "datasets.load_concrete",
+}
+
+
+@pytest.mark.parametrize("given", sample(SAMPLE), ids=str)
+def test_sample(given: Input) -> None:
+    verdict = judged(given)
+    assert verdict.right, f"{given.source}\n{verdict}"
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("name", CALLS)
+def test_all(name: str, record_property: Callable[[str, object], None]) -> None:
+    outcomes = []
+    for given in full(name):
+        verdict = judged(given)
+        outcomes.append({**vars(verdict), "source": given.source})
+    record_property("fuzz", json.dumps(outcomes))
+    wrong = [o for o in outcomes if o["kind"] not in ("result", "refusal")]
+    shown = "\n".join(f"{o['source']}\n  {o['kind']}: {o['cause']}" for o in wrong[:5])
+    assert not wrong, f"{len(wrong)} of {len(outcomes)} inputs, the first:\n{shown}"
