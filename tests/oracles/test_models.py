@@ -1,0 +1,73 @@
+"""A fitted model of any kind, in any situation: the package against plain loops."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, reject, settings
+from kinds import KINDS, Kind
+from questions import Asked, Question, answers, questions
+from situations import Situation, situations
+
+from pyinterp.errors import PyinterpError
+
+IN_SHORT, IN_FULL = 2, 45
+MOST_REFUSED = 0.1
+
+
+def compare(kind: Kind, case: Situation, question: Question, counts: Counter[str]) -> None:
+    """Ask, and compare every number; a refusal by the package's own error counts as one."""
+    try:
+        fitted = kind.fitted(case)
+    except (ValueError, np.linalg.LinAlgError, OverflowError):
+        reject()  # the library itself can't fit this
+    if not np.isfinite(fitted.model(fitted.X)).all():
+        reject()
+    counts["asked"] += 1
+    try:
+        for answer in answers(Asked(question, kind, fitted)):
+            assert answer.agrees, answer
+            counts["numbers"] += np.size(answer.got)
+    except PyinterpError as error:
+        counts["refused"] += 1
+        counts[f"refused: {error}"] += 1
+
+
+def run(kind: Kind, examples: int) -> Counter[str]:
+    """Compare in so many random cases, the same ones at every call."""
+    counts: Counter[str] = Counter()
+
+    @settings(
+        max_examples=examples,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=situations(), question=questions())
+    def cases(case: Situation, question: Question) -> None:
+        compare(kind, case, question, counts)
+
+    cases()
+    return counts
+
+
+Report = Callable[[str, object], None]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_naive_in_short(name: str, record_property: Report) -> None:
+    record_property("oracle", dict(run(KINDS[name], IN_SHORT)))
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("name", KINDS)
+def test_naive(name: str, record_property: Report) -> None:
+    counts = run(KINDS[name], IN_FULL)
+    record_property("oracle", dict(counts))
+    refusals = {what: k for what, k in counts.items() if what.startswith("refused:")}
+    assert counts["refused"] <= MOST_REFUSED * counts["asked"], refusals
