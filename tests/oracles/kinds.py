@@ -24,7 +24,12 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, SplineTransformer, StandardScaler
+from sklearn.preprocessing import (
+    OneHotEncoder,
+    PolynomialFeatures,
+    SplineTransformer,
+    StandardScaler,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,6 +204,7 @@ def _statsmodels(fit: Callable[[np.ndarray, Any], Any], *, formula: str = "") ->
             y=y,
             names=names,
             classes=classes,
+            options={"classes": classes} if classes and len(classes) > 2 else {},
         )
 
     return of
@@ -239,7 +245,7 @@ def _predictions(results: Any, classes: tuple[Any, ...] | None) -> Model:
 def _by_formula(call: Callable[..., Any], rhs: str, **options: Any) -> Any:
     fit_options = options.pop("fit", {})
     return _statsmodels(
-        lambda y, rows: call(f"y_ ~ {rhs}", rows, **options).fit(**fit_options), formula=rhs
+        lambda _, rows: call(f"y_ ~ {rhs}", rows, **options).fit(**fit_options), formula=rhs
     )
 
 
@@ -261,7 +267,9 @@ links = sm.families.links
 def _encoded(estimator: Any) -> Any:
     """Encode the last of four columns, the category."""
     onehot = OneHotEncoder(handle_unknown="ignore")
-    return make_pipeline(ColumnTransformer([("g", onehot, [3])], remainder="passthrough"), estimator)
+    return make_pipeline(
+        ColumnTransformer([("g", onehot, [3])], remainder="passthrough"), estimator
+    )
 
 
 def _network(kind: Any) -> Any:
@@ -450,9 +458,7 @@ KINDS: dict[str, Kind] = {
         lambda: GridSearchCV(linear_model.Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
     ),
     "GridSearchCV, forest": mean(
-        lambda: GridSearchCV(
-            ensemble.RandomForestRegressor(**FOREST), {"max_depth": [2, 3]}, cv=2
-        ),
+        lambda: GridSearchCV(ensemble.RandomForestRegressor(**FOREST), {"max_depth": [2, 3]}, cv=2),
         **STEPS,
     ),
     "CalibratedClassifierCV": probability(
@@ -470,7 +476,7 @@ KINDS: dict[str, Kind] = {
     ),
     "WLS, formula": results(
         _statsmodels(
-            lambda y, rows: smf.wls(
+            lambda _, rows: smf.wls(
                 "y_ ~ a*b + c", rows, weights=np.linspace(1, 2, len(rows))
             ).fit(),
             formula="a*b + c",

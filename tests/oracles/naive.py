@@ -116,16 +116,18 @@ def _but_diagonal(pairs: Array) -> tuple[Array, Array]:
 def pfi(
     switched: Array, original: Array, relation: str, cov_type: str, clusters: Array | None
 ) -> tuple[float, float]:
-    """Return PFI and its variance, of losses [i, k] with the feature of k, and of rows' losses."""
-    if relation == "difference":
-        kept, donated = _but_diagonal(switched - original[:, None])
-        rows = kept + donated if cov_type == "ustat" else kept
-        return kept.mean(), variance_of_mean(rows, clusters)
-    kept, donated = _but_diagonal(switched)
-    above, below = kept.mean(), original.mean()
+    """Return PFI and its variance, of losses [i, k] with the feature of k, and of rows' losses.
+
+    A ratio is 1 plus the difference over the loss; its rows' contributions are by the delta method.
+    """
+    kept, donated = _but_diagonal(switched - original[:, None])
     rows = kept + donated if cov_type == "ustat" else kept
-    rows = (rows - above / below * original) / below
-    return above / below, variance_of_mean(rows, clusters)
+    difference = kept.mean()
+    if relation == "difference":
+        return difference, variance_of_mean(rows, clusters)
+    below = original.mean()
+    rows = (rows - difference / below * original) / below
+    return 1 + difference / below, variance_of_mean(rows, clusters)
 
 
 def ice(model: Model, X: Any, columns: Columns, grid: Sequence[Sequence[Any]]) -> Array:

@@ -16,6 +16,9 @@ from naive import Array, Columns
 import pyinterp as pi
 
 EPS = np.finfo(float).eps
+TINY = np.finfo(float).tiny
+EPS_SINGLE = np.finfo(np.float32).eps
+ZERO = 2e-12  # the package counts a spread below 1e-12 of the level as rounding, hence as none
 TASKS = {
     "mean": ["squared", "absolute", "huber", "callable"],
     "count": ["squared", "absolute", "poisson", "callable"],
@@ -168,7 +171,7 @@ def _moved(X: Any) -> Any:
     """Return rows whose floating-point numbers are one unit in the last place further from 0."""
     if isinstance(X, pd.DataFrame):
         return X.apply(lambda c: c * (1 + EPS) if c.dtype == np.float64 else c)
-    return X * (1 + EPS) if X.dtype == np.float64 else X
+    return X * X.dtype.type(1 + np.finfo(X.dtype).eps)
 
 
 # The questions ------------------------------------------------------------------------------------
@@ -218,16 +221,14 @@ def _pfi(asked: Asked, name: Any, loss: Any) -> Iterator[Answer]:
         switched = loss(np.broadcast_to(fitted.y[:, None], predicted.shape[:2]), predicted)
         by = asked.loss_rounding(fitted.y[:, None], predicted, loss)
         by += _near_ties(predicted, name)
-        value, variance = naive.pfi(
-            switched, original, relation, question.cov_type, asked.clusters
-        )
+        value, variance = naive.pfi(switched, original, relation, question.cov_type, asked.clusters)
         if relation == "ratio":
             if not original.mean() > 1e3 * by:
                 continue  # the quotient of two roundings
             by *= (1 + abs(value)) / original.mean()
         what = f"{'mvim' if name is None else 'pfi'} {name} {relation} of {feature}"
         yield Answer(what=what, got=got.params[feature], expected=value, tolerance=by)
-        yield _error(what, got.bse[feature], variance, by)
+        yield _error(what, got.bse[feature], variance, by, np.abs(switched).max())
 
 
 def _near_ties(predicted: Array, loss: Any) -> float:
@@ -238,13 +239,13 @@ def _near_ties(predicted: Array, loss: Any) -> float:
     return float(((first != second) & (first - second < 1e-6)).mean()) * 4
 
 
-def _error(what: str, got: Any, variance: Any, by: Any) -> Answer:
-    """A standard error; where it is 0 the root of rounding remains."""
+def _error(what: str, got: Any, variance: Any, by: Any, level: Any) -> Answer:
+    """A standard error of numbers of this level."""
     return Answer(
         what=f"s.e. of {what}",
         got=got,
         expected=np.sqrt(variance),
-        tolerance=2 * by + 1e-9 * np.sqrt(variance),
+        tolerance=2 * by + 1e-9 * np.sqrt(variance) + ZERO * level,
     )
 
 
@@ -256,7 +257,8 @@ def loss(asked: Asked) -> Iterator[Answer]:
     rows = function(fitted.y, predicted)
     by = asked.loss_rounding(fitted.y, predicted, function)
     yield Answer(what=f"loss {name}", got=got.params.iloc[0], expected=rows.mean(), tolerance=by)
-    yield _error("loss", got.bse.iloc[0], naive.variance_of_mean(rows, asked.clusters), by)
+    variance = naive.variance_of_mean(rows, asked.clusters)
+    yield _error("loss", got.bse.iloc[0], variance, by, np.abs(rows).max())
 
 
 def _grid(asked: Asked, name: str, points: int) -> list[Any]:
@@ -316,7 +318,7 @@ def _curves(asked: Asked, what: str, got: Any, curves: Array, by: float) -> Iter
         curves = np.concatenate(list(np.moveaxis(curves, 2, 0)), axis=1)
     mean, variance = curves.mean(axis=0), naive.variance_of_mean(curves, asked.clusters)
     yield Answer(what=what, got=got.params.to_numpy(), expected=mean, tolerance=by)
-    yield _error(what, got.bse.to_numpy(), variance, by)
+    yield _error(what, got.bse.to_numpy(), variance, by, np.abs(curves).max())
     rows = got.row_frame().to_numpy()
     yield Answer(what=f"rows of {what}", got=rows, expected=curves, tolerance=by)
 
@@ -333,7 +335,7 @@ def h(asked: Asked) -> Iterator[Answer]:
     expected = naive.h_squared(asked.fitted.model, asked.fitted.X, asked.features, order)
     above, below = (_by_class(asked, [pair[i] for pair in expected.values()]) for i in (0, 1))
     predicted = asked.fitted.model(asked.fitted.X)
-    noise = 8 * asked.rounding(predicted)
+    noise = 8 * asked.rounding(predicted) + ZERO * np.abs(predicted).max()
     by = noise**2 + 2 * noise * np.sqrt(above)
     yield Answer(what=f"H² {order}", got=plain.params, expected=above, tolerance=by)
     safe = below > 1e6 * noise**2  # elsewhere a share of rounding errors
@@ -364,7 +366,7 @@ def firm(asked: Asked) -> Iterator[Answer]:
     options = {"spread": question.spread, "ice": question.ice, **_classes(asked)}
     got = asked.package().firm(name, grid={name: grid}, **options)
     curves = naive.ice(fitted.model, fitted.X, asked.columns(name), [[v] for v in grid])
-    by = 4 * asked.rounding(curves)
+    by = 4 * asked.rounding(curves) + ZERO * np.abs(curves).max()
     levels = isinstance(grid[0], str)
     points = np.moveaxis(curves, 1, 0) if question.ice else curves.mean(axis=0)
     value = naive.flatness(points, question.spread, levels=levels)
@@ -385,7 +387,7 @@ def vint(asked: Asked) -> Iterator[Answer]:
     mean = curves.mean(axis=0)
     mean = mean.reshape(len(grids[first]), len(grids[second]), *mean.shape[1:])
     value = np.atleast_1d(naive.vint(mean))
-    by = 8 * asked.rounding(curves)
+    by = 8 * asked.rounding(curves) + ZERO * np.abs(curves).max()
     yield Answer(what=f"vint {first}, {second}", got=got.params, expected=value, tolerance=by)
 
 
@@ -429,7 +431,8 @@ def _defined(name: str, y: Array, predicted: Array) -> bool:
 
 
 def _metric_rounding(asked: Asked, name: str, predicted: Array) -> float:
-    y, by = asked.fitted.y, asked.rounding(predicted)
+    """How far metrics may be apart, given how far predictions may."""
+    y = asked.fitted.y
     if name in {"accuracy", "bal_accuracy"}:
         return 1e-9 + len(y) * _near_ties(predicted, "zero_one")
     if name in {"brier", "logloss"}:
@@ -437,16 +440,17 @@ def _metric_rounding(asked: Asked, name: str, predicted: Array) -> float:
         return asked.loss_rounding(y[:, None], predicted, loss)
     if name == "roc_auc":
         return asked.kind.rounding
-    spread = np.abs(predicted - y[:, None]).max()
-    rmse = 1e-9 * spread + 64 * EPS * np.abs(predicted).max() + by
-    if name == "mse":
-        return float(2 * spread * rmse)
-    if name == "mape":
-        return float(100 * rmse / np.abs(y).min())
-    if name in {"rmse", "mae"}:
-        return float(rmse * 2)
+    return _error_rounding(name, y, predicted, asked.rounding(predicted))
+
+
+def _error_rounding(name: str, y: Array, predicted: Array, by: float) -> float:
+    largest = np.abs(predicted - y[:, None]).max()
+    by = 2 * (1e-9 * largest + 64 * EPS * np.abs(predicted).max() + by)
     scale = min(y.std(), np.diagonal(predicted).std())
-    return float(1e-9 + 100 * rmse / scale * (1 + (spread / y.std()) ** 2))
+    factor = {"rmse": 1.0, "mae": 1.0, "mse": 2 * largest, "mape": 100 / max(np.abs(y).min(), TINY)}
+    if name in factor:
+        return float(by * factor[name])
+    return float(1e-9 + 50 * by / scale * (1 + (largest / y.std()) ** 2))
 
 
 BY_NAME = {
