@@ -16,7 +16,6 @@ from naive import Array, Columns
 import pyinterp as pi
 
 EPS = np.finfo(float).eps
-TINY = np.finfo(float).tiny
 EPS_SINGLE = np.finfo(np.float32).eps
 ZERO = 2e-12  # the package counts a spread below 1e-12 of the level as rounding, hence as none
 TASKS = {
@@ -147,11 +146,15 @@ class Asked:
         """How far predictions may be apart: a share of their spread, and what rounding does.
 
         Inputs that move by one unit in the last place move the predictions of smooth models by as
-        much as rounding may. Single precision is no excuse: a model's predictions are what they
-        are, whatever their last digit is worth.
+        much as rounding may. Step functions are not allowed for the size of their predictions, be
+        it in single precision: they are what they are, whatever their last digit is worth.
         """
         base = self.kind.rounding * np.ptp(predicted) + 64 * EPS * np.abs(predicted).max()
-        return base if self.kind.steps else base + 64 * self._condition()
+        if self.kind.steps:
+            return float(base)
+        if getattr(self.fitted.X, "dtype", None) == np.float32:
+            base += 1e-5 * np.ptp(predicted) + 8 * EPS_SINGLE * np.abs(predicted).max()
+        return float(base + 64 * self._condition())
 
     def _condition(self) -> float:
         X = self.fitted.X
@@ -447,7 +450,9 @@ def _error_rounding(name: str, y: Array, predicted: Array, by: float) -> float:
     largest = np.abs(predicted - y[:, None]).max()
     by = 2 * (1e-9 * largest + 64 * EPS * np.abs(predicted).max() + by)
     scale = min(y.std(), np.diagonal(predicted).std())
-    factor = {"rmse": 1.0, "mae": 1.0, "mse": 2 * largest, "mape": 100 / max(np.abs(y).min(), TINY)}
+    factor = {"rmse": 1.0, "mae": 1.0, "mse": 2 * largest}
+    if name == "mape":
+        return float(100 * by / np.abs(y).min())
     if name in factor:
         return float(by * factor[name])
     return float(1e-9 + 50 * by / scale * (1 + (largest / y.std()) ** 2))

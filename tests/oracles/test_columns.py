@@ -42,9 +42,9 @@ FITS: dict[str, Fit] = {
     "pipeline": make_pipeline(StandardScaler(), linear_model.Ridge()).fit,
     "DecisionTreeRegressor": tree.DecisionTreeRegressor(random_state=0).fit,
     "KNeighborsRegressor": neighbors.KNeighborsRegressor(3).fit,
-    "HistGradientBoostingRegressor": estimator(
-        ensemble.HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=3)
-    ),
+    "HistGradientBoostingRegressor": ensemble.HistGradientBoostingRegressor(
+        max_iter=5, min_samples_leaf=3
+    ).fit,
     "XGBRegressor": xgboost.XGBRegressor(n_estimators=5, n_jobs=1).fit,
     "LGBMRegressor": lightgbm.LGBMRegressor(**QUIET).fit,
     "OLS": lambda X, y: sm.OLS(y, X).fit(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -38,9 +38,9 @@ def compare(kind: Kind, case: Situation, question: Question, counts: Counter[str
         counts[f"refused: {error}"] += 1
 
 
-def run(name: str, examples: int) -> Counter[str]:
+def run(name: str, examples: int, counts: Counter[str]) -> None:
     """Compare in so many random cases, of every kind others, but the same at every call."""
-    kind, counts = KINDS[name], Counter()
+    kind = KINDS[name]
 
     @seed(zlib.crc32(name.encode()))
     @settings(
@@ -56,21 +56,27 @@ def run(name: str, examples: int) -> Counter[str]:
         compare(kind, case, question, counts)
 
     cases()
-    return counts
 
 
 Report = Callable[[str, object], None]
 
 
+@pytest.fixture
+def counts(record_property: Report) -> Iterator[Counter[str]]:
+    """Count cases, of tests that fail as well."""
+    counted: Counter[str] = Counter()
+    yield counted
+    record_property("oracle", dict(counted))
+
+
 @pytest.mark.parametrize("name", KINDS)
-def test_naive_in_short(name: str, record_property: Report) -> None:
-    record_property("oracle", dict(run(name, IN_SHORT)))
+def test_naive_in_short(name: str, counts: Counter[str]) -> None:
+    run(name, IN_SHORT, counts)
 
 
 @pytest.mark.torture
 @pytest.mark.parametrize("name", KINDS)
-def test_naive(name: str, record_property: Report) -> None:
-    counts = run(name, IN_FULL)
-    record_property("oracle", dict(counts))
+def test_naive(name: str, counts: Counter[str]) -> None:
+    run(name, IN_FULL, counts)
     refusals = {what: k for what, k in counts.items() if what.startswith("refused:")}
     assert counts["refused"] <= MOST_REFUSED * counts["asked"], refusals

@@ -116,7 +116,10 @@ class Spy:
 
 
 def kinds_of_columns(rows: Any) -> list[Any]:
-    return list(rows.dtypes) if isinstance(rows, pd.DataFrame) else [type(rows), rows.dtype]
+    """Return the types of a frame's columns, or an array's; Int64 without missing is int64."""
+    if isinstance(rows, pd.DataFrame):
+        return [getattr(dtype, "numpy_dtype", dtype) for dtype in rows.dtypes]
+    return [type(rows), rows.dtype]
 
 
 @few
