@@ -103,8 +103,8 @@ def variance_of_mean(rows: Array, clusters: Array | None = None) -> Array:
     return total * len(names) / (len(names) - 1) / n**2
 
 
-def _but_diagonal(pairs: Array) -> tuple[Array, Array]:
-    """Return the means over the others of rows and of columns."""
+def _two_sides(pairs: Array) -> tuple[Array, Array]:
+    """Return every row's means over all others, as the row that keeps and as the donor."""
     n = len(pairs)
     off = np.where(np.eye(n, dtype=bool), 0.0, pairs)
     return off.sum(axis=1) / (n - 1), off.sum(axis=0) / (n - 1)
@@ -118,16 +118,18 @@ def pfi(
 ) -> tuple[float, float]:
     """Return PFI and its variance, of losses [i, k] with the feature of k, and of rows' losses.
 
-    A ratio is 1 plus the difference over the loss; its rows' contributions are by the delta method.
+    Both losses are means over pairs of rows, of which the second does not depend on the donor; a
+    ratio's contributions are by the delta method.
     """
-    kept, donated = _but_diagonal(switched - original[:, None])
-    rows = kept + donated if cov_type == "ustat" else kept
-    difference = kept.mean()
+    unswitched = np.broadcast_to(original[:, None], switched.shape)
+    above, below = _two_sides(switched), _two_sides(unswitched)
+    take = sum if cov_type == "ustat" else (lambda sides: sides[0])
     if relation == "difference":
-        return difference, variance_of_mean(rows, clusters)
-    below = original.mean()
-    rows = (rows - difference / below * original) / below
-    return 1 + difference / below, variance_of_mean(rows, clusters)
+        rows = take(above) - take(below)
+        return float((above[0] - below[0]).mean()), variance_of_mean(rows, clusters)
+    value = above[0].mean() / below[0].mean()
+    rows = (take(above) - value * take(below)) / below[0].mean()
+    return float(value), variance_of_mean(rows, clusters)
 
 
 def ice(model: Model, X: Any, columns: Columns, grid: Sequence[Sequence[Any]]) -> Array:

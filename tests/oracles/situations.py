@@ -52,6 +52,13 @@ class Situation:
     classes: int
     lose_class: bool
 
+    def __post_init__(self) -> None:
+        """Offsets leave at least half of the digits."""
+        for name in ("x", "y"):
+            least = 1e-8 * abs(getattr(self, f"{name}_offset"))
+            scale = max(getattr(self, f"{name}_scale"), least)
+            object.__setattr__(self, f"{name}_scale", scale)
+
     @property
     def rng(self) -> np.random.Generator:
         """The same stream at every call."""

@@ -16,7 +16,7 @@ from situations import ONCE, Situation, situations
 
 from pyinterp.errors import PyinterpError
 
-IN_SHORT, IN_FULL = 2, 45
+IN_SHORT, IN_FULL = 2, 30
 MOST_REFUSED = 0.1
 
 
