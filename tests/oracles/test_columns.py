@@ -18,7 +18,7 @@ import statsmodels.api as sm
 import xgboost
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from situations import ONCE
+from model_situations import ONCE
 from sklearn import ensemble, linear_model, neighbors, tree
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler

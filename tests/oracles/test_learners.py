@@ -16,8 +16,8 @@ import statsmodels.formula.api as smf
 import xgboost
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from model_situations import ONCE
 from naive import Array, Model
-from situations import ONCE
 from sklearn import base, ensemble, linear_model, naive_bayes, neighbors, tree
 
 import pyinterp as pi

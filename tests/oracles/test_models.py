@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, reject, seed, settings
-from kinds import KINDS, Kind
 from lightgbm.basic import LightGBMError
-from questions import Asked, Question, answers, questions
-from situations import ONCE, Situation, situations
+from model_kinds import KINDS, Kind
+from model_questions import Asked, Question, answers, questions
+from model_situations import ONCE, Situation, situations
 
 from pyinterp.errors import PyinterpError
 

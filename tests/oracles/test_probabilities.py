@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from situations import ONCE
+from model_situations import ONCE
 
 import pyinterp as pi
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from situations import INDEXES, ONCE, Situation, situations, table
+from model_situations import INDEXES, ONCE, Situation, situations, table
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 

@@ -12,7 +12,7 @@ import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from situations import ONCE
+from model_situations import ONCE
 
 import pyinterp as pi
 from pyinterp.errors import PyinterpError

@@ -13,8 +13,8 @@ import pandas as pd
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost
+from model_situations import LABELS, Situation, Table, table
 from naive import Model
-from situations import LABELS, Situation, Table, table
 from sklearn import ensemble, linear_model, neighbors, neural_network, svm, tree
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor

@@ -10,7 +10,7 @@ import naive
 import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
-from kinds import Fitted, Kind
+from model_kinds import Fitted, Kind
 from naive import Array, Columns
 
 import pyinterp as pi
