@@ -85,7 +85,7 @@ def right_or_refused(fit: Fit, X: pd.DataFrame, y: np.ndarray, given_: pd.DataFr
     assert set(expected) <= set(got.index)
 
 
-few = settings(max_examples=6, derandomize=True, deadline=None, database=None, phases=ONCE)
+few = settings(max_examples=4, derandomize=True, deadline=None, database=None, phases=ONCE)
 
 
 @pytest.mark.parametrize("kind", FITS)

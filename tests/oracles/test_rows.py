@@ -17,7 +17,7 @@ from sklearn.linear_model import LinearRegression
 import pyinterp as pi
 from pyinterp.errors import PyinterpError
 
-few = settings(max_examples=20, derandomize=True, deadline=None, database=None, phases=ONCE)
+few = settings(max_examples=12, derandomize=True, deadline=None, database=None, phases=ONCE)
 RELATIVE = 1e-9
 
 

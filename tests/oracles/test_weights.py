@@ -17,7 +17,7 @@ from model_situations import ONCE
 import pyinterp as pi
 from pyinterp.errors import PyinterpError
 
-few = settings(max_examples=8, derandomize=True, deadline=None, database=None, phases=ONCE)
+few = settings(max_examples=5, derandomize=True, deadline=None, database=None, phases=ONCE)
 POISSON = sm.families.Poisson()
 seeds = st.integers(0, 999)
 
