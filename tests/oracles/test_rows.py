@@ -1,0 +1,162 @@
+"""Rows: what belongs to a row of the data stays with it, under its own label."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import naive
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from model_situations import INDEXES, ONCE, Situation, situations, table
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+from pyinterp.errors import PyinterpError
+
+few = settings(max_examples=12, derandomize=True, deadline=None, database=None, phases=ONCE)
+RELATIVE = 1e-9
+
+
+def fitted(case: Situation) -> tuple[LinearRegression, pd.DataFrame, np.ndarray]:
+    data = table(case, tame=True, frame=True)
+    train, X = data.train.astype(float), data.X.astype(float)
+    return LinearRegression().fit(train, data.signal_train), X, data.signal
+
+
+def test_every_kind_of_index_is_drawn() -> None:
+    assert len(INDEXES) == 6
+
+
+@few
+@given(case=situations())
+def test_curves_have_the_index_of_the_data(case: Situation) -> None:
+    model, X, y = fitted(case)
+    name = X.columns[0]
+    frame = pi.FittedModel(model, X, y).pd(name, grid=[0.0, 1.0], kind="ice").row_frame()
+    curves = naive.ice(model.predict, X, [name], [[0.0], [1.0]])
+    assert list(frame.index) == list(X.index)
+    np.testing.assert_allclose(frame.to_numpy(), curves, rtol=RELATIVE, atol=RELATIVE)
+
+
+@few
+@given(case=situations(), holes=st.sets(st.integers(0, 5), min_size=1, max_size=1))
+def test_curves_of_complete_rows_keep_their_labels(case: Situation, holes: set[int]) -> None:
+    model, X, y = fitted(case)
+    X = X.copy()
+    X.iloc[sorted(holes), 1] = np.nan
+    keep = [i for i in range(len(X)) if i not in holes]
+    name = X.columns[0]
+    frame = pi.FittedModel(model, X, y, missing="drop").pd(name, grid=[0.0, 1.0]).row_frame()
+    curves = naive.ice(model.predict, X.iloc[keep], [name], [[0.0], [1.0]])
+    assert list(frame.index) == list(X.index[keep])
+    np.testing.assert_allclose(frame.to_numpy(), curves, rtol=RELATIVE, atol=RELATIVE)
+
+
+@few
+@given(case=situations(), share=st.sampled_from([0.05, 0.2]), in_y=st.booleans())
+def test_missing_rows_are_left_out(case: Situation, share: float, in_y: bool) -> None:
+    data = table(case, tame=True, frame=True)
+    train, X, y = data.train.astype(float), data.X.astype(float), data.signal.copy()
+    model = HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=3)
+    rng = np.random.default_rng(case.seed)
+    train = train.mask(rng.random(train.shape) < share)
+    model.fit(train, data.signal_train)
+    X = X.mask(rng.random(X.shape) < share / 3)
+    if in_y:
+        y[0] = np.nan
+    complete = X.notna().all(axis=1).to_numpy() & np.isfinite(y)
+    if complete.sum() < 5:
+        return
+    got = pi.FittedModel(model, X, y, missing="drop").pfi().params
+    rows, target = X[complete], y[complete]
+    original = (target - model.predict(rows)) ** 2
+    for name in X:
+        switched = (target[:, None] - naive.all_pairs(model.predict, rows, [name])) ** 2
+        value = naive.pfi(switched, original, "difference", "ustat", None)[0]
+        assert got[name] == pytest.approx(value, rel=RELATIVE, abs=RELATIVE)
+
+
+@few
+@given(seed=st.integers(0, 99), in_y=st.booleans(), number=st.integers(1, 3))
+def test_masked_values_are_no_values(seed: int, in_y: bool, number: int) -> None:
+    """A mask means missing: such rows are left out, or the array is refused."""
+    rng = np.random.default_rng(seed)
+    X, noise = rng.normal(size=(40, 3)), rng.normal(size=40)
+    y = X[:, 0] + noise
+    model = LinearRegression().fit(X, y)
+    hidden = np.arange(40) < number
+    plain: Any = pi.FittedModel(model, X[~hidden], y[~hidden]).pfi().params
+    bad_X, bad_y = X.copy(), y.copy()
+    bad_X[hidden, 0] = bad_y[hidden] = -9e3
+    masked_X = np.ma.MaskedArray(X if in_y else bad_X, mask=np.zeros_like(X, dtype=bool))
+    masked_y = np.ma.MaskedArray(bad_y if in_y else y, mask=hidden if in_y else False)
+    if not in_y:
+        masked_X[hidden, 0] = np.ma.masked
+    try:
+        got = pi.FittedModel(model, masked_X, masked_y).pfi().params
+    except PyinterpError:
+        return
+    np.testing.assert_allclose(got, plain, rtol=RELATIVE)
+
+
+class Spy:
+    """A function that predicts the first column, and remembers what it is given."""
+
+    def __init__(self) -> None:
+        self.given: list[Any] = []
+
+    def __call__(self, rows: Any) -> np.ndarray:
+        self.given.append(rows)
+        first = rows.iloc[:, 0] if isinstance(rows, pd.DataFrame) else rows[:, 0]
+        return np.asarray(first, dtype=float)
+
+
+def kinds_of_columns(rows: Any) -> list[Any]:
+    """Return the types of a frame's columns, or an array's; Int64 without missing is int64."""
+    if isinstance(rows, pd.DataFrame):
+        return [getattr(dtype, "numpy_dtype", dtype) for dtype in rows.dtypes]
+    return [type(rows), rows.dtype]
+
+
+@few
+@given(case=situations())
+def test_a_function_gets_rows_in_the_form_given(case: Situation) -> None:
+    """Arrays as arrays of their own precision, frames with the types of their columns."""
+    data, spy = table(case, tame=True), Spy()
+    model = pi.FittedModel(spy, data.X, data.signal)
+    model.pfi()
+    model.loss()
+    expected = kinds_of_columns(data.X)
+    assert all(kinds_of_columns(rows) == expected for rows in spy.given)
+
+
+@few
+@given(seed=st.integers(0, 99), offset=st.sampled_from([0.0, 1e3, 1e6]))
+def test_a_model_of_single_precision_predicts_in_it(seed: int, offset: float) -> None:
+    rng = np.random.default_rng(seed)
+    X = (offset + rng.normal(size=(40, 3))).astype(np.float32)
+    y = rng.normal(size=40) + X[:, 0] - X[:, 1]
+    model = LinearRegression().fit(X, y)
+    error = np.abs(y - model.predict(X)).mean()
+    got = pi.FittedModel(model, X, y).loss("absolute").params.iloc[0]
+    assert got == pytest.approx(error, rel=1e-5)
+
+
+@few
+@given(seed=st.integers(0, 99), high=st.booleans())
+def test_interactions_of_what_the_rows_do_not_show(seed: int, high: bool) -> None:
+    """Predictions are constant on the rows, effects are not: H² is not 0."""
+    X = np.random.default_rng(seed).integers(0, 2, size=(20, 1)).repeat(2, axis=1).astype(float)
+    X[0], X[1] = 0.0, 1.0
+
+    def model(rows: Any) -> np.ndarray:
+        return (np.asarray(rows)[:, 0] != np.asarray(rows)[:, 1]).astype(float) + high
+
+    features = {"x1": [0], "x2": [1]}
+    above = naive.h_squared(model, X, features, "overall")
+    plain = pi.FittedModel(model, X).h_statistic(normalize=False).params
+    np.testing.assert_allclose(plain, [above[name][0] for name in features], atol=1e-12)

@@ -1,0 +1,106 @@
+"""Weights, offsets and exposures of statsmodels: as its own predictions have them, or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import naive
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from model_situations import ONCE
+
+import pyinterp as pi
+from pyinterp.errors import PyinterpError
+
+few = settings(max_examples=5, derandomize=True, deadline=None, database=None, phases=ONCE)
+POISSON = sm.families.Poisson()
+seeds = st.integers(0, 999)
+
+
+def counts(seed: int, spread: float) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"x": rng.normal(size=50), "z": rng.normal(size=50)})
+    data["e"] = np.exp(spread * rng.normal(size=50)) * 10
+    data["c"] = rng.poisson(np.exp(0.5 * data["x"]) * data["e"]).astype(float)
+    return data
+
+
+def fitted(data: pd.DataFrame, way: str) -> Any:
+    log, e = np.log(data["e"]), data["e"]
+    constant = sm.add_constant(data[["x", "z"]])
+    fits = {
+        "offset, formula": lambda: smf.glm("c ~ x + z", data, family=POISSON, offset=log),
+        "exposure, formula": lambda: smf.glm("c ~ x + z", data, family=POISSON, exposure=e),
+        "offset, arrays": lambda: sm.GLM(data["c"], constant, family=POISSON, offset=log),
+        "exposure, arrays": lambda: sm.GLM(data["c"], constant, family=POISSON, exposure=e),
+        "exposure, Poisson": lambda: sm.Poisson(data["c"], constant, exposure=e),
+        "offset, NegativeBinomial": lambda: sm.NegativeBinomial(
+            data["c"], constant, offset=log, loglike_method="nb1"
+        ),
+    }
+    model = fits[way]()
+    return model.fit() if isinstance(model, sm.GLM) else model.fit(disp=0)
+
+
+WAYS = [
+    "offset, formula",
+    "exposure, formula",
+    "offset, arrays",
+    "exposure, arrays",
+    "exposure, Poisson",
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@few
+@given(seed=seeds, spread=st.sampled_from([0.0, 0.5, 2.0]))
+def test_offsets_count(way: str, seed: int, spread: float) -> None:
+    data = counts(seed, spread)
+    results = fitted(data, way)
+    rows = data[["x", "z"]] if "formula" in way else sm.add_constant(data[["x", "z"]])
+    expected = naive.LOSSES["poisson"](data["c"].to_numpy(), np.asarray(results.predict()))
+    try:
+        got = pi.FittedModel(results, rows, data["c"]).loss("poisson").params.iloc[0]
+    except PyinterpError:
+        return
+    assert got == pytest.approx(expected.mean(), rel=1e-9)
+
+
+@few
+@given(seed=seeds)
+def test_weights_of_one_change_no_model(seed: int) -> None:
+    data = counts(seed, 0.5)
+    ols = smf.ols("c ~ x + z", data).fit()
+    wls = smf.wls("c ~ x + z", data, weights=np.ones(50)).fit()
+    one, other = (pi.FittedModel(m, data, "c").pfi() for m in (ols, wls))
+    np.testing.assert_allclose(one.params, other.params, rtol=1e-9)
+    np.testing.assert_allclose(one.bse, other.bse, rtol=1e-9)
+
+
+PLANS = [pi.Bootstrap(4), pi.Subsampling(4), pi.CrossValidation(4)]
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=["bootstrap", "subsampling", "folds"])
+@few
+@given(seed=seeds, ones=st.booleans())
+def test_weights_go_with_their_rows(plan: Any, seed: int, ones: bool) -> None:
+    """Every refit has the weights of its own rows, or weights of a fixed length are refused."""
+    data = counts(seed, 0.5)
+    weights = np.ones(50) if ones else data["e"].to_numpy() ** 2
+    try:
+        learner = pi.Learner.from_formula(
+            "c ~ x + z", data, pi.statsmodels_learner(sm.WLS, weights=weights)
+        )
+        res = learner.fit(plan, seed=1, progress=False)
+        got = res.loss().refit_frame().iloc[:, 0]
+    except PyinterpError:
+        return
+    for refit, value in zip(res.refits, got, strict=True):
+        train, rows = data.iloc[refit.train_rows], data.iloc[refit.evaluation.rows]
+        results = smf.wls("c ~ x + z", train, weights=weights[refit.train_rows]).fit()
+        assert value == pytest.approx(((rows["c"] - results.predict(rows)) ** 2).mean(), rel=1e-9)
