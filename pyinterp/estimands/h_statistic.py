@@ -376,8 +376,9 @@ def _read(
     starts = np.repeat(np.arange(classes) * functions, len(above))
     top, bottom = starts + np.tile(above, classes), starts + np.tile(below, classes)
     q, numerator, denominator = len(top), squares.value[top], squares.value[bottom]
-    counts = (numerator > eps) & (denominator > 0)  # 0 / 0 is 0
-    divisor = np.where(counts, denominator, 1.0) if normalize else np.ones(q)
+    counts = numerator > eps  # 0 / 0 is 0, and more than 0 / 0 is missing
+    divisor = np.where(counts & normalize, denominator, 1.0)
+    divisor[divisor == 0] = np.nan
     value = np.where(counts, numerator, 0.0) / divisor
     jacobian = np.zeros((q, len(squares.value)))
     jacobian[np.arange(q), top] = counts / divisor

@@ -235,7 +235,9 @@ def _over_rows(
         centered = sums
         of = " of new clusters"
     if units < 2:
-        raise InferenceError("A variance over clusters needs at least 2 clusters; got 1.")
+        return _without_variance(
+            centered.shape[1], cov_type, "rows" if cluster is None else "clusters"
+        )
     cov = centered.T @ centered / n**2 * units / (units - 1)
     return Variance(
         cov=cov,
@@ -246,4 +248,15 @@ def _over_rows(
             f"Intervals ({cov_type}, {units - 1} df) are for this fitted model on new rows{of}; "
             f"they do not allow for refitting it{warning}."
         ),
+    )
+
+
+def _without_variance(q: int, cov_type: CovType, units: str) -> Variance:
+    """Return no variance of q terms: there is one row, or one cluster, only."""
+    return Variance(
+        cov=np.full((q, q), np.nan),
+        df=0,
+        cov_type=cov_type,
+        label="none",
+        note=f"No standard errors and intervals: they need at least 2 {units}; there is 1.",
     )

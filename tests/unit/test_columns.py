@@ -1,0 +1,411 @@
+"""Names decide which column is which, for every kind of model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+from lightgbm import LGBMRegressor
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from xgboost import XGBRegressor
+
+import pyinterp as pi
+from pyinterp.errors import DataError, OptionError, PredictionError
+
+RNG = np.random.default_rng(0)
+N = 60
+FRAME = pd.DataFrame(
+    {"a b": RNG.normal(size=N), "c": RNG.normal(size=N), "d": 5 + RNG.normal(size=N)}
+)
+Y = pd.Series(3 * FRAME["a b"] - FRAME["c"] + 0.1 * RNG.normal(size=N), name="y")
+PLAIN = FRAME.rename(columns={"a b": "a"})
+
+
+class Frames(BaseEstimator):
+    """An estimator that keeps names as scikit-learn's do."""
+
+    def fit(self, X: pd.DataFrame, y: Any) -> Frames:
+        self.feature_names_in_ = np.array(X.columns, dtype=object)
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict(self, X: pd.DataFrame) -> np.ndarray:
+        return np.asarray(3 * X["a b"] - X["c"])
+
+
+MODELS: dict[str, Callable[[], Any]] = {
+    "linear": lambda: LinearRegression().fit(FRAME, Y),
+    "forest": lambda: RandomForestRegressor(5, random_state=0).fit(FRAME, Y),
+    "histogram": lambda: HistGradientBoostingRegressor(max_iter=5).fit(FRAME, Y),
+    "pipeline": lambda: make_pipeline(StandardScaler(), LinearRegression()).fit(FRAME, Y),
+    "search": lambda: GridSearchCV(LinearRegression(), {}, cv=2).fit(FRAME, Y),
+    "xgboost": lambda: XGBRegressor(n_estimators=5).fit(FRAME, Y),
+    "lightgbm": lambda: LGBMRegressor(n_estimators=5, verbose=-1).fit(FRAME, Y),
+    "lightgbm in a pipeline": lambda: make_pipeline(LGBMRegressor(n_estimators=5, verbose=-1)).fit(
+        FRAME, Y
+    ),
+    "own": lambda: Frames().fit(FRAME, Y),
+    "ols": lambda: sm.OLS(Y, FRAME).fit(),
+    "glm": lambda: sm.GLM(Y, FRAME).fit(),
+}
+OF_FORMULA: dict[str, Callable[[], Any]] = {
+    "ols by formula": lambda: smf.ols("y ~ Q('a b') + c + d", FRAME.assign(y=Y)).fit(),
+}
+EVERY = {**MODELS, **OF_FORMULA}
+
+
+def importances(model: Any, rows: pd.DataFrame) -> pd.Series:
+    return pi.FittedModel(model, rows, Y).pfi().params
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_order_of_columns_does_not_matter(name: str) -> None:
+    model = EVERY[name]()
+    expected = importances(model, FRAME)
+    assert set(expected.index) == set(FRAME.columns)
+    for order in (["d", "c", "a b"], ["c", "a b", "d"]):
+        moved = importances(model, FRAME[order])
+        np.testing.assert_allclose(moved[expected.index], expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize(
+    ("change", "missing", "unexpected"),
+    [
+        (lambda f: f.rename(columns={"a b": "A"})[["d", "c", "A"]], "a b", "A"),
+        (lambda f: f.drop(columns="c").assign(z=1.0), "c", "z"),
+        (lambda f: f[["a b", "c"]], "d", ""),
+    ],
+)
+def test_missing_and_unexpected_names_are_refused_and_both_listed(
+    name: str, change: Callable[[pd.DataFrame], pd.DataFrame], missing: str, unexpected: str
+) -> None:
+    with pytest.raises(DataError) as caught:
+        importances(EVERY[name](), change(FRAME))
+    said = str(caught.value)
+    assert missing.replace(" ", "_" if "lightgbm" in name else " ") in said
+    assert unexpected in said
+    assert len(said) <= 400
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_columns_that_the_model_does_not_know_are_refused(name: str) -> None:
+    with pytest.raises(DataError, match="unexpected: row_id"):
+        importances(MODELS[name](), FRAME.assign(row_id=np.arange(N)))
+
+
+@pytest.mark.parametrize("name", OF_FORMULA)
+def test_a_formula_selects_among_columns(name: str) -> None:
+    model = OF_FORMULA[name]()
+    expected = importances(model, FRAME)
+    extra = FRAME.assign(row_id=np.arange(N), y=Y)
+    np.testing.assert_array_equal(importances(model, extra), expected)
+
+
+def test_variables_of_a_formula_are_those_of_its_training_data() -> None:
+    """A variable that the rows lack is not taken from the code around the formula."""
+    c = np.zeros(N)  # what patsy would take
+    model = smf.ols("y ~ d + c", PLAIN.assign(y=Y)).fit()
+    with pytest.raises(DataError, match="but lacks c"):
+        importances(model, PLAIN[["a", "d"]])
+    assert c is not None
+
+
+def test_names_that_lightgbm_makes_the_same_are_ambiguous() -> None:
+    model = LGBMRegressor(n_estimators=3, verbose=-1).fit(FRAME, Y)
+    rows = FRAME.assign(**{"a_b": 0.0}).drop(columns="d")
+    with pytest.raises(DataError, match="a b, a_b are the same to it"):
+        importances(model, rows)
+
+
+@pytest.mark.parametrize("name", ["linear", "forest", "xgboost", "lightgbm", "own", "ols"])
+def test_rows_without_names_are_taken_in_the_model_s_order(name: str) -> None:
+    model = MODELS[name]()
+    expected = importances(model, FRAME)
+    for nameless in (FRAME.to_numpy(), pd.DataFrame(FRAME.to_numpy())):
+        np.testing.assert_allclose(importances(model, nameless).to_numpy(), expected.to_numpy())
+        with pytest.raises(DataError, match="was fitted on 3 columns"):
+            importances(
+                model, nameless[:, :2] if isinstance(nameless, np.ndarray) else nameless[[0, 1]]
+            )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda: LinearRegression().fit(FRAME.to_numpy(), Y),
+        lambda: LGBMRegressor(n_estimators=3, verbose=-1).fit(FRAME.to_numpy(), Y),
+        lambda: XGBRegressor(n_estimators=3).fit(FRAME.to_numpy(), Y),
+        lambda: sm.OLS(Y.to_numpy(), FRAME.to_numpy()).fit(),
+        lambda: lambda rows: np.asarray(rows)[:, 0],
+    ],
+)
+def test_models_that_know_no_names_take_columns_as_they_come(model: Callable[[], Any]) -> None:
+    by_name, by_place = (importances(model(), rows) for rows in (FRAME, FRAME.to_numpy()))
+    np.testing.assert_allclose(by_name.to_numpy(), by_place.to_numpy())
+    assert list(by_name.index) == list(FRAME.columns)
+
+
+def test_a_function_is_given_what_the_user_gives() -> None:
+    kinds = []
+
+    def predict(rows: Any) -> np.ndarray:
+        kinds.append(type(rows))
+        return np.asarray(rows)[:, 0]
+
+    importances(predict, FRAME.to_numpy())
+    assert set(kinds) == {np.ndarray}
+    kinds.clear()
+    importances(predict, FRAME)
+    assert set(kinds) == {pd.DataFrame}
+
+
+def test_the_cluster_column_is_no_feature() -> None:
+    rows = FRAME.assign(who=np.arange(N) // 5)
+    for model in (LinearRegression().fit(FRAME, Y), lambda X: np.asarray(X["c"])):
+        result = pi.FittedModel(model, rows, Y, cluster="who").pfi()
+        assert list(result.params.index) == list(FRAME.columns)
+
+
+def test_one_row_is_enough_for_an_effect() -> None:
+    effect = pi.FittedModel(LinearRegression().fit(FRAME, Y), FRAME[:1]).pd("c", grid=[0.0, 1.0])
+    np.testing.assert_allclose(np.diff(effect.params), [-1.0], atol=0.1)
+    assert effect.bse.isna().all()
+    assert effect.conf_int().isna().all(axis=None)
+    text = " ".join(str(effect.summary()).split())
+    assert "No standard errors and intervals: they need at least 2 rows; there is 1." in text
+
+
+WEIGHTS = np.linspace(1, 2, N)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"weights": WEIGHTS},
+        {"offset": list(WEIGHTS)},
+        {"exposure": pd.Series(WEIGHTS)},
+        {"freq_weights": WEIGHTS},
+        {"groups": np.repeat(np.arange(6), 10)},
+        {"sigma": WEIGHTS},
+        {"fit": {"cov_type": "cluster", "cov_kwds": {"groups": np.arange(N)}}},
+    ],
+    ids=lambda o: next(iter(o)),
+)
+def test_options_with_a_value_per_row_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match="has one value per row, which would not follow the rows"):
+        pi.statsmodels_learner(sm.GLM, **options)
+
+
+def test_arrays_as_long_as_the_data_are_refused_whatever_their_name() -> None:
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.model_selection import PredefinedSplit
+
+    for estimator in (
+        GaussianProcessRegressor(alpha=WEIGHTS),
+        GridSearchCV(LinearRegression(), {}, cv=PredefinedSplit(np.arange(N) % 2)),
+        GridSearchCV(LinearRegression(), {}, cv=[(np.arange(30), np.arange(30, 60))]),
+        make_pipeline(StandardScaler(), GaussianProcessRegressor(alpha=WEIGHTS)),
+        pi.statsmodels_learner(sm.OLS, anything=WEIGHTS),
+    ):
+        with pytest.raises(OptionError, match="has one value per row"):
+            pi.Learner(Y, FRAME, estimator)
+
+
+def test_other_options_are_passed_on() -> None:
+    start = np.zeros(4)
+    learner = pi.statsmodels_learner(
+        sm.GLM, family=sm.families.Gaussian(), fit={"start_params": start}
+    )
+    assert pi.Learner.from_formula("y ~ a + c + d", PLAIN.assign(y=Y), learner).fit_model(seed=0)
+    assert pi.statsmodels_learner(sm.GLS, sigma=2.0).options == {"sigma": 2.0}
+
+
+@pytest.mark.parametrize("name", ["offset", "exposure"])
+@pytest.mark.parametrize("model", ["formula", "arrays", "discrete"])
+def test_models_with_an_offset_are_refused_or_right(name: str, model: str) -> None:
+    hours = RNG.uniform(1, 3, N)
+    given = np.log(hours) if name == "offset" else hours
+    rows = pd.DataFrame({"x": FRAME["c"], "hours": hours, "log_hours": np.log(hours)})
+    counts = RNG.poisson(hours * np.exp(0.3 * rows["x"]))
+    family = sm.families.Poisson()
+    exog = sm.add_constant(rows[["x"]])
+    options = {name: given}
+    results = {
+        "formula": lambda: smf.glm("n ~ x", rows.assign(n=counts), family=family, **options).fit(),
+        "arrays": lambda: sm.GLM(counts, exog, family=family, **options).fit(),
+        "discrete": lambda: sm.Poisson(counts, exog, **options).fit(disp=0),
+    }[model]()
+    with pytest.raises(OptionError, match=f"fitted with an {name}"):
+        pi.FittedModel(results, rows if model == "formula" else exog, counts)
+
+    def predict(X: pd.DataFrame) -> np.ndarray:
+        return np.exp(results.params.iloc[0] + results.params.iloc[1] * X["x"]) * X["hours"]
+
+    right = pi.FittedModel(predict, rows[["x", "hours"]], counts).loss("poisson").params.iloc[0]
+    assert right == pytest.approx(results.deviance / N if model != "discrete" else right, rel=1e-9)
+
+
+class Faulty(BaseEstimator):
+    """A regressor whose predictions are wrong in one way."""
+
+    def __init__(self, how: str = "") -> None:
+        self.how = how
+
+    def fit(self, X: Any, y: Any) -> Faulty:
+        self.rng_ = np.random.default_rng(0)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        mean = np.array(X, dtype=np.float64)[:, 0]
+        if self.how == "writes":
+            columns = X.iloc if isinstance(X, pd.DataFrame) else X
+            columns[:, 0] = 0.0
+            return mean
+        return {
+            "random": lambda: mean + self.rng_.normal(size=len(mean)),
+            "complex": lambda: mean + 1j,
+            "masked": lambda: np.ma.masked_array(mean, mask=mean > 0),
+            "dates": lambda: np.full(len(mean), np.datetime64("2020-01-01")),
+            "batch": lambda: mean - mean.mean(),
+            "strings": lambda: mean.astype(str),
+        }[self.how]()
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("random", "same prediction each time"),
+        ("batch", "same prediction each time"),
+        ("complex", "must be real numbers"),
+        ("dates", "must be real numbers"),
+        ("strings", "must be real numbers"),
+        ("masked", "must be finite"),
+        ("writes", "must not change the rows"),
+    ],
+)
+def test_faulty_predictions_are_refused(how: str, message: str) -> None:
+    for rows in (FRAME, FRAME.to_numpy()):
+        before = rows.copy()
+        with pytest.raises(PredictionError, match=message):
+            pi.FittedModel(Faulty(how).fit(rows, Y), rows, Y).pfi()
+        np.testing.assert_array_equal(rows, before)
+    with pytest.raises(PredictionError, match=message):
+        pi.Learner(Y, FRAME, Faulty(how)).fit(pi.Bootstrap(2), seed=1, progress=False).pfi()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda p: 3 * p, "must be between 0 and 1"),
+        (lambda p: p - 1, "must be between 0 and 1"),
+        (lambda p: p / 2, "must add up to 1"),
+        (lambda p: p + np.array([0.1, 0.0]), "must add up to 1|between 0 and 1"),
+        (lambda p: p * (1 + 1j), "must be real numbers"),
+    ],
+)
+def test_probabilities_that_are_none(change: Callable[[Any], Any], message: str) -> None:
+    def proba(rows: Any) -> Any:
+        p = 1 / (1 + np.exp(-np.asarray(rows)[:, 0]))
+        return change(np.column_stack([1 - p, p]))
+
+    with pytest.raises(PredictionError, match=message):
+        pi.FittedModel(proba, FRAME, Y > 0, classes=[False, True]).pfi()
+
+
+def test_probabilities_in_single_precision_are_fine() -> None:
+    def proba(rows: Any) -> Any:
+        p = (1 / (1 + np.exp(-np.asarray(rows)[:, :3]))).astype(np.float32)
+        return p / p.sum(axis=1, keepdims=True)
+
+    labels = np.where(Y > 1, "a", np.where(Y < -1, "b", "c"))
+    assert pi.FittedModel(proba, FRAME, labels, classes=list("abc")).pfi().params.notna().all()
+
+
+@pytest.mark.parametrize("how", ["KMeans", "IsolationForest", "GaussianMixture"])
+def test_what_is_no_classifier_or_regressor_is_refused(how: str) -> None:
+    from sklearn.cluster import KMeans
+    from sklearn.ensemble import IsolationForest
+    from sklearn.mixture import GaussianMixture
+
+    estimator = {"KMeans": KMeans, "IsolationForest": IsolationForest,
+                 "GaussianMixture": GaussianMixture}[how]()  # fmt: skip
+    message = "must be a classifier or a regressor|does not say that it is a classifier"
+    with pytest.raises(PredictionError, match=message):
+        pi.Learner(Y, FRAME, estimator)
+    with pytest.raises(PredictionError, match=message):
+        pi.FittedModel(estimator.fit(FRAME), FRAME, Y)
+
+
+def test_labels_that_are_no_classes_are_refused() -> None:
+    from sklearn.base import ClassifierMixin
+
+    class Codes(ClassifierMixin, BaseEstimator):
+        def fit(self, X: Any, y: Any) -> Codes:
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X: Any) -> np.ndarray:
+            return (np.asarray(X)[:, 0] > 0).astype(int)
+
+    labels = np.where(Y > 0, "yes", "no")
+    with pytest.raises(
+        PredictionError, match="must predict its classes, no, yes, but it predicted"
+    ):
+        pi.FittedModel(Codes().fit(FRAME, labels), FRAME, labels).pfi()
+
+
+OFFSETS = [0.0, 1e2, 1e4, 1e6, 1e7, 1e8]
+
+
+@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize(
+    "learner",
+    [
+        LinearRegression(),
+        RandomForestRegressor(10, random_state=0),
+        HistGradientBoostingRegressor(max_iter=10, min_samples_leaf=5),
+        XGBRegressor(n_estimators=10, max_depth=3),
+        LGBMRegressor(n_estimators=10, min_child_samples=5, verbose=-1),
+        pi.statsmodels_learner(sm.OLS),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_losses_come_from_one_source_whatever_the_offset(learner: Any, offset: float) -> None:
+    """The engine's numbers are those of the model's own predictions, to 1e-9 of their spread."""
+    y = Y + offset
+    model = learner.fit(FRAME, y)
+    predict = model.predict
+    result = pi.FittedModel(model, FRAME, y).pfi()
+    factual = np.square(y - predict(FRAME)).mean()
+    for name in FRAME.columns:
+        total = 0.0
+        for shift in range(1, N):
+            moved = FRAME.assign(**{name: np.roll(FRAME[name].to_numpy(), shift)})
+            total += np.square(y - predict(moved)).mean() - factual
+        naive = total / (N - 1)
+        spread = np.ptp(predict(FRAME)) ** 2
+        single = 1e-5 if isinstance(learner, XGBRegressor) else 1e-9
+        digits = 100 * np.finfo(np.float64).eps * offset / max(np.ptp(predict(FRAME)), 1e-300)
+        assert result.params[name] == pytest.approx(naive, abs=(single + digits) * spread)
+    assert result.engine.error <= (1e-5 if isinstance(learner, XGBRegressor) else 1e-10)
+    glance = result.glance()
+    assert glance["engine"].item() == result.engine.name
+    assert glance["engine_error"].item() == result.engine.error
+
+
+def test_an_engine_that_is_off_by_much_of_the_spread_is_not_used() -> None:
+    y = Y + 1e6
+    result = pi.FittedModel(XGBRegressor(n_estimators=10).fit(FRAME, y), FRAME, y).pfi()
+    assert result.engine.name == "batched"
+    assert "does not reproduce" in result.engine.reason
