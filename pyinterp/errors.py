@@ -21,7 +21,11 @@ __all__ = [
     "check_jobs",
     "check_memory",
     "did_you_mean",
+    "listed",
+    "shown",
 ]
+
+SHOWN = 60  # characters of a name or a piece of code that a message repeats
 
 
 class PyinterpError(ValueError):
@@ -64,9 +68,39 @@ class RefitWarning(UserWarning):
     """Some refits failed and were left out."""
 
 
+def shown(value: object, limit: int = SHOWN) -> str:
+    """Return `value` on one line of at most `limit` characters, its middle left out if need be.
+
+    Of arrays, Series and data frames the kind and shape are shown, never the values.
+    """
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        return f"{type(value).__name__} of shape {shape}"
+    text = " ".join(str(value).split())
+    if len(text) <= limit:
+        return text
+    head = (limit - 3) * 2 // 3
+    return f"{text[:head]}...{text[head + 3 - limit :]}"
+
+
+def listed(names: Iterable[object], most: int = 8, limit: int = 120) -> str:
+    """Return ``a, b, c``: at most `most` names, shortened, in about `limit` characters in all."""
+    every = list(names)
+    parts: list[str] = []
+    for name in every[:most]:
+        parts.append(shown(name, 30))
+        if sum(map(len, parts)) > limit - 30:
+            break
+    rest = len(every) - len(parts)
+    return ", ".join(parts) + (f" and {rest:,} more" if rest else "")
+
+
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Return `` Did you mean `x`?`` for the known name nearest to `name`, or an empty string."""
-    close = difflib.get_close_matches(str(name), [str(k) for k in known], n=1)
+    if len(str(name)) > SHOWN:  # comparing long strings takes long
+        return ""
+    short = [str(k) for k in known if len(str(k)) <= SHOWN]
+    close = difflib.get_close_matches(str(name), short, n=1)
     return f" Did you mean `{close[0]}`?" if close else ""
 
 
