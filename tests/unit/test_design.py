@@ -235,7 +235,7 @@ def test_a_transformation_with_no_finite_value_is_an_error_before_any_fit(
         pi.Learner.from_formula(formula, data, LinearRegression())
 
 
-@pytest.mark.parametrize("formula", ["y ~ x[0]", "y ~ [x]"])
+@pytest.mark.parametrize("formula", ["y ~ np.append(x, 1)", "y ~ np.unique(x // 1)"])
 def test_a_term_with_the_wrong_number_of_rows_is_an_error(data: pd.DataFrame, formula: str) -> None:
     with pytest.raises((DesignError, FormulaError), match="Number of rows mismatch"):
         pi.Learner.from_formula(formula, data, LinearRegression())
