@@ -88,17 +88,24 @@ def one_column(values: object) -> pd.Series[Any] | None:
         column = _of_vector(values)
     else:
         column = None
-    return None if column is None else native(column.reset_index(drop=True).to_frame()).iloc[:, 0]
+    if column is None:
+        return None
+    plain = column.reset_index(drop=True)
+    return _native(plain) if _is_foreign(plain.dtype) else plain
 
 
 def unmasked(values: Any) -> npt.NDArray[Any]:
     """Return an array in which masked values are missing: NaN, or None among objects."""
+    if isinstance(values, list | tuple):
+        values = [np.nan if value is np.ma.masked else value for value in values]
     masked: Any = np.ma.array(values)
     if not np.ma.is_masked(masked):
         return np.asarray(masked.data)
-    numbers = masked.dtype.kind in "iuf"
-    filled = masked.astype(np.float64 if numbers else object).filled(np.nan if numbers else None)
-    return np.asarray(filled)
+    if masked.dtype.kind in "iuf":
+        return np.asarray(masked.astype(np.float64).filled(np.nan))
+    values = masked.data.astype(object)
+    values[np.ma.getmaskarray(masked)] = None
+    return np.asarray(values)
 
 
 def native(frame: pd.DataFrame) -> pd.DataFrame:
@@ -172,6 +179,9 @@ def _of_fields(data: npt.NDArray[Any], what: str) -> pd.DataFrame:
 
 def _of_vector(values: Any) -> pd.Series[Any] | None:
     """Return an array or list of one dimension, or of one column, as a Series."""
+    listed = isinstance(values, list | tuple)
+    if listed:
+        values = [None if value is np.ma.masked else value for value in values]
     try:
         array = unmasked(values)
     except (TypeError, ValueError):  # lists of different lengths
@@ -180,13 +190,8 @@ def _of_vector(values: Any) -> pd.Series[Any] | None:
         return pd.Series(array[:, 0])
     if array.ndim != 1:
         return None
-    plain = isinstance(values, list | tuple) and array.dtype.kind in "USO"
     # A list keeps what it holds: NumPy would make strings of numbers beside strings.
-    return pd.Series(list(values)) if plain and not _any_masked(values) else pd.Series(array)
-
-
-def _any_masked(values: Any) -> bool:
-    return any(value is np.ma.masked for value in values)
+    return pd.Series(values if listed else array)
 
 
 def _series_name(column: pd.Series[Any], default: str) -> str:

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import patsy.builtins
 from patsy.state import Standardize
 
@@ -43,7 +44,10 @@ def double(values: Any) -> Any:
     Whole numbers of NumPy overflow, and its truth values have no sum, in silence.
     """
     dtype = getattr(values, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+    if getattr(dtype, "kind", "O") in "biuf":
+        if isinstance(values, pd.Series) and not isinstance(dtype, np.dtype):
+            numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+            return pd.Series(numbers, index=values.index)
         return values.astype(np.float64)
     return float(values) if isinstance(values, bool) else values
 

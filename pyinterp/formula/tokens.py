@@ -54,7 +54,8 @@ def joined(tokens: list[Token]) -> str:
 def quoted(name: str) -> str:
     """Return the code of a column: the bare name if Python reads it as such, else ``Q("name")``."""
     # Python reads names in normal form NFKC, in which some names are others: µ (U+00B5) is μ.
-    normal = unicodedata.normalize("NFKC", name) == name
+    # patsy's tokens, besides, are of letters, without marks that combine with them.
+    normal = unicodedata.normalize("NFKC", name) == name and re.fullmatch(r"\w+", name)
     if name.isidentifier() and normal and not keyword.iskeyword(name) and name != INTERCEPT:
         return name
     return f"Q({name!r})"

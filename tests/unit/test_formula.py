@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -306,3 +307,105 @@ def test_frame_design_only_selects(data: pd.DataFrame) -> None:
         with pytest.raises(FormulaError) as caught:
             learner(formula, odd, design="frame")
         assert f"`{term}` is not a variable" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["C", "Q", "I", "bs", "center", "scale", "te", "np"])
+@pytest.mark.parametrize("value", [1.0, "text", None, np.arange(60.0)])
+def test_variables_of_the_caller_do_not_hide_functions(
+    data: pd.DataFrame, name: str, value: Any
+) -> None:
+    code = {
+        "C": "C(g)", "Q": "np.log(Q('z'))", "I": "I(z**2)", "bs": "bs(z, df=4)", "np": "np.log(z)",
+        "center": "center(z)", "scale": "scale(z)", "te": "te(cr(z, df=3), cr(x, df=3))",
+    }[name]  # fmt: skip
+    expected = learner(f"y ~ {code}", data).design.encode(data)
+    made: dict[str, Any] = {name: value, "pi": pi, "data": data, "LINEAR": LINEAR}
+    exec(f'm = pi.Learner.from_formula("y ~ {code}", data, LINEAR)', made)  # noqa: S102 - a namespace of its own
+    np.testing.assert_array_equal(made["m"].design.encode(data), expected)
+    if name in ("I", "np", "Q"):
+        exec(f'm = pi.Learner.from_formula("{code} + y ~ x", data, LINEAR)', made)  # noqa: S102 - likewise
+
+
+@pytest.mark.parametrize(
+    "code", ["scale(z)", "I(z)", "C(g)", "C(g, Sum)", "np.log(z)", "I(np.pi*z)"]
+)
+def test_a_function_of_the_caller_that_could_be_meant_is_an_error(
+    data: pd.DataFrame, code: str
+) -> None:
+    scale = I = C = Sum = np = lambda *values: values[0]  # noqa: E741, F841 - looked up
+    with pytest.raises(FormulaError, match=r"could mean the function of formulas or that of"):
+        pi.Learner.from_formula(f"y ~ {code}", data, LINEAR)
+    with pytest.raises(FormulaError, match=r"could mean the function of formulas or that of"):
+        pi.Learner.from_formula(f"{code} ~ x", data, LINEAR)
+
+
+def test_a_function_of_the_language_is_no_value(data: pd.DataFrame) -> None:
+    C = 2.0  # noqa: F841 - would be looked up by the formula
+    with pytest.raises(FormulaError, match="`C` is a function of formulas and no value"):
+        pi.Learner.from_formula("y ~ I(x**C)", data, LINEAR)
+
+
+# U+00B5 (micro) is U+03BC (mu) in Python's normal form NFKC, and the ligature is two letters.
+@pytest.mark.parametrize("name", ["\u00b5g", "\ufb01t", "\u1d62", "x\u0301", "e\u0301te"])
+@pytest.mark.parametrize("code", ["{}", ".", "np.exp({})", "Q('{}')", "np.exp(Q('{}'))", "{}:x"])
+def test_names_that_python_normalizes_are_columns(data: pd.DataFrame, name: str, code: str) -> None:
+    plain = code.replace("{}", "z")
+    expected = learner(f"y ~ {plain}", data).design.encode(data)
+    named = data.rename(columns={"z": name})
+    model = learner(f"y ~ {code.replace('{}', name)}", named)
+    assert name in model.features
+    np.testing.assert_array_equal(model.design.encode(named), expected)
+    for response in (f"{name} ~ x", f"np.log({name}) ~ x", f"Q('{name}') ~ x"):
+        assert learner(response, named).population.nobs == 60
+
+
+def test_the_name_as_written_comes_before_its_normal_form(data: pd.DataFrame) -> None:
+    both = data.rename(columns={"z": "\u00b5", "x": "\u03bc"})
+    for name, column in [("\u00b5", data.z), ("\u03bc", data.x)]:
+        for code in (name, f"I({name}*1)"):
+            np.testing.assert_array_equal(
+                learner(f"y ~ {code}", both).design.encode(both)[:, 0], column
+            )
+    only = data.rename(columns={"z": "\u00b5"})
+    assert list(learner("y ~ \u03bc", only).features) == ["\u00b5"]
+
+
+def test_a_tilde_in_a_name_does_not_split_the_formula(data: pd.DataFrame) -> None:
+    named = data.rename(columns={"z": "a ~ b"})
+    assert list(learner("y ~ Q('a ~ b') + x", named).features) == ["x", "a ~ b"]
+
+
+def test_spelling_does_not_make_another_term(data: pd.DataFrame) -> None:
+    model = learner("y ~ I(x**2) + I( x ** 2 ) + z + Q('z') + C(g) - C( g )", data)
+    assert model.exog_names == ["I(x ** 2)", "z"]
+
+
+WIDTH = 5000
+
+
+@pytest.mark.parametrize("terms", [".", "sum", "(sum)", ". - v1 - v2", "sum - v0"])
+def test_thousands_of_columns_are_no_recursion(terms: str) -> None:
+    names = [f"v{i}" for i in range(WIDTH)]
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(12, WIDTH)), columns=names)
+    formula = f"y ~ {terms.replace('sum', ' + '.join(names))}"
+    start = time.perf_counter()
+    model = learner(formula, frame.assign(y=range(12)))
+    design, rows = model.design, model.population.variables
+    assert len(model.features) == WIDTH - terms.count("- v")
+    assert model.exog_names == list(model.features)
+    for name in list(model.features)[:20]:
+        design.driven([name])
+        design.swap(rows, [name], rows[[name]])
+    reduced = design.without([names[-1]])
+    assert reduced is not None
+    assert reduced.columns == design.columns[:-1]
+    np.testing.assert_array_equal(reduced.encode(rows), design.encode(rows)[:, :-1])
+    # It takes 5 s where a quadratic loop over columns would take minutes.
+    assert time.perf_counter() - start < 60
+
+
+def test_products_of_thousands_of_columns_are_refused() -> None:
+    columns = [f"v{i}" for i in range(600)]
+    with pytest.raises(FormulaError, match=r"multiply 599 by 599 terms, and at most 250,000"):
+        parse("v0 ~ .^2", columns)
+    assert len(parse("v0 ~ (v1 + v2 + v3)^100", columns).terms.products) == 7

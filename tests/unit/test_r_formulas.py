@@ -140,7 +140,7 @@ def test_fits_are_those_of_r_where_its_columns_depend_on_each_other(formula: str
     np.testing.assert_allclose(np.square(DATA["y"] - fitted).sum(), squares, rtol=1e-7)
 
 
-@pytest.mark.parametrize("formula", ["y ~ x:g + g:h", "y ~ 0 + x:g + g:h", "y ~ x:g:b + z:g:h"])
+@pytest.mark.parametrize("formula", ["y ~ x:g + g:h", "y ~ 0 + x:g + g:h", "y ~ x:z:g + x:g:h"])
 def test_terms_that_r_codes_as_if_a_margin_were_there_are_refused(formula: str) -> None:
     """R leaves out columns of `g:h` because `x:g` has `g`: rank 6 in place of 8."""
     with pytest.raises(FormulaError, match=r"R would leave out .*; add the term `"):
