@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from pyinterp.errors import FormulaError, shown
 from pyinterp.formula.algebra import Terms, atom_end, read_terms
 from pyinterp.formula.columns import Columns
-from pyinterp.formula.expressions import Factor, Reading, parsed, read_factor, variables_of
+from pyinterp.formula.expressions import Factor, Reading, read_factor
 from pyinterp.formula.scope import namespace
+from pyinterp.formula.syntax import parsed, variables_of
 from pyinterp.formula.tokens import Token, joined, quoted, read_tokens
 from pyinterp.formula.trust import only_known
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from math import isfinite
 
 from pyinterp.errors import FormulaError, shown
-from pyinterp.formula.expressions import is_quote, quoted_name
+from pyinterp.formula.syntax import is_quote, quoted_name
 
 __all__ = ["FUNCTIONS_OF_NUMPY", "only_known"]
 
