@@ -7,7 +7,9 @@ column built from `x`, with the state (levels, knots, means) that the design has
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence, Set
+from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,8 +18,8 @@ import numpy.typing as npt
 import pandas as pd
 import patsy
 
-from pyinterp.errors import DesignError, FormulaError
-from pyinterp.formula import names_in
+from pyinterp.errors import DesignError, FormulaError, short
+from pyinterp.formula import Factor, Terms, namespace, parse_terms
 
 __all__ = [
     "ArrayDesign",
@@ -29,6 +31,8 @@ __all__ = [
     "Matrix",
     "Swap",
 ]
+
+SAME = 1e-6  # of a column's largest value: two ways to compute it differ by rounding only
 
 IntArray: TypeAlias = npt.NDArray[np.intp]
 Matrix: TypeAlias = npt.NDArray[np.float64] | pd.DataFrame
@@ -114,7 +118,8 @@ class ArrayDesign(Design):
 
     def without(self, names: Sequence[str]) -> ArrayDesign | None:
         """Return the design of the other variables."""
-        others = [v for v in self.variables if v not in names]
+        gone = set(names)
+        others = [v for v in self.variables if v not in gone]
         return ArrayDesign(others) if others else None
 
 
@@ -138,17 +143,18 @@ class FrameDesign(Design):
 
     def without(self, names: Sequence[str]) -> FrameDesign | None:
         """Return the design of the other variables."""
-        others = [v for v in self.variables if v not in names]
+        gone = set(names)
+        others = [v for v in self.variables if v not in gone]
         return FrameDesign(others) if others else None
 
 
 class FormulaDesign(Design):
-    """Design matrix of a patsy formula, with the state learned from `frame`.
+    """Design matrix of a formula's terms, with the state learned from `frame`.
 
     Parameters
     ----------
-    terms : str or patsy.ModelDesc
-        Right-hand side of the formula, `.` expanded.
+    terms : str or Terms
+        Right-hand side of the formula.
     frame : pandas.DataFrame
         Rows from which levels, knots and means are learned.
     env : patsy.EvalEnvironment
@@ -159,41 +165,36 @@ class FormulaDesign(Design):
 
     def __init__(
         self,
-        terms: str | patsy.ModelDesc,
+        terms: str | Terms,
         frame: pd.DataFrame,
         env: patsy.EvalEnvironment,
         *,
         intercept: bool,
     ) -> None:
-        try:
-            written = patsy.ModelDesc.from_formula(terms) if isinstance(terms, str) else terms
-            with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-                info = patsy.incr_dbuilder(
-                    patsy.ModelDesc([], written.rhs_termlist), lambda: iter([frame]), env
-                )
-        except Exception as error:
-            raise FormulaError(f"Can't build the terms `{terms}`: {_reason(error)}") from error
-        self._terms, self._env, self._intercept, self._info = terms, env, intercept, info
-        self._frame = frame
-        known = tuple(map(str, frame.columns))
-        self._uses = {
-            term.name(): tuple(
-                dict.fromkeys(n for factor in term.factors for n in names_in(factor.code, known))
-            )
-            for term in info.terms
-        }
-        used = {name for names in self._uses.values() for name in names}
-        self.variables = tuple(name for name in known if name in used)
+        known = [str(c) for c in frame.columns]
+        read = parse_terms(terms, known, env.namespace) if isinstance(terms, str) else terms
+        self._terms, self._frame, self._env, self._intercept = read, frame, env, intercept
+        coded = _Coded(_learned(read, frame, env))
+        if not intercept:
+            coded = coded.subset([t for t, term in enumerate(coded.terms) if term.factors])
+        self._take(coded)
+        self.encode(frame)  # a transformation that some row does not allow fails here
+
+    def _take(self, coded: _Coded) -> None:
+        """Read off which terms use which variables."""
+        self._coded, self.columns = coded, coded.columns
+        self.has_intercept = self._terms.intercept
+        self._terms_of: dict[str, list[int]] = {}
+        for position, used in enumerate(coded.uses):
+            for name in used:
+                self._terms_of.setdefault(name, []).append(position)
+        self.variables = tuple(str(c) for c in self._frame.columns if str(c) in self._terms_of)
         self.discrete = frozenset(
             name
-            for factor, found in info.factor_infos.items()
+            for factor, found in coded.info.factor_infos.items()
             if found.type == "categorical"
-            for name in names_in(factor.code, known)
+            for name in factor.variables
         )
-        self.has_intercept = "Intercept" in info.column_names
-        self._kept = np.flatnonzero([intercept or c != "Intercept" for c in info.column_names])
-        self.columns = tuple(info.column_names[i] for i in self._kept)
-        self.encode(frame)  # a transformation that some row does not allow fails here
 
     def relearn(self, frame: pd.DataFrame) -> FormulaDesign:
         """Return the same design with its state learned from the rows of `frame`."""
@@ -201,27 +202,22 @@ class FormulaDesign(Design):
 
     def encode(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
         """Return the design matrix of the rows of `frame`."""
-        return _build(self._info, frame)[:, self._kept]
+        return self._coded.build(frame)
 
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the columns of every term that uses one of `names`."""
-        full = self._columns_of(self._terms_with(names))
-        return np.flatnonzero(np.isin(self._kept, full)).astype(np.intp)
+        slices = [self._coded.slices[t] for t in self._terms_with(names)]
+        return np.array([j for s in slices for j in range(s.start, s.stop)], dtype=np.intp)
 
     def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Rebuild every column built from `names`."""
         terms = self._terms_with(names)
-        info = self._info.subset(terms)
-        # patsy may order the subset's columns differently: place each block by its term.
-        every = np.arange(len(info.column_names))
-        order = np.concatenate([every[info.term_name_slices[t]] for t in terms])
-        driven = self.driven(names)
-        others = tuple({n for t in terms for n in self._uses[t]} - set(names))
+        coded, driven = self._coded.subset(terms), self.driven(names)
+        others = tuple({n for t in terms for n in self._coded.uses[t]} - set(names))
         if not others:
-            values = _build(info, donors)[:, order]
-            return _ColumnSwap(lambda: self.encode(frame), driven, values)
+            return _ColumnSwap(lambda: self.encode(frame), driven, coded.build(donors))
         return _RebuildSwap(
-            self.encode(frame), driven, info, order, frame[list(others)], donors[list(names)]
+            self.encode(frame), driven, coded, frame[list(others)], donors[list(names)]
         )
 
     def without(self, names: Sequence[str]) -> FormulaDesign | None:
@@ -231,16 +227,24 @@ class FormulaDesign(Design):
         without g, h gets a column for its first level too.
         """
         dropped = set(self._terms_with(names))
-        kept = [term for term in self._info.terms if term.name() not in dropped]
-        left = FormulaDesign(
-            patsy.ModelDesc([], kept), self._frame, self._env, intercept=self._intercept
+        kept = [t for t in range(len(self._coded.terms)) if t not in dropped]
+        gone = set(names)
+        terms = Terms(
+            self._terms.intercept,
+            tuple(p for p in self._terms.products if not _uses_any(p, gone)),
         )
+        if self._coded.is_coded_apart(kept, dropped):
+            left = copy(self)
+            left._terms = terms
+            left._take(self._coded.subset(kept))
+        else:
+            left = FormulaDesign(terms, self._frame, self._env, intercept=self._intercept)
         return left if left.columns else None
 
     def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
         """Return the levels of the categorical factors, by factor name."""
         found = {}
-        for factor, info in self._info.factor_infos.items():
+        for factor, info in self._coded.info.factor_infos.items():
             if info.type != "categorical":
                 continue
             try:
@@ -253,12 +257,222 @@ class FormulaDesign(Design):
             found[factor.name()] = Categories(np.asarray(codes, np.intp), tuple(info.categories))
         return found
 
-    def _terms_with(self, names: Sequence[str]) -> list[str]:
-        return [term for term, used in self._uses.items() if set(used) & set(names)]
+    def check_rows(self) -> None:
+        """Raise if what a row is encoded as depends on the rows beside it.
 
-    def _columns_of(self, terms: Sequence[str]) -> IntArray:
-        every = np.arange(len(self._info.column_names))
-        return np.concatenate([every[self._info.term_name_slices[t]] for t in terms])
+        What-if rows stand beside other rows than those of the data: a column such as
+        ``I(x - np.mean(x))`` would mean something else in each of them.
+        """
+        if self._coded.is_plain:
+            return
+        whole = self.encode(self._frame)
+        every_other = slice(None, None, -2)
+        try:
+            part = self.encode(self._frame[every_other].reset_index(drop=True))
+        except DesignError as error:
+            raise FormulaError(f"{_BY_ROW}, which fails for a part of them: {error}") from error
+        size = np.abs(whole).max(axis=0, initial=1.0)
+        apart = (np.abs(whole[every_other] - part) > SAME * size).any(axis=0)
+        if apart.any():
+            name = short(self.columns[int(np.flatnonzero(apart)[0])])
+            raise FormulaError(
+                f"{_BY_ROW}, but `{name}` changes with the rows beside it. Use `center(x)`, "
+                "`standardize(x)` or `scale(x)`, which remember what they learn, or make the "
+                "column before."
+            )
+
+    def check_coding(self) -> None:
+        """Raise if R might give categories in a term fewer columns.
+
+        R codes h in ``g:h`` by contrasts if an earlier term has g, even beside a number as in
+        ``x:g``, which does not make up for what contrasts leave out.
+        """
+        infos = self._coded.info.factor_infos.items()
+        numbers = {factor.key for factor, info in infos if info.type == "numerical"}
+        terms = [{f.key: f.code for f in product} for product in self._terms.products]
+        known = {frozenset(term) for term in terms}
+        for term in terms:
+            for key in term.keys() - numbers:
+                margin = term.keys() - {key}
+                if margin and margin not in known:
+                    _check_margin(term, margin, numbers, terms)
+
+    def _terms_with(self, names: Sequence[str]) -> list[int]:
+        return sorted({t for name in names for t in self._terms_of.get(name, ())})
+
+
+_BY_ROW = "What is computed of a row must depend on that row alone"
+
+
+class _ColumnFactor:
+    """patsy's interface to a column of the data: looked up, never evaluated as code."""
+
+    origin = None
+
+    def __init__(self, factor: Factor) -> None:
+        self.key, self.code, self.column = factor.key, factor.code, str(factor.column)
+        self.variables = factor.variables
+
+    def name(self) -> str:
+        return self.code
+
+    def memorize_passes_needed(self, state: object, env: object) -> int:
+        return 0
+
+    def eval(self, state: object, data: pd.DataFrame) -> pd.Series[Any]:
+        return data[self.column]
+
+
+class _CodeFactor(patsy.EvalFactor):  # type: ignore[misc]  # patsy has no types
+    """patsy's interface to code: named as it is written, evaluated with double numbers."""
+
+    def __init__(self, factor: Factor) -> None:
+        super().__init__(factor.code)
+        self.key, self.column, self.variables = factor.key, None, factor.variables
+        self._evaluated = factor.evaluated
+
+    def memorize_passes_needed(self, state: dict[str, Any], env: patsy.EvalEnvironment) -> int:
+        passes: int = patsy.EvalFactor(self._evaluated).memorize_passes_needed(state, env)
+        return passes
+
+
+def _learned(terms: Terms, frame: pd.DataFrame, env: patsy.EvalEnvironment) -> patsy.DesignInfo:
+    """Return patsy's design of the terms, its state learned from `frame`."""
+    factors = {factor: _factor(factor) for product in terms.products for factor in product}
+    described = [patsy.Term([factors[f] for f in product]) for product in terms.products]
+    names = {name for factor in factors for name in factor.names} - set(frame.columns)
+    flat = patsy.EvalEnvironment([namespace(names, env.namespace)])
+    try:
+        with np.errstate(all="ignore"):  # infinite and missing values are reported as such
+            return patsy.incr_dbuilder(
+                patsy.ModelDesc([], [patsy.INTERCEPT] * terms.intercept + described),
+                lambda: iter([frame]),
+                flat,
+            )
+    except Exception as error:
+        written = short(" + ".join(":".join(f.code for f in p) for p in terms.products[:9]))
+        raise FormulaError(f"Can't build the terms `{written}`: {_reason(error)}") from error
+
+
+def _check_margin(
+    term: Mapping[str, str], margin: Set[str], numbers: Set[str], terms: Sequence[Mapping[str, str]]
+) -> None:
+    for other in terms:
+        over = other.keys() >= margin and len(other) <= len(term) and other is not term
+        if over and other.keys() & numbers != margin & numbers:
+            lacking, whole, beside = (
+                short(":".join(codes))
+                for codes in ((term[k] for k in term if k in margin), term.values(), other.values())
+            )
+            raise FormulaError(
+                f"R would leave out columns of `{whole}`, because it takes `{beside}` for "
+                f"`{lacking}`; add the term `{lacking}`, so that both mean the same."
+            )
+
+
+def _factor(factor: Factor) -> _ColumnFactor | _CodeFactor:
+    return _CodeFactor(factor) if factor.column is None else _ColumnFactor(factor)
+
+
+def _uses_any(product: tuple[Factor, ...], names: set[str]) -> bool:
+    return any(not names.isdisjoint(factor.variables) for factor in product)
+
+
+class _Coded:
+    """patsy's design of some terms; columns that are variables are copied without asking it.
+
+    Attributes
+    ----------
+    info : patsy.DesignInfo
+    terms : list of patsy.Term
+    uses : list of dict from str
+        The variables of every term.
+    slices : list of slice
+        The columns of every term.
+    columns : tuple of str
+    """
+
+    def __init__(self, info: patsy.DesignInfo) -> None:
+        self.info = info
+        self.terms = list(info.term_codings)
+        self.uses = [
+            dict.fromkeys(name for factor in term.factors for name in factor.variables)
+            for term in self.terms
+        ]
+        self.slices: list[slice] = list(info.term_slices.values())
+        self.columns = tuple(info.column_names)
+
+    def subset(self, positions: Sequence[int]) -> _Coded:
+        """Return the design of some of the terms, coded as they are."""
+        terms = [self.terms[t] for t in positions]
+        factors = dict.fromkeys(factor for term in terms for factor in term.factors)
+        return _Coded(
+            patsy.DesignInfo(
+                [name for t in positions for name in self.columns[self.slices[t]]],
+                {factor: self.info.factor_infos[factor] for factor in factors},
+                OrderedDict((term, self.info.term_codings[term]) for term in terms),
+            )
+        )
+
+    def is_coded_apart(self, kept: Sequence[int], dropped: set[int]) -> bool:
+        """Whether the `kept` terms are coded alike without the `dropped` ones.
+
+        patsy codes terms together that share their numeric factors, and only categories.
+        """
+        touched = {self._numeric(t) for t in dropped}
+        return not any(
+            len(numeric) < len(self.terms[t].factors) and numeric in touched
+            for t, numeric in ((t, self._numeric(t)) for t in kept)
+        )
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether every column is a numeric variable, or the intercept."""
+        return self._mixed is None
+
+    def build(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
+        """Return the design of the rows of `frame`; patsy takes long, and only builds the rest."""
+        names = list(self._variables.values())
+        if all(pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes[names]):
+            matrix = np.ones((len(frame), len(self.columns)))
+            matrix[:, list(self._variables)] = frame[names].to_numpy(dtype=np.float64)
+            if self._mixed is not None:
+                places, info = self._mixed
+                matrix[:, places] = _patsy(info, frame)
+        else:
+            matrix = _patsy(self.info, frame)
+        _check_finite(matrix, self.columns)
+        return matrix
+
+    @cached_property
+    def _variables(self) -> dict[int, str]:
+        """The numeric variable that a column is, by the column's position."""
+        return {
+            self.slices[t].start: term.factors[0].column
+            for t, term in enumerate(self.terms)
+            if len(term.factors) == 1 and self._is_variable(term.factors[0])
+        }
+
+    @cached_property
+    def _mixed(self) -> tuple[IntArray, patsy.DesignInfo] | None:
+        """The columns that are neither variables nor the intercept, and patsy's design of them."""
+        positions = [
+            t
+            for t, term in enumerate(self.terms)
+            if term.factors and self.slices[t].start not in self._variables
+        ]
+        if not positions:
+            return None
+        places = [j for t in positions for j in range(self.slices[t].start, self.slices[t].stop)]
+        info = self.info if len(positions) == len(self.terms) else self.subset(positions).info
+        return np.array(places, dtype=np.intp), info
+
+    def _is_variable(self, factor: _ColumnFactor | _CodeFactor) -> bool:
+        return factor.column is not None and self.info.factor_infos[factor].type == "numerical"
+
+    def _numeric(self, position: int) -> frozenset[Any]:
+        factors = self.terms[position].factors
+        return frozenset(f for f in factors if self.info.factor_infos[f].type == "numerical")
 
 
 class _ColumnSwap(Swap):
@@ -294,12 +508,11 @@ class _RebuildSwap(Swap):
         self,
         base: npt.NDArray[np.float64],
         driven: IntArray,
-        info: patsy.DesignInfo,
-        order: IntArray,
+        coded: _Coded,
         kept: pd.DataFrame,
         donors: pd.DataFrame,
     ) -> None:
-        self._base, self._driven, self._info, self._order = base, driven, info, order
+        self._base, self._driven, self._coded = base, driven, coded
         self._kept, self._donors = kept, donors
 
     def matrix(self, rows: IntArray, donors: IntArray) -> npt.NDArray[np.float64]:
@@ -311,7 +524,7 @@ class _RebuildSwap(Swap):
             ],
             axis=1,
         )
-        copies[:, self._driven] = _build(self._info, mixed)[:, self._order]
+        copies[:, self._driven] = self._coded.build(mixed)
         return copies
 
 
@@ -326,45 +539,15 @@ class _FrameSwap(Swap):
         return copies
 
 
-def _build(info: patsy.DesignInfo, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
-    names = _plain(info, frame)
-    matrix = _patsy(info, frame) if names is None else _columns(frame, names)
+def _check_finite(matrix: npt.NDArray[np.float64], columns: Sequence[str]) -> None:
     bad = ~np.isfinite(matrix)
     if bad.any():
         column = int(np.flatnonzero(bad.any(axis=0))[0])
         raise DesignError(
-            f"Every design column must be finite, but `{info.column_names[column]}` is not in "
+            f"Every design column must be finite, but `{short(columns[column])}` is not in "
             f"{int(bad[:, column].sum())} of {len(matrix)} rows; change the transformation or drop "
             "those rows."
         )
-    return matrix
-
-
-def _plain(info: patsy.DesignInfo, frame: pd.DataFrame) -> list[str] | None:
-    """Return the numeric variable that each column is, "" for the intercept.
-
-    None if some column is not one: only then is patsy needed, which takes long for few rows.
-    """
-    names = []
-    for term in info.terms:
-        code = "".join(factor.code for factor in term.factors)
-        if len(term.factors) > 1 or (term.factors and code not in frame.columns):
-            return None
-        if term.factors and not (
-            info.factor_infos[term.factors[0]].type == "numerical"
-            and pd.api.types.is_numeric_dtype(frame[code])
-        ):
-            return None
-        names.append(code)
-    return names
-
-
-def _columns(frame: pd.DataFrame, names: Sequence[str]) -> npt.NDArray[np.float64]:
-    matrix = np.ones((len(frame), len(names)))
-    for j, name in enumerate(names):
-        if name:
-            matrix[:, j] = frame[name].to_numpy(dtype=np.float64)
-    return matrix
 
 
 def _patsy(info: patsy.DesignInfo, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
@@ -386,4 +569,5 @@ def _cannot_encode(error: Exception) -> DesignError:
 
 def _reason(error: Exception) -> str:
     first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    return first if first.endswith(".") else first + "."
+    first = first.partition(", and I'm not sure how to handle them")[0]  # patsy's, of knots
+    return short(first, 180).removesuffix(".") + "."

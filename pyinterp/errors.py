@@ -23,8 +23,11 @@ __all__ = [
     "did_you_mean",
     "listed",
     "reason",
+    "short",
     "shown",
 ]
+
+SHOWN = 60  # characters of a name or a piece of code that a message repeats
 
 
 class PyinterpError(ValueError):
@@ -67,38 +70,50 @@ class RefitWarning(UserWarning):
     """Some refits failed and were left out."""
 
 
-def shown(value: object, most: int = 60) -> str:
-    """Return `value` as Python writes it, in one line of at most `most` characters.
+def short(value: object, limit: int = SHOWN) -> str:
+    """Return `value` as text on one line of at most `limit` characters, its middle left out.
 
-    Arrays, frames and series are named by their type and shape instead.
+    Of arrays, Series and data frames the kind and shape are shown, never the values.
     """
-    shape = getattr(value, "shape", ())
+    shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and shape:
         return f"{type(value).__name__} of shape {shape}"
-    return _shortened(repr(value), most)
+    text = " ".join(str(value).split())
+    if len(text) <= limit:
+        return text
+    head = (limit - 3) * 2 // 3
+    return f"{text[:head]}...{text[head + 3 - limit :]}"
 
 
-def listed(names: Iterable[object], most: int = 6) -> str:
-    """Return names with commas between them; of many, the first and how many there are."""
-    every = [_shortened(str(name), 30) for name in names]
-    more = f", ... ({len(every)} in all)" if len(every) > most else ""
-    return ", ".join(every[:most]) + more
+def listed(names: Iterable[object], most: int = 8, limit: int = 120) -> str:
+    """Return ``a, b, c``: at most `most` names, shortened, in about `limit` characters in all."""
+    every = list(names)
+    parts: list[str] = []
+    for name in every[:most]:
+        parts.append(short(name, 30))
+        if sum(map(len, parts)) > limit - 30:
+            break
+    rest = len(every) - len(parts)
+    return ", ".join(parts) + (f" and {rest:,} more" if rest else "")
+
+
+def shown(value: object, limit: int = SHOWN) -> str:
+    """Return `value` as Python writes it, shortened like `short`."""
+    return short(value if hasattr(value, "shape") else repr(value), limit)
 
 
 def reason(error: BaseException) -> str:
     """Return the type of an error and the first line of its message, shortened."""
     first = next(iter(str(error).strip().splitlines()), "")
-    return f"{type(error).__name__}: {_shortened(first, 160)}" if first else type(error).__name__
-
-
-def _shortened(text: str, most: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 3]}..."
+    return f"{type(error).__name__}: {short(first, 160)}" if first else type(error).__name__
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Return `` Did you mean `x`?`` for the known name nearest to `name`, or an empty string."""
-    close = difflib.get_close_matches(str(name), [str(k) for k in known], n=1)
+    if len(str(name)) > SHOWN:  # comparing long strings takes long
+        return ""
+    short = [str(k) for k in known if len(str(k)) <= SHOWN]
+    close = difflib.get_close_matches(str(name), short, n=1)
     return f" Did you mean `{close[0]}`?" if close else ""
 
 

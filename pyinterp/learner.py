@@ -23,6 +23,7 @@ from pyinterp.errors import (
     check_choice,
     check_memory,
     did_you_mean,
+    short,
 )
 from pyinterp.estimands.base import Subject, features_of
 from pyinterp.fitted import FittedModel
@@ -37,6 +38,7 @@ from pyinterp.sample import (
     FloatArray,
     Missing,
     Sample,
+    as_column,
     as_frame,
     complete_rows,
     read_response,
@@ -113,14 +115,17 @@ class Learner:
         unseen_levels: UnseenLevels = "raise",
         groups: Mapping[str, Sequence[str]] | None = None,
         missing: Missing = "drop",
+        trusted: bool = True,
     ) -> Learner:
         r"""Make a learner of an R-style formula and a data frame.
 
         Parameters
         ----------
         formula : str
-            patsy's language with R's `.` (every column that the response does not use) and `^`:
+            R's language, with `.` for every column that the response does not use:
             ``"y ~ ."``, ``"np.log(y) ~ . - id + I(x**2)"``, ``"y ~ x*z + C(g) + bs(age, df=4)"``.
+            Inside function calls it is Python. What R or its packages would read in another way,
+            such as ``(1 | id)``, ``offset(x)`` or ``s(x)``, is an error that says what to write.
             Features are the variables, whatever columns are built from them. An intercept column
             is passed only to estimators that do not fit their own.
         data : pandas.DataFrame
@@ -142,6 +147,11 @@ class Learner:
             Variables that are replaced jointly, by the name of the group.
         missing : {"drop", "raise"}
             What to do with rows that have missing values in a variable that is used.
+        trusted : bool
+            A formula is code: what stands inside function calls is run as Python, with the names
+            of the code around. False is for formulas that others wrote: before anything is
+            evaluated, all but variables, numbers, arithmetic, splines, contrasts and NumPy's
+            elementwise functions is refused.
 
         Returns
         -------
@@ -150,7 +160,8 @@ class Learner:
         Raises
         ------
         FormulaError
-            If the formula can't be read or names an unknown variable.
+            If the formula can't be read, names an unknown variable, or has something that R would
+            read in another way, or that a formula that is not trusted may not have.
         DataError
             If the data can't be analyzed as given.
         """
@@ -161,10 +172,12 @@ class Learner:
                 f"`data` must be a pandas DataFrame, not {type(data).__name__}; for arrays use "
                 "Learner(endog, exog, estimator)."
             )
-        env = patsy.EvalEnvironment.capture(1).with_outer_namespace({"np": np})
+        if not isinstance(trusted, bool):
+            raise OptionError(f"`trusted` must be True or False, not {short(trusted)}.")
+        env = patsy.EvalEnvironment.capture(1)
         new = cls.__new__(cls)
         new._setup(
-            FormulaReader(formula, data, env, as_frame=design == "frame"),
+            FormulaReader(formula, data, env, as_frame=design == "frame", trusted=trusted),
             data,
             estimator,
             groups=groups,
@@ -418,12 +431,7 @@ class Learner:
                     + did_you_mean(by, frame.columns)
                 )
         else:
-            column = pd.Series(np.asarray(by))
-            if len(column) != len(frame):
-                raise OptionError(
-                    f"`{what}` must have one value per row of the data ({len(frame)}); got "
-                    f"{len(column)}."
-                )
+            column = as_column(by, len(frame), what, "data")
         kept = column[self._kept]
         if kept.isna().any():
             raise DataError(

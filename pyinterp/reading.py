@@ -11,12 +11,16 @@ import pandas as pd
 import patsy
 
 from pyinterp.design import ArrayDesign, Design, FormulaDesign, FrameDesign
-from pyinterp.errors import DataError, FormulaError
-from pyinterp.formula import column_named, names_in, parse
-from pyinterp.sample import as_frame as read_frame
-from pyinterp.sample import check_aligned
+from pyinterp.errors import DataError, FormulaError, short
+from pyinterp.formula import Terms, namespace, parse, quoted
+from pyinterp.frames import as_column, check_aligned, one_column
+from pyinterp.frames import as_frame as read_frame
+from pyinterp.sample import is_category
 
 __all__ = ["ArrayReader", "FormulaReader", "Reader", "Source"]
+
+MOST_LEVELS = 0.8  # of the number of rows: a column with more names its rows
+FEW_LEVELS = 20  # in so few rows as this, levels may be distinct by chance
 
 
 @dataclass(frozen=True)
@@ -63,39 +67,37 @@ class FormulaReader(Reader):
         The caller's namespace.
     as_frame : bool
         Hand the variables over as a DataFrame instead of a matrix.
+    trusted : bool
+        Whether the formula may use names of the caller and any function.
     """
 
     def __init__(
-        self, formula: str, data: pd.DataFrame, env: patsy.EvalEnvironment, *, as_frame: bool
+        self,
+        formula: str,
+        data: pd.DataFrame,
+        env: patsy.EvalEnvironment,
+        *,
+        as_frame: bool,
+        trusted: bool = True,
     ) -> None:
-        columns = list(read_frame(data).columns)
+        frame = read_frame(data)
         self._env, self._as_frame = env, as_frame
-        self._parsed = parse(formula, columns, env.namespace)
-        try:
-            terms = patsy.ModelDesc.from_formula(self._parsed.terms).rhs_termlist
-        except patsy.PatsyError as error:
-            reason = str(error).splitlines()[0]
-            raise FormulaError(f"Can't read the terms of {formula!r}: {reason}.") from error
-        codes = {factor.code: names_in(factor.code, columns) for t in terms for factor in t.factors}
-        used = {name for names in codes.values() for name in names}
-        if column_named(self._parsed.response) in used:
+        numeric = None if trusted else [str(c) for c in frame if _is_number(frame[c])]
+        self._parsed = parse(formula, map(str, frame.columns), env.namespace, numeric=numeric)
+        used = {v for product in self._parsed.terms.products for f in product for v in f.variables}
+        if used.issuperset(self._parsed.response.variables):
             raise FormulaError(
-                f"The response `{self._parsed.response}` can't be on the right side too: it would "
-                f"predict itself; got {formula!r}."
+                f"The response `{short(self._parsed.response.code)}` can't be on the right side "
+                f"too, where it would predict itself; got {short(formula)!r}."
             )
-        self._variables = [c for c in columns if c in used]
+        self._variables = [str(c) for c in frame.columns if c in used]
         if not self._variables:
             raise FormulaError(
-                f"The formula must have at least one variable on its right side; got {formula!r}."
+                "The formula must have at least one variable on its right side; got "
+                f"{short(formula)!r}."
             )
         if as_frame:
-            mixed = next((t.name() for t in terms if len(t.factors) > 1), None)
-            built = next((c for c in codes if column_named(c) is None), None)
-            if mixed or built:
-                raise FormulaError(
-                    f'`design="frame"` hands variables over as they are, but `{built or mixed}` is '
-                    'not a variable; use `design="matrix"`, or build it inside a pipeline.'
-                )
+            _check_selects(self._parsed.terms)
 
     def read(self, data: Any) -> Source:
         """Evaluate the response and pick the variables."""
@@ -104,44 +106,58 @@ class FormulaReader(Reader):
         frame = read_frame(data)
         absent = [v for v in self._variables if v not in frame]
         if absent:
-            raise DataError(f"Variable `{absent[0]}` of the formula is not in the data.")
+            raise DataError(f"Variable `{short(absent[0])}` of the formula is not in the data.")
         return Source(frame, frame[self._variables], self._response(frame))
 
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
         """Return the formula's design matrix, or the variables as a frame."""
         if self._as_frame:
             return FrameDesign(list(variables.columns))
-        return FormulaDesign(self._parsed.terms, variables, self._env, intercept=intercept)
+        _check_levels(self._parsed.terms, variables)
+        made = FormulaDesign(self._parsed.terms, variables, self._env, intercept=intercept)
+        made.check_rows()
+        made.check_coding()
+        return made
 
     def _response(self, frame: pd.DataFrame) -> pd.Series[Any]:
-        code = self._parsed.response
-        env = self._env.with_outer_namespace(vars(patsy.builtins))
-        names = {"Q": _Quote(frame), **{str(c): frame[c] for c in frame.columns}}
-        try:
-            with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-                value = env.eval(code, inner_namespace=names)
-        except Exception as error:
-            raise FormulaError(f"Can't evaluate the response `{code}`: {error}.") from error
+        factor = self._parsed.response
+        absent = [v for v in factor.variables if v not in frame]
+        if absent:
+            raise DataError(f"Variable `{short(absent[0])}` of the formula is not in the data.")
+        value = frame[factor.column] if factor.column else self._evaluated(frame)
         if type(value).__name__ == "_CategoricalBox":  # patsy's C(...)
             value = pd.Categorical(value.data, categories=value.levels)
-        values = value if isinstance(value, pd.Series) else _series(value)
+        values = one_column(value)
         if values is None or len(values) != len(frame):
             raise FormulaError(
-                f"The response `{code}` must be one column with a value for each of the "
-                f"{len(frame)} rows of the data; it has shape {np.shape(value)}."
+                f"The response `{short(factor.code)}` must be one column with a value for each of "
+                f"the {len(frame)} rows of the data; it has shape {np.shape(value)}."
             )
-        self._check_defined(values.reset_index(drop=True), frame)
-        return values.reset_index(drop=True).rename(column_named(code) or code)
+        self._check_defined(values, frame)
+        return values.rename(factor.column or factor.code)
+
+    def _evaluated(self, frame: pd.DataFrame) -> Any:
+        factor = self._parsed.response
+        columns = {name: frame[name] for name in factor.variables}
+        known = namespace(set(factor.names) - columns.keys(), self._env.namespace)
+        env = patsy.EvalEnvironment([known | {"Q": _Quote(frame)}])
+        try:
+            with np.errstate(all="ignore"):  # infinite and missing values are reported as such
+                return env.eval(factor.evaluated, inner_namespace=columns)
+        except Exception as error:
+            raise FormulaError(
+                f"Can't evaluate the response `{short(factor.code)}`: {short(error, 120)}."
+            ) from error
 
     def _check_defined(self, values: pd.Series[Any], frame: pd.DataFrame) -> None:
-        code = self._parsed.response
-        used = list(names_in(code, [str(c) for c in frame.columns]))
-        undefined = (values.isna() & ~frame[used].isna().any(axis=1)).to_numpy(dtype=bool)
+        factor = self._parsed.response
+        missing = frame[list(factor.variables)].isna().any(axis=1)
+        undefined = (values.isna() & ~missing).to_numpy(dtype=bool)
         if undefined.any():
             raise DataError(
-                f"The response `{code}` is not defined in {int(undefined.sum())} of {len(frame)} "
-                f"rows (the first is row {int(np.flatnonzero(undefined)[0])}); change the "
-                "transformation or drop those rows."
+                f"The response `{short(factor.code)}` is not defined in {int(undefined.sum())} of "
+                f"{len(frame)} rows (the first is row {int(np.flatnonzero(undefined)[0])}); change "
+                "the transformation or drop those rows."
             )
 
 
@@ -165,17 +181,9 @@ class ArrayReader(Reader):
             )
         endog, exog = data
         variables = read_frame(exog, "exog")
-        if isinstance(endog, pd.DataFrame):
-            endog = endog.squeeze(axis=1)
         check_aligned(endog, exog, "endog", "exog")
-        response = endog if isinstance(endog, pd.Series) else _series(endog)
-        if response is None or len(response) != len(variables):
-            raise DataError(
-                "`endog` must be one column with one value per row of `exog`; it has shape "
-                f"{np.shape(endog)} for {len(variables)} rows."
-            )
-        name = str(response.name) if response.name is not None else "y"
-        return Source(variables, variables, response.reset_index(drop=True).rename(name))
+        response = as_column(endog, len(variables), "endog", "exog")
+        return Source(variables, variables, response.rename(_name_of(endog) or "y"))
 
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
         """Return the variables as a frame or as an array."""
@@ -185,7 +193,7 @@ class ArrayReader(Reader):
         for name, column in variables.items():
             if not pd.api.types.is_numeric_dtype(column):
                 raise DataError(
-                    f"An array given as `exog` must hold numbers, but `{name}` has dtype "
+                    f"An array given as `exog` must hold numbers, but `{short(name)}` has dtype "
                     f"{column.dtype}; pass a DataFrame, or use Learner.from_formula."
                 )
         return ArrayDesign(names)
@@ -201,11 +209,39 @@ class _Quote:
         return self._frame[name]
 
 
-def _series(values: Any) -> pd.Series[Any] | None:
-    """Return one column of values as a Series; None if it is not one column."""
-    if isinstance(values, pd.Categorical):
-        return pd.Series(values)
-    array = np.asarray(values)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    return pd.Series(array) if array.ndim == 1 else None
+def _name_of(endog: Any) -> str:
+    """Return the name of a Series, or of a frame's only column."""
+    if isinstance(endog, pd.DataFrame):
+        return str(endog.columns[0])
+    name = getattr(endog, "name", None)
+    return "" if name is None else str(name)
+
+
+def _is_number(column: pd.Series[Any]) -> bool:
+    return bool(pd.api.types.is_numeric_dtype(column.dtype))
+
+
+def _check_selects(terms: Terms) -> None:
+    """Raise if a term is more than a variable."""
+    codes = [":".join(f.code for f in p) for p in terms.products if len(p) > 1]
+    codes += [f.code for p in terms.products for f in p if f.column is None]
+    if codes:
+        raise FormulaError(
+            f'`design="frame"` hands variables over as they are, but `{short(codes[0])}` is not a '
+            'variable; use `design="matrix"`, or build it inside a pipeline.'
+        )
+
+
+def _check_levels(terms: Terms, variables: pd.DataFrame) -> None:
+    """Raise if a categorical factor has a level for nearly every row."""
+    for factor in dict.fromkeys(f for product in terms.products for f in product):
+        name = factor.levels_of
+        if name is None or (factor.column is not None and not is_category(variables[name])):
+            continue
+        distinct = variables[name].nunique()
+        if distinct > MOST_LEVELS * len(variables) and distinct >= FEW_LEVELS:
+            raise DataError(
+                f"Column `{short(name)}` has {distinct} levels in {len(variables)} rows and looks "
+                f"like an identifier, from which nothing can be learned about other rows. Leave "
+                f"it out, as in `y ~ . - {short(quoted(name))}`."
+            )

@@ -11,13 +11,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp.design import IntArray
-from pyinterp.errors import DataError, check_choice
+from pyinterp.errors import DataError, check_choice, listed, short
+from pyinterp.frames import as_column, as_frame, check_aligned
 
 __all__ = [
     "FloatArray",
     "Missing",
     "Response",
     "Sample",
+    "as_column",
     "as_frame",
     "check_aligned",
     "complete_rows",
@@ -29,6 +31,7 @@ __all__ = [
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Missing: TypeAlias = Literal["drop", "raise"]
 MINIMUM_ROWS = 5
+MOST_CLASSES = 20  # more than so many different numbers are looked at twice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,48 +99,6 @@ class Sample:
         return replace(self, clusters=clusters)
 
 
-def as_frame(data: object, what: str = "data") -> pd.DataFrame:
-    """Return array or frame `data` as a DataFrame with unique column names and a RangeIndex.
-
-    Array columns are called x1, x2, ..., as in statsmodels.
-    """
-    if isinstance(data, pd.DataFrame):
-        frame = data.set_axis([str(c) for c in data.columns], axis=1).reset_index(drop=True)
-    elif isinstance(data, pd.Series):
-        frame = data.rename(str(data.name or "x1")).reset_index(drop=True).to_frame()
-    elif isinstance(data, np.ndarray | list | tuple):
-        array = np.asarray(data)
-        if array.ndim == 1 and array.size:
-            array = array[:, None]
-        if array.ndim != 2 or array.dtype.kind not in "iufb":
-            raise DataError(
-                f"`{what}` must be a DataFrame or a numeric array of two dimensions, "
-                f"not an array of {array.ndim} dimension(s) and dtype {array.dtype}."
-            )
-        frame = pd.DataFrame(array, columns=[f"x{j + 1}" for j in range(array.shape[1])])
-    else:
-        raise DataError(
-            f"`{what}` must be a pandas DataFrame or a numeric array, not {type(data).__name__}."
-        )
-    twice = frame.columns[frame.columns.duplicated()]
-    if len(twice):
-        raise DataError(f"Column names must be unique, but `{twice[0]}` occurs more than once.")
-    if frame.shape[0] == 0 or frame.shape[1] == 0:
-        raise DataError(f"`{what}` must have rows and columns; it has shape {tuple(frame.shape)}.")
-    return frame
-
-
-def check_aligned(values: object, frame: object, what: str, other: str) -> None:
-    """Raise `DataError` if a Series and the rows it belongs to have different indexes."""
-    if not isinstance(values, pd.Series) or not isinstance(frame, pd.DataFrame | pd.Series):
-        return
-    if len(values) == len(frame) and not values.index.equals(frame.index):
-        raise DataError(
-            f"`{what}` and `{other}` must have the same index, but theirs differ, and pairing them "
-            f"by position could mix up rows; align them, or pass `{what}.to_numpy()`."
-        )
-
-
 def read_variables(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the variables as numbers, booleans or categories, or say which can't be read."""
     return pd.DataFrame({name: _read_column(frame[name], str(name)) for name in frame.columns})
@@ -171,8 +132,8 @@ def read_response(
     if not classifier:
         if categorical:
             raise DataError(
-                f"{learner} is a regressor and needs a numeric response, but `{name}` has dtype "
-                f"{column.dtype}; use a classifier or turn `{name}` into numbers."
+                f"{learner} is a regressor and needs a numeric response, but `{short(name)}` has "
+                f"dtype {short(column.dtype)}; use a classifier or turn it into numbers."
             )
         numbers = column.to_numpy(dtype=np.float64)
         if not constant_ok:
@@ -185,13 +146,31 @@ def read_response(
     else:
         if column.dtype.kind == "f" and (column % 1 != 0).any():
             raise DataError(
-                f"{learner} is a classifier, but the response `{name}` has fractional numbers; "
-                "use a regressor, or a response with class labels."
+                f"{learner} is a classifier, but the response `{short(name)}` has fractional "
+                "numbers; use a regressor, or a response with class labels."
             )
         codes, found = pd.factorize(column, sort=True)
         classes = tuple(found.tolist())
+    _check_classes(len(classes), column, name, learner)
     _check_varies(len(classes), classes[0], name)
     return codes.astype(np.float64), Response(name=name, classes=classes)
+
+
+def _check_classes(classes: int, column: pd.Series[Any], name: str, learner: str) -> None:
+    """Raise if the response looks like a quantity, or like an identifier."""
+    if classes <= MOST_CLASSES or classes <= len(column) / 10:
+        return
+    if not is_category(column):
+        raise DataError(
+            f"{learner} is a classifier, but the response `{short(name)}` has {classes} different "
+            f"numbers in {len(column)} rows and looks like a quantity. Use a regressor, or turn "
+            "the numbers into strings if they are labels."
+        )
+    if classes > len(column) / 2:
+        raise DataError(
+            f"The response `{short(name)}` has {classes} classes in {len(column)} rows and looks "
+            "like an identifier; predict something that other rows share."
+        )
 
 
 def is_category(column: pd.Series[Any]) -> bool:
@@ -214,12 +193,12 @@ def complete_rows(
             absent |= gone
     if absent.any() and missing == "raise":
         raise DataError(
-            f"{int(absent.sum())} rows have missing values (in {', '.join(where)}); fill them in, "
+            f"{int(absent.sum())} rows have missing values (in {listed(where)}); fill them in, "
             'or use `missing="drop"`.'
         )
     if absent.all():
         raise DataError(
-            f"All {len(absent)} rows have a missing value (in {', '.join(where)}), so none is left."
+            f"All {len(absent)} rows have a missing value (in {listed(where)}), so none is left."
         )
     kept = int((~absent).sum())
     if kept < least:
@@ -240,9 +219,12 @@ def _read_column(column: pd.Series[Any], name: str) -> pd.Series[Any]:
     if pd.api.types.is_object_dtype(dtype):
         return _read_objects(column, name)
     raise DataError(
-        f"Column `{name}` must hold numbers, booleans, strings or categories, not {dtype}; "
-        "convert it first."
+        f"Column `{short(name)}` must hold numbers, booleans, strings or categories, not "
+        f"{short(dtype)}; convert it first."
     )
+
+
+_REAL = (int, float, np.integer, np.floating)
 
 
 def _read_objects(column: pd.Series[Any], name: str) -> pd.Series[Any]:
@@ -251,12 +233,12 @@ def _read_objects(column: pd.Series[Any], name: str) -> pd.Series[Any]:
         return column
     if kinds <= {bool, np.bool_}:
         return column if column.isna().any() else column.astype(bool)
-    if all(issubclass(k, int | float | np.number) and k is not bool for k in kinds):
+    if all(issubclass(k, _REAL) and k not in (bool, np.timedelta64) for k in kinds):
         return _finite(column.where(column.notna(), np.nan).astype(np.float64), name)
-    shown = ", ".join(sorted(k.__name__ for k in kinds))
     raise DataError(
-        f"Column `{name}` must hold numbers or strings, but it is an object column of {shown}; "
-        "convert it with pandas.to_numeric or astype('category')."
+        f"Column `{short(name)}` must hold numbers or strings, but it is an object column of "
+        f"{listed(sorted(k.__name__ for k in kinds))}; convert it with pandas.to_numeric or "
+        "astype('category')."
     )
 
 
@@ -268,8 +250,8 @@ def _finite(column: pd.Series[Any], name: str) -> pd.Series[Any]:
     infinite = np.isinf(plain.to_numpy(dtype=np.float64, na_value=np.nan))
     if infinite.any():
         raise DataError(
-            f"Column `{name}` must be finite, but it has {int(infinite.sum())} infinite value(s) "
-            f"(first in row {int(np.flatnonzero(infinite)[0])}); drop or replace them."
+            f"Column `{short(name)}` must be finite, but it has {int(infinite.sum())} infinite "
+            f"value(s) (first in row {int(np.flatnonzero(infinite)[0])}); drop or replace them."
         )
     return plain
 
@@ -277,6 +259,6 @@ def _finite(column: pd.Series[Any], name: str) -> pd.Series[Any]:
 def _check_varies(distinct: int, value: object, name: str) -> None:
     if distinct < 2:
         raise DataError(
-            f"The response `{name}` must vary, but it is {value!r} in every row: "
+            f"The response `{short(name)}` must vary, but it is {short(repr(value))} in every row: "
             "there is nothing to learn."
         )

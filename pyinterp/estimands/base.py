@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.engine import WhatIf
-from pyinterp.errors import OptionError, did_you_mean
+from pyinterp.errors import OptionError, did_you_mean, listed, short
 from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray, Response, Sample
 from pyinterp.samplers import Known, Law, Sampler
@@ -40,19 +40,20 @@ def features_of(variables: Sequence[str], groups: Mapping[str, Sequence[str]] | 
             f"{{'size': ['area', 'rooms']}}; got {type(groups).__name__}."
         )
     owner: dict[str, str] = {}
+    known = set(variables)
     for group, members in (groups or {}).items():
         if not isinstance(group, str):
-            raise OptionError(f"The name of a group must be a string, not {group!r}.")
-        if isinstance(members, str) or not members:
+            raise OptionError(f"The name of a group must be a string, not {short(repr(group))}.")
+        if isinstance(members, str) or not _are_names(members):
             raise OptionError(
-                f"Group {group!r} must be a list of variables such as ['area', 'rooms'], "
-                f"not {members!r}."
+                f"Group {short(group)!r} must be a list of variables such as ['area', 'rooms'], "
+                f"not {short(members if hasattr(members, 'shape') else repr(members))}."
             )
         for name in members:
-            if name not in variables:
+            if name not in known:
                 raise OptionError(
-                    f"Can't find variable {name!r} of group {group!r}. Variables: "
-                    f"{', '.join(variables)}." + did_you_mean(name, variables)
+                    f"Can't find variable {short(name)!r} of group {short(group)!r}. Variables: "
+                    f"{listed(variables)}." + did_you_mean(name, variables)
                 )
             if name in owner:
                 raise OptionError(
@@ -70,6 +71,13 @@ def features_of(variables: Sequence[str], groups: Mapping[str, Sequence[str]] | 
         else:
             features[name] = (name,)
     return features
+
+
+def _are_names(members: object) -> bool:
+    """Whether the members of a group are a list of names with at least one."""
+    if isinstance(members, Collection) and not isinstance(members, Mapping):
+        return len(members) > 0 and all(isinstance(name, str) for name in members)
+    return False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,7 +53,7 @@ BAD_DATA: dict[str, tuple[Change, str, type[PyinterpError], str]] = {
         lambda d: d,
         "y ~ x + zz",
         FormulaError,
-        r"`zz`.*Variables: y, x, z, g\. Did you mean `z`\?",
+        r"`zz`.*variables are y, x, z, g\. Did you mean `z`\?",
     ),
     "unknown response": (lambda d: d, "Y ~ x", FormulaError, "Can't find variable `Y`"),
     "no rows": (lambda d: d[:0], "y ~ .", DataError, r"must have rows.*shape \(0, 4\)"),
