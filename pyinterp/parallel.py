@@ -12,10 +12,13 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 from tqdm import tqdm
+
+from pyinterp.threads import workers
 
 __all__ = ["Stopped", "go_on", "outcomes"]
 
@@ -73,7 +76,7 @@ def outcomes(
         return_as="generator" if ordered else "generator_unordered",
     )
     with ExitStack() as ends:
-        with _workers_without_sigint():
+        with _workers_without_sigint(processes=not in_memory and workers(n_jobs) > 1):
             found = parallel(delayed(stop.run)(job) for job in jobs)
             ends.callback(_close, found)
         ends.callback(stop.end)
@@ -159,14 +162,15 @@ def _await_abandoned() -> None:
 
 
 @contextmanager
-def _workers_without_sigint() -> Iterator[None]:
+def _workers_without_sigint(*, processes: bool) -> Iterator[None]:
     """Start processes to which Ctrl-C in a terminal means nothing: who started them kills them.
 
     They would print tracebacks otherwise, those that are still importing above all.
     """
-    if sys.platform == "win32":
+    if not processes or sys.platform == "win32":
         yield
         return
+    resource_tracker.ensure_running()  # or Python unblocks the signal when it starts that process
     former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
