@@ -30,6 +30,7 @@ __all__ = [
     "IntArray",
     "Matrix",
     "Swap",
+    "is_single",
 ]
 
 SAME = 1e-6  # of a column's largest value: two ways to compute it differ by rounding only
@@ -43,6 +44,12 @@ class Categories(NamedTuple):
 
     codes: IntArray
     levels: tuple[Any, ...]
+
+
+def is_single(matrix: Matrix) -> bool:
+    """Whether all columns are numbers in single precision."""
+    dtypes = matrix.dtypes if isinstance(matrix, pd.DataFrame) else [matrix.dtype]
+    return all(dtype == np.float32 for dtype in dtypes)
 
 
 class Swap(ABC):
@@ -100,12 +107,15 @@ class Design(ABC):
 class ArrayDesign(Design):
     """Numeric variables handed over as the columns of an array."""
 
-    def __init__(self, variables: Sequence[str]) -> None:
+    def __init__(self, variables: Sequence[str], *, single: bool = False) -> None:
         self.variables = self.columns = tuple(variables)
+        # An array in single precision is handed over as one: models compute in it then.
+        self._dtype: Any = np.float32 if single else np.float64
 
     def encode(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
         """Return the variables as a float array."""
-        return frame[list(self.variables)].to_numpy(dtype=np.float64)
+        matrix: npt.NDArray[np.float64] = frame[list(self.variables)].to_numpy(dtype=self._dtype)
+        return matrix
 
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the variables themselves."""
@@ -113,14 +123,15 @@ class ArrayDesign(Design):
 
     def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Overwrite the variables' columns."""
-        values = donors[list(names)].to_numpy(dtype=np.float64)
+        values = donors[list(names)].to_numpy(dtype=self._dtype)
         return _ColumnSwap(lambda: self.encode(frame), self.driven(names), values)
 
     def without(self, names: Sequence[str]) -> ArrayDesign | None:
         """Return the design of the other variables."""
         gone = set(names)
         others = [v for v in self.variables if v not in gone]
-        return ArrayDesign(others) if others else None
+        single = self._dtype is np.float32
+        return ArrayDesign(others, single=single) if others else None
 
 
 class FrameDesign(Design):
@@ -535,7 +546,9 @@ class _FrameSwap(Swap):
     def matrix(self, rows: IntArray, donors: IntArray) -> pd.DataFrame:
         copies = self._base.take(rows).reset_index(drop=True)
         for name in self._names:
-            copies[name] = self._donors[name].take(donors).array
+            values = self._donors[name].take(donors)
+            single = copies[name].dtype == np.float32
+            copies[name] = (values.astype(np.float32) if single else values).array
         return copies
 
 

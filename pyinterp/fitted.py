@@ -13,11 +13,12 @@ import pandas as pd
 from pyinterp.analysis import Analysis
 from pyinterp.columns import formula_of, is_statsmodels, match, uses
 from pyinterp.context import context_of
-from pyinterp.design import ArrayDesign, Design, FrameDesign
+from pyinterp.design import ArrayDesign, Design, FrameDesign, is_single
 from pyinterp.engine import ENGINES, EngineName
 from pyinterp.errors import DataError, OptionError, check_choice, check_memory
 from pyinterp.estimands.base import Subject, features_of
 from pyinterp.formula import names_in
+from pyinterp.frames import as_column, index_of
 from pyinterp.interpretable import Interpretable
 from pyinterp.predictive import Predictor, learner_name
 from pyinterp.refits import Refit
@@ -120,6 +121,7 @@ class FittedModel(Interpretable):
             y=numbers,
             response=about,
             rows=np.flatnonzero(keep),
+            index=None if (labels := index_of(X, y)) is None else labels[keep],
             clusters=None if units is None else pd.factorize(units[keep])[0].astype(np.intp),
         )
         self._assemble(
@@ -218,12 +220,7 @@ def _column(values: npt.ArrayLike | str, frame: pd.DataFrame, what: str) -> pd.S
         if values not in frame:
             raise OptionError(f"`{what}` names column {values!r}, which is not in `X`.")
         return frame[values]
-    column = pd.Series(values).reset_index(drop=True)
-    if len(column) != len(frame):
-        raise DataError(
-            f"`{what}` must have one value per row of `X`; got {len(column)} for {len(frame)} rows."
-        )
-    return column
+    return as_column(values, len(frame), what, "X")
 
 
 def _encoding(
@@ -236,7 +233,9 @@ def _encoding(
         # An array, for a model that knows names: it has them in its own order.
         variables = variables.set_axis([str(name) for name in names], axis=1)
     wanted = list(variables.columns)
-    return variables, FrameDesign(wanted) if _takes_frames(fitted, X) else ArrayDesign(wanted)
+    if _takes_frames(fitted, X):
+        return variables, FrameDesign(wanted)
+    return variables, ArrayDesign(wanted, single=is_single(variables))
 
 
 def _takes_frames(fitted: Any, X: object) -> bool:
@@ -291,7 +290,7 @@ def _of_probabilities(
     """
     levels = [] if response is None else sorted(response.unique().tolist(), key=str)
     if type(fitted.model).__name__ == "MNLogit":
-        known = tuple(classes or levels or range(int(fitted.model.J)))
+        known = tuple(classes or _classes_of_mnlogit(fitted, levels))
         return replace(Predictor.of(fitted.predict, known), estimator=fitted)
     names = fitted.model.endog_names
     if classes is None and not isinstance(names, str):
@@ -307,3 +306,22 @@ def _of_probabilities(
             )
         classes = (False, True) if response is not None and response.dtype == bool else (0, 1)
     return replace(Predictor.of(fitted.predict, classes), estimator=fitted)
+
+
+def _classes_of_mnlogit(fitted: Any, levels: Sequence[Any]) -> list[Any]:
+    """Return the classes that a multinomial model was fitted to, as the response writes them.
+
+    statsmodels keeps their names; evaluation rows need not have all of them.
+    """
+    names = [str(name) for _, name in sorted(fitted.model._ynames_map.items())]
+    written = {str(level): level for level in levels}
+    if all(isinstance(level, int | float) for level in levels):
+        return [written.get(name, _number(name)) for name in names]
+    return [written.get(name, name) for name in names]
+
+
+def _number(name: str) -> Any:
+    try:
+        return int(name)
+    except ValueError:
+        return name

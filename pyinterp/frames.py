@@ -11,7 +11,15 @@ import pandas as pd
 
 from pyinterp.errors import DataError, short
 
-__all__ = ["as_column", "as_frame", "check_aligned", "native", "one_column", "unmasked"]
+__all__ = [
+    "as_column",
+    "as_frame",
+    "check_aligned",
+    "index_of",
+    "native",
+    "one_column",
+    "unmasked",
+]
 
 
 def as_frame(data: object, what: str = "data") -> pd.DataFrame:
@@ -41,6 +49,12 @@ def as_frame(data: object, what: str = "data") -> pd.DataFrame:
     if frame.shape[0] == 0 or frame.shape[1] == 0:
         raise DataError(f"`{what}` must have rows and columns; it has shape {tuple(frame.shape)}.")
     return native(frame)
+
+
+def index_of(*data: object) -> pd.Index | None:
+    """Return the index of the first of `data` that has one: the user's names of the rows."""
+    labeled = (d for d in data if isinstance(d, pd.DataFrame | pd.Series))
+    return next((d.index for d in labeled), None)
 
 
 def as_column(values: object, rows: int, what: str, other: str) -> pd.Series[Any]:

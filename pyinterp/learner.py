@@ -400,6 +400,7 @@ class Learner:
             y=y,
             response=response,
             rows=np.flatnonzero(keep),
+            index=None if source.index is None else source.index[keep],
         )
         return sample, source, keep
 

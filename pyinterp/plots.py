@@ -193,7 +193,7 @@ def _short(value: Any) -> str:
 
 
 def _row_curves(results: Shown, frame: pd.DataFrame, axis: str) -> pd.DataFrame:
-    rows = results.row_frame()
+    rows = results.row_frame().reset_index(drop=True).rename_axis("row")
     if len(rows) > CURVES:  # evenly spread over the rows, so that the same plot comes out twice
         rows = rows.iloc[np.linspace(0, len(rows) - 1, CURVES).astype(int)]
     long = rows.reset_index().melt(id_vars="row", var_name="term", value_name="estimate")

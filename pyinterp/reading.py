@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import patsy
 
-from pyinterp.design import ArrayDesign, Design, FormulaDesign, FrameDesign
+from pyinterp.design import ArrayDesign, Design, FormulaDesign, FrameDesign, is_single
 from pyinterp.errors import DataError, FormulaError, short
 from pyinterp.formula import Terms, namespace, parse, quoted
-from pyinterp.frames import as_column, check_aligned, one_column
+from pyinterp.frames import as_column, check_aligned, index_of, one_column
 from pyinterp.frames import as_frame as read_frame
 from pyinterp.sample import is_category
 
@@ -35,11 +35,14 @@ class Source:
         The columns used as variables.
     response : pandas.Series
         With the response's name.
+    index : pandas.Index or None
+        The user's names of the rows, if there are any.
     """
 
     frame: pd.DataFrame
     variables: pd.DataFrame
     response: pd.Series[Any]
+    index: pd.Index | None
 
 
 class Reader(ABC):
@@ -107,7 +110,7 @@ class FormulaReader(Reader):
         absent = [v for v in self._variables if v not in frame]
         if absent:
             raise DataError(f"Variable `{short(absent[0])}` of the formula is not in the data.")
-        return Source(frame, frame[self._variables], self._response(frame))
+        return Source(frame, frame[self._variables], self._response(frame), data.index)
 
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
         """Return the formula's design matrix, or the variables as a frame."""
@@ -183,7 +186,8 @@ class ArrayReader(Reader):
         variables = read_frame(exog, "exog")
         check_aligned(endog, exog, "endog", "exog")
         response = as_column(endog, len(variables), "endog", "exog")
-        return Source(variables, variables, response.rename(_name_of(endog) or "y"))
+        named = response.rename(_name_of(endog) or "y")
+        return Source(variables, variables, named, index_of(exog, endog))
 
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
         """Return the variables as a frame or as an array."""
@@ -196,7 +200,7 @@ class ArrayReader(Reader):
                     f"An array given as `exog` must hold numbers, but `{short(name)}` has dtype "
                     f"{column.dtype}; pass a DataFrame, or use Learner.from_formula."
                 )
-        return ArrayDesign(names)
+        return ArrayDesign(names, single=is_single(variables))
 
 
 class _Quote:

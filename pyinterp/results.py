@@ -64,6 +64,8 @@ class EstimandResults:
         Out-of-sample loss for the header.
     rows : tuple of ndarray
         Positions in the data of the evaluation rows of each refit.
+    labels : tuple of Index
+        The user's names of these rows: the data's index.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis of tests and side of intervals.
     p_adjust : str or None
@@ -84,6 +86,7 @@ class EstimandResults:
     context: Context
     fit: Fit | None
     rows: tuple[IntArray, ...]
+    labels: tuple[pd.Index, ...]
     alternative: Alternative = "two-sided"
     p_adjust: str | None = None
     simultaneous: bool = False
@@ -347,13 +350,18 @@ class EstimandResults:
         Returns
         -------
         pandas.DataFrame
-            Indexed by the position of the row in the data as given, one column per term.
+            With the data's index, in the order of the data, and one column per term. Rows of
+            arrays, and of fresh draws, are numbered.
         """
         stacked = pd.DataFrame(
             np.concatenate([e.rows for e in self.evidence.estimates]), columns=self._index
         )
-        rows = pd.Index(np.concatenate(self.rows), name="row")
-        return stacked.set_index(rows).groupby(level="row").mean()
+        positions = np.concatenate(self.rows)
+        first = np.unique(positions, return_index=True)[1]
+        labels = (
+            self.labels[0].append(list(self.labels[1:])) if len(self.labels) > 1 else self.labels[0]
+        )
+        return stacked.groupby(positions).mean().set_axis(labels.take(first), axis=0)
 
     def summary(self, alpha: float = 0.05, *, sort: bool = True) -> Summary:
         """Return a table like those of statsmodels.

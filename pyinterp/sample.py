@@ -71,6 +71,8 @@ class Sample:
         Positions in the analyzed data.
     clusters : ndarray of int, shape (n,), or None
         The unit that each row belongs to, if rows are not independent.
+    index : pandas.Index or None
+        The user's names of the rows; None if they have none but their positions.
     """
 
     variables: pd.DataFrame
@@ -78,6 +80,12 @@ class Sample:
     response: Response | None
     rows: IntArray
     clusters: IntArray | None = None
+    index: pd.Index | None = None
+
+    @property
+    def labels(self) -> pd.Index:
+        """The user's names of the rows, or their positions in the data."""
+        return pd.Index(self.rows, name="row") if self.index is None else self.index
 
     @property
     def nobs(self) -> int:
@@ -92,6 +100,7 @@ class Sample:
             y=None if self.y is None else self.y[rows],
             rows=self.rows[rows],
             clusters=None if self.clusters is None else self.clusters[rows],
+            index=None if self.index is None else self.index.take(rows),
         )
 
     def with_clusters(self, clusters: IntArray) -> Sample:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.design import Design, IntArray
+from pyinterp.design import Design, IntArray, is_single
 from pyinterp.engine.batched import BatchedWhatIf
 from pyinterp.engine.inputs import Inputs, final_step
 from pyinterp.engine.linear import LinearWhatIf, own_terms, read_linear
@@ -85,10 +85,11 @@ def _readings(
 ) -> Iterator[tuple[str, TreesWhatIf | LinearWhatIf, float]]:
     """Yield the exact engines that may serve, each with its name and tolerance."""
     final, before = final_step(predictor.estimator)
+    double = SINGLE if is_single(design.encode(sample.variables[:1])) else DOUBLE
 
     forest = read_forest(final) if predictor.kind != "label" else None
     if forest is not None:
-        tolerance = SINGLE if type(final).__module__.startswith("xgboost") else DOUBLE
+        tolerance = SINGLE if type(final).__module__.startswith("xgboost") else double
         levels = getattr(getattr(final, "booster_", None), "pandas_categorical", None) or ()
         given = Inputs(design, sample, before=before, levels=levels, cast=forest.cast)
         yield (
@@ -105,7 +106,7 @@ def _readings(
         yield (
             "linear",
             LinearWhatIf(predictor, design, sample, model=model, inputs=given, memory_mb=memory_mb),
-            DOUBLE,
+            double,
         )
 
 

@@ -46,6 +46,7 @@ class Asked:
             context=replace(analysis.context, engine=analysis.engine_of(estimand)),
             fit=analysis.fit(loss),
             rows=tuple(r.evaluation.rows for r in analysis.estimating),
+            labels=tuple(r.evaluation.labels for r in analysis.estimating),
             alternative=options.alternative,
             p_adjust=options.p_adjust,
             simultaneous=options.simultaneous,

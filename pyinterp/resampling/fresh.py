@@ -72,7 +72,7 @@ class FreshDraws(Resampling):
         for k, stream in enumerate(rng.spawn(self.refits), start=1):
             sample = _with_classes_of(population, read(self.generator(stream)), k)
             # Row i of one draw is not row i of another: rows are numbered through.
-            sample = replace(sample, rows=np.arange(seen, seen + sample.nobs))
+            sample = replace(sample, rows=np.arange(seen, seen + sample.nobs), index=None)
             seen += sample.nobs
             first = round(self.fraction * sample.nobs)
             rows = np.arange(sample.nobs)
