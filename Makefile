@@ -31,7 +31,7 @@ acceptance: $(VENV)/.test
 	$(BIN)/python -m pytest -s -m acceptance tests/acceptance tests/docs
 
 torture: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m torture tests/oracles tests/fuzz
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m torture tests/oracles tests/fuzz tests/bridge
 
 bench: $(VENV)/.bench
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py

@@ -107,7 +107,7 @@ class EstimandResults:
         missing = np.isnan(self._values)
         if self.estimand.without_error(self.context.level):
             missing[:] = True
-        known = np.where(spread > ROUNDING * size, spread, 0.0)
+        known = np.where(spread <= ROUNDING * size, 0.0, spread)
         return self._series(np.where(missing, np.nan, known), "std_error")
 
     @cached_property

@@ -14,7 +14,7 @@ is_code <- function(x) inherits(x, "pyinterp_code")
 # What stands in a call for a value: R code as code, short values as themselves; all else by a name,
 # so that calls in R's messages and in fitted models can be read.
 as_argument <- function(x, name, env) {
-  if (is_code(x)) return(parse(text = unclass(x), keep.source = FALSE)[[1L]])
+  if (is_code(x)) return(expression_of(x))
   if (inherits(x, "formula")) return(x)  # which keeps its own environment
   if (is.list(x) && !is.object(x)) {
     inside <- lapply(seq_along(x), function(i) {
@@ -23,12 +23,24 @@ as_argument <- function(x, name, env) {
     names(inside) <- names(x)
     return(as.call(c(list(quote(list)), inside)))
   }
-  if (is.null(x) || (is.atomic(x) && length(x) == 1L && is.null(attributes(x)))) return(x)
+  if (is.null(x) || (is.atomic(x) && length(x) <= 1L && is.null(attributes(x)))) return(x)
   if (is.atomic(x) && length(x) <= 5L && is.null(attributes(x))) {
     return(as.call(c(list(quote(c)), as.list(x))))
   }
+  name <- free_name(name, env)
   assign(name, x, envir = env)
   as.name(name)
+}
+
+# Code is text, or a list with an expression.
+expression_of <- function(code) {
+  if (is.character(code)) parse(text = unclass(code), keep.source = FALSE)[[1L]] else code[[1L]]
+}
+
+# The name itself unless it is taken: parts of lists may have equal names, or none.
+free_name <- function(name, env) {
+  every <- make.unique(c(ls(env, all.names = TRUE), name), "_")
+  every[length(every)]
 }
 
 # Evaluate fun(args), `fun` being the bridge's own or any of R. Returns list(value) or NULL, what

@@ -15,7 +15,8 @@ str                       character                  str
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,16 @@ from pyinterp.errors import DataError, OptionError
 from r_bridge.checks import LARGEST
 from r_bridge.start import R
 
-__all__ = ["RCode", "frame_from_r", "from_r", "text_from_r", "to_r"]
+__all__ = [
+    "RCode",
+    "frame_from_r",
+    "from_r",
+    "level_texts",
+    "text_from_r",
+    "texts",
+    "texts_to_r",
+    "to_r",
+]
 
 NA_INTEGER = -(2**31)
 NA_REAL = np.array([0x7FF00000000007A2], dtype=np.uint64).view(np.float64)[0]
@@ -58,7 +68,7 @@ def to_r(value: Any, r: R) -> Any:
     if value is None or isinstance(value, interface.sexp.Sexp):
         return interface.NULL if value is None else value
     if isinstance(value, RCode):
-        return r.helpers["code_of"](interface.StrSexpVector([value.text]))
+        return r.helpers["code_of"](texts_to_r([value.text], r))
     if isinstance(value, pd.DataFrame):
         return _frame_to_r(value, r)
     if isinstance(value, Mapping):
@@ -98,6 +108,48 @@ def text_from_r(value: Any) -> list[str]:
     return [str(item) for item in value]
 
 
+def level_texts(levels: Iterable[Any]) -> list[str]:
+    """Return the texts of levels, by which alone R tells them apart.
+
+    Raises
+    ------
+    DataError
+        If two have the same.
+    """
+    texts = [str(level) for level in levels]
+    twice = [text for text, times in Counter(texts).items() if times > 1]
+    if twice:
+        raise DataError(
+            f"Levels and classes must have different texts, by which R tells them apart; "
+            f"{twice[0][:40]!r} stands for two. Rename one of them."
+        )
+    return texts
+
+
+def texts(values: Iterable[str]) -> pd.Series[str]:
+    """Return strings, of which there may be none, as a vector of strings."""
+    return pd.Series(list(values), dtype=str)
+
+
+def texts_to_r(texts: Sequence[str], r: R) -> Any:
+    """Return strings, none of which may hold what R's strings can't."""
+    for text in texts:
+        if "\0" in text or not _encodable(text):
+            raise DataError(
+                "R can be given text in UTF-8 without null characters, in names and values alike; "
+                f"got {text[:40]!r}. Rename or replace it."
+            )
+    return r.interface.StrSexpVector(texts)
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _frame_to_r(frame: pd.DataFrame, r: R) -> Any:
     columns = [_column_to_r(frame.iloc[:, j], r, f"column `{c}`") for j, c in enumerate(frame)]
     listed = _list_to_r(columns, [str(c) for c in frame.columns], r)
@@ -107,7 +159,7 @@ def _frame_to_r(frame: pd.DataFrame, r: R) -> Any:
 def _list_to_r(values: list[Any], names: list[str] | None, r: R) -> Any:
     listed = r.interface.ListSexpVector([to_r(v, r) for v in values])
     if names is not None:
-        listed.names = r.interface.StrSexpVector(names)
+        listed.names = texts_to_r(names, r)
     return listed
 
 
@@ -140,10 +192,10 @@ def _array_to_r(values: npt.NDArray[Any], r: R) -> Any:
 def _column_to_r(column: pd.Series[Any], r: R, what: str) -> Any:
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        levels = [str(level) for level in dtype.categories]
+        levels = level_texts(dtype.categories)
         positions = column.cat.codes.to_numpy().astype(np.int64)
         codes = _integers(positions + 1, positions < 0, r)
-        return r.helpers["factor_of"](codes, r.interface.StrSexpVector(levels), bool(dtype.ordered))
+        return r.helpers["factor_of"](codes, texts_to_r(levels, r), bool(dtype.ordered))
     missing = column.isna().to_numpy(dtype=bool)
     present = column[~missing]
     if pd.api.types.is_object_dtype(dtype) and len(present):  # by what it holds
@@ -157,7 +209,7 @@ def _column_to_r(column: pd.Series[Any], r: R, what: str) -> Any:
         return _reals(_filled(column, present, missing, NA_REAL), r)
     if {type(v) for v in present} <= {str, np.str_}:
         codes, distinct = pd.factorize(column)
-        texts = r.interface.StrSexpVector([str(text) for text in distinct])
+        texts = texts_to_r([str(text) for text in distinct], r)
         return r.interface.baseenv["["](texts, _integers(codes + 1, missing, r))
     raise DataError(
         f"R can be given numbers, booleans, strings and categories, but {what} has dtype "

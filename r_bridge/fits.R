@@ -8,11 +8,44 @@
 # mean         arguments of `predict` for means
 # probability  arguments of `predict` for class probabilities
 # newdata      name of the argument for new rows
+# complete     rows with what else `predict` wants in them
 # take         where in the value of `predict` the numbers are
 # event_first  whether R's pdp, asked about the fit itself, has the second of two classes, the event,
 #              as its first (its columns are p and 1 - p: where R predicts one probability)
 
-terms_of <- function(fit) all.vars(stats::delete.response(stats::terms(fit)))
+terms_of <- function(fit) variables_among(stats::terms(fit), fit)
+
+# Variables among the names in terms, by R's own rule for model frames: a name that is no column of
+# the data is looked up where the formula was written. A single value there, such as `pi`, is a
+# constant. If the data are gone, only what base R has is known to be one.
+variables_among <- function(terms, fit, names = all.vars(stats::delete.response(terms))) {
+  bare <- intersect(names, names(attr(terms, "dataClasses")))
+  where <- environment(terms)
+  data <- data_of(fit, where)
+  if (!all(bare %in% names(data))) data <- NULL
+  constant <- function(name) {
+    value <- get0(name, if (is.null(data)) baseenv() else where)
+    is.atomic(value) && length(value) == 1L
+  }
+  setdiff(names, Filter(constant, setdiff(names, c(bare, names(data)))))
+}
+
+# Rows with the constants of a formula as columns, in which mgcv looks for them.
+with_constants <- function(fit, rows) {
+  for (name in setdiff(all.vars(fit$pred.formula), names(rows))) {
+    rows[[name]] <- get0(name, environment(fit$terms))
+  }
+  rows
+}
+
+# The data frame that a model was fitted to, if it is still there.
+data_of <- function(fit, where) {
+  data <- fit$data
+  if (is.symbol(fit$call$data)) data <- get0(as.character(fit$call$data), where)
+  if (is.data.frame(data)) data
+}
+
+terms_if_any <- function(fit) if (!is.null(fit$terms)) terms_of(fit)
 lev_of <- function(fit) fit$lev
 binomial_classes <- function(fit) {
   if (!fit$family$family %in% c("binomial", "quasibinomial")) return(NULL)
@@ -76,7 +109,9 @@ entries <- list(
       switch(fit$distribution$name,
              bernoulli = , adaboost = , huberized = c("0", "1"), multinomial = fit$classes)
     },
-    variables = function(fit) fit$var.names,
+    variables = function(fit) {
+      if (is.null(fit$Terms)) fit$var.names else variables_among(fit$Terms, fit)
+    },
     levels = function(fit) stats::setNames(fit$var.levels, fit$var.names),
     mean = response, probability = response,
     more = function(fit) list(n.trees = fit$n.trees),
@@ -89,15 +124,37 @@ entries <- list(
   ),
   nnet = list(
     package = "nnet", classes = lev_of,
-    variables = function(fit) if (is.null(fit$terms)) NULL else terms_of(fit),
+    variables = terms_if_any,
     levels = function(fit) fit$xlevels, mean = list(type = "raw"), probability = list(type = "raw"),
     event_first = function(fit) fit$n[length(fit$n)] == 1L  # one output
   ),
+  lda = list(
+    package = "MASS", classes = lev_of, variables = terms_if_any,
+    levels = function(fit) fit$xlevels, mean = list(), probability = list(),
+    take = function(value) value$posterior
+  ),
+  svm = list(
+    package = "e1071",
+    classes = function(fit) {
+      if (fit$type > 1L) return(NULL)
+      if (!fit$compprob) {
+        stop("a support vector machine of classes gives no probabilities; fit it with ",
+             "probability = TRUE", call. = FALSE)
+      }
+      fit$levels
+    },
+    variables = terms_if_any,
+    levels = function(fit) fit$xlevels, mean = list(), probability = list(probability = TRUE),
+    take = function(value) {
+      probabilities <- attr(value, "probabilities")
+      if (is.null(probabilities)) value else probabilities
+    }
+  ),
   gam = list(
     package = "mgcv", classes = binomial_classes,
-    variables = function(fit) fit$pred.formula[[2L]] |> all.vars(),
+    variables = function(fit) variables_among(fit$terms, fit, all.vars(fit$pred.formula)),
     levels = function(fit) fit$xlevels, mean = response, probability = response,
-    event_first = always
+    complete = with_constants, event_first = always
   ),
   glm = list(
     package = "stats", classes = binomial_classes, variables = terms_of,
@@ -109,6 +166,8 @@ entries <- list(
     levels = function(fit) fit$xlevels, mean = list(), probability = list()
   )
 )
+
+entries$qda <- entries$lda
 
 # Of a class that is not listed: what most packages do.
 other <- list(
@@ -143,54 +202,69 @@ describe_fit <- function(fit) {
   )
 }
 
-# Predictions: a vector of means, or a matrix of probabilities with columns as `classes`.
-predict_fit <- function(fit, newdata, classes = NULL, options = NULL) {
+# Predictions: a vector of means, or a matrix of probabilities with columns as `classes`. Methods
+# of `predict` are those of the user's session.
+predict_fit <- function(fit, newdata, classes = NULL, options = NULL, learner = FALSE) {
   entry <- entry_of(fit)
   if (is.null(options)) {
     options <- if (is.null(classes)) entry$mean else entry$probability
     if (!is.null(entry$more)) options <- c(options, entry$more(fit))
   }
-  rows <- list(newdata)
+  rows <- list(quote(newdata))
   names(rows) <- if (is.null(entry$newdata)) "newdata" else entry$newdata
-  predicted <- function() do.call(stats::predict, c(list(quote(fit)), rows, options))
+  if (!is.null(entry$complete)) newdata <- entry$complete(fit, newdata)
+  env <- list2env(list(fit = fit, newdata = newdata), parent = globalenv())
+  predicted <- function() do.call(stats::predict, c(list(quote(fit)), rows, options), envir = env)
   value <- if (!identical(entry, other)) predicted() else tryCatch(predicted(), error = function(e) {
     stop("`predict` of a model of class ", paste(class(fit), collapse = "/"), " failed with ",
          shown(as.call(c(quote(list), options))), ": ", conditionMessage(e),
          "; pass its arguments as `predict_args`", call. = FALSE)
   })
   if (!is.null(entry$take)) value <- entry$take(value)
-  if (is.null(classes)) return(means_in(value, nrow(newdata), class(fit)))
-  probabilities_in(value, classes, nrow(newdata), class(fit))
-}
-
-means_in <- function(value, n, class) {
   if (is.data.frame(value)) value <- as.matrix(value)
-  if (!is.numeric(value) || length(value) != n) {
-    stop("`predict` of a model of class ", paste(class, collapse = "/"), " must give ", n,
-         " numbers, one per row; it gave ", length(value), " of type ", typeof(value),
-         if (is.factor(value)) " (a factor): pass `classifier=True`" else
-           "; pass `predict_args`", call. = FALSE)
+  answer <- if (is.null(classes)) means_in(value, nrow(newdata)) else {
+    probabilities_in(value, classes, nrow(newdata))
   }
-  as.double(value)
+  if (is.null(answer)) stop(unusable(value, fit, classes, nrow(newdata), learner), call. = FALSE)
+  answer
 }
 
-probabilities_in <- function(value, classes, n, class) {
-  if (is.data.frame(value)) value <- as.matrix(value)
+means_in <- function(value, n) if (is.numeric(value) && length(value) == n) as.double(value)
+
+# By the names of its columns, if it has names.
+probabilities_in <- function(value, classes, n) {
+  if (!is.numeric(value)) return(NULL)
   if (length(dim(value)) == 3L) value <- matrix(value, n, dimnames = list(NULL, dimnames(value)[[2L]]))
   k <- length(classes)
-  if (is.numeric(value) && length(value) == n && k == 2L && NCOL(value) == 1L) {
+  if (length(value) == n && k == 2L && NCOL(value) == 1L) {
     value <- as.double(value)  # of the second class
     return(cbind(1 - value, value, deparse.level = 0L))
   }
   if (is.null(dim(value)) && n == 1L && length(value) == k) value <- t(value)
-  named <- colnames(value)
-  if (!is.null(named) && all(classes %in% named)) value <- value[, classes, drop = FALSE]
-  if (!is.numeric(value) || !identical(dim(value), c(n, k))) {
-    stop("`predict` of a model of class ", paste(class, collapse = "/"), " must give a probability ",
-         "for each of ", n, " rows and ", k, " classes; it gave ", length(value), " values of type ",
-         typeof(value), "; pass `predict_args`", call. = FALSE)
+  if (length(dim(value)) != 2L || nrow(value) != n) return(NULL)
+  order <- if (is.null(colnames(value))) seq_len(k) else match(classes, colnames(value))
+  if (anyNA(order) || ncol(value) != k) return(NULL)
+  matrix(as.double(value[, order]), n, k)
+}
+
+# Why a value is not what was wanted, and what helps.
+unusable <- function(value, fit, classes, n, learner) {
+  method <- paste0("`predict` of a model of class ", class(fit)[1L])
+  wanted <- if (is.null(classes)) " numbers, one per row" else {
+    paste0(" rows of probabilities of ", length(classes), " classes, with their names or without")
   }
-  matrix(as.double(value), n, k)
+  given <- if (is.list(value)) c("a list of ", toString(names(value))) else {
+    c(length(value), " values of type ", if (is.factor(value)) "factor" else typeof(value),
+      if (length(colnames(value))) c(", named ", toString(utils::head(colnames(value), 5L))))
+  }
+  mend <- if (is.list(value)) {
+    c("define ", "predict.", class(fit)[1L], " in R so that it gives the numbers alone")
+  } else if (is.null(classes) && (is.factor(value) || is.character(value))) {
+    if (learner) "pass `classifier=True`" else {
+      "pass `classes`, and `predict_args` that ask for probabilities"
+    }
+  } else "pass `predict_args`"
+  paste(c(method, " must give ", n, wanted, "; it gave ", given, ". To mend it, ", mend), collapse = "")
 }
 
 # Names of arguments as the function has them: `n_trees` for n.trees, if it has no `n_trees`.

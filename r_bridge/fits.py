@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.sample import FloatArray
-from r_bridge.conversion import from_r, text_from_r
+from r_bridge.conversion import from_r, level_texts, text_from_r
 from r_bridge.session import SESSION
 
 __all__ = ["Fit", "aligned", "levels_in"]
@@ -66,16 +66,28 @@ class Fit:
         rows: pd.DataFrame,
         classes: Sequence[str] | None,
         options: Mapping[str, Any] | None,
-        console: list[str],
+        *,
+        learner: bool,
     ) -> FloatArray:
-        """Return means, or the probabilities of `classes`."""
+        """Return means, or the probabilities of `classes`.
+
+        Parameters
+        ----------
+        rows : pandas.DataFrame
+        classes : sequence of str or None
+        options : mapping or None
+            Arguments of R's `predict`.
+        learner : bool
+            Whether a learner asks, for R's advice where the value is not usable.
+        """
         value = SESSION.call(
             "predict_fit",
             fit=self.value,
             newdata=rows,
             classes=None if classes is None else pd.Series(list(classes)),
             options=options,
-            console=console,
+            learner=learner,
+            console=[],
         )
         return np.asarray(from_r(value, SESSION.r), dtype=np.float64)
 
@@ -121,7 +133,7 @@ def aligned(rows: pd.DataFrame, levels: Mapping[str, Sequence[Any]]) -> pd.DataF
         if pd.api.types.is_numeric_dtype(column.dtype):
             continue  # numbers in the place of a factor: R's error
         texts = column.astype(object).map(str, na_action="ignore")
-        known_texts = [str(level) for level in known]
+        known_texts = level_texts(known)
         unseen = sorted(set(texts.dropna()) - set(known_texts))
         ordered = isinstance(column.dtype, pd.CategoricalDtype) and bool(column.dtype.ordered)
         own[name] = pd.Categorical(texts, categories=[*known_texts, *unseen], ordered=ordered)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from r_bridge.conversion import from_r, text_from_r
-from r_bridge.handed import Rows, hand_over
+from r_bridge.handed import Handed, Rows, hand_over
 from r_bridge.packages import need
 from r_bridge.partial_dependence import variables_of
 from r_bridge.session import SESSION
@@ -70,10 +70,10 @@ def hstats(
     """
     need("hstats", "`r_bridge.hstats`")
     handed = hand_over(model, data, classes)
-    wanted = None if v is None else variables_of(v, handed, "v")
+    wanted = None if v is None else handed.words(variables_of(v, handed, "v"))
     arguments: list[tuple[str, Any]] = [
         ("", handed.in_r()),
-        ("X", handed.rows),
+        ("X", handed.train),
         ("v", wanted),
         ("pairwise_m", pairwise_m),
         ("threeway_m", threeway_m),
@@ -86,14 +86,13 @@ def hstats(
     ]
     made = SESSION.call_with("hstats::hstats", arguments, seed=seed)
     parts = [
-        _values(made, name, handed.classes, normalize=normalize, squared=squared)
-        for name in STATISTICS
+        _values(made, name, handed, normalize=normalize, squared=squared) for name in STATISTICS
     ]
     return pd.concat([p for p in parts if p is not None], ignore_index=True)
 
 
 def _values(
-    made: Any, name: str, classes: tuple[str, ...] | None, *, normalize: bool, squared: bool
+    made: Any, name: str, handed: Handed, *, normalize: bool, squared: bool
 ) -> pd.DataFrame | None:
     found = SESSION.call(f"hstats::{name}", made, normalize=normalize, squared=squared)
     matrix = found[text_from_r(SESSION.call("names", found)).index("M")]
@@ -101,6 +100,8 @@ def _values(
     if values is None:
         return None
     terms = [""] if name == "h2" else text_from_r(SESSION.call("rownames", matrix))
+    terms = [handed.names.parts_from_r(term, ":") for term in terms]
+    classes = handed.classes
     columns = ("",) if classes is None else classes
     frame = pd.DataFrame(
         [

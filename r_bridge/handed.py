@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from pyinterp.errors import DataError, OptionError, did_you_mean
+from pyinterp.errors import OptionError
 from pyinterp.estimands.scales import scaled
 from pyinterp.fitted import FittedModel
 from pyinterp.interpretable import Interpretable
 from pyinterp.r_style import classes_in_order
 from pyinterp.sample import FloatArray, as_frame
-from r_bridge.conversion import frame_from_r
+from r_bridge.conversion import frame_from_r, level_texts
+from r_bridge.names import Translation, columns_by_name
 from r_bridge.session import SESSION
 
-__all__ = ["Handed", "Rows", "hand_over"]
+__all__ = ["OF_PDP", "Handed", "Rows", "hand_over"]
 
 Rows: TypeAlias = pd.DataFrame | Any
+
+OF_PDP = ("yhat", "yhat.id")  # columns of what pdp returns
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,23 @@ class Handed:
         """What R calls it."""
         return "regression" if self.classes is None else "classification"
 
+    @cached_property
+    def names(self) -> Translation:
+        """R's words for the variables, none of them a column that pdp makes."""
+        return Translation(self.rows.columns, taken=OF_PDP)
+
+    @cached_property
+    def train(self) -> pd.DataFrame:
+        """The rows as R is given them."""
+        return self.names.frame_to_r(self.rows)
+
+    def words(self, names: Iterable[str]) -> list[str]:
+        """Return R's words for variables."""
+        return [self.names.to_r(name) for name in names]
+
     def predict(self, variables: pd.DataFrame) -> FloatArray:
         """Return predictions, shape (n,) or (n, number of classes); missing where a value is."""
-        own = self.restored(variables[list(self.rows.columns)])
+        own = self.restored(variables[list(self.train.columns)])
         complete = ~own.isna().any(axis=1).to_numpy(dtype=bool)
         if complete.all():
             return self._predict(own)
@@ -61,13 +79,17 @@ class Handed:
         return predicted
 
     def restored(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return a frame that comes from R with the dtypes that the rows have."""
+        """Return a frame that comes from R with the names and dtypes that the rows have."""
         return pd.DataFrame(
             {
-                name: _restored(column, self.rows[name]) if name in self.rows else column
-                for name, column in frame.items()
+                self.names.from_r(str(word)): self._like_the_rows(str(word), column)
+                for word, column in frame.items()
             }
         )
+
+    def _like_the_rows(self, word: str, column: pd.Series[Any]) -> pd.Series[Any]:
+        known = word in self.names
+        return _restored(column, self.rows[self.names.from_r(word)]) if known else column
 
     def log_odds(self, position: int) -> Handed:
         """Return a regression whose predictions are the log-odds of one of two classes.
@@ -123,23 +145,11 @@ def hand_over(model: Any, data: Rows, classes: Sequence[Any] | None = None) -> H
         predicted = [r.predictor(r.design.encode(variables)) for r in refits]
         return predicted[0] if len(predicted) == 1 else np.mean(predicted, axis=0)
 
-    rows = own if data is None else _rows(data, list(own.columns))
+    rows = own if data is None else columns_by_name(data, as_frame(data), list(own.columns), "data")
     predictor = analysis.subject.predictor
     counted = tuple(map(str, classes_in_order(predictor)))
-    known = None if predictor.classes is None else tuple(map(str, predictor.classes))
+    known = None if predictor.classes is None else tuple(level_texts(predictor.classes))
     return Handed(rows, known, counted, predict)
-
-
-def _rows(data: Rows, names: list[str]) -> pd.DataFrame:
-    frame = as_frame(data)
-    absent = [name for name in names if name not in frame]
-    if absent and len(absent) == len(names) == frame.shape[1]:
-        return frame.set_axis(names, axis=1)  # an array: the model knows the columns' names
-    if absent:
-        raise DataError(
-            f"`data` must have the variable `{absent[0]}`." + did_you_mean(absent[0], frame)
-        )
-    return frame[names]
 
 
 def _restored(column: pd.Series[Any], like: pd.Series[Any]) -> pd.Series[Any]:

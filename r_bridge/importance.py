@@ -67,13 +67,13 @@ def vi_firm(
     handed = hand_over(model, data, classes)
     arguments: list[tuple[str, Any]] = [
         *model_and_options(handed, options),
-        ("feature_names", _features(feature_names, handed)),
-        ("train", handed.rows),
+        ("feature_names", handed.words(_features(feature_names, handed))),
+        ("train", handed.train),
     ]
     for name, spread in (("var_continuous", var_continuous), ("var_categorical", var_categorical)):
         if spread is not None:
             arguments.append((name, in_r(spread, ["x"])))
-    return frame_from_r(SESSION.call_with("vip::vi_firm", arguments), SESSION.r)
+    return _named(SESSION.call_with("vip::vi_firm", arguments), handed, "Variable")
 
 
 def vi_permute(
@@ -155,8 +155,8 @@ def vi_permute(
     )
     arguments: list[tuple[str, Any]] = [
         ("", handed.in_r()),
-        ("feature_names", wanted),
-        ("train", handed.rows),
+        ("feature_names", handed.words(wanted)),
+        ("train", handed.train),
         ("target", truth),
         ("metric", in_r(metric, ["truth", "estimate"])),
         ("smaller_is_better", smaller_is_better),
@@ -169,7 +169,7 @@ def vi_permute(
         ("pred_wrapper", wrapper),
     ]
     value = SESSION.call_with("vip::vi_permute", arguments, seed=seed)
-    found = frame_from_r(value, SESSION.r)
+    found = _named(value, handed, "Variable")
     scores = from_r(SESSION.call("attr", value, "raw_scores"), SESSION.r)
     if scores is not None:
         columns = [f"permutation_{k + 1}" for k in range(scores.shape[1])]
@@ -213,10 +213,17 @@ def vint(
     handed = hand_over(model, data, classes)
     arguments = [
         *model_and_options(handed, options),
-        ("feature_names", _features(feature_names, handed)),
-        ("train", handed.rows),
+        ("feature_names", handed.words(_features(feature_names, handed))),
+        ("train", handed.train),
     ]
-    return frame_from_r(SESSION.call_with("vip::vint", arguments), SESSION.r)
+    return _named(SESSION.call_with("vip::vint", arguments), handed, "Variables")
+
+
+def _named(value: Any, handed: Handed, column: str) -> pd.DataFrame:
+    """Return a frame of R whose `column` has names of variables, of pairs "x1*x2"."""
+    frame = frame_from_r(value, SESSION.r)
+    names = [handed.names.parts_from_r(text, "*") for text in frame[column]]
+    return frame.assign(**{column: names})
 
 
 def _features(names: str | Sequence[str] | None, handed: Handed) -> list[str]:

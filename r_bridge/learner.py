@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -15,14 +17,19 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pyinterp.errors import DataError, OptionError
-from pyinterp.sample import FloatArray, as_frame
+from pyinterp.sample import FloatArray
+from r_bridge.arguments import check_code, check_formula, check_no_rows, in_r_words
 from r_bridge.checks import check_seed
-from r_bridge.conversion import text_from_r
+from r_bridge.conversion import level_texts, text_from_r, texts
 from r_bridge.fits import Fit, aligned, levels_in
+from r_bridge.inputs import check_count, check_labels, response_of, rows_of
+from r_bridge.names import Translation, columns_by_name, is_plain
 from r_bridge.packages import need
 from r_bridge.session import SESSION
 
 __all__ = ["RLearner"]
+
+OF_A_PACKAGE = re.compile(r"([A-Za-z][A-Za-z0-9.]*):::?[A-Za-z0-9._]+")
 
 # Functions that model the probability of the second of two classes.
 BINOMIAL = {"stats::glm", "glm", "mgcv::gam", "gam", "mgcv::bam", "bam"}
@@ -37,17 +44,19 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
 
     The data are handed to R as a data frame: categories become factors with all their levels in
     order, strings become factors with the levels of the training rows. `pyinterp.Learner` therefore
-    hands variables over as they are, unless told otherwise.
+    hands variables over as they are, unless told otherwise. Names of columns that are no plain
+    words go to R as words made of them, as in ``read.csv``: names and levels are data, never code.
 
     Parameters
     ----------
     function : str
-        For example "randomForest::randomForest", "mgcv::gam", "rpart::rpart", "ranger::ranger",
-        "gbm::gbm", "nnet::nnet", "nnet::multinom", "stats::lm" or "stats::glm"; any other that is
-        called as ``function(formula, data = )`` and has a `predict` method.
+        R code, which R runs. For example "randomForest::randomForest", "mgcv::gam",
+        "rpart::rpart", "ranger::ranger", "gbm::gbm", "nnet::nnet", "nnet::multinom", "stats::lm" or
+        "stats::glm"; any other that is called as ``function(formula, data = )`` and has a `predict`
+        method.
     formula : str, optional
-        In R's language, ``"y ~ s(x1) + x2"``, its response a name or left out (``"~ s(x1) + x2"``).
-        By default the response on all variables.
+        R code, which R runs: a formula in R's language, ``"y ~ s(x1) + x2"``, its response a name
+        or left out (``"~ s(x1) + x2"``). By default the response on all variables.
     classifier : bool, optional
         Whether it predicts classes. None lets `pyinterp.Learner` see what the response is;
         elsewhere it means a regression.
@@ -59,7 +68,9 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     **arguments
         Arguments of the function. A dot may be written as an underscore (``n_trees`` for
         ``n.trees``) where R has no argument with the underscore; ``**{"n.trees": 500}`` is possible
-        too. `RCode` gives expressions: ``family=RCode("Gamma(link = 'log')")``.
+        too. `RCode` gives expressions: ``family=RCode("Gamma(link = 'log')")``. Values of single
+        rows are refused, since they would not be drawn with the rows of a refit: weights, offsets
+        and subsets are columns that code names, ``weights=RCode("w")``.
 
     Attributes
     ----------
@@ -76,8 +87,8 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     Notes
     -----
     A classifier adds what R needs for probabilities, unless given: ``probability = TRUE`` for
-    ranger, ``family = "binomial"`` for glm and gam, ``distribution`` "bernoulli" (0 and 1) or
-    "multinomial" for gbm. A regression by gbm has ``distribution = "gaussian"``.
+    ranger and svm, ``family = "binomial"`` for glm and gam, ``distribution`` "bernoulli" (0 and 1)
+    or "multinomial" for gbm. A regression by gbm has ``distribution = "gaussian"``.
 
     Examples
     --------
@@ -128,6 +139,7 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
 
     def for_response(self, response: pd.Series[Any]) -> RLearner:
         """Return the learner that suits a response: a classifier for categories and strings."""
+        check_no_rows({**self.arguments, **(self.predict_args or {})}, len(response))
         if self.classifier is not None:
             return self
         numeric = pd.api.types.is_numeric_dtype(response) and not pd.api.types.is_bool_dtype(
@@ -137,45 +149,48 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
 
     def fit(self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike) -> RLearner:
         """Fit the model in R."""
-        package = self.function.partition("::")[0] if "::" in self.function else ""
+        package = OF_A_PACKAGE.fullmatch(self.function)
         if package:
-            need(package, f'`RLearner("{self.function}")`')
-        frame = as_frame(X, "X")
+            need(package[1], f'`RLearner("{self.function}")`')
+        frame = rows_of(X)
+        target = response_of(y, len(frame))
         if isinstance(X, pd.DataFrame):
             self.feature_names_in_ = np.array(frame.columns, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.n_features_in_ = frame.shape[1]
         self._levels = levels_in(frame)
-        name, formula = _formula(self.formula, frame, y)
-        arguments = self._r_arguments()
-        values = self._response(y, arguments)
-        if len(values) != len(frame):
-            raise DataError(
-                f"`y` must have {len(frame)} values, one per row; it has {len(values)}."
-            )
+        response = _response_name(self.formula, frame, target)
+        self._names = Translation([*frame, response])
+        arguments = self._r_arguments(frame)
+        values = self._response(target, arguments)
         data = aligned(frame, self._levels)
-        data[name] = values
+        data[response] = values
         console: list[str] = []
-        seed = self._seed()
         made = SESSION.call_with(
             self.function,
             [
-                ("", SESSION.call("stats::as.formula", formula, SESSION.evaluate("globalenv()"))),
-                ("data", data),
+                ("", self._r_formula(frame, response)),
+                ("data", self._names.frame_to_r(data)),
                 *arguments.items(),
             ],
-            seed=seed,
+            seed=self._seed(),
             console=console,
         )
         self.fit_ = Fit(made)
         two = bool(self.classifier) and len(self.classes_) == 2
-        self.event_first = two and self.fit_.counts_event_first()
+        self._event_first = two and self.fit_.counts_event_first()
         self.console_ = "".join(console)
         return self
 
+    @property
+    def event_first(self) -> bool:
+        """Whether R's pdp has the second of two classes, the event, as its first."""
+        return self._event_first
+
     def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
         """Predict means, or the most probable classes."""
+        check_is_fitted(self, "fit_")
         if self.classifier:
             best: npt.NDArray[Any] = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
             return best
@@ -202,45 +217,55 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         return tags
 
     def _predicted(self, X: pd.DataFrame | npt.ArrayLike, classes: list[str] | None) -> FloatArray:
-        check_is_fitted(self, "fit_")
-        frame = as_frame(X, "X")
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and isinstance(X, pd.DataFrame):
-            absent = [name for name in names if name not in frame]
-            if absent:
-                raise DataError(f"`X` must have the variable `{absent[0]}`, as in training.")
-            frame = frame[list(names)]
-        elif frame.shape[1] != self.n_features_in_:
-            raise DataError(
-                f"`X` must have {self.n_features_in_} columns, as in training; it has "
-                f"{frame.shape[1]}."
-            )
-        elif names is not None:
-            frame = frame.set_axis(list(names), axis=1)
-        return self.fit_.predict(aligned(frame, self._levels), classes, self.predict_args, [])
+        check_no_rows(self.predict_args or {}, None)
+        frame = rows_of(X)
+        check_code(self.predict_args or {}, len(frame))
+        if hasattr(self, "feature_names_in_"):
+            frame = columns_by_name(X, frame, list(self.feature_names_in_), "X")
+        check_count(frame, self.n_features_in_)
+        rows = self._names.frame_to_r(aligned(frame, self._levels))
+        return self.fit_.predict(rows, classes, self.predict_args, learner=True)
 
-    def _r_arguments(self) -> dict[str, Any]:
+    def _r_formula(self, frame: pd.DataFrame, response: str) -> Any:
+        """Return R's formula, of plain names alone."""
+        changed = {}
+        if self.formula is not None:  # in which "." is all variables
+            check_formula(self.formula, [*map(str, frame), response], len(frame))
+            changed = {n: word for n, word in self._names.changed.items() if n != "."}
+        return SESSION.call(
+            "model_formula",
+            self.formula,
+            self._names.to_r(response),
+            texts(self._names.to_r(str(name)) for name in frame),
+            texts(changed),
+            texts(changed.values()),
+        )
+
+    def _r_arguments(self, frame: pd.DataFrame) -> dict[str, Any]:
         """Return the arguments under R's names."""
-        given = list(self.arguments)
-        if not given:
+        if not self.arguments:
             return {}
-        names = text_from_r(SESSION.call("argument_names", self.function, pd.Series(given)))
-        return dict(zip(names, self.arguments.values(), strict=True))
+        check_no_rows(self.arguments, len(frame))
+        names = text_from_r(SESSION.call("argument_names", self.function, texts(self.arguments)))
+        given = dict(zip(names, self.arguments.values(), strict=True))
+        return in_r_words(given, self._names, frame)
 
-    def _response(self, y: npt.ArrayLike, arguments: dict[str, Any]) -> Any:
+    def _response(self, y: pd.Series[Any], arguments: dict[str, Any]) -> Any:
         """Return the response for R; add the arguments that it needs for that response."""
         gbm = self.function in ("gbm::gbm", "gbm")
         if not self.classifier:
             if gbm:
                 arguments.setdefault("distribution", "gaussian")
             return _numbers(y, self.function)
-        values = pd.Series(y).astype("category").cat.remove_unused_categories().cat
+        check_labels(y)
+        values = y.astype("category").cat.remove_unused_categories().cat
         codes = values.codes.to_numpy()
         self.classes_ = np.array(values.categories.tolist())
+        names = level_texts(self.classes_)
         k = len(self.classes_)
         if k < 2:
-            raise DataError(f"A classifier needs two classes or more; the response has {k}.")
-        if self.function in ("ranger::ranger", "ranger"):
+            raise DataError(f"A classifier needs two classes or more; the response has {k} class.")
+        if self.function in ("ranger::ranger", "ranger", "e1071::svm", "svm"):
             arguments.setdefault("probability", True)
         if self.function in BINOMIAL:
             if k != 2 and "family" not in arguments:
@@ -253,7 +278,7 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
             arguments.setdefault("distribution", "bernoulli" if k == 2 else "multinomial")
             if k == 2 and arguments["distribution"] != "multinomial":
                 return codes.astype(np.int64)
-        return pd.Categorical.from_codes(codes, pd.Index([str(c) for c in self.classes_]))
+        return pd.Categorical.from_codes(codes, pd.Index(names))
 
     def _seed(self) -> int | None:
         state = self.random_state
@@ -263,34 +288,34 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         return int(check_random_state(state).randint(2**31 - 1))
 
 
-def _formula(formula: str | None, frame: pd.DataFrame, y: npt.ArrayLike) -> tuple[str, str]:
-    """Return the response's name in R, and the formula."""
-    left, tilde, right = (formula or "~").partition("~")
-    if not tilde:
+def _response_name(formula: str | None, frame: pd.DataFrame, y: pd.Series[Any]) -> str:
+    """Return the response's name: that of the formula if it has one, else one that is free."""
+    kind, name = "nothing", ""
+    if formula is not None:
+        kind, name = (*text_from_r(SESSION.call("response_in", formula)), "")[:2]
+    if kind == "no formula":
         raise OptionError(
             f'`formula` must be a formula of R such as "y ~ s(x1) + x2", not {formula!r}.'
         )
-    name = left.strip().strip("`")
-    if name and not name.replace(".", "_").isidentifier() and f"`{name}`" != left.strip():
+    if kind == "no name":
         raise OptionError(
-            f"The response of `formula` must be a name, not {name!r}: transform `y` before "
-            "fitting, so that predictions are on its scale."
+            "The response of `formula` must be a name: transform `y` before fitting, so that "
+            "predictions are on its scale."
         )
     if name in frame:
-        raise OptionError(f"The response `{name}` of `formula` is also a variable.")
-    if not name:
-        own = str(getattr(y, "name", None) or "")
-        candidates = [own] if own.isidentifier() and own.isascii() else []
-        name = next(c for c in [*candidates, "y", ".y", ".response"] if c not in frame)
-    terms = right.strip() or " + ".join(f"`{c}`" for c in frame.columns)
-    return name, f"`{name}` ~ {terms}"
+        raise OptionError(f"The response `{name[:40]}` of `formula` is also a variable.")
+    if name:
+        return name
+    own = "" if y.name is None else str(y.name)
+    candidates = [own] if is_plain(own) else []
+    numbered = (f"response.{k}" for k in count(1))
+    return next(c for c in chain(candidates, ["y"], numbered) if c not in frame)
 
 
-def _numbers(y: npt.ArrayLike, function: str) -> FloatArray:
-    values = pd.Series(y)
+def _numbers(values: pd.Series[Any], function: str) -> FloatArray:
     if not pd.api.types.is_numeric_dtype(values):
         raise DataError(
-            f"The response has dtype {values.dtype}: say that it is classes, by "
-            f'`RLearner("{function}", classifier=True)`.'
+            f"Unknown label type: a regression needs numbers, and the response has dtype "
+            f'{values.dtype}. Say that it is classes, by `RLearner("{function}", classifier=True)`.'
         )
     return np.asarray(values, dtype=np.float64)

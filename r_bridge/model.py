@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.utils.metaestimators import available_if
 
-from pyinterp.errors import DataError, OptionError
+from pyinterp.errors import OptionError
 from pyinterp.sample import FloatArray, as_frame
-from r_bridge.conversion import RCode
+from r_bridge.arguments import check_code, check_no_rows
+from r_bridge.conversion import RCode, level_texts
 from r_bridge.fits import Fit, aligned
+from r_bridge.names import columns_by_name
 from r_bridge.session import SESSION
 
 __all__ = ["RModel"]
@@ -33,11 +36,12 @@ class RModel:
         The name of an object in R's global environment, the path of a file written by ``saveRDS``
         (a `Path`, or a string that ends in ".rds"), or rpy2's view of a model.
     classes : sequence, optional
-        The classes whose probabilities it predicts, in R's order and as `y` has them. By default
-        R's, where the class of model is known: those of a factor are strings, those of numbers are
-        0 and 1.
+        The classes whose probabilities it predicts, as `y` has them. Those that R knows by the same
+        names are taken by name; others are in R's order. By default R's, where the class of model
+        is known: those of a factor are strings, those of numbers are 0 and 1.
     feature_names : sequence of str, optional
-        The variables; by default those of the model's formula.
+        The variables; by default those of the model's formula: columns of its data, and not what
+        R takes from elsewhere, such as `pi`.
     predict_args : mapping, optional
         Arguments of R's `predict`, in place of those known for the class of the fit.
 
@@ -68,14 +72,9 @@ class RModel:
         self.learner_name = str(about["class"])
         self._levels: dict[str, list[str]] = about["levels"]
         self._r_classes: list[str] | None = about["classes"]
-        known = list(classes) if classes is not None else _as_numbers(self._r_classes)
+        known = self._known_classes(classes)
         if known is not None:
-            if self._r_classes is None:
-                self._r_classes = [str(c) for c in known]
-            if len(known) != len(self._r_classes):
-                raise OptionError(
-                    f"`classes` must be {len(self._r_classes)}, R's {self._r_classes}; got {known}."
-                )
+            self._r_classes = self._r_classes or level_texts(known)
             self.classes_ = np.array(known)
         two = known is not None and len(known) == 2
         self.event_first = two and self.fit_.counts_event_first()
@@ -87,6 +86,20 @@ class RModel:
             )
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
+
+    def _known_classes(self, classes: Sequence[Any] | None) -> list[Any] | None:
+        """Return the classes as `y` has them, in R's order."""
+        if classes is None or self._r_classes is None:
+            return _as_numbers(self._r_classes) if classes is None else list(classes)
+        given = dict(zip(level_texts(classes), classes, strict=True))
+        if given.keys() == set(self._r_classes):
+            return [given[name] for name in self._r_classes]
+        if len(given) != len(self._r_classes) or given.keys() & set(self._r_classes):
+            raise OptionError(
+                f"`classes` must be {len(self._r_classes)}, R's {self._r_classes}; got "
+                f"{list(classes)}."
+            )
+        return list(classes)
 
     def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
         """Predict means, or the most probable classes."""
@@ -101,25 +114,24 @@ class RModel:
         return self._predicted(X)
 
     def _predicted(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
-        frame = as_frame(X, "X")
-        names = [str(n) for n in self.feature_names_in_]
-        if not isinstance(X, pd.DataFrame) and frame.shape[1] == len(names):
-            frame = frame.set_axis(names, axis=1)
-        absent = [name for name in names if name not in frame]
-        if absent:
-            raise DataError(f"`X` must have the model's variable `{absent[0]}`.")
-        own = aligned(frame[names], {n: v for n, v in self._levels.items() if n in names})
-        return self.fit_.predict(own, self._r_classes, self.predict_args, [])
+        check_no_rows(self.predict_args or {}, None)
+        names = [str(name) for name in self.feature_names_in_]
+        frame = columns_by_name(X, as_frame(X, "X"), names, "X")
+        check_code(self.predict_args or {}, len(frame))
+        own = aligned(frame, {n: v for n, v in self._levels.items() if n in names})
+        return self.fit_.predict(own, self._r_classes, self.predict_args, learner=False)
 
 
 def _resolved(fit: Any) -> Any:
     if isinstance(fit, Path) or (isinstance(fit, str) and fit.lower().endswith(".rds")):
-        path = Path(fit).expanduser()
+        path = Path(os.path.expanduser(fit))  # noqa: PTH111 - `Path` raises without a home
         if not path.is_file():
             raise OptionError(f"`fit` names the file {str(path)!r}, which does not exist.")
         return SESSION.call("readRDS", str(path))
     if isinstance(fit, str | RCode):
-        return SESSION.evaluate(fit.text if isinstance(fit, RCode) else f"`{fit}`")
+        if isinstance(fit, RCode):
+            return SESSION.evaluate(fit.text)
+        return SESSION.call("base::get", fit, envir=RCode("globalenv()"))
     if isinstance(fit, SESSION.r.interface.sexp.Sexp):
         return fit
     raise OptionError(

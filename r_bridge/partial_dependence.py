@@ -12,7 +12,7 @@ from pyinterp.estimands.base import names_of
 from pyinterp.sample import FloatArray
 from r_bridge.checks import check_whole
 from r_bridge.conversion import RCode, frame_from_r
-from r_bridge.handed import Handed, Rows, hand_over
+from r_bridge.handed import OF_PDP, Handed, Rows, hand_over
 from r_bridge.packages import need
 from r_bridge.session import SESSION
 
@@ -122,13 +122,24 @@ def partial(
     handed = hand_over(model, data, classes)
     arguments: list[tuple[str, Any]] = [
         *model_and_options(handed, options),
-        ("pred.var", variables_of(pred_var, handed, "pred_var")),
-        ("train", handed.rows),
+        ("pred.var", handed.words(_of_a_curve(pred_var, handed))),
+        ("train", handed.train),
     ]
     if pred_grid is not None:
-        arguments.append(("pred.grid", pd.DataFrame(pred_grid)))
+        arguments.append(("pred.grid", handed.names.frame_to_r(pd.DataFrame(pred_grid))))
     result = frame_from_r(SESSION.call_with("pdp::partial", arguments), SESSION.r)
     return handed.restored(result)
+
+
+def _of_a_curve(names: object, handed: Handed) -> list[str]:
+    wanted = variables_of(names, handed, "pred_var")
+    for name in wanted:
+        if name in OF_PDP:
+            raise DataError(
+                f"`pred_var` must not be named as a column of pdp's value, {' or '.join(OF_PDP)}; "
+                f"rename the variable `{name}`."
+            )
+    return wanted
 
 
 def variables_of(names: object, handed: Handed, argument: str) -> list[str]:
@@ -173,6 +184,8 @@ def model_and_options(handed: Handed, options: PdpOptions) -> list[tuple[str, An
             given["which_class"] = position + 1
     if given["type"] == "auto":  # which pdp can find out for models of R alone
         given["type"] = model.task
+    if given.get("cats") is not None:
+        given["cats"] = handed.words(variables_of(given["cats"], handed, "cats"))
     named = [(name.replace("_", "."), in_r(value, ["x"])) for name, value in given.items()]
     return [("", model.in_r()), *named]
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from r_bridge.checks import check_seed
-from r_bridge.conversion import from_r, text_from_r, to_r
+from r_bridge.conversion import from_r, text_from_r, texts_to_r, to_r
 from r_bridge.errors import RCallError, RThreadError, RWarning
 from r_bridge.interrupts import Interrupts
 from r_bridge.start import R, start_r
@@ -54,7 +54,8 @@ class Session:
         Parameters
         ----------
         function : str
-            A function's name, as in ``"stats::lm"``, or an expression that gives one.
+            A function's name, as in ``"stats::lm"``, or an expression that gives one. It is code:
+            names and values of data are arguments.
         *positional, **named
             Arguments, converted to R.
         seed : int, optional
@@ -97,10 +98,8 @@ class Session:
             try:
                 with _console(r, console), interrupts.passed_on():
                     given = r.interface.ListSexpVector([to_r(v, r) for _, v in arguments])
-                    given.names = r.interface.StrSexpVector([name for name, _ in arguments])
-                    outcome = r.helpers["invoke"](
-                        r.interface.StrSexpVector([function]), given, to_r(seed, r)
-                    )
+                    given.names = texts_to_r([name for name, _ in arguments], r)
+                    outcome = r.helpers["invoke"](texts_to_r([function], r), given, to_r(seed, r))
             except r.interface.embedded.RRuntimeError as error:
                 if not failures:  # R could not even catch it
                     raise RCallError(str(error), called=function) from error
@@ -117,7 +116,7 @@ class Session:
             return r.helpers[name](*(to_r(a, r) for a in arguments))
 
     def evaluate(self, expression: str) -> Any:
-        """Evaluate an expression of R."""
+        """Evaluate an expression of R, which is code: no name or value may be put into it."""
         return self.call(f"function() {expression}")
 
     def function(
@@ -157,7 +156,7 @@ class Session:
 
         with self._lock, r.openrlib.rlock, interrupts.passed_on():
             inner = r.interface.rternalize(answer)
-            outer = r.helpers["guarded"](inner, r.interface.StrSexpVector(list(arguments)))
+            outer = r.helpers["guarded"](inner, texts_to_r(list(arguments), r))
         outer.kept_alive = (inner, answer)
         return outer
 

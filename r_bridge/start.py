@@ -50,7 +50,7 @@ def start_r() -> R:
     finally:
         quiet.setLevel(level)
     helpers = interface.baseenv["new.env"](parent=interface.baseenv)
-    for file in ("bridge.R", "fits.R"):
+    for file in ("bridge.R", "formulas.R", "fits.R"):
         code = resources.files("r_bridge").joinpath(file).read_text(encoding="utf-8")
         interface.evalr(code, envir=helpers)
     return R(interface, openrlib, callbacks, helpers)

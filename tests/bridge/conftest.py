@@ -19,6 +19,7 @@ from r_bridge.packages import need
 from r_bridge.session import SESSION
 
 ROOT = Path(__file__).parents[2]
+SOURCES = Path(__file__).parent / "stand_ins"
 REQUIRED = os.environ.get("PYINTERP_REQUIRE_R") == "1"
 
 
@@ -104,3 +105,18 @@ def run() -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def library(r: Callable[[str], Any], tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A library of R with the stand-ins alone."""
+    folder = tmp_path_factory.mktemp("library")
+    program = str(Path(r("R.home()")[0], "bin", "R"))
+    options = ["--no-docs", "--no-byte-compile", "--no-test-load", "--no-staged-install"]
+    sources = [str(SOURCES / name) for name in ("pdp", "vip", "hstats")]
+    subprocess.run(  # noqa: S603 - R itself
+        [program, "CMD", "INSTALL", *options, "-l", str(folder), *sources],
+        check=True,
+        capture_output=True,
+    )
+    return str(folder)

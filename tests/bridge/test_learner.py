@@ -296,9 +296,9 @@ def test_bad_input_is_said(rows: pd.DataFrame) -> None:
     with pytest.raises(DataError, match="must have 120 values"):
         RLearner("stats::lm").fit(x, y[:-1])
     fitted = RLearner("stats::lm").fit(x, y)
-    with pytest.raises(DataError, match="must have the variable `x2`"):
+    with pytest.raises(DataError, match="lacks `x2`"):
         fitted.predict(x[["x1"]])
-    with pytest.raises(DataError, match="must have 2 columns"):
+    with pytest.raises(DataError, match="have no names"):
         fitted.predict(x[["x1"]].to_numpy())
     with pytest.raises(RCallError, match="could not find function"):
         RLearner("no_such_function").fit(x, y)

@@ -167,7 +167,7 @@ def test_what_models_can_be_handed_over(rows: pd.DataFrame) -> None:
         np.testing.assert_allclose(in_r, expected, rtol=0, atol=1e-12)
     with pytest.raises(OptionError, match="`data` must be given"):
         hand_over(model, None)
-    with pytest.raises(DataError, match="must have the variable `x2`"):
+    with pytest.raises(DataError, match="lacks `x2`"):
         hand_over(res, rows[["x1"]])
 
 
@@ -354,7 +354,7 @@ def test_a_model_from_a_file(
         RModel("not_there")
     with pytest.raises(OptionError, match="`classes` must be 2"):
         RModel("m", classes=["a", "b", "c"])
-    with pytest.raises(DataError, match="must have the model's variable `f`"):
+    with pytest.raises(DataError, match="lacks `f`"):
         RModel("m").predict(rows[["x1"]])
 
 

@@ -13,8 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 SOURCES = Path(__file__).parent / "stand_ins"
@@ -54,21 +52,6 @@ def raises(kind, words, call):
     else:
         raise AssertionError(f"no {kind.__name__}: {words}")
 """
-
-
-@pytest.fixture(scope="session")
-def library(r: Callable[[str], Any], tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A library of R with the stand-ins alone."""
-    folder = tmp_path_factory.mktemp("library")
-    program = str(Path(r("R.home()")[0], "bin", "R"))
-    options = ["--no-docs", "--no-byte-compile", "--no-test-load", "--no-staged-install"]
-    sources = [str(SOURCES / name) for name in ("pdp", "vip", "hstats")]
-    subprocess.run(  # noqa: S603 - R itself
-        [program, "CMD", "INSTALL", *options, "-l", str(folder), *sources],
-        check=True,
-        capture_output=True,
-    )
-    return str(folder)
 
 
 def done(run: Run, library: str, code: str) -> None:
