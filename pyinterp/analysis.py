@@ -89,7 +89,7 @@ class Analysis:
             return Engine(estimand.engine)
         return self.engine_used
 
-    @property
+    @cached_property
     def engine_used(self) -> Engine:
         """What computes what-if predictions."""
         return Engine.of_all([case.whatif.engine for case in self.cases])

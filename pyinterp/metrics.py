@@ -31,8 +31,8 @@ MetricName: TypeAlias = Literal[
     "brier",
     "roc_auc",
 ]
-# What the order of sums may change: share of the distance from 0 or 1, and units of the last place.
-ROUNDING, LAST = 1e-12, 4 * float(np.finfo(np.float64).eps)
+# What the order of sums may change: share of the distance from 0 or 1.
+ROUNDING = 1e-12
 Needs: TypeAlias = Literal["mean", "probability", "label"]
 
 
@@ -215,12 +215,11 @@ def _ranked(probability: FloatArray) -> FloatArray:
     """Return the places of probabilities in order; what differs by the order of sums only is a tie.
 
     Differences count in proportion to the distance from 0 or 1: small ones of tiny probabilities
-    do, and near 1 those of some units of the last place.
+    do, and all near 1.
     """
     order = np.argsort(probability, kind="stable")
     ordered = probability[order]
-    nearer = np.minimum(ordered, 1 - ordered)[1:]
-    apart = np.diff(ordered) > ROUNDING * nearer + LAST * ordered[1:]
+    apart = np.diff(ordered) > ROUNDING * np.minimum(ordered, 1 - ordered)[1:]
     places = np.empty(len(ordered))
     places[order] = np.concatenate([[0], np.cumsum(apart)])
     return places

@@ -435,7 +435,8 @@ class EstimandResults:
 
     def _unread(self, hypotheses: Hypothesis) -> str:
         names = list(self.estimand.terms.names)
-        if isinstance(hypotheses, str | list | dict):
+        in_words = isinstance(hypotheses, list) and any(isinstance(h, str) for h in hypotheses)
+        if in_words or isinstance(hypotheses, str | Mapping):
             words = str(hypotheses).replace("=", " ").replace(",", " ").split()
             hint = next((h for w in words if (h := did_you_mean(w, names))), "")
             return (
@@ -464,7 +465,7 @@ def _hypothesis_names(hypotheses: Hypothesis, count: int) -> list[str]:
 
 def dotted(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a summary frame under broom's column names."""
-    names = ("std_error", "p_value", "conf_low", "conf_high")
+    names = ("std_error", "std_error_null", "p_value", "conf_low", "conf_high")
     return frame.rename(columns={name: name.replace("_", ".") for name in names})
 
 

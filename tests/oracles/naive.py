@@ -197,7 +197,7 @@ def roc_auc(y: Array, score: Array) -> float:
     wins = 0.0
     for high in score[y == 1]:
         for low in score[y == 0]:
-            tie = abs(high - low) <= 1e-10 * max(abs(high), abs(low))
+            tie = abs(high - low) <= 1e-10 * min(max(high, low), 1 - min(high, low))
             wins += 0.5 if tie else float(high > low)
     return wins / ((y == 1).sum() * (y == 0).sum())
 

@@ -394,10 +394,10 @@ def test_losses_come_from_one_source_whatever_the_offset(learner: Any, offset: f
             moved = FRAME.assign(**{name: np.roll(FRAME[name].to_numpy(), shift)})
             total += np.square(y - predict(moved)).mean() - factual
         naive = total / (N - 1)
-        spread = np.ptp(predict(FRAME)) ** 2
+        reach = float(np.ptp(predict(FRAME)))
         single = 1e-5 if isinstance(learner, XGBRegressor) else 1e-9
-        digits = 100 * np.finfo(np.float64).eps * offset / max(np.ptp(predict(FRAME)), 1e-300)
-        assert result.params[name] == pytest.approx(naive, abs=(single + digits) * spread)
+        digits = 100 * 2.0**-52 * offset / max(reach, 1e-300)
+        assert result.params[name] == pytest.approx(naive, abs=(single + digits) * reach**2)
     assert result.engine.error <= (1e-5 if isinstance(learner, XGBRegressor) else 1e-10)
     glance = result.glance()
     assert glance["engine"].item() == result.engine.name

@@ -99,7 +99,7 @@ def test_for_two_classes_it_is_the_mean_recall() -> None:
 def test_rounding_does_not_break_ties() -> None:
     """The order of sums in an engine may not decide who scores higher."""
     noise = 1e-16 * np.arange(N)
-    noisy = TWO * (1 + noise[:, None])
+    noisy = TWO + noise[:, None] * np.minimum(TWO, 1 - TWO) * [-1, 1]
     half = np.column_stack([0.5 + noise, 0.5 - noise])
     for name in ("roc_auc", "accuracy", "bal_accuracy"):
         assert METRICS[name](CODES, noisy)[0] == METRICS[name](CODES, TWO)[0]

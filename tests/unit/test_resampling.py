@@ -368,7 +368,11 @@ def test_too_few_rows_for_the_plan_is_a_clear_error(plan: Resampling, n: int, me
     [
         ({"strata": "site"}, OptionError, "`strata` names column 'site', which is not in the data"),
         ({"cluster": "gg"}, OptionError, r"`cluster` names column 'gg'.*Did you mean `g`\?"),
-        ({"strata": [1, 2]}, OptionError, r"one value per row of the data \(60\); got 2"),
+        (
+            {"strata": [1, 2]},
+            DataError,
+            r"one value per row of `data`; it has shape \(2,\) for 60 rows",
+        ),
         ({"cluster": [None, *range(59)]}, DataError, "`cluster` must have no missing values; 1"),
     ],
 )

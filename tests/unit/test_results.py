@@ -89,10 +89,12 @@ def test_reading_changes_nothing(pfi: pi.EstimandResults) -> None:
 
 
 def test_frames_have_brooms_columns(pfi: pi.EstimandResults, fitted: pi.LearnerResults) -> None:
-    columns = ["estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high", "mcse"]
+    columns = ["estimate", "std_error", "std_error_null", "statistic", "p_value", "conf_low",
+               "conf_high", "mcse"]  # fmt: skip
     assert list(pfi.summary_frame()) == columns
     assert list(pfi.tidy()) == ["term", *columns]
-    broom = ["term", "estimate", "std.error", "statistic", "p.value", "conf.low", "conf.high"]
+    broom = ["term", "estimate", "std.error", "std.error.null", "statistic", "p.value", "conf.low",
+             "conf.high"]  # fmt: skip
     assert list(pfi.to_r()) == [*broom, "mcse"]
     np.testing.assert_array_equal(pfi.to_r(0.1)["conf.low"], pfi.tidy(0.1)["conf_low"])
     curve = fitted.pd("a", points=4).tidy()
@@ -144,7 +146,7 @@ def test_a_hypothesis_about_one_term_is_that_of_the_table(data: pd.DataFrame) ->
             test.conf_int()[3], pfi.params["a"] - pfi.params["b"] + np.array([-half, half])
         )
         assert "a = b" in str(test.summary())
-        assert test.summary_frame().shape == (4, 6)
+        assert test.summary_frame().shape == (4, 7)
 
 
 def test_the_test_of_one_term_rejects_what_the_interval_excludes(data: pd.DataFrame) -> None:
