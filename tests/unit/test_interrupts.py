@@ -18,10 +18,12 @@ import pytest
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp import parallel
-from pyinterp.engine import batched
+from pyinterp.engine import batched, trees
+from pyinterp.engine.walks import squared_pairs
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
@@ -134,7 +136,7 @@ def data(n: int) -> pd.DataFrame:
 def neighbors(n_jobs: int | None) -> pi.LearnerResults:
     learner = pi.Learner.from_formula("y ~ .", data(200), KNeighborsRegressor(n_jobs=4))
     with parallel_config(backend="threading"):
-        return learner.fit(pi.Subsampling(4), seed=1, n_jobs=n_jobs)
+        return learner.fit(pi.Subsampling(4), seed=1, n_jobs=n_jobs, memory_mb=200 * 96 / 2**20)
 
 
 def ctrl_c() -> None:
@@ -148,7 +150,6 @@ def ctrl_c() -> None:
 def test_the_next_call_gives_the_numbers_of_an_undisturbed_one(
     question, n_jobs, monkeypatch
 ) -> None:
-    monkeypatch.setattr(batched, "MOST_ROWS", 200)
     predict, calls, disturbs = KNeighborsRegressor.predict, [], []
 
     def disturbed(self, X):
@@ -173,6 +174,25 @@ def test_the_next_call_gives_the_numbers_of_an_undisturbed_one(
     assert [r.predictor.estimator.n_jobs for r in results.refits] == [4] * 4
     again, undisturbed = (getattr(r, question)(["a", "b"]) for r in (results, neighbors(n_jobs)))
     pd.testing.assert_frame_equal(again.summary_frame(), undisturbed.summary_frame())
+
+
+def test_no_call_of_ours_lasts_long(monkeypatch) -> None:
+    frame, rows, walked = data(1500), [], []
+
+    def predict(X):
+        rows.append(len(X))
+        return np.asarray(X)[:, 0]
+
+    def walk(*arguments):
+        walked.append(len(arguments[3]))
+        return squared_pairs(*arguments)
+
+    monkeypatch.setattr(trees, "squared_pairs", walk)
+    X, y = frame[["a", "b"]], frame["y"]
+    pi.FittedModel(predict, X, y).pfi("a")
+    assert max(rows) <= batched.MOST_ROWS < sum(rows)
+    pi.FittedModel(DecisionTreeRegressor(max_depth=3).fit(X, y), X, y).pfi("a")
+    assert max(walked) < len(frame) == sum(walked)
 
 
 def test_threads_that_fit_begin_no_further_fit() -> None:
