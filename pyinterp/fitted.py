@@ -50,8 +50,10 @@ class FittedModel(Interpretable):
         Any fitted scikit-learn style estimator or pipeline, statsmodels results (of a formula or of
         arrays), or a function of the rows that returns predictions.
     X : DataFrame or array of shape (n, p)
-        Evaluation rows, in the form that `fitted` predicts. For statsmodels results of a formula:
-        the data frame; features are the formula's variables.
+        Evaluation rows, in the form that `fitted` predicts. Columns of a frame are matched by name
+        if the model knows names, in any order; a missing, unexpected or ambiguous name is an error.
+        For statsmodels results of a formula: the data frame; features are the formula's variables,
+        and other columns are left out.
     y : array of shape (n,), or str, optional
         The response, or the name of its column in `X`. Needed by everything that has a loss.
     groups : mapping of str to list of str, optional
@@ -70,6 +72,16 @@ class FittedModel(Interpretable):
         if that reproduces the model's own predictions, and predicts copies of rows otherwise.
     memory_mb : float
         Bound on the memory of one predict call's what-if copies.
+
+    Raises
+    ------
+    DataError
+        If rows, names or the response do not fit the model.
+    OptionError
+        If the model was fitted with an offset or exposure, which its ``predict`` leaves out.
+    PredictionError
+        On the first question: if predictions are not real, finite, the same for the same rows and,
+        for classes, probabilities that add up to 1 or labels of the model.
 
     Examples
     --------

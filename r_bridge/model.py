@@ -57,6 +57,7 @@ class RModel:
     """
 
     one_thread = True
+    selects_columns = True  # a formula takes its variables from frames that have others too
 
     def __init__(
         self,

@@ -62,8 +62,14 @@ class BatchedWhatIf(WhatIf):
     def factual(self) -> FloatArray:
         """Predictions on the rows as they are."""
         if self._factual is None:
-            self._factual = self.predictor.checked(self.design.encode(self.sample.variables))
+            self._factual = self.predictor(self.design.encode(self.sample.variables))
         return self._factual
+
+    def checked(self) -> WhatIf:
+        """Return these predictions after those of the rows as they are were checked."""
+        if self._factual is None:
+            self._factual = self.predictor.checked(self.design.encode(self.sample.variables))
+        return self
 
     def keep(self, factual: FloatArray, error: float) -> None:
         """Keep the engine's own predictions of the rows, and how far they are off the model's."""

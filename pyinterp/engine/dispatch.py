@@ -55,14 +55,13 @@ def dispatch(
     """
     check_choice("engine", engine, ENGINES)
     batched = BatchedWhatIf(predictor, design, sample, memory_mb=memory_mb)
-    expected = batched.factual
     if engine == "batched":
-        return batched
+        return batched.checked()
     reasons: dict[str, str] = {}
     for name, exact, tolerance in _readings(predictor, design, sample, memory_mb):
         if engine in ("auto", name):
             try:
-                return _proven(exact, expected, tolerance)
+                return _proven(exact, tolerance)
             except _UnsuitedError as error:
                 reasons[name] = str(error)
     if engine != "auto":
@@ -73,7 +72,7 @@ def dispatch(
         )
     if reasons:
         batched.engine = batched.engine._replace(reason=next(iter(reasons.values())))
-    return batched
+    return batched.checked()
 
 
 class _UnsuitedError(Exception):
@@ -114,20 +113,20 @@ def _as_given(inputs: FloatArray, _: IntArray) -> FloatArray:
     return np.ascontiguousarray(inputs)
 
 
-def _proven(
-    exact: TreesWhatIf | LinearWhatIf, expected: FloatArray, tolerance: float
-) -> TreesWhatIf | LinearWhatIf:
+def _proven(exact: TreesWhatIf | LinearWhatIf, tolerance: float) -> TreesWhatIf | LinearWhatIf:
     """Return an exact engine after its predictions were compared with the model's own.
 
     On the rows as they are, whose predictions by the engine it then keeps, so that all that is
-    compared comes from one source; and on what-if rows.
+    compared comes from one source; and on what-if rows. A model that an engine reproduces on both
+    needs no check that it predicts alike every time.
     """
     what = exact.engine.name.partition(",")[0]
     if _predicts_in_its_own_way(exact.predictor.estimator):
         raise _UnsuitedError("its `predict` is its own")  # what it does elsewhere can't be seen
     try:
-        whatif = _whatif_rows(exact)
-        own = [expected, exact.predictor(exact.design.encode(whatif))]
+        rows, whatif = exact.sample.variables, _whatif_rows(exact)
+        both = pd.concat([rows, whatif], ignore_index=True)
+        model = exact.predictor(exact.design.encode(both))
     except (DesignError, PredictionError) as error:
         raise _UnsuitedError("some what-if rows can't be predicted") from error
     try:
@@ -136,7 +135,6 @@ def _proven(
         raise _UnsuitedError(
             f"the {what} engine can't tell the model's inputs from the design"
         ) from error
-    model = np.concatenate(own)
     if computed.shape != model.shape:
         raise _UnsuitedError(f"the {what} engine does not reproduce its predictions")
     hidden, apart = _largest(rounding, model), _largest(computed - model, model)
@@ -144,7 +142,7 @@ def _proven(
         raise _UnsuitedError("rounding of its terms is not small beside its predictions' spread")
     if not apart <= tolerance:
         raise _UnsuitedError(f"the {what} engine does not reproduce its predictions")
-    exact.keep(computed[: len(expected)], max(apart, hidden))
+    exact.keep(computed[: len(rows)], max(apart, hidden))
     return exact
 
 
