@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from pyinterp.errors import OptionError
+from pyinterp.errors import OptionError, shown
 from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject, Terms
 from pyinterp.estimands.effects import partial_dependence
 from pyinterp.estimands.grids import Grid
@@ -136,11 +136,11 @@ def _renamed(estimand: Estimand, name: str) -> Estimand:
 
 def _check(subject: Subject, feature: str) -> None:
     if not isinstance(feature, str):
-        raise OptionError(f"`causal` is about one feature; got {feature!r}.")
+        raise OptionError(f"`causal` is about one feature; got {shown(feature)}.")
     if len(subject.choose(feature)[feature]) > 1:
         raise OptionError(
-            f"`causal` is about one variable, but {feature!r} is a group; make a learner without "
-            "that group."
+            f"`causal` is about one variable, but {shown(feature)} is a group; make a learner "
+            "without that group."
         )
 
 

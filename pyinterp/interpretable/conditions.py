@@ -14,7 +14,7 @@ from pyinterp.estimands.grids import Grid
 from pyinterp.estimands.permutation import Permutations
 from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.interpretable.base import Asked
-from pyinterp.options import Reading
+from pyinterp.options import Reading, takes
 from pyinterp.results import EstimandResults
 from pyinterp.samplers import SamplerLike
 
@@ -27,6 +27,7 @@ __all__ = ["Conditions"]
 class Conditions(Asked):
     """Questions about positivity and causes."""
 
+    @takes(Reading)
     def positivity(
         self,
         features: str | Sequence[str] | None = None,
@@ -94,6 +95,7 @@ class Conditions(Asked):
         once = seen[~seen.index.duplicated()].sort_index()
         return plots.agreement(once, found.groupby(found.index).mean(), caption)
 
+    @takes(Reading)
     def causal(
         self,
         feature: str,

@@ -14,7 +14,7 @@ import pandas as pd
 
 from pyinterp.errors import DataError, OptionError, check_choice
 from pyinterp.learner import Learner
-from pyinterp.refits import fit_one
+from pyinterp.refits import fit_alone
 from pyinterp.resampling.base import check_count
 from pyinterp.sample import FloatArray
 from pyinterp.simulation.components import components
@@ -234,7 +234,7 @@ def _predictions(
     if sample.y is None or sample.response is None:
         raise DataError("A learner needs a response.")
     matrix = made.design.encode(sample.variables)
-    predictor = fit_one(made.estimator, matrix, sample.y, sample.response, rng)
+    predictor = fit_alone(made.estimator, matrix, sample.y, sample.response, rng)
     together = made.variables_of(pd.concat(frames, ignore_index=True))
     predicted = predictor(made.design.encode(together))
     if predictor.classes is not None and process.classes is not None:
