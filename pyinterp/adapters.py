@@ -13,7 +13,11 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pyinterp.errors import DataError, OptionError
+from pyinterp.errors import (
+    DataError,
+    OptionError,
+    shown,
+)
 from pyinterp.row_options import check_row_options
 
 __all__ = [
@@ -161,8 +165,8 @@ def statsmodels_learner(
     """
     if not isinstance(model, type):
         raise OptionError(
-            f"`model` must be a statsmodels model class such as sm.GLM, not {model!r}; options "
-            "of the model go in as keywords."
+            f"`model` must be a statsmodels model class such as sm.GLM, not {shown(model)}; "
+            "options of the model go in as keywords."
         )
     family = options.get("family")
     classifies = model.__name__ in {"Logit", "Probit", "MNLogit"} or (
