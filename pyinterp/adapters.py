@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
+from statsmodels.base.model import Model
 
 from pyinterp.errors import (
     DataError,
@@ -163,7 +164,7 @@ def statsmodels_learner(
     >>> pi.statsmodels_learner(sm.GLM, family=sm.families.Poisson()).learner_name
     'GLM(Poisson)'
     """
-    if not isinstance(model, type):
+    if not isinstance(model, type) or not issubclass(model, Model):
         raise OptionError(
             f"`model` must be a statsmodels model class such as sm.GLM, not {shown(model)}; "
             "options of the model go in as keywords."

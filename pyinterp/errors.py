@@ -167,11 +167,12 @@ def is_count(value: object, least: int) -> bool:
     )
 
 
-def check_count(argument: str, value: object, least: int = 1) -> None:
-    """Raise `OptionError` unless `value` is a whole number of at least `least`."""
-    if not is_count(value, least):
+def check_count(argument: str, value: object, least: int = 1, most: int | None = None) -> None:
+    """Raise `OptionError` unless `value` is a whole number from `least` to `most`."""
+    if not is_count(value, least) or (most is not None and is_count(value, most + 1)):
+        upper = "" if most is None else f" and at most {most:,}"
         raise OptionError(
-            f"`{argument}` must be a whole number of at least {least}, not {shown(value)}."
+            f"`{argument}` must be a whole number of at least {least}{upper}, not {shown(value)}."
         )
 
 

@@ -127,6 +127,7 @@ class FittedModel(Interpretable):
         parts: list[pd.DataFrame | pd.Series[Any]] = [frame[columns]]
         parts += [part for part in (response, units) if part is not None]
         keep = complete_rows(parts, missing, least=1)
+        clusters = None if units is None else _numbered(units[keep])
         variables, design = _encoding(fitted, X, frame.loc[keep, columns], named)
         predictor, about, numbers = _predictor(
             fitted, classes, None if response is None else response[keep], name
@@ -136,7 +137,7 @@ class FittedModel(Interpretable):
             y=numbers,
             response=about,
             rows=np.flatnonzero(keep),
-            clusters=None if units is None else pd.factorize(units[keep])[0].astype(np.intp),
+            clusters=clusters,
         )
         self._assemble(
             predictor,
@@ -238,6 +239,17 @@ def _column(values: npt.ArrayLike | str, frame: pd.DataFrame, what: str) -> pd.S
             + did_you_mean(values, frame)
         )
     return frame[values]
+
+
+def _numbered(units: pd.Series[Any]) -> npt.NDArray[np.intp]:
+    """Return the number of every row's cluster."""
+    numbers, found = pd.factorize(units)
+    if len(found) < 2:
+        raise DataError(
+            "`cluster` must name two clusters or more: standard errors are over clusters, and all "
+            "rows are of the same."
+        )
+    return numbers.astype(np.intp)
 
 
 def _encoding(

@@ -42,6 +42,11 @@ def causal_effects(
     with f in the place of :math:`E(Y_x \mid Z)`. Rows' own contributions are their CATE.
     """
     made = partial_dependence(subject, feature, grid=grid, points=points, kind="c-ice")
+    if len(made.terms.names) < 2:
+        raise OptionError(
+            f"An effect is of one value against another, but the grid of {shown(feature)} has one "
+            "only; give two or more."
+        )
     return replace(
         made,
         label="effect",

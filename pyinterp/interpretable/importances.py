@@ -22,6 +22,7 @@ from pyinterp.metrics import MetricLike
 from pyinterp.options import Reading, takes
 from pyinterp.results import EstimandResults
 from pyinterp.samplers import SamplerLike, check_sampler, is_conditional
+from pyinterp.samplers import check_names as check_sampled
 
 __all__ = ["Importances"]
 
@@ -355,6 +356,7 @@ class Importances(Asked):
         """
         names = names_of(measures, "measures")
         check_sampler(sampler)
+        check_sampled(sampler, self._analysis.subject.choose(features))
         drawn: dict[str, Any] = {"permutations": permutations, **reading}
         given: dict[str, Any] = {"sampler": sampler, **drawn}
         known: dict[str, Callable[[], EstimandResults]] = {

@@ -23,6 +23,7 @@ from pyinterp.sample import FloatArray
 from pyinterp.seeds import Seeds
 
 __all__ = [
+    "MOST_FEATURES",
     "Process",
     "Seed",
     "Values",
@@ -36,6 +37,8 @@ __all__ = [
 
 Seed: TypeAlias = int | np.random.Generator | None
 Values: TypeAlias = npt.NDArray[Any]
+
+MOST_FEATURES = 1_000_000  # more would be a mistake that takes all memory
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -168,7 +171,13 @@ class Process:
             Values of the feature.
         """
         values = self.grid(feature, grid)
-        return None if self.closed_pd is None else self.closed_pd(feature, values)
+        if self.closed_pd is None:
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):  # of huge values, which are refused
+            curve = self.closed_pd(feature, values)
+        if curve is not None and not np.isfinite(curve).all():
+            raise OptionError(f"The grid of `{feature}` must be within what f can be computed at.")
+        return curve
 
     def pfi(self, feature: str) -> float | None:
         r"""Return the closed form of the DGP-PFI under squared error; None if there is none.
@@ -260,7 +269,7 @@ def columns(frame: DataFrame, *names: str) -> list[FloatArray]:
 
 def noise_names(first: int, number: int, letter: str = "x") -> list[str]:
     """Return names of features that f does not depend on, counted from `first`."""
-    check_count("noise_features", number, 0)
+    check_count("noise_features", number, 0, MOST_FEATURES)
     return [f"{letter}{j}" for j in range(first, first + number)]
 
 

@@ -79,8 +79,8 @@ class Study(ABC, Generic[Found]):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise OptionError(
-                f"Processes must have different names, by which files know them, but {shown(twice)} "
-                "is the name of two; `dataclasses.replace(process, name=...)` gives another."
+                "Processes must have different names, by which files know them, but two are called "
+                f"{shown(twice)}; `dataclasses.replace(process, name=...)` gives another."
             )
         for rows in self.n:
             check_count("n", rows, 2)

@@ -25,7 +25,7 @@ from pyinterp.errors import (
     shown,
 )
 from pyinterp.inference import COV_TYPES, CovType
-from pyinterp.learner import Learner
+from pyinterp.learner import Learner, LearnerResults
 from pyinterp.resampling import FreshDraws, Resampling
 from pyinterp.results import EstimandResults
 from pyinterp.sample import FloatArray
@@ -206,7 +206,7 @@ def _truth(study: CoverageStudy, unit: Unit) -> Line:
     results = study.learner(process, learner, data).fit(plan, seed=seed, progress=False)
     terms = {}
     for name in unit.terms:
-        asked = study.estimands[name](results)
+        asked = _asked(study.estimands[name], name, results)
         values = asked.evidence.per_refit
         terms[name] = {
             "term": list(asked.params.index),
@@ -232,7 +232,7 @@ def _cover(
             results = study.learner(process, learner, data).fit(plan, seed=seed, progress=False)
         for term in unit.terms:
             estimand, cov_type = term.rsplit("|", 1)
-            asked = study.estimands[estimand](results, cov_type=cov_type)
+            asked = _asked(study.estimands[estimand], estimand, results, cov_type=cov_type)
             truth = truths[name, learner, n, estimand]
             if list(asked.params.index) != list(truth["term"]):
                 raise OptionError(
@@ -244,6 +244,17 @@ def _cover(
             kept.setdefault(term, []).append(found)
     terms = {name: _summed(np.array(found)) for name, found in kept.items()}
     return Line(unit.row, [unit.block], unit.size, terms, study.settings(unit.row))
+
+
+def _asked(ask: Ask, name: str, results: LearnerResults, **reading: Any) -> EstimandResults:
+    """Return what a function of the user asks of a fitted learner, checked."""
+    found = ask(results, **reading)
+    if not isinstance(found, EstimandResults):
+        raise OptionError(
+            f"The estimand {shown(name)} must return results such as those of pfi(), not "
+            f"{shown(found)}."
+        )
+    return found
 
 
 def _one(asked: EstimandResults, truth: FloatArray, alpha: float) -> FloatArray:
