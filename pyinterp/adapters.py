@@ -12,8 +12,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
+from statsmodels.base.model import Model
 
-from pyinterp.errors import DataError, OptionError
+from pyinterp.errors import (
+    DataError,
+    OptionError,
+    shown,
+)
 from pyinterp.row_options import check_row_options
 
 __all__ = [
@@ -159,10 +164,10 @@ def statsmodels_learner(
     >>> pi.statsmodels_learner(sm.GLM, family=sm.families.Poisson()).learner_name
     'GLM(Poisson)'
     """
-    if not isinstance(model, type):
+    if not isinstance(model, type) or not issubclass(model, Model):
         raise OptionError(
-            f"`model` must be a statsmodels model class such as sm.GLM, not {model!r}; options "
-            "of the model go in as keywords."
+            f"`model` must be a statsmodels model class such as sm.GLM, not {shown(model)}; "
+            "options of the model go in as keywords."
         )
     family = options.get("family")
     classifies = model.__name__ in {"Logit", "Probit", "MNLogit"} or (

@@ -12,18 +12,21 @@ from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_params
 
 from pyinterp.engine import Engine
-from pyinterp.errors import InferenceError, OptionError
+from pyinterp.errors import InferenceError, OptionError, check_flag, is_list, shown
 from pyinterp.estimands.base import Estimand, Estimate, Terms
 from pyinterp.inference import combined, variance
 from pyinterp.interpretable import Interpretable
 from pyinterp.losses import LossLike
-from pyinterp.options import Reading, options_of
+from pyinterp.options import Reading, options_of, takes
 from pyinterp.results import EstimandResults
 from pyinterp.summary import Table, number_format
 
 __all__ = ["compare", "summary_col"]
 
+WIDEST = 40  # characters of a number in a table of several results
 
+
+@takes(Reading)
 def compare(
     first: Interpretable | EstimandResults,
     *others: Interpretable | EstimandResults,
@@ -119,7 +122,7 @@ def compare(
 
 
 def summary_col(
-    results: Sequence[EstimandResults],
+    results: EstimandResults | Sequence[EstimandResults],
     *,
     model_names: Sequence[str] | None = None,
     stars: bool = False,
@@ -129,7 +132,7 @@ def summary_col(
 
     Parameters
     ----------
-    results : sequence of EstimandResults
+    results : EstimandResults or sequence of EstimandResults
         For example the ``pfi()`` of several learners.
     model_names : sequence of str, optional
         Column headings; by default the learners' names, numbered where they repeat.
@@ -144,19 +147,17 @@ def summary_col(
     statsmodels Summary
         With ``as_text``, ``as_html``, ``as_latex`` and ``as_csv``.
     """
-    if not results:
-        raise OptionError("`results` must hold at least one result.")
-    for r in results:
-        if not isinstance(r, EstimandResults):
-            raise OptionError(
-                f"`results` must hold results of an estimand such as res.pfi(), not "
-                f"{type(r).__name__}."
-            )
-    columns = _names(list(results), model_names)
+    results = _listed(results)
+    check_flag("stars", stars)
+    if float_format is not None:
+        _check_format(float_format)
+    columns = _names(results, model_names)
     descriptions = [r.estimand.description for r in results]
     # Numbers of different estimands are in different units.
     alike = [results] if len(set(descriptions)) == 1 else [[r] for r in results]
-    formats = [float_format or _format(group) for group in alike for _ in group]
+    formats = [
+        _format(group) if float_format is None else float_format for group in alike for _ in group
+    ]
     terms = list(dict.fromkeys(t for r in results for t in r.estimand.terms.names))
     rows: list[list[str]] = []
     stubs: list[str] = []
@@ -198,6 +199,36 @@ def summary_col(
     if stars:
         notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01")
     return Table([estimates, about], notes, sum(widths) + len(widths) - 1)
+
+
+def _listed(results: object) -> list[EstimandResults]:
+    """Return one result or several as a list."""
+    if isinstance(results, EstimandResults):
+        return [results]
+    several: list[EstimandResults] = []
+    for one in results if is_list(results) else [results]:
+        if not isinstance(one, EstimandResults):
+            raise OptionError(
+                "`results` must hold results of an estimand such as res.pfi(), not "
+                f"{type(one).__name__}."
+            )
+        several.append(one)
+    if not several:
+        raise OptionError("`results` must hold at least one result.")
+    return several
+
+
+def _check_format(float_format: object) -> None:
+    """Raise `OptionError` unless `float_format` sets one number, in few characters."""
+    try:
+        text = float_format % 1.0 if isinstance(float_format, str) else ""
+    except (TypeError, ValueError):
+        text = ""
+    if not text or text == float_format or len(text) > WIDEST:
+        raise OptionError(
+            f'`float_format` must be a format of one number such as "%.4f", not '
+            f"{shown(float_format)}."
+        )
 
 
 def _engines(results: Sequence[EstimandResults]) -> Engine:
@@ -243,9 +274,15 @@ def _check_comparable(mine: EstimandResults, other: EstimandResults) -> None:
 
 def _names(results: list[EstimandResults], names: Sequence[str] | None) -> list[str]:
     if names is not None:
-        if len(names) != len(results):
-            raise OptionError(f"There must be {len(results)} names, not {len(names)}.")
-        return [str(n) for n in names]
+        given = list(names) if is_list(names) else []
+        if len(given) != len(results) or not all(isinstance(n, str) and n.strip() for n in given):
+            raise OptionError(
+                f"There must be {len(results)} names, a list of strings that are not empty; got "
+                f"{shown(names)}."
+            )
+        if len(set(given)) < len(given):
+            raise OptionError(f"Names must be different, which {shown(given)} are not.")
+        return given
     own = [r.context.learner for r in results]
     if len(set(own)) == len(own):
         return own

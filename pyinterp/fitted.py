@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,18 +15,29 @@ from pyinterp.columns import formula_of, is_statsmodels, match, uses
 from pyinterp.context import context_of
 from pyinterp.design import ArrayDesign, Design, FrameDesign, is_single
 from pyinterp.engine import ENGINES, EngineName
-from pyinterp.errors import DataError, OptionError, check_choice, check_memory
+from pyinterp.errors import (
+    DataError,
+    OptionError,
+    check_choice,
+    check_memory,
+    did_you_mean,
+    is_list,
+    listed,
+    short,
+    shown,
+)
 from pyinterp.estimands.base import Subject, features_of
 from pyinterp.formula import names_in
 from pyinterp.frames import as_column, index_of
 from pyinterp.interpretable import Interpretable
-from pyinterp.predictive import Predictor, learner_name
+from pyinterp.predictive import Predictor, check_instance, learner_name
 from pyinterp.refits import Refit
 from pyinterp.row_options import check_offset
 from pyinterp.sample import (
     Missing,
     Response,
     Sample,
+    as_column,
     as_frame,
     check_aligned,
     complete_rows,
@@ -109,10 +120,15 @@ class FittedModel(Interpretable):
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
     ) -> None:
+        check_instance(fitted, "fitted")
         if is_statsmodels(fitted):
             check_offset(fitted)
+        if classes is not None:
+            _check_classes(classes)
         frame = as_frame(X, "X")
-        check_aligned(y, X, "y", "X")
+        rows = X if isinstance(X, pd.DataFrame | pd.Series) else y
+        check_aligned(y, rows, "y", "X")
+        check_aligned(cluster, rows, "cluster", "X")
         check_memory(memory_mb)
         name, response = _response_column(y, frame, fitted)
         if isinstance(y, str):
@@ -124,6 +140,7 @@ class FittedModel(Interpretable):
         parts: list[pd.DataFrame | pd.Series[Any]] = [frame[columns]]
         parts += [part for part in (response, units) if part is not None]
         keep = complete_rows(parts, missing, least=1)
+        clusters = None if units is None else _numbered(units[keep])
         variables, design = _encoding(fitted, X, frame.loc[keep, columns], named)
         predictor, about, numbers = _predictor(
             fitted, classes, None if response is None else response[keep], name
@@ -134,7 +151,7 @@ class FittedModel(Interpretable):
             response=about,
             rows=np.flatnonzero(keep),
             index=None if (labels := index_of(X, y)) is None else labels[keep],
-            clusters=None if units is None else pd.factorize(units[keep])[0].astype(np.intp),
+            clusters=clusters,
         )
         self._assemble(
             predictor,
@@ -228,11 +245,25 @@ def _response_column(
 
 
 def _column(values: npt.ArrayLike | str, frame: pd.DataFrame, what: str) -> pd.Series[Any]:
-    if isinstance(values, str):
-        if values not in frame:
-            raise OptionError(f"`{what}` names column {values!r}, which is not in `X`.")
-        return frame[values]
-    return as_column(values, len(frame), what, "X")
+    if not isinstance(values, str):
+        return as_column(values, len(frame), what, "X")
+    if values not in frame:
+        raise OptionError(
+            f"`{what}` names column {shown(values)}, which is not in `X`."
+            + did_you_mean(values, frame)
+        )
+    return frame[values]
+
+
+def _numbered(units: pd.Series[Any]) -> npt.NDArray[np.intp]:
+    """Return the number of every row's cluster."""
+    numbers, found = pd.factorize(units)
+    if len(found) < 2:
+        raise DataError(
+            "`cluster` must name two clusters or more: standard errors are over clusters, and all "
+            "rows are of the same."
+        )
+    return numbers.astype(np.intp)
 
 
 def _encoding(
@@ -278,11 +309,23 @@ def _predictor(
     codes = response.map({c: k for k, c in enumerate(predictor.classes)}).astype(np.float64)
     if codes.isna().any():
         raise DataError(
-            f"The response `{name}` has class {response[codes.isna()].iloc[0]!r}, which "
-            f"{learner_name(fitted)} does not predict; it predicts {list(predictor.classes)}."
+            f"The response `{short(name)}` has class {shown(response[codes.isna()].iloc[0])}, "
+            f"which {learner_name(fitted)} does not predict; it predicts "
+            f"{listed(predictor.classes)}."
         )
     about = Response(name=name, classes=predictor.classes)
     return predictor, about, np.asarray(codes, dtype=np.float64)
+
+
+def _check_classes(classes: object) -> None:
+    """Raise `OptionError` unless there are two labels or more, all different."""
+    labels = list(classes) if is_list(classes) else []
+    plain = [x for x in labels if isinstance(x, Hashable) and not pd.isna(x)]  # type: ignore[call-overload]  # a label
+    if len(set(plain)) < max(2, len(labels)):
+        raise OptionError(
+            "`classes` must be a list of two or more different labels, such as ['no', 'yes'], not "
+            f"{shown(classes)}."
+        )
 
 
 def _predicts_probability(fitted: Any) -> bool:
@@ -314,7 +357,7 @@ def _of_probabilities(
         if not set(levels) <= {0, 1}:
             raise OptionError(
                 f"The model predicts the probability that `{names}` is 1, but the response has "
-                f"{levels[:5]}; pass the 0/1 response, or `classes=(label of 0, label of 1)`."
+                f"{listed(levels)}; pass the 0/1 response, or `classes=(label of 0, label of 1)`."
             )
         classes = (False, True) if response is not None and response.dtype == bool else (0, 1)
     return replace(Predictor.of(fitted.predict, classes), estimator=fitted)

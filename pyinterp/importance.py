@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from pyinterp import summary as tables
-from pyinterp.errors import check_alpha
+from pyinterp.errors import check_alpha, check_flag
 from pyinterp.results import EstimandResults, dotted
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class ImportanceResults:
             Print features in decreasing order of the first measure.
         """
         check_alpha(alpha)
+        check_flag("sort", sort)
         return tables.summarize_together(list(self.results.values()), alpha=alpha, sort=sort)
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:

@@ -21,9 +21,10 @@ from pyinterp.errors import (
     FormulaError,
     OptionError,
     check_choice,
+    check_flag,
     check_memory,
     did_you_mean,
-    short,
+    shown,
 )
 from pyinterp.estimands.base import Subject, features_of
 from pyinterp.fitted import FittedModel
@@ -31,7 +32,15 @@ from pyinterp.interpretable import Interpretable
 from pyinterp.leave_out import LeaveOut
 from pyinterp.predictive import check_estimator, is_classifier, learner_name
 from pyinterp.reading import ArrayReader, FormulaReader, Reader, Source
-from pyinterp.refits import DesignState, OnError, Refit, RefitOptions, UnseenLevels, fit_one, refit
+from pyinterp.refits import (
+    DesignState,
+    OnError,
+    Refit,
+    RefitOptions,
+    UnseenLevels,
+    fit_alone,
+    refit,
+)
 from pyinterp.resampling import HalfSampling, Resampling, Units
 from pyinterp.row_options import check_row_options
 from pyinterp.sample import (
@@ -40,6 +49,7 @@ from pyinterp.sample import (
     Sample,
     as_column,
     as_frame,
+    check_aligned,
     complete_rows,
     read_response,
     read_variables,
@@ -165,15 +175,15 @@ class Learner:
         DataError
             If the data can't be analyzed as given.
         """
-        design = design or ("frame" if wants_frames(estimator) else "matrix")
+        if design is None:
+            design = "frame" if wants_frames(estimator) else "matrix"
         check_choice("design", design, ("matrix", "frame"))
         if not isinstance(data, pd.DataFrame):
             raise DataError(
                 f"`data` must be a pandas DataFrame, not {type(data).__name__}; for arrays use "
                 "Learner(endog, exog, estimator)."
             )
-        if not isinstance(trusted, bool):
-            raise OptionError(f"`trusted` must be True or False, not {short(trusted)}.")
+        check_flag("trusted", trusted)
         env = patsy.EvalEnvironment.capture(1)
         new = cls.__new__(cls)
         new._setup(
@@ -198,6 +208,7 @@ class Learner:
     ) -> None:
         check_estimator(estimator)
         self._reader, self._options, self._missing = reader, options or RefitOptions(), missing
+        self._rows = _index_of(data)
         source = reader.read(data)
         self.estimator = suited(estimator, source.response)
         self.population, self._source, self._kept = self._sample(source)
@@ -264,8 +275,10 @@ class Learner:
         plan = HalfSampling() if resampling is None else resampling
         if not isinstance(plan, Resampling):
             raise OptionError(
-                f"`resampling` must be a plan such as pi.HalfSampling(), not {plan!r}."
+                f"`resampling` must be a plan such as pi.HalfSampling(), not {shown(plan)}."
             )
+        check_flag("reseed", reseed)
+        check_flag("progress", progress)
         check_memory(memory_mb)
         check_choice("engine", engine, ENGINES)
         options = RefitOptions(
@@ -341,13 +354,18 @@ class Learner:
         Returns
         -------
         FittedModel
+
+        Raises
+        ------
+        RefitError
+            If the estimator can't be trained; it chains the cause.
         """
         seeds = Seeds.start(seed)
         population = self.population
         y, response = population.y, population.response
         if y is None or response is None:
             raise DataError("A learner needs a response.")
-        predictor = fit_one(
+        predictor = fit_alone(
             self.estimator,
             self.design.encode(population.variables),
             y,
@@ -428,10 +446,11 @@ class Learner:
                 column = frame[by]
             else:
                 raise OptionError(
-                    f"`{what}` names column {by!r}, which is not in the data."
+                    f"`{what}` names column {shown(by)}, which is not in the data."
                     + did_you_mean(by, frame.columns)
                 )
         else:
+            check_aligned(by, self._rows, what, "data")
             column = as_column(by, len(frame), what, "data")
         kept = column[self._kept]
         if kept.isna().any():
@@ -451,6 +470,15 @@ class Learner:
                 f"{learner_name(self.estimator)} fits one; pass `fit_intercept=False`, or leave "
                 "`- 1` out of the formula."
             )
+
+
+def _index_of(data: Any) -> pd.DataFrame | None:
+    """Return an empty frame with the index of the rows as given; None if they have none."""
+    parts = data if isinstance(data, tuple) else (data,)
+    for part in reversed(parts):  # variables before the response
+        if isinstance(part, pd.DataFrame | pd.Series):
+            return pd.DataFrame(index=part.index)
+    return None
 
 
 class LearnerResults(Interpretable):

@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy import special
 
-from pyinterp.errors import LossError, check_choice
+from pyinterp.errors import LossError, check_choice, check_text, reason, short, shown
+from pyinterp.prediction_checks import read_only, real_numbers
 from pyinterp.predictive import Predictor, learner_name
 from pyinterp.sample import FloatArray, Response
 
@@ -23,6 +24,8 @@ LossLike: TypeAlias = "LossName | Loss | LossFunction"
 
 # Probabilities below the rounding unit carry no information; scikit-learn's log_loss clips here.
 EPSILON = float(np.finfo(np.float64).eps)
+# Rows whose loss is asked for twice.
+TWICE = 64
 
 
 @dataclass(frozen=True)
@@ -53,25 +56,18 @@ class Loss:
     unit: str = ""
 
     def __post_init__(self) -> None:
+        check_text("name", self.name)
         check_choice("needs", self.needs, ("mean", "probability", "label"))
-        if not callable(self.function):
-            raise LossError(
-                f"The function of a Loss must be callable, not {self.function!r}; it takes "
-                "(y, prediction)."
-            )
+        for name in ("function", "constant"):
+            value = getattr(self, name)
+            given = name == "function" or value is not None
+            if given and (not callable(value) or isinstance(value, type)):
+                raise LossError(f"The {name} of a Loss must be callable, not {shown(value)}.")
+        _check_unit(self.unit)
 
     def __call__(self, y: FloatArray, prediction: FloatArray) -> FloatArray:
         """Return the loss of every row; `y` broadcasts against the predictions."""
-        try:
-            loss = np.asarray(self.function(y, prediction), dtype=np.float64)
-        except LossError:
-            raise
-        except Exception as error:
-            raise LossError(
-                f"The loss `{self.name}` must work elementwise over broadcast arrays, but for y of "
-                f"shape {y.shape} and predictions of shape {prediction.shape} it raised "
-                f"{type(error).__name__}: {error}"
-            ) from error
+        loss = self._values(y, prediction)
         shape = prediction.shape[:-1] if self.needs != "mean" else prediction.shape
         if loss.shape != shape:
             raise LossError(
@@ -83,7 +79,50 @@ class Loss:
                 f"The loss `{self.name}` must be finite, but it is not for some rows; "
                 "check the response and the predictions it is given."
             )
+        if y.shape == shape == (len(y),):
+            self._check_by_row(y, prediction, loss)
         return loss
+
+    def best_constant(self, y: FloatArray) -> FloatArray | None:
+        """Return the best prediction that ignores the features; None if the loss states none."""
+        if self.constant is None:
+            return None
+        best = real_numbers(self.constant(read_only(y)))
+        if best is None or best.ndim > 1 or not np.isfinite(best).all():
+            raise LossError(
+                f"The constant of the loss `{self.name}` must return a finite number, or one "
+                "probability per class."
+            )
+        return best
+
+    def _values(self, y: FloatArray, prediction: FloatArray) -> FloatArray:
+        """Return what the function returns, which can't write into what it is given."""
+        try:
+            given = self.function(read_only(y), read_only(prediction))
+        except LossError:
+            raise
+        except Exception as error:
+            raise LossError(
+                f"The loss `{short(self.name)}` must work elementwise over broadcast arrays, but "
+                f"for y of shape {y.shape} and predictions of shape {prediction.shape} it raised "
+                f"{reason(error)}"
+            ) from error
+        loss = real_numbers(given)
+        if loss is None:
+            raise LossError(
+                f"The loss `{short(self.name)}` must return real numbers, not {shown(given)}."
+            )
+        return loss
+
+    def _check_by_row(self, y: FloatArray, prediction: FloatArray, loss: FloatArray) -> None:
+        """Raise unless some rows have the same loss when they are asked for without the others."""
+        again = self._values(y[:TWICE], prediction[:TWICE])
+        same = again.shape == loss[:TWICE].shape and np.allclose(again, loss[:TWICE], rtol=1e-9)
+        if not same:
+            raise LossError(
+                f"The loss `{short(self.name)}` must be the same for a row each time, whatever "
+                "rows are beside it, but it is not. A measure of all rows together is a `metric`."
+            )
 
 
 def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> Loss:
@@ -100,13 +139,23 @@ def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> L
         chosen = LOSSES[loss]
     elif isinstance(loss, Loss):
         chosen = loss
-    elif callable(loss):
+    elif callable(loss) and not isinstance(loss, type):
         needs: Literal["mean", "label"] = "mean" if predictor.kind == "mean" else "label"
         chosen = Loss(getattr(loss, "__name__", "callable"), loss, needs=needs)
     else:
-        raise LossError(f"`loss` must be a name, a Loss or a function, not {loss!r}.")
+        raise LossError(f"`loss` must be a name, a Loss or a function, not {shown(loss)}.")
     _check_serves(chosen, predictor, response)
     return chosen
+
+
+def _check_unit(unit: object) -> None:
+    try:
+        str.format(unit, y="y")  # type: ignore[arg-type]  # refused if it is no string
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        raise LossError(
+            f'The unit of a Loss must be a text in terms of {{y}}, such as "{{y}}²", not '
+            f"{shown(unit)}."
+        ) from error
 
 
 def _check_serves(loss: Loss, predictor: Predictor, response: Response) -> None:

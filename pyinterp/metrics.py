@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy import stats
 
-from pyinterp.errors import LossError, check_choice
+from pyinterp.errors import LossError, check_choice, shown
 from pyinterp.losses import LOSSES, Loss
 from pyinterp.predictive import Predictor, learner_name
 from pyinterp.sample import FloatArray, Response
@@ -137,8 +137,8 @@ def choose_metric(metric: MetricLike, predictor: Predictor, response: Response) 
         }[chosen.needs]
         suited = [name for name, m in METRICS.items() if predictor.kind in enough[m.needs]]
         raise LossError(
-            f"The metric {chosen.name!r} needs {what}; {learner_name(predictor.estimator)}, which "
-            f"predicts `{response.name}`, can serve {', '.join(suited)}."
+            f"The metric {shown(chosen.name)} needs {what}; {learner_name(predictor.estimator)}, "
+            f"which predicts `{response.name}`, can serve {', '.join(suited)}."
         )
     return chosen
 

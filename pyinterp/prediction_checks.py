@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 
 from pyinterp.design import Matrix
 from pyinterp.errors import PredictionError, shown
+from pyinterp.frames import unmasked
 from pyinterp.sample import FloatArray
 
 __all__ = [
@@ -19,6 +20,8 @@ __all__ = [
     "check_kind",
     "check_probabilities",
     "check_repeatable",
+    "read_only",
+    "real_numbers",
     "spread",
 ]
 
@@ -30,17 +33,28 @@ TWICE = 64
 BATCH = 1e-5
 
 
+def real_numbers(given: Any) -> FloatArray | None:
+    """Return what a function returned as real numbers, masked ones missing; None if it is none."""
+    try:
+        array = unmasked(given)
+        return array.astype(np.float64, copy=False) if array.dtype.kind in "biufO" else None
+    except (TypeError, ValueError):
+        return None
+
+
+def read_only(values: FloatArray) -> FloatArray:
+    """Return the same numbers for a user's function, which can't write into them."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
 def as_numbers(given: Any, who: str) -> FloatArray:
     """Return predictions as real numbers, masked ones missing, or say that they are none."""
-    if isinstance(given, np.ma.MaskedArray):
-        given = np.ma.filled(given.astype(np.float64), np.nan)
-    array = np.asarray(given)
-    try:
-        if array.dtype.kind in "biufO":
-            return array.astype(np.float64)
-    except (TypeError, ValueError):
-        pass
-    first = array.ravel()[0] if array.size else given
+    numbers = real_numbers(given)
+    if numbers is not None:
+        return numbers.copy()  # an estimator may use the same memory again
+    first = next(iter(np.ravel(np.array(given, dtype=object))), given)
     raise PredictionError(
         f"Predictions must be real numbers; {who} returned values such as {shown(first)}."
     )
@@ -114,8 +128,8 @@ def check_kind(estimator: Any, who: str) -> None:
         )
     if kind not in ("classifier", "regressor", None):
         raise PredictionError(
-            f"An estimator must be a classifier or a regressor, but {who} is of type {kind!r}; to "
-            "explain its scores, pass a function that returns them."
+            f"An estimator must be a classifier or a regressor, but {who} is of type "
+            f"{shown(kind)}; to explain its scores, pass a function that returns them."
         )
 
 

@@ -21,7 +21,14 @@ from pyinterp.prediction_checks import (
 )
 from pyinterp.sample import FloatArray
 
-__all__ = ["Kind", "Predictor", "check_estimator", "is_classifier", "learner_name"]
+__all__ = [
+    "Kind",
+    "Predictor",
+    "check_estimator",
+    "check_instance",
+    "is_classifier",
+    "learner_name",
+]
 
 Kind: TypeAlias = Literal["mean", "probability", "label"]
 
@@ -69,11 +76,16 @@ class Predictor:
             proba = getattr(estimator, "predict_proba", None)
             if proba is not None:
                 place = [int(c) for c in own] if coded else [_position(c, names) for c in own]
-                call = _aligned(estimator, proba, place, len(names))
+                call = _aligned(estimator, proba, place, len(names), one_column=False)
                 return cls(estimator, "probability", names, call)
             known = tuple(range(len(names))) if coded else names
             return cls(estimator, "label", names, _indicator(estimator, known))
         if callable(getattr(estimator, "predict", None)):
+            if classes is not None:
+                raise OptionError(
+                    "`classes` is for a function that returns class probabilities, but "
+                    f"{learner_name(estimator)} predicts numbers; leave it out."
+                )
             return cls(estimator, "mean", None, estimator.predict)
         if callable(estimator) and not isinstance(estimator, type):
             if classes is None:
@@ -83,7 +95,7 @@ class Predictor:
                 estimator,
                 "probability",
                 tuple(classes),
-                _aligned(estimator, estimator, identity, len(classes)),
+                _aligned(estimator, estimator, identity, len(classes), one_column=True),
             )
         raise PredictionError(
             f"An estimator must have a `predict` method; {learner_name(estimator)} has none."
@@ -131,12 +143,7 @@ class Predictor:
 
 def check_estimator(estimator: Any) -> None:
     """Raise unless `estimator` is an instance that can be trained and predicts."""
-    if isinstance(estimator, type):
-        name = estimator.__name__
-        instance = f"{name}()"
-        if estimator.__module__.startswith("statsmodels"):
-            instance = f"pi.statsmodels_learner({name})"
-        raise OptionError(f"`estimator` must be an instance such as {instance}, not the class.")
+    check_instance(estimator, "estimator")
     for method in ("fit", "predict", "get_params", "set_params"):
         if not callable(getattr(estimator, method, None)):
             hint = " Inherit from sklearn.base.BaseEstimator." if "params" in method else ""
@@ -145,6 +152,17 @@ def check_estimator(estimator: Any) -> None:
                 + hint
             )
     check_kind(estimator, learner_name(estimator))
+
+
+def check_instance(estimator: Any, argument: str) -> None:
+    """Raise `OptionError` if `estimator` is a class instead of an instance."""
+    if not isinstance(estimator, type):
+        return
+    name = estimator.__name__
+    instance = f"{name}()"
+    if estimator.__module__.startswith("statsmodels"):
+        instance = f"pi.statsmodels_learner({name})"
+    raise OptionError(f"`{argument}` must be an instance such as {instance}, not the class.")
 
 
 def is_classifier(estimator: Any) -> bool:
@@ -179,18 +197,24 @@ def _position(label: Any, names: Sequence[Any]) -> int:
         return list(names).index(_plain(label))
     except ValueError:
         raise PredictionError(
-            f"The estimator predicts class {label!r}, which is not among {listed(names)}."
+            f"The estimator predicts class {shown(label)}, which is not among {listed(names)}."
         ) from None
 
 
 def _aligned(
-    estimator: Any, proba: Callable[[Matrix], Any], place: Sequence[int], k: int
+    estimator: Any,
+    proba: Callable[[Matrix], Any],
+    place: Sequence[int],
+    k: int,
+    *,
+    one_column: bool,
 ) -> Callable[[Matrix], FloatArray]:
+    """Return probabilities in the order of the classes; `one_column` may be that of the second."""
     in_order = list(place) == list(range(k))
 
     def call(matrix: Matrix) -> FloatArray:
         predicted = as_numbers(proba(matrix), learner_name(estimator))
-        if in_order and predicted.ndim == 1 and k == 2:  # a function for the second class
+        if one_column and predicted.ndim == 1 and k == 2:
             return np.column_stack([1 - predicted, predicted])
         if in_order or predicted.ndim != 2 or predicted.shape[1] != len(place):
             return predicted

@@ -21,9 +21,10 @@ from pyinterp.errors import (
     RefitWarning,
     check_choice,
     check_jobs,
+    reason,
 )
 from pyinterp.parallel import outcomes
-from pyinterp.predictive import Predictor
+from pyinterp.predictive import Predictor, learner_name
 from pyinterp.resampling import Group, Part, Resampling, Units
 from pyinterp.sample import FloatArray, Response, Sample
 from pyinterp.seeds import Seeds
@@ -181,6 +182,30 @@ def fit_one(
     return Predictor.of(own, response.classes, coded=coded)
 
 
+def fit_alone(
+    estimator: Any,
+    matrix: Matrix,
+    y: FloatArray,
+    response: Response,
+    rng: np.random.Generator | None,
+    *,
+    keep_set: bool = False,
+) -> Predictor:
+    """Train as `fit_one` does, where there are no other refits.
+
+    Raises
+    ------
+    RefitError
+        If the estimator can't be trained; it chains the cause.
+    """
+    try:
+        return fit_one(estimator, matrix, y, response, rng, keep_set=keep_set)
+    except PyinterpError:
+        raise
+    except Exception as error:
+        raise RefitError(f"{learner_name(estimator)} can't be trained: {reason(error)}") from error
+
+
 def _training(design: Design | Exception, part: Part) -> tuple[Any, Any, Any]:
     if isinstance(design, Exception):
         return design, None, None
@@ -252,7 +277,9 @@ def _check_levels(design: Design, part: Part, plan: Resampling) -> None:
 
 
 def _failed(k: int, total: int, error: Exception) -> str:
-    return f"Refit {k} of {total} failed: {type(error).__name__}: {error}"
+    ours = isinstance(error, PyinterpError)
+    said = f"{type(error).__name__}: {error}" if ours else reason(error)
+    return f"Refit {k} of {total} failed: {said}"
 
 
 def _report(failed: Sequence[tuple[int, Exception]], total: int, lacking: str) -> None:

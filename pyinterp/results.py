@@ -17,7 +17,15 @@ from pyinterp.context import Context, Fit
 from pyinterp.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.design import IntArray
 from pyinterp.engine import Engine
-from pyinterp.errors import InferenceError, OptionError, check_alpha, did_you_mean, listed, shown
+from pyinterp.errors import (
+    InferenceError,
+    OptionError,
+    check_alpha,
+    check_flag,
+    did_you_mean,
+    listed,
+    shown,
+)
 from pyinterp.estimands.base import Estimand
 from pyinterp.inference import (
     Alternative,
@@ -379,6 +387,7 @@ class EstimandResults:
             With ``as_text``, ``as_html``, ``as_latex`` and ``as_csv``.
         """
         check_alpha(alpha)
+        check_flag("sort", sort)
         return tables.summarize(self, alpha=alpha, sort=sort)
 
     def plot(self, alpha: float = 0.05) -> ggplot:

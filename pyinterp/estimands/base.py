@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.engine import WhatIf
-from pyinterp.errors import OptionError, did_you_mean, listed, short
+from pyinterp.errors import OptionError, did_you_mean, is_list, listed, short, shown
 from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray, Response, Sample
 from pyinterp.samplers import Known, Law, Sampler
@@ -43,11 +43,11 @@ def features_of(variables: Sequence[str], groups: Mapping[str, Sequence[str]] | 
     known = set(variables)
     for group, members in (groups or {}).items():
         if not isinstance(group, str):
-            raise OptionError(f"The name of a group must be a string, not {short(repr(group))}.")
+            raise OptionError(f"The name of a group must be a string, not {shown(group)}.")
         if isinstance(members, str) or not _are_names(members):
             raise OptionError(
                 f"Group {short(group)!r} must be a list of variables such as ['area', 'rooms'], "
-                f"not {short(members if hasattr(members, 'shape') else repr(members))}."
+                f"not {shown(members)}."
             )
         for name in members:
             if name not in known:
@@ -57,13 +57,15 @@ def features_of(variables: Sequence[str], groups: Mapping[str, Sequence[str]] | 
                 )
             if name in owner:
                 raise OptionError(
-                    f"A variable can be in one group only, but {name!r} is in {owner[name]!r} and "
-                    f"{group!r}."
+                    f"A variable can be in one group only, but {shown(name)} is in "
+                    f"{shown(owner[name])} and {shown(group)}."
                 )
             owner[name] = group
     for group in groups or {}:
         if group in variables and owner.get(group) != group:
-            raise OptionError(f"Group {group!r} has the name of a variable; choose another name.")
+            raise OptionError(
+                f"Group {shown(group)} has the name of a variable; choose another name."
+            )
     features: dict[str, tuple[str, ...]] = {}
     for name in variables:
         if name in owner and groups is not None:
@@ -304,11 +306,11 @@ def names_of(features: object, what: str = "features") -> list[str]:
     """Return one name or several as a list."""
     if isinstance(features, str):
         return [features]
-    if isinstance(features, Iterable):
-        names = [name for name in features if isinstance(name, str)]
-        if len(names) == len(list(features)):
+    if is_list(features):
+        names = list(features)
+        if all(isinstance(name, str) for name in names):
             return names
-    raise OptionError(f"`{what}` must be a name or a list of names, not {features!r}.")
+    raise OptionError(f"`{what}` must be a name or a list of names, not {shown(features)}.")
 
 
 def check_names(
@@ -335,7 +337,7 @@ def check_names(
     for name in names:
         if name not in known:
             raise OptionError(
-                f"Can't find {kind} {name!r}. {kind.capitalize()}s: {', '.join(known)}."
+                f"Can't find {kind} {shown(name)}. {kind.capitalize()}s: {listed(known)}."
                 + did_you_mean(name, known)
             )
 

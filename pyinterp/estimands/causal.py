@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from pyinterp.errors import OptionError
+from pyinterp.errors import OptionError, shown
 from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject, Terms
 from pyinterp.estimands.effects import partial_dependence
 from pyinterp.estimands.grids import Grid
@@ -42,6 +42,11 @@ def causal_effects(
     with f in the place of :math:`E(Y_x \mid Z)`. Rows' own contributions are their CATE.
     """
     made = partial_dependence(subject, feature, grid=grid, points=points, kind="c-ice")
+    if len(made.terms.names) < 2:
+        raise OptionError(
+            f"An effect is of one value against another, but the grid of {shown(feature)} has one "
+            "only; give two or more."
+        )
     return replace(
         made,
         label="effect",
@@ -136,11 +141,11 @@ def _renamed(estimand: Estimand, name: str) -> Estimand:
 
 def _check(subject: Subject, feature: str) -> None:
     if not isinstance(feature, str):
-        raise OptionError(f"`causal` is about one feature; got {feature!r}.")
+        raise OptionError(f"`causal` is about one feature; got {shown(feature)}.")
     if len(subject.choose(feature)[feature]) > 1:
         raise OptionError(
-            f"`causal` is about one variable, but {feature!r} is a group; make a learner without "
-            "that group."
+            f"`causal` is about one variable, but {shown(feature)} is a group; make a learner "
+            "without that group."
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import linalg
 
-from pyinterp.errors import OptionError, check_choice, did_you_mean
+from pyinterp.errors import OptionError, check_choice, did_you_mean, listed, short, shown
 from pyinterp.estimands.averages import AVERAGES, Average, averaged
 from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject, Terms, names_of
 from pyinterp.estimands.coverage import published, studied
@@ -95,12 +95,13 @@ def _variables(subject: Subject, features: str | Sequence[str]) -> tuple[str, ..
         if name not in known:
             group = " (a group of variables; name one of them)" if name in subject.features else ""
             raise OptionError(
-                f"Can't find variable `{name}`{group}. Variables: {', '.join(known)}."
+                f"Can't find variable `{short(name)}`{group}. Variables: {listed(known)}."
                 + did_you_mean(name, known)
             )
     if not 1 <= len(names) <= 2 or len(set(names)) < len(names):
         raise OptionError(
-            f"Partial dependence is of one variable or of two different ones, not of {names!r}."
+            "Partial dependence is of one variable or of two different ones, not of "
+            f"{shown(names)}."
         )
     return names
 

@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.errors import OptionError, check_choice, did_you_mean
+from pyinterp.errors import OptionError, check_choice, check_flag, did_you_mean, listed, shown
+from pyinterp.estimands.averages import AVERAGES
 from pyinterp.estimands.base import (
     Case,
     Correction,
@@ -92,6 +93,8 @@ def flatness(
         Options of `partial_dependence`.
     """
     check_choice("spread", spread, SPREADS)
+    check_flag("ice", ice)
+    check_choice("average", curve.get("average", "mean"), AVERAGES)
     if ice and curve.get("average", "mean") != "mean":
         raise OptionError(
             "`ice=True` takes the spread of every row's own curve, so there is no average over "
@@ -136,8 +139,8 @@ def curves_of(
         for name in grid:
             if name not in known:
                 raise OptionError(
-                    f"`grid` names {name!r}, which is not among {list(dict.fromkeys(known))}."
-                    + did_you_mean(name, known)
+                    f"`grid` names {shown(name)}, which is not among "
+                    f"{listed(dict.fromkeys(known))}." + did_you_mean(name, known)
                 )
     found = {}
     for one in asked:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal, TypeAlias
@@ -12,10 +13,33 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.spatial import Delaunay, QhullError
 
-from pyinterp.errors import OptionError, check_choice, did_you_mean
+from pyinterp.errors import (
+    OptionError,
+    check_choice,
+    check_count,
+    check_flag,
+    check_list,
+    check_number,
+    did_you_mean,
+    is_list,
+    listed,
+    short,
+    shown,
+)
+from pyinterp.frames import unmasked
 from pyinterp.sample import FloatArray, is_category
 
-__all__ = ["Grid", "Points", "RGrid", "grid_values", "in_hull", "points_of"]
+__all__ = [
+    "Grid",
+    "Points",
+    "RGrid",
+    "as_floats",
+    "check_levels",
+    "grid_values",
+    "in_hull",
+    "points_of",
+    "values_of",
+]
 
 RULES = ("quantile", "equidistant", "unique", "r")
 DECILES = tuple(k / 10 for k in range(1, 10))
@@ -49,22 +73,24 @@ class RGrid:
 
     grid_resolution: int | None = None
     quantiles: bool = False
-    probs: tuple[float, ...] = DECILES
+    probs: Sequence[float] = DECILES
     trim_outliers: bool = False
     chull: bool = False
-    cats: tuple[str, ...] = ()
+    cats: Sequence[str] = ()
     check_class: bool = True
 
     def __post_init__(self) -> None:
-        number = self.grid_resolution
-        if number is not None and (
-            isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1
-        ):
-            raise OptionError(
-                f"`grid_resolution` must be a whole number of at least 1, not {number!r}."
-            )
-        if not all(0 <= p <= 1 for p in self.probs):
-            raise OptionError(f"`probs` must be between 0 and 1, not {self.probs!r}.")
+        if self.grid_resolution is not None:
+            check_count("grid_resolution", self.grid_resolution)
+        for flag in ("quantiles", "trim_outliers", "chull", "check_class"):
+            check_flag(flag, getattr(self, flag))
+        check_list("probs", self.probs, "[0.25, 0.5, 0.75]")
+        for share in self.probs:
+            check_number("probs", share, "[0, 1]")
+        if not is_list(self.cats) or not all(isinstance(name, str) for name in self.cats):
+            raise OptionError(f"`cats` must be a list of variables, not {shown(self.cats)}.")
+        object.__setattr__(self, "probs", tuple(self.probs))  # what is kept is hashed
+        object.__setattr__(self, "cats", tuple(self.cats))
         if self.quantiles and (self.grid_resolution is not None or self.trim_outliers):
             raise OptionError(
                 "`quantiles` places the grid points itself: it takes neither `grid_resolution` nor "
@@ -156,7 +182,7 @@ def points_of(
         for name in grid.cats:
             if name not in data:
                 raise OptionError(
-                    f"`cats` names {name!r}, which is no variable." + did_you_mean(name, data)
+                    f"`cats` names {shown(name)}, which is no variable." + did_you_mean(name, data)
                 )
     axes = _axes(data, names, grid, points, discrete)
     cells = [cell[::-1] for cell in product(*reversed(list(axes.values())))]
@@ -218,19 +244,44 @@ def _levels(column: pd.Series[Any]) -> tuple[Any, ...]:
 
 
 def _user_grid(column: pd.Series[Any], grid: object) -> tuple[Any, ...]:
-    wanted = np.atleast_1d(np.asarray(grid))
+    wanted = values_of(grid, str(column.name))
     if is_category(column):
         known = _levels(column)
-        for level in wanted.tolist():
-            if level not in known:
-                raise OptionError(
-                    f"{level!r} is not a level of `{column.name}`. Levels: "
-                    f"{', '.join(map(str, known))}." + did_you_mean(level, known)
-                )
+        check_levels(wanted.tolist(), known, str(column.name))
         return tuple(level for level in known if level in wanted.tolist())
-    if wanted.dtype.kind not in "iufb" or not np.isfinite(wanted.astype(np.float64)).all():
-        raise OptionError(f"The grid of `{column.name}` must be finite numbers, not {grid!r}.")
-    return tuple(np.unique(wanted.astype(np.float64)).tolist())
+    return tuple(np.unique(as_floats(wanted, str(column.name))).tolist())
+
+
+def values_of(grid: object, name: str) -> npt.NDArray[Any]:
+    """Return a grid's values as an array of one dimension, masked ones missing."""
+    values = np.empty(0)
+    with suppress(TypeError, ValueError):  # lists of different lengths
+        values = np.atleast_1d(unmasked(grid))
+    if values.ndim != 1 or not len(values) or isinstance(grid, Mapping | Set | pd.DataFrame):
+        raise OptionError(
+            f"The grid of `{short(name)}` must be a list of values, at least one; got "
+            f"{shown(grid)}."
+        )
+    return values
+
+
+def check_levels(levels: Sequence[object], known: Sequence[object], name: str) -> None:
+    """Raise `OptionError` unless all levels are known ones of a variable."""
+    for level in levels:
+        if not isinstance(level, Hashable) or level not in known:
+            raise OptionError(
+                f"{shown(level)} is not a level of `{short(name)}`. Levels: {listed(known)}."
+                + did_you_mean(level, known)
+            )
+
+
+def as_floats(values: npt.NDArray[Any], name: str) -> FloatArray:
+    """Return the values of a number's grid as floats, or say that they are none."""
+    if values.dtype.kind not in "iuf" or not np.isfinite(values.astype(np.float64)).all():
+        raise OptionError(
+            f"The grid of `{short(name)}` must be finite numbers, not {shown(values.tolist())}."
+        )
+    return values.astype(np.float64)
 
 
 def _axes(
@@ -241,8 +292,7 @@ def _axes(
     discrete: frozenset[str],
 ) -> dict[str, tuple[Any, ...]]:
     number = (20 if len(names) == 1 else 10) if points is None else points
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 2:
-        raise OptionError(f"`points` must be a whole number of at least 2, not {points!r}.")
+    check_count("points", number, 2)
     if points is not None and (isinstance(grid, RGrid) or (isinstance(grid, str) and grid == "r")):
         raise OptionError(
             "The grid of R's pdp takes the number of points from `pi.RGrid(grid_resolution=...)`, "
@@ -260,7 +310,9 @@ def _axes(
     if isinstance(grid, Mapping):
         extra = [n for n in grid if n not in names]
         if extra:
-            raise OptionError(f"`grid` names {extra[0]!r}, which is not among {list(names)}.")
+            raise OptionError(
+                f"`grid` names {shown(extra[0])}, which is not among {listed(names)}."
+            )
         chosen = {n: grid.get(n, rule(n, "quantile")) for n in names}
     else:
         if not isinstance(grid, str | RGrid) and len(names) > 1:
@@ -275,8 +327,8 @@ def _given_points(data: pd.DataFrame, names: tuple[str, ...], grid: pd.DataFrame
     absent = [n for n in names if n not in grid]
     if absent or grid.empty:
         raise OptionError(
-            f"A grid of points needs a column for each of {list(names)} and at least one row; it "
-            f"has columns {list(grid.columns)} and {len(grid)} rows."
+            f"A grid of points needs a column for each of {listed(names)} and at least one row; it "
+            f"has the columns {listed(grid.columns)} and {len(grid)} rows."
         )
     places = {}
     for name in names:
@@ -293,7 +345,7 @@ def in_hull(data: pd.DataFrame, points: Points) -> Points:
     if len(names) != 2 or any(is_category(data[n]) for n in names):
         raise OptionError(
             "`chull` keeps points inside the convex hull of two numeric variables; the variables "
-            f"are {list(names)}."
+            f"are {listed(names)}."
         )
     try:
         hull = Delaunay(data[list(names)].to_numpy(np.float64))

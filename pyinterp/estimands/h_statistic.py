@@ -12,7 +12,7 @@ import numpy as np
 
 from pyinterp.design import IntArray
 from pyinterp.engine import WhatIf
-from pyinterp.errors import OptionError, check_choice
+from pyinterp.errors import check_choice, check_count, check_flag, check_number
 from pyinterp.estimands.base import (
     Case,
     Estimand,
@@ -101,7 +101,10 @@ def h_statistic(
         As for `partial_dependence`.
     """
     check_choice("order", order, ORDERS)
-    _check_numbers(rows, eps)
+    check_flag("normalize", normalize)
+    check_flag("squared", squared)
+    check_count("rows", rows, 2)
+    check_number("eps", eps, "[0, inf)")
     chosen = _chosen(subject, features, order)
     classes = classes_of(subject.predictor, which_class)
     used_scale = scale_of(subject.predictor, scale)
@@ -155,13 +158,6 @@ WHAT = {
     "importance": "what the prediction has beyond the partial dependence on all other features: "
     "main effect and interactions of the feature",
 }
-
-
-def _check_numbers(rows: object, eps: object) -> None:
-    if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 2:
-        raise OptionError(f"`rows` must be a whole number of at least 2, not {rows!r}.")
-    if isinstance(eps, bool) or not isinstance(eps, int | float) or not 0 <= eps < np.inf:
-        raise OptionError(f"`eps` must be a number of at least 0, not {eps!r}.")
 
 
 def _chosen(subject: Subject, features: str | Sets | None, order: Order) -> list[tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.errors import OptionError
+from pyinterp.errors import OptionError, is_list, shown
 from pyinterp.estimands.base import (
     Case,
     Estimand,
@@ -86,25 +86,26 @@ def sets_of(
         What names stand for, in messages.
     """
     word = WORDS[size]
-    if isinstance(asked, str) or not isinstance(asked, Iterable | None):
-        raise OptionError(f"A {word} needs {size} {what}s; got {asked!r}.")
-    given = list(known if asked is None else asked)
-    tuples = [tuple(one) for one in given if not isinstance(one, str)]
+    if isinstance(asked, str):
+        raise OptionError(f"A {word} needs {size} {what}s; got {shown(asked)}.")
+    given = list(known if asked is None else asked) if is_list(asked) or asked is None else [None]
+    tuples = [tuple(one) for one in given if is_list(one)]
     names = [one for one in given if isinstance(one, str)] or [n for one in tuples for n in one]
-    if tuples and len(tuples) < len(given):
+    alike = len(tuples) == len(given) or (not tuples and len(names) == len(given))
+    if not alike or not all(isinstance(name, str) for name in names):
         raise OptionError(
-            f"Name {what}s, of which all {word}s are taken, or {word}s of them, not {asked!r}."
+            f"Name {what}s, of which all {word}s are taken, or {word}s of them, not {shown(asked)}."
         )
     if names:
         check_names(names, known, kind=what)
     if not tuples:
         distinct = list(dict.fromkeys(names))
         if len(distinct) < size:
-            raise OptionError(f"A {word} needs {size} {what}s; got {distinct!r}.")
+            raise OptionError(f"A {word} needs {size} {what}s; got {shown(distinct)}.")
         return list(combinations(distinct, size))
     for one in tuples:
         if len(set(one)) != size or len(one) != size:
-            raise OptionError(f"A {word} is of {size} different {what}s, not {one!r}.")
+            raise OptionError(f"A {word} is of {size} different {what}s, not {shown(one)}.")
     return list(dict.fromkeys(tuples))
 
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
 import pandas as pd
 
-from pyinterp.errors import OptionError, check_choice
+from pyinterp.errors import OptionError, check_choice, is_count, shown
 from pyinterp.estimands.base import Case, Estimand, Estimate, Features, Measurement, Subject, Terms
 from pyinterp.estimands.coverage import published, repeated, studied
 from pyinterp.estimands.positivity import laws_parts, positivity, samplers_of
@@ -17,9 +16,9 @@ from pyinterp.estimands.redrawn import redrawn_losses
 from pyinterp.estimands.relation import Relation, difference, ratio
 from pyinterp.estimands.switched import Permutations, switched_losses
 from pyinterp.losses import LOSSES, Loss, LossLike, choose
-from pyinterp.samplers import Sampler, SamplerLike
+from pyinterp.samplers import Sampler, SamplerLike, is_conditional
 
-__all__ = ["Permutations", "Replacement", "permutation_importance"]
+__all__ = ["Permutations", "Replacement", "check_permutations", "permutation_importance"]
 
 Replacement: TypeAlias = Literal["marginal"] | SamplerLike
 
@@ -61,11 +60,14 @@ def permutation_importance(
     expectations.
     """
     check_choice("relation", relation, ("difference", "ratio"))
-    _check_permutations(permutations)
+    check_permutations(permutations)
     chosen = subject.choose(features)
     used = choose(loss, subject.predictor, subject.response)
-    beside = None if sampler == "marginal" else positivity(subject, features, sampler=sampler)
-    samplers = {} if sampler == "marginal" else samplers_of(subject, chosen, sampler)
+    beside: Estimand | None = None
+    samplers: Mapping[str, Sampler] = {}
+    if is_conditional(sampler):
+        beside = positivity(subject, features, sampler=sampler)
+        samplers = samplers_of(subject, chosen, sampler)
     conditional = beside is not None
     unit = used.unit.format(y=subject.response.name) if relation == "difference" else ""
     label = "cPFI" if conditional else "PFI"
@@ -172,17 +174,14 @@ def _notes(
     return tuple(notes)
 
 
-def _check_permutations(permutations: object) -> None:
+def check_permutations(permutations: object) -> None:
+    """Raise `OptionError` unless draws can be taken in this number."""
     if isinstance(permutations, str):
         check_choice("permutations", permutations, ("auto", "all"))
-    elif (
-        isinstance(permutations, bool)
-        or not isinstance(permutations, int | np.integer)
-        or permutations < 2
-    ):
+    elif not is_count(permutations, 2):
         raise OptionError(
             '`permutations` must be "auto", "all" or a whole number of at least 2 (the Monte Carlo '
-            f"error of one permutation is unknown), not {permutations!r}."
+            f"error of one permutation is unknown), not {shown(permutations)}."
         )
 
 

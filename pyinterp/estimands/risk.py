@@ -59,10 +59,10 @@ def best_constant(case: Case, loss: Loss) -> FloatArray | None:
 
     Of the evaluation rows if those that trained are not known; None if the loss states none.
     """
-    if loss.constant is None:
-        return None
     trained = None if case.train is None else case.train.y
-    best = loss.constant(case.y if trained is None else trained)
+    best = loss.best_constant(case.y if trained is None else trained)
+    if best is None:
+        return None
     factual = case.whatif.factual
     if factual.ndim == 2 and len(best) < factual.shape[1]:  # last classes absent in training
         best = np.pad(best, (0, factual.shape[1] - len(best)))

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 
-from pyinterp.errors import OptionError, check_choice, did_you_mean
+from pyinterp.errors import (
+    OptionError,
+    check_choice,
+    did_you_mean,
+    is_list,
+    listed,
+    reason,
+    shown,
+)
+from pyinterp.prediction_checks import read_only, real_numbers
 from pyinterp.predictive import Predictor
 from pyinterp.sample import FloatArray
 
@@ -33,27 +43,40 @@ def classes_of(predictor: Predictor, which: Any) -> list[tuple[Any, int]]:
     if which is None:
         wanted = known[1:] if len(known) == 2 else known
     else:
-        wanted = list(which) if isinstance(which, list | tuple) else [which]
-    for label in wanted:
-        if label not in known:
-            raise OptionError(
-                f"`which_class` must be among {known}, not {label!r}.{did_you_mean(label, known)}"
-            )
-    return [(label, known.index(label)) for label in wanted]
+        wanted = list(dict.fromkeys(which)) if _several(which) else [which]
+    if not wanted:
+        raise OptionError(f"`which_class` must name at least one class of {listed(known)}.")
+    places = [_place(label, known) for label in wanted]
+    return [(known[place], place) for place in places]
+
+
+def _several(which: object) -> bool:
+    return is_list(which) and all(isinstance(label, Hashable) for label in which)
+
+
+def _place(label: object, known: list[Any]) -> int:
+    """Return the position of a class, whose label is a single value."""
+    scalar = label.item() if isinstance(label, np.generic) else label
+    if isinstance(scalar, Hashable) and scalar is not pd.NA and scalar in known:
+        return known.index(scalar)
+    raise OptionError(
+        f"`which_class` must be among {listed(known)}, not {shown(label)}."
+        f"{did_you_mean(label, known)}"
+    )
 
 
 def scale_of(predictor: Predictor, scale: Scale | None) -> UsedScale:
     """Return the scale that is meant, after checking that predictions have it."""
-    if callable(scale):
+    if callable(scale) and not isinstance(scale, type):
         return scale
     if predictor.classes is None:
         if scale is not None:
             raise OptionError(
                 "The scale of a learner that predicts a mean must be a function of its "
-                f"predictions, such as np.exp, not {scale!r}."
+                f"predictions, such as np.exp, not {shown(scale)}."
             )
         return "mean"
-    chosen: Scale = scale or "probability"
+    chosen: Scale = "probability" if scale is None else scale
     check_choice("scale", chosen, SCALES)
     if chosen != "probability" and predictor.kind == "label":
         raise OptionError(f'`scale="{chosen}"` needs a classifier with `predict_proba`.')
@@ -71,10 +94,9 @@ def scaled(predictions: FloatArray, classes: tuple[int, ...], scale: UsedScale) 
     scale : Scale or "mean"
     """
     if classes == (-1,):
-        values = scale(predictions) if callable(scale) else predictions
-        return np.asarray(values)[None]
+        return (_applied(scale, predictions) if callable(scale) else predictions)[None]
     if callable(scale):
-        values = np.asarray(scale(predictions))
+        values = _applied(scale, predictions)
     elif scale == "probability":
         values = predictions
     else:
@@ -83,6 +105,22 @@ def scaled(predictions: FloatArray, classes: tuple[int, ...], scale: UsedScale) 
         full = 2 if scale == "logit" and predictions.shape[-1] == 2 else 1
         values = full * (logs - logs.mean(axis=-1, keepdims=True))
     return np.moveaxis(values[..., list(classes)], -1, 0)
+
+
+def _applied(scale: Callable[[FloatArray], FloatArray], predictions: FloatArray) -> FloatArray:
+    """Return a user's function of predictions: one real, finite number for each."""
+    name = f"The function `{name_of(scale)}` of predictions"
+    try:
+        given = scale(read_only(predictions))
+    except Exception as error:
+        raise OptionError(f"{name} can't be evaluated: {reason(error)}") from error
+    values = real_numbers(given)
+    if values is None or values.shape != predictions.shape or not np.isfinite(values).all():
+        raise OptionError(
+            f"{name} must return one finite number for each, shape {predictions.shape}; it "
+            f"returned {shown(given)}."
+        )
+    return values
 
 
 def name_of(scale: UsedScale) -> str:

@@ -10,17 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from pyinterp.design import IntArray
-from pyinterp.errors import InferenceError, OptionError, check_choice
+from pyinterp.errors import InferenceError, OptionError, check_choice, is_count, shown
 from pyinterp.estimands.base import Case, Estimand, Estimate, Features, Measurement, Subject, Terms
 from pyinterp.estimands.relation import Relation, without_rounding
-from pyinterp.estimands.switched import one_term
+from pyinterp.estimands.switched import Permutations, one_term
+from pyinterp.frames import unmasked
 from pyinterp.metrics import Metric, MetricLike, choose_metric
 from pyinterp.sample import FloatArray
 from pyinterp.samplers import balanced
 
 __all__ = ["GivenPermutations", "metric_importance"]
 
-GivenPermutations: TypeAlias = int | Mapping[str, npt.ArrayLike]
+GivenPermutations: TypeAlias = Permutations | Mapping[str, npt.ArrayLike]
 
 PERMUTATIONS = 10
 
@@ -30,7 +31,7 @@ def metric_importance(
     features: str | Sequence[str] | None = None,
     *,
     metric: MetricLike,
-    permutations: GivenPermutations | None = None,
+    permutations: GivenPermutations = "auto",
     relation: Relation = "difference",
 ) -> Estimand:
     r"""Importance of features by how much worse a metric gets.
@@ -72,24 +73,43 @@ def metric_importance(
     )
 
 
-def _given(permutations: GivenPermutations | None, features: Features) -> int | dict[str, IntArray]:
-    if permutations is None:
-        return PERMUTATIONS
+def _given(permutations: GivenPermutations, features: Features) -> int | dict[str, IntArray]:
+    if isinstance(permutations, str):
+        return _by_name(permutations)
     if isinstance(permutations, Mapping):
         absent = [name for name in features if name not in permutations]
         if absent:
-            raise OptionError(f"`permutations` has none for feature {absent[0]!r}.")
-        return {name: np.asarray(permutations[name], dtype=np.intp) for name in features}
-    if (
-        isinstance(permutations, bool)
-        or not isinstance(permutations, int | np.integer)
-        or permutations < 1
-    ):
+            raise OptionError(f"`permutations` has none for feature {shown(absent[0])}.")
+        return {name: _row_numbers(permutations[name], name) for name in features}
+    if not is_count(permutations, 1):
         raise OptionError(
             "With a metric `permutations` must be a whole number of at least 1, or map features to "
-            f"arrays of row numbers, not {permutations!r}: there is no mean over all pairs of rows."
+            f"arrays of row numbers, not {shown(permutations)}: it has no mean over all pairs."
         )
     return int(permutations)
+
+
+def _by_name(permutations: str) -> int:
+    check_choice("permutations", permutations, ("auto", "all"))
+    if permutations == "all":
+        raise OptionError(
+            'A metric is not a mean over rows, so `permutations="all"` is not defined for it; give '
+            "their number, or a loss."
+        )
+    return PERMUTATIONS
+
+
+def _row_numbers(values: npt.ArrayLike, name: str) -> IntArray:
+    try:
+        array = unmasked(values)
+    except (TypeError, ValueError):  # lists of different lengths
+        array = np.empty(0)
+    if array.dtype.kind not in "iu":
+        raise OptionError(
+            f"The permutations of {shown(name)} must be an array of row numbers, not "
+            f"{shown(values)}."
+        )
+    return array.astype(np.intp)
 
 
 def _key(given: int | dict[str, IntArray]) -> object:
@@ -141,8 +161,9 @@ def _checked(index: IntArray, name: str, n: int) -> IntArray:
     ordered = np.arange(n)[:, None]
     if index.ndim != 2 or len(index) != n or not (np.sort(index, axis=0) == ordered).all():
         raise OptionError(
-            f"The permutations of {name!r} must be an array of shape ({n}, number of permutations) "
-            f"whose columns hold the numbers 0 to {n - 1} once each; got shape {index.shape}."
+            f"The permutations of {shown(name)} must be an array of shape ({n}, number of "
+            f"permutations) whose columns hold the numbers 0 to {n - 1} once each; got shape "
+            f"{index.shape}."
         )
     return index
 

@@ -12,11 +12,16 @@ import numpy as np
 from pyinterp.errors import OptionError, check_choice
 from pyinterp.estimands.accumulated import additive_importance
 from pyinterp.estimands.base import Estimand, Estimate, Measurement, Subject
-from pyinterp.estimands.permutation import Permutations, Replacement, permutation_importance
+from pyinterp.estimands.permutation import (
+    Permutations,
+    Replacement,
+    check_permutations,
+    permutation_importance,
+)
 from pyinterp.estimands.positivity import samplers_of
 from pyinterp.estimands.relation import difference
 from pyinterp.sample import is_category
-from pyinterp.samplers import SamplerLike
+from pyinterp.samplers import SamplerLike, check_sampler, is_conditional
 
 __all__ = ["Adjustment", "amvim", "cvim", "mvim"]
 
@@ -110,7 +115,7 @@ def _squared(
         permutations=permutations,
         sampler=sampler,
     )
-    kind = "marginal" if sampler == "marginal" else "conditional"
+    kind = "conditional" if is_conditional(sampler) else "marginal"
     scored = "squared error" if classes is None else "Brier score"
     return replace(
         made,
@@ -121,7 +126,9 @@ def _squared(
 
 
 def _check_default(permutations: Permutations, sampler: SamplerLike) -> None:
-    if permutations != "auto" or sampler != "conditional":
+    check_permutations(permutations)
+    check_sampler(sampler)
+    if (permutations, sampler) != ("auto", "conditional"):
         raise OptionError(
             '`method="additive"` draws nothing, so it takes no `permutations` and no `sampler`.'
         )

@@ -11,7 +11,7 @@ from pyinterp.interpretable.conditions import Conditions
 from pyinterp.interpretable.effects import Effects
 from pyinterp.interpretable.importances import Importances
 from pyinterp.losses import LossLike
-from pyinterp.options import Reading
+from pyinterp.options import Reading, takes
 from pyinterp.results import EstimandResults
 
 __all__ = ["Interpretable"]
@@ -20,6 +20,7 @@ __all__ = ["Interpretable"]
 class Interpretable(Effects, Importances, Conditions):
     """Methods common to a fitted learner and a single fitted model: one per estimand."""
 
+    @takes(Reading)
     def loss(
         self,
         loss: LossLike | None = None,

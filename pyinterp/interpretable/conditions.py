@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 import pandas as pd
 
 from pyinterp.causal import CausalResults
-from pyinterp.errors import OptionError
+from pyinterp.errors import OptionError, shown
 from pyinterp.estimands.causal import causal_effects, causal_importance, causal_share
 from pyinterp.estimands.grids import Grid
 from pyinterp.estimands.permutation import Permutations
 from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.interpretable.base import Asked
-from pyinterp.options import Reading
+from pyinterp.options import Reading, takes
 from pyinterp.results import EstimandResults
 from pyinterp.samplers import SamplerLike
 
@@ -27,6 +27,7 @@ __all__ = ["Conditions"]
 class Conditions(Asked):
     """Questions about positivity and causes."""
 
+    @takes(Reading)
     def positivity(
         self,
         features: str | Sequence[str] | None = None,
@@ -70,6 +71,11 @@ class Conditions(Asked):
         """
         from pyinterp import plots  # noqa: PLC0415 - plotnine takes a second to import
 
+        if not isinstance(feature, str):
+            raise OptionError(
+                f"`plot_positivity` is about one variable; `feature` must be its name, not "
+                f"{shown(feature)}."
+            )
         analysis = self._analysis
         chosen = analysis.subject.choose(feature)
         (own,) = samplers_of(analysis.subject, chosen, sampler).values()
@@ -81,7 +87,7 @@ class Conditions(Asked):
             law = case.law(own, chosen[feature])
             if law.predicted is None:
                 raise OptionError(
-                    f"The sampler of {feature!r} makes no prediction that can be plotted "
+                    f"The sampler of {shown(feature)} makes no prediction that can be plotted "
                     f"({own.label}); use another, or plot one variable of a group."
                 )
             rows = pd.Index(case.sample.rows)
@@ -94,6 +100,7 @@ class Conditions(Asked):
         once = seen[~seen.index.duplicated()].sort_index()
         return plots.agreement(once, found.groupby(found.index).mean(), caption)
 
+    @takes(Reading)
     def causal(
         self,
         feature: str,

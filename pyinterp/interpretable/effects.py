@@ -13,7 +13,7 @@ from pyinterp.estimands.h_statistic import Order, h_statistic
 from pyinterp.estimands.interaction import Sets, vint
 from pyinterp.estimands.scales import Scale
 from pyinterp.interpretable.base import Asked
-from pyinterp.options import Reading, reading_of
+from pyinterp.options import Reading, reading_of, takes
 from pyinterp.results import EstimandResults
 
 __all__ = ["Effects"]
@@ -22,6 +22,7 @@ __all__ = ["Effects"]
 class Effects(Asked):
     """Questions about effects."""
 
+    @takes(Reading)
     def pd(
         self,
         features: str | Sequence[str],
@@ -92,6 +93,7 @@ class Effects(Asked):
         )
         return self._results(estimand, reading, None)
 
+    @takes(partial_dependence, Reading)
     def firm(
         self,
         features: str | Sequence[str] | None = None,
@@ -147,6 +149,7 @@ class Effects(Asked):
         estimand = flatness(self._analysis.subject, features, spread=spread, ice=ice, **curve)
         return self._results(estimand, reading, None)
 
+    @takes(partial_dependence, Reading)
     def vint(self, pairs: Sets | None = None, **options: Any) -> EstimandResults:
         r"""Interaction of pairs of variables by the flatness of partial dependence (vint).
 
@@ -178,6 +181,7 @@ class Effects(Asked):
         reading, curve = reading_of(options)
         return self._results(vint(self._analysis.subject, pairs, **curve), reading, None)
 
+    @takes(Reading)
     def h_statistic(
         self,
         features: str | Sets | None = None,

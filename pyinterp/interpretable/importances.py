@@ -7,8 +7,8 @@ from typing import Any, Unpack
 
 import numpy.typing as npt
 
-from pyinterp.errors import OptionError, check_choice
-from pyinterp.estimands.base import names_of
+from pyinterp.errors import OptionError
+from pyinterp.estimands.base import check_names, names_of
 from pyinterp.estimands.loco import leave_one_covariate_out
 from pyinterp.estimands.native import Native, native_importance
 from pyinterp.estimands.permutation import Permutations, Replacement, permutation_importance
@@ -19,9 +19,10 @@ from pyinterp.importance import ImportanceResults
 from pyinterp.interpretable.base import Asked
 from pyinterp.losses import LossLike
 from pyinterp.metrics import MetricLike
-from pyinterp.options import Reading
+from pyinterp.options import Reading, takes
 from pyinterp.results import EstimandResults
-from pyinterp.samplers import SamplerLike
+from pyinterp.samplers import SamplerLike, check_sampler, is_conditional
+from pyinterp.samplers import check_names as check_sampled
 
 __all__ = ["Importances"]
 
@@ -29,6 +30,7 @@ __all__ = ["Importances"]
 class Importances(Asked):
     """Questions about importance."""
 
+    @takes(Reading)
     def pfi(
         self,
         features: str | Sequence[str] | None = None,
@@ -92,17 +94,11 @@ class Importances(Asked):
         """
         subject = self._analysis.subject
         if metric is not None:
-            if loss is not None or sampler != "marginal":
+            if loss is not None or is_conditional(sampler):
                 other = "loss" if loss is not None else "sampler"
                 raise OptionError(f"Give `metric` or `{other}`, not both.")
-            number = None if isinstance(permutations, str) else permutations
-            if permutations == "all":
-                raise OptionError(
-                    'A metric is not a mean over rows, so `permutations="all"` is not defined for '
-                    "it; give their number, or a loss."
-                )
             by_metric = metric_importance(
-                subject, features, metric=metric, permutations=number, relation=relation
+                subject, features, metric=metric, permutations=permutations, relation=relation
             )
             return self._results(by_metric, reading, None)
         if isinstance(permutations, Mapping):
@@ -120,6 +116,7 @@ class Importances(Asked):
         )
         return self._results(estimand, reading, loss)
 
+    @takes(Reading)
     def mvim(
         self,
         features: str | Sequence[str] | None = None,
@@ -148,6 +145,7 @@ class Importances(Asked):
         estimand = mvim(self._analysis.subject, features, permutations=permutations)
         return self._results(estimand, reading, self._squared)
 
+    @takes(Reading)
     def cvim(
         self,
         features: str | Sequence[str] | None = None,
@@ -180,6 +178,7 @@ class Importances(Asked):
         )
         return self._results(estimand, reading, self._squared)
 
+    @takes(Reading)
     def amvim(
         self,
         features: str | Sequence[str] | None = None,
@@ -222,6 +221,7 @@ class Importances(Asked):
         )
         return self._results(estimand, reading, self._squared)
 
+    @takes(Reading)
     def loco(
         self,
         features: str | Sequence[str] | None = None,
@@ -287,6 +287,7 @@ class Importances(Asked):
         )
         return self._results(estimand, reading, loss)
 
+    @takes(Reading)
     def native_importance(
         self,
         type: Native | None = None,  # noqa: A002 - vip's name
@@ -326,6 +327,7 @@ class Importances(Asked):
         estimand = native_importance(analysis.subject, analysis.cases[0].whatif, type)
         return self._results(estimand, reading, None)
 
+    @takes(Reading)
     def importance(
         self,
         measures: str | Sequence[str] = ("mvim", "cvim", "amvim"),
@@ -353,6 +355,8 @@ class Importances(Asked):
         ImportanceResults
         """
         names = names_of(measures, "measures")
+        check_sampler(sampler)
+        check_sampled(sampler, self._analysis.subject.choose(features))
         drawn: dict[str, Any] = {"permutations": permutations, **reading}
         given: dict[str, Any] = {"sampler": sampler, **drawn}
         known: dict[str, Callable[[], EstimandResults]] = {
@@ -362,6 +366,5 @@ class Importances(Asked):
             "amvim": lambda: self.amvim(features, **given),
             "loco": lambda: self.loco(features, **reading),
         }
-        for name in names:
-            check_choice("measures", name, known)
+        check_names(names, known, kind="measure", argument="measures")
         return ImportanceResults({name: known[name]() for name in names})

@@ -10,9 +10,26 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp.errors import OptionError, check_choice, did_you_mean
+from pyinterp.errors import (
+    OptionError,
+    check_callable,
+    check_choice,
+    check_count,
+    check_flag,
+    listed,
+    shown,
+)
 from pyinterp.estimands.base import check_names, names_of
-from pyinterp.estimands.grids import DECILES, Grid, Points, RGrid, in_hull
+from pyinterp.estimands.grids import (
+    DECILES,
+    Grid,
+    Points,
+    RGrid,
+    as_floats,
+    check_levels,
+    in_hull,
+    values_of,
+)
 from pyinterp.estimands.scales import scaled
 from pyinterp.interpretable import Interpretable
 from pyinterp.predictive import Predictor
@@ -83,9 +100,8 @@ def translated(
 ) -> Asked:
     """Return the options of ``pd`` that R's arguments stand for, for some variables."""
     check_results(object)
-    unknown = set(curve) - set(Curve.__annotations__)
-    if unknown:
-        raise TypeError(f"Unexpected keyword argument {sorted(unknown)[0]!r}.")
+    for flag in ("chull", "prob"):
+        check_flag(flag, curve.get(flag, False))
     given, cats, data = curve.get("pred_grid"), curve.get("cats", ()), rows_of(object)
     # With one variable, or with a factor, pdp has no hull.
     hull = curve.get("chull", False) and len(names) == 2
@@ -93,10 +109,10 @@ def translated(
     rule = RGrid(
         grid_resolution=curve.get("grid_resolution"),
         quantiles=curve.get("quantiles", False),
-        probs=tuple(curve.get("probs", DECILES)),
+        probs=curve.get("probs", DECILES),
         trim_outliers=curve.get("trim_outliers", False),
         chull=hull,
-        cats=tuple(names_of(cats, "cats")) if cats else (),
+        cats=[] if cats is None else names_of(cats, "cats"),
         check_class=curve.get("check_class", True),
     )
     predictor = object._analysis.subject.predictor
@@ -110,39 +126,46 @@ def translated(
 def _given(given: Any, names: Sequence[str], data: pd.DataFrame, rule: RGrid) -> Points:
     """Return a user's grid as pdp takes it: sorted by its columns, then of the data's types."""
     if not isinstance(given, Mapping | pd.DataFrame):
-        given = {names[0]: np.atleast_1d(np.asarray(given))}
-    frame = pd.DataFrame(given)
-    absent = [name for name in names if name not in frame]
-    if absent:
+        given = {names[0]: values_of(given, names[0])}
+    frame = _framed(given)
+    if frame.empty or not set(names) <= set(frame.columns):
         raise OptionError(
-            f"`pred_grid` needs a column for each of {list(names)}; it has {list(frame)}."
+            f"`pred_grid` needs a column for each of {listed(names)} and at least one row; got "
+            f"{shown(given)}."
         )
     frame = frame[list(names)].sort_values(list(names), kind="stable", ignore_index=True)
     for name in names:
         column = data[name]
         if isinstance(column.dtype, pd.CategoricalDtype):
-            for level in frame[name].unique():
-                if level not in column.cat.categories:
-                    raise OptionError(
-                        f"{level!r} is not a level of `{name}`."
-                        + did_you_mean(level, list(column.cat.categories))
-                    )
+            check_levels(frame[name].tolist(), list(column.cat.categories), name)
         elif rule.check_class and pd.api.types.is_integer_dtype(column):
-            frame[name] = np.trunc(frame[name].astype(np.float64))
+            frame[name] = np.trunc(as_floats(frame[name].to_numpy(), name))
     columns = [frame[name].tolist() for name in names]
     points = Points(tuple(names), tuple(zip(*columns, strict=True)))
     return in_hull(data, points) if rule.chull else points
+
+
+def _framed(given: Any) -> pd.DataFrame:
+    """Return columns of a grid as a frame; an empty one if they are of different lengths."""
+    try:
+        return pd.DataFrame(given)
+    except (TypeError, ValueError):
+        return pd.DataFrame()
 
 
 def _scale(predictor: Predictor, curve: Curve) -> tuple[Any, Any]:
     """Return scale and class of ``pd``."""
     kind, inv_link = curve.get("type", "auto"), curve.get("inv_link")
     check_choice("type", kind, ("auto", "regression", "classification"))
+    if inv_link is not None:
+        check_callable("inv_link", inv_link, "np.exp")
+    number = curve.get("which_class", 1)
+    check_count("which_class", number)
     if predictor.classes is None:
         if kind == "classification":
             raise OptionError('`type="classification"` needs a classifier.')
         return inv_link, None
-    label = _class(predictor, curve.get("which_class", 1))
+    label = _class(predictor, number)
     if kind == "regression":
         if len(predictor.classes) != 2:
             raise OptionError(
@@ -168,10 +191,10 @@ def classes_in_order(predictor: Predictor) -> list[Any]:
 
 def _class(predictor: Predictor, number: int) -> Any:
     known = classes_in_order(predictor)
-    if not isinstance(number, int | np.integer) or not 1 <= number <= len(known):
+    if number > len(known):
         raise OptionError(
             f"`which_class` counts the classes from 1 to {len(known)}, in R's order "
-            f"{known}; got {number!r}."
+            f"{listed(known)}; got {number}."
         )
     return known[number - 1]
 

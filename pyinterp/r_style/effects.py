@@ -8,13 +8,16 @@ from typing import Unpack
 import numpy as np
 import pandas as pd
 
+from pyinterp.errors import check_flag
 from pyinterp.estimands.base import names_of
 from pyinterp.interpretable import Interpretable
+from pyinterp.options import takes
 from pyinterp.r_style.arguments import Curve, rows_of, translated
 
 __all__ = ["partial"]
 
 
+@takes(Curve)
 def partial(
     object: Interpretable,  # noqa: A002 - R's name
     pred_var: str | Sequence[str],
@@ -47,6 +50,8 @@ def partial(
     pandas.DataFrame
         A column per variable, ``yhat``, and ``yhat.id`` with `ice`.
     """
+    for argument, flag in (("ice", ice), ("center", center), ("approx", approx)):
+        check_flag(argument, flag)
     names = names_of(pred_var, "pred_var")
     asked = translated(object, curve, names)
     centered = ice and center

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp.errors import check_choice
+from pyinterp.errors import check_choice, check_count, check_flag, check_mapping
 from pyinterp.estimands.flatness import Spread, flatness
 from pyinterp.estimands.relation import Relation
 from pyinterp.interpretable import Interpretable
 from pyinterp.metrics import MetricLike
+from pyinterp.options import takes
 from pyinterp.r_style.arguments import (
     Curve,
     check_results,
@@ -26,6 +27,7 @@ from pyinterp.r_style.arguments import (
 __all__ = ["vi", "vi_firm", "vi_permute"]
 
 
+@takes(Curve)
 def vi_firm(
     object: Interpretable,  # noqa: A002 - R's name
     feature_names: str | Sequence[str] | None = None,
@@ -45,7 +47,7 @@ def vi_firm(
     pandas.DataFrame
         Columns Variable and Importance, in the order of `feature_names`.
     """
-    del center
+    check_flag("center", center)
     names = chosen(object, feature_names)
     asked = translated(object, curve, names)
     subject, data = object._analysis.subject, rows_of(object)
@@ -87,6 +89,9 @@ def vi_permute(
         Columns Variable and Importance, and StDev over more than one permutation.
     """
     check_results(object)
+    check_count("nsim", nsim)
+    if permutations is not None:
+        check_mapping("permutations", permutations, "{'x': array of shape (n, nsim)}")
     asked = nsim if permutations is None else permutations
     found = object.pfi(feature_names, metric=metric, relation=type, permutations=asked)
     if permutations is None:
@@ -123,6 +128,8 @@ def vi(
         Those of `vi_firm`, of `vi_permute`, or of ``native_importance``.
     """
     check_choice("method", method, ("model", "firm", "permute"))
+    check_flag("scale", scale)
+    check_flag("rank", rank)
     if method == "model":
         check_results(object)
         reported = object.native_importance(**options).params

@@ -8,15 +8,17 @@ from typing import Any, Unpack
 
 import pandas as pd
 
-from pyinterp.errors import OptionError
+from pyinterp.errors import OptionError, check_count, check_flag
 from pyinterp.estimands.base import names_of
 from pyinterp.estimands.h_statistic import Order
 from pyinterp.interpretable import Interpretable
+from pyinterp.options import takes
 from pyinterp.r_style.arguments import Curve, check_results, chosen, translated
 
 __all__ = ["hstats", "vint"]
 
 
+@takes(Curve)
 def vint(
     object: Interpretable,  # noqa: A002 - R's name
     feature_names: str | Sequence[str] | None = None,
@@ -77,6 +79,10 @@ def hstats(
             f"`hstats` is for numbers and two classes here, not for {len(classes)}; "
             "`h_statistic` is for any number of them."
         )
+    check_count("pairwise_m", pairwise_m, 0)
+    check_count("threeway_m", threeway_m, 0)
+    check_flag("normalize", normalize)
+    check_flag("squared", squared)
     known = list(object._analysis.subject.features) if v is None else names_of(v, "v")
     own: dict[str, Any] = {"rows": n_max, "eps": eps}
     asked: dict[str, Any] = {**own, "normalize": normalize, "squared": squared}

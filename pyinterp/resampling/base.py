@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyinterp.design import IntArray
-from pyinterp.errors import DataError, OptionError
+from pyinterp.errors import DataError, check_number
 from pyinterp.resampling.units import Units
 from pyinterp.sample import FloatArray, Sample
 
@@ -23,7 +23,6 @@ __all__ = [
     "Split",
     "Splitting",
     "all_present",
-    "check_count",
     "check_fraction",
     "check_size",
     "redraw",
@@ -226,15 +225,6 @@ def check_size(train: IntArray, evaluation: IntArray, label: str, nobs: int) -> 
         )
 
 
-def check_count(name: str, value: object, least: int = 1) -> None:
-    """Raise `OptionError` unless `value` is a whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise OptionError(f"`{name}` must be a whole number of at least {least}, not {value!r}.")
-
-
 def check_fraction(value: object) -> None:
     """Raise `OptionError` unless `value` is a share between 0 and 1."""
-    if isinstance(value, bool) or not isinstance(value, float | np.floating) or not 0 < value < 1:
-        raise OptionError(
-            f"`fraction` must be a number in (0, 1), the share of rows that train, not {value!r}."
-        )
+    check_number("fraction", value, "(0, 1)", " It is the share of rows that train.")

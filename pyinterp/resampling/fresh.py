@@ -9,8 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pyinterp.design import IntArray
-from pyinterp.errors import DataError, OptionError
-from pyinterp.resampling.base import Part, Resampling, check_count, check_fraction, check_size
+from pyinterp.errors import (
+    DataError,
+    OptionError,
+    check_count,
+    shown,
+)
+from pyinterp.resampling.base import Part, Resampling, check_fraction, check_size
 from pyinterp.resampling.units import Units
 from pyinterp.sample import Sample
 
@@ -47,7 +52,7 @@ class FreshDraws(Resampling):
         if not callable(self.generator):
             raise OptionError(
                 "`generator` must be a function of a numpy Generator that returns data, "
-                f"not {self.generator!r}."
+                f"not {shown(self.generator)}."
             )
 
     @property
@@ -96,7 +101,7 @@ def _with_classes_of(population: Sample, fresh: Sample, k: int) -> Sample:
         if label not in place:
             raise DataError(
                 f"Fresh draws must have the classes of the learner's data, {list(place)}, but draw "
-                f"{k} has class {label!r} of `{known.name}`."
+                f"{k} has class {shown(label)} of `{known.name}`."
             )
     positions = np.array([place[label] for label in own.classes or ()], dtype=np.float64)
     return replace(fresh, y=positions[fresh.y.astype(np.intp)], response=known)
@@ -109,5 +114,5 @@ def _check_classes(fresh: Sample, train: IntArray, k: int) -> None:
         if position not in fresh.y[train]:
             raise DataError(
                 f"Every refit's training rows must hold every class, but fresh draw {k} has no "
-                f"training row of class {label!r}; draw more rows."
+                f"training row of class {shown(label)}; draw more rows."
             )

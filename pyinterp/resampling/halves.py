@@ -8,7 +8,11 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from pyinterp.design import IntArray
-from pyinterp.errors import DataError, OptionError
+from pyinterp.errors import (
+    DataError,
+    OptionError,
+    check_count,
+)
 from pyinterp.resampling.base import (
     REDRAWS,
     By,
@@ -16,7 +20,6 @@ from pyinterp.resampling.base import (
     Split,
     Splitting,
     all_present,
-    check_count,
     redraw,
 )
 from pyinterp.resampling.plans import subsample

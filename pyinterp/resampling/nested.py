@@ -9,14 +9,16 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from pyinterp.design import IntArray
-from pyinterp.errors import DataError
+from pyinterp.errors import (
+    DataError,
+    check_count,
+)
 from pyinterp.resampling.base import (
     REDRAWS,
     Group,
     Split,
     Splitting,
     all_present,
-    check_count,
 )
 from pyinterp.resampling.units import Units
 from pyinterp.sample import FloatArray

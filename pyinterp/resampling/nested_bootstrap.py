@@ -10,7 +10,11 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from pyinterp.design import IntArray
-from pyinterp.errors import DataError, check_choice
+from pyinterp.errors import (
+    DataError,
+    check_choice,
+    check_count,
+)
 from pyinterp.resampling.base import (
     REDRAWS,
     By,
@@ -18,7 +22,6 @@ from pyinterp.resampling.base import (
     Split,
     Splitting,
     all_present,
-    check_count,
     check_fraction,
     redraw,
 )

@@ -10,14 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from pyinterp.design import IntArray
-from pyinterp.errors import DataError
+from pyinterp.errors import (
+    DataError,
+    check_count,
+)
 from pyinterp.resampling.base import (
     REDRAWS,
     By,
     Split,
     Splitting,
     all_present,
-    check_count,
     check_fraction,
     redraw,
 )

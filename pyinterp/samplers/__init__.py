@@ -2,7 +2,15 @@
 
 from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target
 from pyinterp.samplers.categorical import Categorical
-from pyinterp.samplers.choice import SAMPLERS, SamplerLike, SamplerName, check_names, choose_sampler
+from pyinterp.samplers.choice import (
+    SAMPLERS,
+    SamplerLike,
+    SamplerName,
+    check_names,
+    check_sampler,
+    choose_sampler,
+    is_conditional,
+)
 from pyinterp.samplers.knockoff import Knockoff
 from pyinterp.samplers.marginal import Distinct, balanced, distinct
 from pyinterp.samplers.residual import Residual
@@ -24,6 +32,8 @@ __all__ = [
     "Target",
     "balanced",
     "check_names",
+    "check_sampler",
     "choose_sampler",
     "distinct",
+    "is_conditional",
 ]

@@ -8,16 +8,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold
 
 from pyinterp.design import IntArray
-from pyinterp.errors import OptionError
+from pyinterp.errors import OptionError, RefitError, reason, shown
+from pyinterp.predictive import Predictor, learner_name
 from pyinterp.sample import FloatArray, Sample
 from pyinterp.samplers.covariates import encoded
 
-__all__ = ["Draws", "Fit", "Known", "Law", "Sampler", "Target", "blocks", "own_copy"]
+__all__ = ["Draws", "Fit", "Known", "Law", "Sampler", "Target", "blocks", "own_copy", "trained"]
 
 Fit: TypeAlias = Callable[[FloatArray, pd.DataFrame], Callable[[FloatArray], FloatArray]]
 
@@ -238,9 +240,46 @@ def own_copy(sampler: object, kind: str, fits: Callable[[Any], bool]) -> None:
         return
     if isinstance(estimator, type) or not hasattr(estimator, "get_params") or not fits(estimator):
         raise OptionError(
-            f"`{type(sampler).__name__}` needs a scikit-learn {kind}, not {estimator!r}."
+            f"`{type(sampler).__name__}` needs a scikit-learn {kind}, not {shown(estimator)}."
         )
     object.__setattr__(sampler, "estimator", clone(estimator))
+
+
+def trained(
+    estimator: Any,
+    others: FloatArray,
+    target: npt.NDArray[Any],
+    seed: int,
+    classes: Sequence[int] | None = None,
+) -> Callable[[FloatArray], FloatArray]:
+    """Train a copy of a sampler's estimator; return its predictions, checked as any model's.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+    others : ndarray of shape (n, p)
+    target : ndarray of shape (n,)
+        Numbers, or codes of classes.
+    seed : int
+        For the estimator's ``random_state``, if it has one.
+    classes : sequence of int, optional
+        All codes, for a classifier: those that it does not know get probability 0.
+
+    Raises
+    ------
+    RefitError
+        If it can't be trained.
+    """
+    own = clone(estimator)
+    if "random_state" in own.get_params():
+        own.set_params(random_state=seed)
+    try:
+        own.fit(others, target)
+    except Exception as error:
+        raise RefitError(
+            f"The sampler's {learner_name(own)} can't be trained: {reason(error)}"
+        ) from error
+    return Predictor.of(own, classes).checked
 
 
 def blocks(n: int, per_row: int) -> Iterator[IntArray]:

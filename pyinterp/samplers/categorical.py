@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 
 from pyinterp.errors import OptionError
 from pyinterp.sample import FloatArray, is_category
-from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks, own_copy
+from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks, own_copy, trained
 from pyinterp.samplers.covariates import codes_of, levels_of
 from pyinterp.samplers.learners import LogisticThenTrees
 
@@ -39,7 +39,7 @@ class Categorical(Sampler):
     label = "levels drawn by their probabilities"
 
     def __post_init__(self) -> None:
-        own_copy(self, "classifier", is_classifier)
+        own_copy(self, "classifier", _has_probabilities)
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
         """Raise `OptionError` unless the feature is one variable with few levels."""
@@ -62,6 +62,10 @@ class Categorical(Sampler):
         return _CategoricalLaw(known, self.estimator)
 
 
+def _has_probabilities(estimator: Any) -> bool:
+    return is_classifier(estimator) and hasattr(estimator, "predict_proba")
+
+
 class _CategoricalLaw(Law):
     def __init__(self, known: Known, estimator: Any) -> None:
         name = known.target.columns[0]
@@ -79,18 +83,8 @@ class _CategoricalLaw(Law):
             if len(seen) == 1 or not others.shape[1]:
                 shares = np.bincount(codes, minlength=len(labels)) / len(codes)
                 return lambda rows: np.broadcast_to(shares, (len(rows), len(labels)))
-            own = clone(made)
-            if "random_state" in own.get_params():
-                own.set_params(random_state=known.seed)
-            own.fit(others, codes)
-
-            def probabilities(rows: FloatArray) -> FloatArray:
-                # A level that was not there to learn from is never drawn.
-                p = np.zeros((len(rows), len(labels)))
-                p[:, own.classes_] = own.predict_proba(rows)
-                return p
-
-            return probabilities
+            # A level that was not there to learn from is never drawn.
+            return trained(made, others, codes, known.seed, range(len(labels)))
 
         self._shares = np.asarray(known.out_of_sample(fit), dtype=np.float64)
         self.predicted = self._shares

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeGuard
 
 import pandas as pd
 
-from pyinterp.errors import OptionError, check_choice
+from pyinterp.errors import OptionError, check_choice, listed, shown
 from pyinterp.sample import is_category
 from pyinterp.samplers.base import Sampler, Target
 from pyinterp.samplers.categorical import Categorical
@@ -16,7 +16,15 @@ from pyinterp.samplers.knockoff import Knockoff
 from pyinterp.samplers.residual import Residual
 from pyinterp.samplers.subgroup import Subgroup
 
-__all__ = ["SAMPLERS", "SamplerLike", "SamplerName", "check_names", "choose_sampler"]
+__all__ = [
+    "SAMPLERS",
+    "SamplerLike",
+    "SamplerName",
+    "check_names",
+    "check_sampler",
+    "choose_sampler",
+    "is_conditional",
+]
 
 SamplerName: TypeAlias = Literal["conditional", "residual", "categorical", "subgroup", "knockoff"]
 SamplerLike: TypeAlias = SamplerName | Sampler | Mapping[str, "SamplerName | Sampler"]
@@ -35,28 +43,53 @@ def choose_sampler(wanted: SamplerLike, target: Target, population: pd.DataFrame
     "conditional" is "residual" for numbers and groups of them, "categorical" for categories and
     for at most ten whole numbers, which may be codes, "subgroup" for all other groups.
     """
+    check_sampler(wanted)
     if isinstance(wanted, Mapping):
         return choose_sampler(wanted.get(target.name, "conditional"), target, population)
     if isinstance(wanted, Sampler):
         sampler = wanted
-    elif isinstance(wanted, str):
-        check_choice("sampler", wanted, ("conditional", *SAMPLERS))
+    else:
         name = _suitable(target, population) if wanted == "conditional" else wanted
         sampler = SAMPLERS[name]()
-    else:
-        raise OptionError(
-            "`sampler` must be a name, a sampler such as `pi.samplers.Residual()`, or a mapping "
-            f"from features to these; got {wanted!r}."
-        )
-    try:
-        hash(sampler)
-    except TypeError as error:
-        raise OptionError(
-            "A sampler must be hashable, as laws are kept by sampler: make its class a dataclass "
-            f"with `frozen=True`; {type(sampler).__name__} is not."
-        ) from error
     sampler.check(target, population)
     return sampler
+
+
+def is_conditional(sampler: object) -> TypeGuard[SamplerLike]:
+    """Whether values are drawn given other variables, and not independently of all else."""
+    return not (isinstance(sampler, str) and sampler == "marginal")
+
+
+def check_sampler(wanted: object) -> None:
+    """Raise `OptionError` unless `wanted` is a sampler, its name, or a mapping to such."""
+    if isinstance(wanted, Mapping):
+        for one in wanted.values():
+            _check_one(one)
+    else:
+        _check_one(wanted)
+
+
+def _check_one(wanted: object) -> None:
+    if isinstance(wanted, str):
+        check_choice("sampler", wanted, ("conditional", *SAMPLERS))
+    elif not isinstance(wanted, Sampler):
+        raise OptionError(
+            "`sampler` must be a name, a sampler such as `pi.samplers.Residual()`, or a mapping "
+            f"from features to these; got {shown(wanted)}."
+        )
+    elif not _has_hash(wanted):
+        raise OptionError(
+            "A sampler must be hashable, as laws are kept by sampler: make its class a dataclass "
+            f"with `frozen=True`; {type(wanted).__name__} is not."
+        )
+
+
+def _has_hash(sampler: Sampler) -> bool:
+    try:
+        hash(sampler)
+    except TypeError:  # of a value that it holds
+        return False
+    return True
 
 
 def _suitable(target: Target, population: pd.DataFrame) -> str:
@@ -74,6 +107,6 @@ def check_names(wanted: SamplerLike, features: Mapping[str, object]) -> None:
         unknown = [name for name in wanted if name not in features]
         if unknown:
             raise OptionError(
-                f"`sampler` names {unknown[0]!r}, which is not a feature asked for. Features: "
-                f"{', '.join(features)}."
+                f"`sampler` names {shown(unknown[0])}, which is not a feature asked for. Features: "
+                f"{listed(features)}."
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,10 @@ class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def fit(self, X: FloatArray, y: Any) -> LogisticThenTrees:
         """Fit both parts, trees for every class."""
         logistic = LogisticRegression(max_iter=1000)
-        self.linear_ = make_pipeline(_complete(), StandardScaler(), logistic).fit(X, y)
+        with warnings.catch_warnings():
+            # Levels may be rare: which variable is a category is known here.
+            warnings.filterwarnings("ignore", message="The number of unique classes")
+            self.linear_ = make_pipeline(_complete(), StandardScaler(), logistic).fit(X, y)
         self.classes_ = self.linear_.classes_
         left = (np.asarray(y)[:, None] == self.classes_) - self.linear_.predict_proba(X)
         # Two classes' residuals are each other's opposites.

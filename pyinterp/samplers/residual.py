@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone, is_regressor
+from sklearn.base import is_regressor
 
 from pyinterp.design import IntArray
-from pyinterp.errors import OptionError
+from pyinterp.errors import OptionError, check_flag
 from pyinterp.sample import FloatArray, is_category
-from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks, own_copy
+from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks, own_copy, trained
 from pyinterp.samplers.learners import LinearThenTrees
 from pyinterp.samplers.marginal import balanced
 
@@ -45,6 +45,7 @@ class Residual(Sampler):
     label = "residuals exchanged"
 
     def __post_init__(self) -> None:
+        check_flag("within_range", self.within_range)
         own_copy(self, "regressor", is_regressor)
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
@@ -68,13 +69,8 @@ class Residual(Sampler):
                 return lambda rows: np.broadcast_to(
                     values.mean(axis=0), (len(rows), values.shape[1])
                 )
-            models = []
-            for column in values.T:
-                own = clone(estimator)
-                if "random_state" in own.get_params():
-                    own.set_params(random_state=seed)
-                models.append(own.fit(others, column))
-            return lambda rows: np.column_stack([np.ravel(m.predict(rows)) for m in models])
+            models = [trained(estimator, others, column, seed) for column in values.T]
+            return lambda rows: np.column_stack([predict(rows) for predict in models])
 
         return fit
 

@@ -12,8 +12,10 @@ import pandas as pd
 from sklearn.tree import DecisionTreeRegressor
 
 from pyinterp.design import IntArray
-from pyinterp.errors import OptionError
-from pyinterp.resampling.base import check_count
+from pyinterp.errors import (
+    OptionError,
+    check_count,
+)
 from pyinterp.sample import FloatArray
 from pyinterp.samplers.base import BLOCK, Draws, Known, Law, Sampler, Target
 from pyinterp.samplers.covariates import encoded

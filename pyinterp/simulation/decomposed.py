@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.errors import OptionError
+from pyinterp.errors import (
+    OptionError,
+    listed,
+    shown,
+)
 from pyinterp.sample import FloatArray
 from pyinterp.simulation.truth import Truth
 
@@ -134,10 +138,10 @@ class Decomposition:
         known = list(dict.fromkeys(self.layout["feature"]))
         if feature is None and len(known) == 1:
             return str(known[0])
-        if feature not in known:
+        if not isinstance(feature, str) or feature not in known:
             raise OptionError(
-                f"`feature` must name one of the features decomposed, {', '.join(known)}; got "
-                f"{feature!r}."
+                f"`feature` must name one of the features decomposed, {listed(known)}; got "
+                f"{shown(feature)}."
             )
         return str(feature)
 

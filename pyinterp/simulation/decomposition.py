@@ -10,20 +10,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pyinterp.errors import check_choice, check_jobs
+from pyinterp.errors import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_jobs,
+)
 from pyinterp.estimands.base import names_of
 from pyinterp.estimands.grids import Grid
 from pyinterp.learner import Learner
-from pyinterp.losses import LossLike
+from pyinterp.losses import LossLike, choose
 from pyinterp.parallel import outcomes
-from pyinterp.predictive import learner_name
+from pyinterp.predictive import Predictor, learner_name
 from pyinterp.resampling import FreshDraws
-from pyinterp.resampling.base import check_count
 from pyinterp.results import EstimandResults
-from pyinterp.sample import FloatArray
+from pyinterp.sample import FloatArray, Response
 from pyinterp.seeds import Seeds
 from pyinterp.simulation.decomposed import PARTS, Decomposed, Decomposition
-from pyinterp.simulation.process import Process
+from pyinterp.simulation.process import Process, check_process, formula_and_estimator
 from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
 
 __all__ = ["decompose"]
@@ -112,17 +116,26 @@ def decompose(
     >>> list(done.frame["feature"])
     ['x1', 'x2']
     """
+    check_process(process)
     check_choice("estimand", estimand, ("pd", "pfi"))
     check_jobs(n_jobs)
+    check_flag("progress", progress)
     for name, value, least in (
         ("n", n, 2),
         ("evaluation", evaluation, 2 * PARTS),
         ("repetitions", repetitions, 2),
+        ("points", points, 2),
+        ("truth_n", truth_n, 2),
     ):
         check_count(name, value, least)
     seeds = Seeds.start(seed)
-    formula, estimator = learner if isinstance(learner, tuple) else ("y ~ .", learner)
+    formula, estimator = formula_and_estimator(learner)
     made = _learner(process, formula, estimator, n, seeds)
+    used: LossLike = loss
+    if process.classes is not None and isinstance(loss, str) and loss == "squared":
+        used = "brier"
+    known = Response(name="y", classes=process.classes)
+    choose(used, Predictor.of(process.f, process.classes), known)
     names = list(made.features) if features is None else names_of(features)
     for feature in names:
         process.check(feature)
@@ -134,7 +147,7 @@ def decompose(
         features=tuple(dict.fromkeys(names)),
         grid=grid,
         points=points,
-        loss="brier" if loss == "squared" and process.classes else loss,
+        loss=used,
         n=n,
         evaluation=evaluation,
         seeds=seeds,

@@ -12,16 +12,22 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 import pandas as pd
 
-from pyinterp.errors import DataError, OptionError, check_choice
+from pyinterp.errors import (
+    DataError,
+    OptionError,
+    check_choice,
+    check_count,
+    check_list,
+    shown,
+)
 from pyinterp.learner import Learner
-from pyinterp.refits import fit_one
-from pyinterp.resampling.base import check_count
+from pyinterp.refits import fit_alone
 from pyinterp.sample import FloatArray
 from pyinterp.simulation.components import components
 from pyinterp.simulation.importance_reports import ImportanceStudyResults
 from pyinterp.simulation.ledger import Line, Row
 from pyinterp.simulation.process import Process
-from pyinterp.simulation.runner import Study, Unit
+from pyinterp.simulation.runner import Study, Unit, count_of
 from pyinterp.simulation.truth import Truth, dgp_pfi
 
 __all__ = ["ImportanceStudy", "Measure", "Validation"]
@@ -124,8 +130,9 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.features:
-            raise OptionError("`features` must name at least one feature of the processes.")
+        check_list("features", self.features, "['x1']")
+        check_list("measures", self.measures, "['mvim', 'cvim']")
+        check_count("truth_n", self.truth_n, 2)
         for process, feature in product(self.dgps, self.features):
             process.check(feature)
         for measure in self.measures:
@@ -134,10 +141,10 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         check_count("validation", self.validation, 2)
         for learner in self.learners:
             total = self._total(learner)
-            if total % self.block or total < 1:
+            if total % self.block:
                 raise OptionError(
                     f"`repetitions` must be a multiple of `block`, {self.block}, so that every "
-                    f"block has a variance; got {total} for {learner!r}."
+                    f"block has a variance; got {total} for {shown(learner)}."
                 )
 
     def rows(self, process: Process, n: int, block: int) -> Validation:
@@ -167,7 +174,7 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         return tuple(f"{f}|{m}" for f, m in product(self.features, self.measures))
 
     def _total(self, learner: str) -> int:
-        return self.repetitions if isinstance(self.repetitions, int) else self.repetitions[learner]
+        return count_of("repetitions", self.repetitions, learner, 1)
 
     @property
     def _settings(self) -> tuple[int | str, ...]:
@@ -234,7 +241,7 @@ def _predictions(
     if sample.y is None or sample.response is None:
         raise DataError("A learner needs a response.")
     matrix = made.design.encode(sample.variables)
-    predictor = fit_one(made.estimator, matrix, sample.y, sample.response, rng)
+    predictor = fit_alone(made.estimator, matrix, sample.y, sample.response, rng)
     together = made.variables_of(pd.concat(frames, ignore_index=True))
     predicted = predictor(made.design.encode(together))
     if predictor.classes is not None and process.classes is not None:

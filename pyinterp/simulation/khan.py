@@ -13,7 +13,10 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from pyinterp.errors import OptionError, check_choice
+from pyinterp.errors import (
+    check_choice,
+    check_number,
+)
 from pyinterp.sample import FloatArray
 from pyinterp.simulation.process import Process, Values, columns, noise_names
 
@@ -101,11 +104,7 @@ def khan_regression(
     on the sign. The MVIM of X4 is 49.125, of which Table 1 prints 49.50.
     """
     check_choice("scenario", scenario, SCENARIOS)
-    number = isinstance(offset, int | float) and not isinstance(offset, bool)
-    if not number or not 0 < offset < np.inf:
-        raise OptionError(
-            f"`offset` must be a positive number, so that the logarithm is finite; got {offset!r}."
-        )
+    check_number("offset", offset, "(0, inf)", " The logarithm is finite then.")
     law = SCENARIOS[scenario]
     noise = tuple(noise_names(6, noise_features, "X"))
     return Process(

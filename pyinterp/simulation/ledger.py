@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
@@ -202,10 +202,15 @@ def _merged(lines: Sequence[Line]) -> Iterator[Line]:
 
 def _write(out: IO[str], lines: Iterable[Line]) -> None:
     for line in lines:
-        made: Mapping[str, Any] = line._asdict()
-        out.write(json.dumps({k: v for k, v in made.items() if v is not None}) + "\n")
+        made = {name: value for name, value in line._asdict().items() if value is not None}
+        out.write(json.dumps(made, default=_plain) + "\n")
     out.flush()
     os.fsync(out.fileno())
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of NumPy as one of Python."""
+    return value.item()
 
 
 def _locks(file: IO[str]) -> bool:

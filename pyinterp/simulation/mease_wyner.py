@@ -13,10 +13,12 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import integrate, interpolate
 
-from pyinterp.errors import OptionError
-from pyinterp.resampling.base import check_count
+from pyinterp.errors import (
+    check_count,
+    check_number,
+)
 from pyinterp.sample import FloatArray
-from pyinterp.simulation.process import Process, columns, uniform
+from pyinterp.simulation.process import MOST_FEATURES, Process, columns, uniform
 
 __all__ = ["mease_wyner_classification"]
 
@@ -41,12 +43,9 @@ def mease_wyner_classification(
     noise : float
         :math:`\epsilon`, the error rate of the best classifier, in [0, 0.5).
     """
-    check_count("relevant", relevant)
-    check_count("features", features, relevant)
-    if isinstance(noise, bool) or not isinstance(noise, int | float) or not 0 <= noise < 0.5:
-        raise OptionError(
-            f"`noise` must be a number in [0, 0.5), the share of wrong labels, not {noise!r}."
-        )
+    check_count("features", features, 1, MOST_FEATURES)
+    check_count("relevant", relevant, 1, features)
+    check_number("noise", noise, "[0, 0.5)", " It is the share of wrong labels.")
     names = tuple(f"x{j}" for j in range(1, features + 1))
     return Process(
         name=f"mease & wyner, d = {features}, J = {relevant}, noise {noise:g}",

@@ -10,15 +10,35 @@ import numpy as np
 import numpy.typing as npt
 from pandas import DataFrame  # `pd` is partial dependence here
 
-from pyinterp.errors import OptionError, did_you_mean
-from pyinterp.resampling.base import check_count
+from pyinterp.errors import (
+    OptionError,
+    check_count,
+    check_flag,
+    did_you_mean,
+    listed,
+    shown,
+)
+from pyinterp.estimands.grids import as_floats, check_levels, values_of
 from pyinterp.sample import FloatArray
 from pyinterp.seeds import Seeds
 
-__all__ = ["Process", "Seed", "Values", "columns", "generator", "noise_names", "uniform"]
+__all__ = [
+    "MOST_FEATURES",
+    "Process",
+    "Seed",
+    "Values",
+    "check_process",
+    "columns",
+    "formula_and_estimator",
+    "generator",
+    "noise_names",
+    "uniform",
+]
 
 Seed: TypeAlias = int | np.random.Generator | None
 Values: TypeAlias = npt.NDArray[Any]
+
+MOST_FEATURES = 1_000_000  # more would be a mistake that takes all memory
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -110,12 +130,7 @@ class Process:
         frame : pandas.DataFrame
             With the features as columns; others are not looked at.
         """
-        absent = [name for name in self.features if name not in frame]
-        if absent:
-            raise OptionError(
-                f"`frame` must have every feature of the process {self.name!r}, but "
-                f"{absent[0]!r} is missing; take the columns that `draw` returns."
-            )
+        self._check_frame(frame)
         return self.function(frame)
 
     def respond(self, mean: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -139,6 +154,8 @@ class Process:
             From its law given the row's other features, instead of independently of all else.
         """
         self.check(feature)
+        self._check_frame(frame)
+        check_flag("conditional", conditional)
         rng = generator(seed)
         if conditional and self.conditional is not None:
             return self.conditional(feature, frame, rng)
@@ -154,7 +171,13 @@ class Process:
             Values of the feature.
         """
         values = self.grid(feature, grid)
-        return None if self.closed_pd is None else self.closed_pd(feature, values)
+        if self.closed_pd is None:
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):  # of huge values, which are refused
+            curve = self.closed_pd(feature, values)
+        if curve is not None and not np.isfinite(curve).all():
+            raise OptionError(f"The grid of `{feature}` must be within what f can be computed at.")
+        return curve
 
     def pfi(self, feature: str) -> float | None:
         r"""Return the closed form of the DGP-PFI under squared error; None if there is none.
@@ -175,29 +198,61 @@ class Process:
     def grid(self, feature: str, grid: npt.ArrayLike) -> Values:
         """Return values of a feature as an array: finite floats, or levels."""
         self.check(feature)
-        values = np.atleast_1d(np.asarray(grid))
-        if feature in self.levels:
-            for value in values.tolist():
-                if value not in self.levels[feature]:
-                    raise OptionError(
-                        f"{value!r} is not a level of `{feature}`. Levels: "
-                        f"{', '.join(map(repr, self.levels[feature]))}."
-                    )
-            return values
-        if values.dtype.kind not in "iufb" or not np.isfinite(values.astype(np.float64)).all():
-            raise OptionError(f"The grid of `{feature}` must be finite numbers, not {grid!r}.")
-        return values.astype(np.float64)
+        values = values_of(grid, feature)
+        if feature not in self.levels:
+            return as_floats(values, feature)
+        check_levels(values.tolist(), self.levels[feature], feature)
+        return values
 
     def check(self, feature: object) -> None:
         """Raise `OptionError` unless `feature` is one of the process."""
-        if feature not in self.features:
+        if not isinstance(feature, str) or feature not in self.features:
             raise OptionError(
-                f"The process {self.name!r} has no feature {feature!r}. Features: "
-                f"{', '.join(self.features)}." + did_you_mean(feature, self.features)
+                f"The process {shown(self.name)} has no feature {shown(feature)}. Features: "
+                f"{listed(self.features)}." + did_you_mean(feature, self.features)
             )
+
+    def _check_frame(self, frame: object) -> None:
+        """Raise `OptionError` unless `frame` has every feature, in numbers and known levels."""
+        if not isinstance(frame, DataFrame) or not frame.columns.is_unique:
+            raise OptionError(
+                "`frame` must be a data frame of features, such as `draw` returns, each column "
+                f"once; got {shown(frame)}."
+            )
+        for name in self.features:
+            if name not in frame:
+                raise OptionError(
+                    f"`frame` must have every feature of the process {shown(self.name)}, but "
+                    f"{shown(name)} is missing; take the columns that `draw` returns."
+                )
+            if name in self.levels:
+                check_levels(frame[name].unique().tolist(), self.levels[name], name)
+            elif frame[name].dtype.kind not in "iufb" or not np.isfinite(frame[name]).all():
+                raise OptionError(f"The column `{name}` of `frame` must hold finite numbers.")
 
     def __repr__(self) -> str:
         return f"<Process: {self.name}, {len(self.features)} features, {self.source}>"
+
+
+def check_process(process: object) -> None:
+    """Raise `OptionError` unless `process` is one."""
+    if not isinstance(process, Process):
+        raise OptionError(
+            "`process` must be a process such as `pi.simulation.friedman1()`, not "
+            f"{shown(process)}."
+        )
+
+
+def formula_and_estimator(learner: object) -> tuple[str, Any]:
+    """Return formula and estimator of a learner given as both, or as an estimator alone."""
+    if not isinstance(learner, tuple):
+        return "y ~ .", learner
+    if len(learner) != 2:
+        raise OptionError(
+            "A learner must be an estimator or a pair of formula and estimator, such as "
+            f'("y ~ x1", LinearRegression()), not {shown(learner)}.'
+        )
+    return learner
 
 
 def generator(seed: Seed) -> np.random.Generator:
@@ -214,7 +269,7 @@ def columns(frame: DataFrame, *names: str) -> list[FloatArray]:
 
 def noise_names(first: int, number: int, letter: str = "x") -> list[str]:
     """Return names of features that f does not depend on, counted from `first`."""
-    check_count("noise_features", number, 0)
+    check_count("noise_features", number, 0, MOST_FEATURES)
     return [f"{letter}{j}" for j in range(first, first + number)]
 
 

@@ -10,7 +10,13 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from pyinterp.errors import DataError, OptionError, did_you_mean
+from pyinterp.errors import (
+    DataError,
+    OptionError,
+    did_you_mean,
+    listed,
+    shown,
+)
 from pyinterp.simulation.ledger import Line, pooled
 
 if TYPE_CHECKING:
@@ -155,7 +161,7 @@ def chosen(
     unknown = sorted(set(values) - set(known))
     if unknown:
         raise OptionError(
-            f"`only` takes the columns {', '.join(known)}; got {unknown[0]!r}."
+            f"`only` takes the columns {listed(known, most=20)}; got {shown(unknown[0])}."
             + did_you_mean(unknown[0], known)
         )
     for frame in frames:

@@ -13,14 +13,22 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 
-from pyinterp.errors import OptionError, check_jobs
+from pyinterp.errors import (
+    OptionError,
+    check_count,
+    check_jobs,
+    check_list,
+    check_mapping,
+    listed,
+    shown,
+)
 from pyinterp.learner import Learner
 from pyinterp.parallel import outcomes
-from pyinterp.resampling.base import check_count
+from pyinterp.predictive import check_estimator
 from pyinterp.simulation.ledger import Ledger, Line, Row
-from pyinterp.simulation.process import Process
+from pyinterp.simulation.process import Process, check_process, formula_and_estimator
 
-__all__ = ["Study", "Unit"]
+__all__ = ["Study", "Unit", "count_of"]
 
 Found = TypeVar("Found")
 
@@ -59,20 +67,25 @@ class Study(ABC, Generic[Found]):
     _KINDS: ClassVar[tuple[str, ...]]
 
     def __post_init__(self) -> None:
-        for what in ("dgps", "learners", "n"):
-            if not len(getattr(self, what)):
-                raise OptionError(f"`{what}` must not be empty.")
+        check_list("dgps", self.dgps, "[pi.simulation.friedman1()]")
+        check_list("n", self.n, "[100, 200]")
+        check_mapping("learners", self.learners, "{'ols': LinearRegression()}")
+        check_count("seed", self.seed, 0)
+        for process in self.dgps:
+            check_process(process)
+        for learner in self.learners.values():
+            _check_learner(learner)
         names = [process.name for process in self.dgps]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise OptionError(
-                f"Processes must have different names, by which files know them, but {twice!r} is "
-                "the name of two; `dataclasses.replace(process, name=...)` gives another."
+                "Processes must have different names, by which files know them, but two are called "
+                f"{shown(twice)}; `dataclasses.replace(process, name=...)` gives another."
             )
         for rows in self.n:
             check_count("n", rows, 2)
         if len(set(self.n)) < len(self.n):
-            raise OptionError(f"`n` must name every size once; got {list(self.n)}.")
+            raise OptionError(f"`n` must name every size once; got {shown(self.n)}.")
 
     @abstractmethod
     def settings(self, row: Row) -> dict[str, Any]:
@@ -198,9 +211,7 @@ class Study(ABC, Generic[Found]):
     def formula_and_estimator(self, process: Process, name: str, n: int) -> tuple[str, Any]:
         """Return what a learner of the study is for n rows of a process."""
         made = self.learners[name]
-        if not isinstance(made, tuple) and not hasattr(made, "fit"):
-            made = made(process, n)
-        return made if isinstance(made, tuple) else ("y ~ .", made)
+        return formula_and_estimator(made(process, n) if _is_maker(made) else made)
 
     def draw(self, process: Process, n: int, repetition: int) -> pd.DataFrame:
         """Return the data set of a repetition."""
@@ -214,3 +225,25 @@ class Study(ABC, Generic[Found]):
     def process(self, name: str) -> Process:
         """Return the process of that name."""
         return next(p for p in self.dgps if p.name == name)
+
+
+def count_of(name: str, counts: int | Mapping[str, int], learner: str, least: int) -> int:
+    """Return a learner's number of repetitions or refits, checked."""
+    if isinstance(counts, Mapping) and learner not in counts:
+        raise OptionError(
+            f"`{name}` must be a number or name every learner; {shown(learner)} is not in "
+            f"{listed(counts)}."
+        )
+    count = counts[learner] if isinstance(counts, Mapping) else counts
+    check_count(name, count, least)
+    return int(count)
+
+
+def _is_maker(learner: object) -> bool:
+    """Whether a learner is a function of process and n that returns one."""
+    return callable(learner) and not isinstance(learner, type) and not hasattr(learner, "fit")
+
+
+def _check_learner(learner: object) -> None:
+    if not _is_maker(learner):
+        check_estimator(formula_and_estimator(learner)[1])

@@ -13,17 +13,26 @@ import numpy as np
 import pandas as pd
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
-from pyinterp.errors import OptionError, check_alpha, check_choice
+from pyinterp.errors import (
+    OptionError,
+    check_alpha,
+    check_callable,
+    check_choice,
+    check_count,
+    check_list,
+    check_mapping,
+    listed,
+    shown,
+)
 from pyinterp.inference import COV_TYPES, CovType
-from pyinterp.learner import Learner
+from pyinterp.learner import Learner, LearnerResults
 from pyinterp.resampling import FreshDraws, Resampling
-from pyinterp.resampling.base import check_count
 from pyinterp.results import EstimandResults
 from pyinterp.sample import FloatArray
 from pyinterp.simulation.ledger import Line, Row
 from pyinterp.simulation.process import Process
 from pyinterp.simulation.reports import CoverageResults, pooled_truths
-from pyinterp.simulation.runner import Study, Unit
+from pyinterp.simulation.runner import Study, Unit, count_of
 
 __all__ = ["CoverageStudy", "ideal"]
 
@@ -40,6 +49,7 @@ def ideal(refits: int = 15) -> Callable[[Process, int], Resampling]:
 
     As in the code behind Molnar et al. (2021, section 8), 0.632 n rows train and as many evaluate.
     """
+    check_count("refits", refits)
 
     def plan(process: Process, n: int) -> Resampling:
         return FreshDraws(partial(process.draw, 2 * round(TRAIN * n)), refits, fraction=0.5)
@@ -96,20 +106,28 @@ class CoverageStudy(Study[CoverageResults]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_mapping("estimands", self.estimands, "{'pfi': LearnerResults.pfi}")
+        check_mapping("resamplings", self.resamplings, "{'boot': Bootstrap(15)}")
+        check_mapping("cov_types", self.cov_types, "{'boot': ['corrected']}")
+        for ask in self.estimands.values():
+            check_callable("estimands", ask, "LearnerResults.pfi")
+        for plan in self.resamplings.values():
+            if not isinstance(plan, Resampling):
+                check_callable("resamplings", plan, "ideal()")
         if set(self.cov_types) != set(self.resamplings):
             raise OptionError(
                 "`cov_types` must name the plans of `resamplings`, "
-                f"{sorted(self.resamplings)}; got {sorted(self.cov_types)}."
+                f"{listed(sorted(self.resamplings))}; got {listed(sorted(self.cov_types))}."
             )
-        if not self.estimands:
-            raise OptionError("`estimands` must not be empty.")
-        for cov_type in (c for several in self.cov_types.values() for c in several):
-            check_choice("cov_types", cov_type, COV_TYPES)
+        for several in self.cov_types.values():
+            check_list("cov_types", several, "['corrected']")
+            for cov_type in several:
+                check_choice("cov_types", cov_type, COV_TYPES)
         check_alpha(self.alpha)
         check_count("block", self.block)
         for name, least in (("repetitions", 0), ("truth_refits", 1)):
             for learner in self.learners:
-                check_count(name, _count(name, getattr(self, name), learner), least)
+                count_of(name, getattr(self, name), learner, least)
 
     def plan(self, name: str, process: Process, n: int) -> Resampling:
         """Return a plan of the study for data sets of n rows of a process."""
@@ -119,7 +137,7 @@ class CoverageStudy(Study[CoverageResults]):
     def settings(self, row: Row) -> dict[str, Any]:
         """Return what the numbers of a row depend on besides the row."""
         kind, process, learner, n, plan = row
-        truth_refits = _count("truth_refits", self.truth_refits, learner)
+        truth_refits = count_of("truth_refits", self.truth_refits, learner, 1)
         if kind == "truth":
             return {"block": self.block * TRUTH_BLOCKS, "seed": self.seed}
         return {
@@ -143,7 +161,7 @@ class CoverageStudy(Study[CoverageResults]):
         plans = ["truth"] if kind == "truth" else list(self.resamplings)
         size = self.block * (TRUTH_BLOCKS if kind == "truth" else 1)
         for process, learner, n, plan in product(self.dgps, self.learners, self.n, plans):
-            total = _count(name, getattr(self, name), learner)
+            total = count_of(name, getattr(self, name), learner, 0)
             yield from Unit.blocks((kind, process.name, learner, n, plan), total, size)
 
     def _try(self, row: Row) -> None:
@@ -179,18 +197,6 @@ def described(plan: Resampling) -> str:
     return f"{plan.label} ({', '.join(plain)})"
 
 
-def _count(name: str, counts: int | Mapping[str, int], learner: str) -> int:
-    """Return a learner's number of repetitions or refits."""
-    if not isinstance(counts, Mapping):
-        return counts
-    if learner not in counts:
-        raise OptionError(
-            f"`{name}` must be a number or name every learner; {learner!r} is not in "
-            f"{sorted(counts)}."
-        )
-    return counts[learner]
-
-
 def _truth(study: CoverageStudy, unit: Unit) -> Line:
     _, name, learner, n, _ = unit.row
     process = study.process(name)
@@ -200,7 +206,7 @@ def _truth(study: CoverageStudy, unit: Unit) -> Line:
     results = study.learner(process, learner, data).fit(plan, seed=seed, progress=False)
     terms = {}
     for name in unit.terms:
-        asked = study.estimands[name](results)
+        asked = _asked(study.estimands[name], name, results)
         values = asked.evidence.per_refit
         terms[name] = {
             "term": list(asked.params.index),
@@ -226,18 +232,29 @@ def _cover(
             results = study.learner(process, learner, data).fit(plan, seed=seed, progress=False)
         for term in unit.terms:
             estimand, cov_type = term.rsplit("|", 1)
-            asked = study.estimands[estimand](results, cov_type=cov_type)
+            asked = _asked(study.estimands[estimand], estimand, results, cov_type=cov_type)
             truth = truths[name, learner, n, estimand]
             if list(asked.params.index) != list(truth["term"]):
                 raise OptionError(
                     f"An estimand must have the same terms for every data set, but those of "
-                    f"{estimand!r} differ: {list(asked.params.index)[:4]} and "
-                    f"{list(truth['term'])[:4]}. Give its grid."
+                    f"{shown(estimand)} differ: {listed(asked.params.index, most=4)} and "
+                    f"{listed(truth['term'], most=4)}. Give its grid."
                 )
             found = _one(asked, truth["truth"].to_numpy(), study.alpha)
             kept.setdefault(term, []).append(found)
     terms = {name: _summed(np.array(found)) for name, found in kept.items()}
     return Line(unit.row, [unit.block], unit.size, terms, study.settings(unit.row))
+
+
+def _asked(ask: Ask, name: str, results: LearnerResults, **reading: Any) -> EstimandResults:
+    """Return what a function of the user asks of a fitted learner, checked."""
+    found = ask(results, **reading)
+    if not isinstance(found, EstimandResults):
+        raise OptionError(
+            f"The estimand {shown(name)} must return results such as those of pfi(), not "
+            f"{shown(found)}."
+        )
+    return found
 
 
 def _one(asked: EstimandResults, truth: FloatArray, alpha: float) -> FloatArray:

@@ -8,12 +8,15 @@ from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pyinterp.errors import check_choice
+from pyinterp.errors import (
+    check_choice,
+    check_count,
+    check_flag,
+)
 from pyinterp.losses import LossLike, choose
 from pyinterp.predictive import Predictor
-from pyinterp.resampling.base import check_count
 from pyinterp.sample import FloatArray, Response
-from pyinterp.simulation.process import Process, Seed, generator
+from pyinterp.simulation.process import Process, Seed, check_process, generator
 
 __all__ = ["Method", "Truth", "dgp_pd", "dgp_pfi"]
 
@@ -76,14 +79,15 @@ def dgp_pd(
     >>> dgp_pd(molnar_linear(), "x2", [0.0, 0.5]).value
     array([0.5, 0. ])
     """
+    check_process(process)
     check_choice("method", method, ("auto", "monte-carlo"))
     check_count("n", n, 2)
     values = process.grid(feature, grid)
+    rng = generator(seed)
     if method == "auto":
         known = process.pd(feature, values)
         if known is not None:
             return Truth(known, np.zeros(len(values)))
-    rng = generator(seed)
 
     def curves() -> Iterator[FloatArray]:
         for size in _sizes(n):
@@ -142,9 +146,12 @@ def dgp_pfi(
     >>> round(dgp_pfi(wood_regression(), "X1", conditional=True).value, 2)
     0.72
     """
+    check_process(process)
     check_choice("method", method, ("auto", "monte-carlo"))
     check_count("n", n, 2)
+    check_flag("conditional", conditional)
     process.check(feature)
+    rng = generator(seed)
     # The Brier score of two classes is the squared error of the second's indicator.
     squared = isinstance(loss, str) and (loss == "squared" or (loss == "brier" and process.classes))
     if squared and method == "auto":
@@ -153,7 +160,6 @@ def dgp_pfi(
             return Truth(known, 0.0)
     predictor = Predictor.of(process.f, process.classes)
     used = None if squared else choose(loss, predictor, Response(name="y", classes=process.classes))
-    rng = generator(seed)
 
     def differences() -> Iterator[FloatArray]:
         for size in _sizes(n):

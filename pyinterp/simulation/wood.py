@@ -13,7 +13,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.errors import OptionError
+from pyinterp.errors import (
+    check_choice,
+    check_number,
+)
 from pyinterp.sample import FloatArray
 from pyinterp.simulation.mease_wyner import mease_wyner_classification
 from pyinterp.simulation.process import Process, Values, columns, uniform
@@ -40,8 +43,8 @@ def wood_classification(copied: Copied = None) -> Process:
         x10, although with a copy the data can't tell them apart: PFI is that of this f, and the
         CVIM of both is 0.
     """
-    if copied not in (None, "x1", "x5"):
-        raise OptionError(f'`copied` must be None, "x1" or "x5", not {copied!r}.')
+    if copied is not None:
+        check_choice("copied", copied, ("x1", "x5"))
     plain = mease_wyner_classification(features=10, relevant=4, noise=0.1)
     source = "Wood et al. (2024), section 3.4.1"
     if copied is None:
@@ -92,11 +95,7 @@ def wood_regression(noise_variance: float = 2.0) -> Process:
         The paper's N(0, 2) is read as variance 2, as its normal laws of features give covariances;
         4 is the other reading.
     """
-    number = isinstance(noise_variance, int | float) and not isinstance(noise_variance, bool)
-    if not number or not 0 <= noise_variance < np.inf:
-        raise OptionError(
-            f"`noise_variance` must be a number of at least 0, not {noise_variance!r}."
-        )
+    check_number("noise_variance", noise_variance, "[0, inf)")
     more = "" if noise_variance == 2 else f", noise variance {noise_variance:g}"
     return Process(
         name=f"wood regression{more}",

@@ -162,7 +162,7 @@ def test_the_models_own_importance_is_the_default_of_vi() -> None:
         (lambda: r_style.partial(LinearRegression(), "a"), OptionError, "FittedModel"),
         (lambda: r_style.partial(FITTED, "a", cats="kk"), OptionError, "no variable"),
         (lambda: r_style.partial(FITTED, "a", grid_resolution=2.5), OptionError, "whole number"),
-        (lambda: r_style.partial(FITTED, "a", quantiles=True, probs=[5]), OptionError, "0 and 1"),
+        (lambda: r_style.partial(FITTED, "a", quantiles=True, probs=[5]), OptionError, "in .0, 1."),
         (lambda: r_style.partial(FITTED, "f", pred_grid=["x"]), OptionError, "not a level"),
         (lambda: r_style.partial(FITTED, ["a", "b"], pred_grid=[1]), OptionError, "a column for"),
     ],

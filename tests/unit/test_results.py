@@ -426,7 +426,10 @@ class TestCompare:
         assert found.df_resid == 119
 
     def test_options_are_checked(self, fitted, tree) -> None:
-        with pytest.raises(TypeError, match="Unexpected keyword argument 'cov_typ'"):
+        with pytest.raises(
+            TypeError,
+            match=r"compare\(\) takes no keyword argument `cov_typ`; .*Did you mean `cov_type`",
+        ):
             pi.compare(fitted, tree, cov_typ="naive")
         with pytest.raises(OptionError, match="`p_adjust` must be one of"):
             pi.compare(fitted, tree, p_adjust="homl")
