@@ -25,9 +25,9 @@ from pyinterp.inference import (
     Half,
     HalfSampleVariance,
     Variance,
-    p_values,
-    simultaneous_level,
 )
+from pyinterp.inference.intervals import p_values
+from pyinterp.inference.simultaneous import LargestT
 
 spec = importlib.util.spec_from_file_location(
     "half_sample", Path(__file__).parents[1] / "reference" / "half_sample.py"
@@ -478,7 +478,7 @@ class TestSimultaneous:
     @pytest.mark.parametrize("q", [2, 5, 20])
     def test_independent_normal_terms_have_the_level_of_sidak(self, q: int) -> None:
         for df in (1e6, np.inf):
-            level = simultaneous_level(np.diag(np.arange(1.0, q + 1)), df, 0.05, "two-sided")
+            level = LargestT.of(np.diag(np.arange(1.0, q + 1)), df, "two-sided").level(0.05)
             expected = 1 - 0.95 ** (1 / q)
             c, exact = (stats.norm.isf(v / 2) for v in (level, expected))
             assert c == pytest.approx(exact, rel=0.004)  # 4 times the error that is promised
@@ -490,7 +490,7 @@ class TestSimultaneous:
         self, q: int, df: int, alpha: float, side: str
     ) -> None:
         tails = 2 if side == "two-sided" else 1
-        level = simultaneous_level(np.eye(q), df, alpha, side)
+        level = LargestT.of(np.eye(q), df, side).level(alpha)
         c, exact = (stats.t.isf(v / tails, df) for v in (level, exact_level(q, df, alpha, tails)))
         assert c == pytest.approx(exact, rel=0.004)  # 4 times the error that is promised
 
@@ -500,7 +500,7 @@ class TestSimultaneous:
     def test_terms_that_move_together_keep_their_level(
         self, side: str, df: float, alpha: float
     ) -> None:
-        level = simultaneous_level(np.ones((4, 4)), df, alpha, side)
+        level = LargestT.of(np.ones((4, 4)), df, side).level(alpha)
         assert level == pytest.approx(alpha, rel=1e-4)
         assert level <= alpha  # no band is narrower than the intervals of single terms
 
@@ -514,7 +514,7 @@ class TestSimultaneous:
 
     def test_terms_without_variance_do_not_count(self) -> None:
         cov = np.diag([1.0, 0.0, 0.0])
-        assert simultaneous_level(cov, 10, 0.05, "two-sided") == 0.05
+        assert LargestT.of(cov, 10, "two-sided").level(0.05) == 0.05
 
     def test_bands_contain_the_pointwise_intervals(self) -> None:
         results = TestPlan().fit()

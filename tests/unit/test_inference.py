@@ -11,7 +11,8 @@ from statsmodels.stats.multitest import multipletests
 
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.base import Estimate
-from pyinterp.inference import COV_TYPES, Evidence, adjust, default, interval, p_values, variance
+from pyinterp.inference import COV_TYPES, Evidence, default, variance
+from pyinterp.inference.intervals import adjust, interval, p_values
 
 
 def learner_evidence(m: int = 6, q: int = 3, correction: float = 0.58) -> Evidence:
@@ -137,11 +138,11 @@ def test_no_interval_without_variance() -> None:
 @pytest.mark.parametrize("method", ["holm", "fdr_bh", "bonferroni"])
 def test_adjustment_is_statsmodels_and_leaves_missing_p_values_out(method: str) -> None:
     p = np.array([0.01, np.nan, 0.04, 0.2])
-    adjusted = adjust(p, method)
+    adjusted = adjust(p, method, 3)
     assert np.isnan(adjusted[1])
     np.testing.assert_allclose(adjusted[[0, 2, 3]], multipletests(p[[0, 2, 3]], method=method)[1])
     with pytest.raises(OptionError, match="`p_adjust` must be one of"):
-        adjust(p, "homl")
+        adjust(p, "homl", 3)
 
 
 @pytest.mark.parametrize("alpha", [0, 1, 5, -0.1, True, "0.05", None])
