@@ -147,23 +147,24 @@ def _sites(tree: ast.Module) -> Iterator[tuple[tuple[Step, ...], Any, str]]:
 
 def _no_code(parent: ast.AST, field: str, child: ast.AST) -> bool:
     """Whether a node is a docstring, a type, a message or another text."""
-    if field in ("annotation", "returns", "bases", "decorator_list"):
-        return True
-    if isinstance(child, ast.JoinedStr | ast.Import | ast.ImportFrom):
-        return True
-    if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
-        return True
-    if isinstance(child, ast.FunctionDef):
-        return child.name in WORDS_OF
-    if isinstance(child, ast.keyword):
-        return child.arg in WORDS
+    return (
+        field in ("annotation", "returns", "bases", "decorator_list")
+        or isinstance(parent, ast.Raise)
+        or isinstance(child, ast.JoinedStr | ast.Import | ast.ImportFrom)
+        or (isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant))
+        or (isinstance(child, ast.FunctionDef) and child.name in WORDS_OF)
+        or (isinstance(child, ast.keyword) and child.arg in WORDS)
+        or _for_types(child)
+    )
+
+
+def _for_types(child: ast.AST) -> bool:
+    """Whether a statement says what is exported, or serves types alone."""
     if isinstance(child, ast.If):
-        return isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING"
-    if isinstance(child, ast.Assign):
-        return any(isinstance(t, ast.Name) and t.id == "__all__" for t in child.targets)
+        return _source(child.test) == "TYPE_CHECKING"
     if isinstance(child, ast.AnnAssign):
-        return isinstance(child.annotation, ast.Name) and child.annotation.id == "TypeAlias"
-    return isinstance(parent, ast.Raise)
+        return _source(child.annotation) == "TypeAlias"
+    return isinstance(child, ast.Assign) and _source(child.targets[0]) == "__all__"
 
 
 def _replacements(node: ast.AST) -> Iterator[ast.AST]:

@@ -9,6 +9,7 @@ are kept in a file, so that a run that was stopped goes on where it was.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib
 import json
 import os
@@ -20,6 +21,7 @@ import tomllib
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -33,10 +35,9 @@ TESTS = (
     *(
         f"tests/unit/test_{name}.py"
         for name in (
-            "averages", "bootstrap", "causal", "conditional", "effects", "flatness", "grids",
-            "h_statistic", "half_sample", "inference", "interaction", "loco", "metrics", "native",
-            "nested", "nested_bootstrap", "numbers", "one_answer", "permutation", "results",
-            "rounding", "scales",
+            "averages", "bootstrap", "causal", "conditional", "effects", "estimates", "flatness",
+            "grids", "h_statistic", "half_sample", "inference", "interaction", "loco", "metrics",
+            "native", "nested", "nested_bootstrap", "one_answer", "permutation", "results",
         )
     ),
     "tests/laws/test_laws.py",
@@ -57,11 +58,7 @@ def main() -> int:
     """Run what is asked for and say what survived."""
     asked = _arguments()
     asked.cache.mkdir(parents=True, exist_ok=True)
-    calls = asked.cache / "calls.json"
-    if not calls.exists():
-        _warm()
-        paths = [str(ROOT / path) for path in TESTS if (ROOT / path).exists()]
-        _wait({_fork(lambda: _record(calls, paths), asked.cache / "calls.log"): 0.0}, 3600)
+    calls = _calls(asked.cache, asked.processes)
     file = asked.cache / "results.jsonl"
     done = _read(file)
     sample = _sample(asked.number, asked.seed)
@@ -70,7 +67,7 @@ def main() -> int:
     ]
     if wanted:
         _warm()
-        _run(wanted, json.loads(calls.read_text()), file, asked.cache, asked.processes)
+        _run(wanted, calls, file, asked.cache, asked.processes)
     return _report([m.name for m in sample], _read(file))
 
 
@@ -86,7 +83,9 @@ def _arguments() -> argparse.Namespace:
 
 def _sample(number: int, seed: int) -> list[Mutant]:
     modules = [
-        str(path.relative_to(ROOT)) for one in PACKAGES for path in sorted((ROOT / one).glob("*.py"))
+        str(path.relative_to(ROOT))
+        for package in PACKAGES
+        for path in sorted((ROOT / package).glob("*.py"))
     ]
     lines = {module: code_lines(ROOT, module) for module in modules}
     share = number / sum(lines.values())
@@ -98,9 +97,28 @@ def _sample(number: int, seed: int) -> list[Mutant]:
     return chosen
 
 
-def _record(file: Path, paths: list[str]) -> int:
+def _calls(cache: Path, processes: int) -> dict[str, tuple[float, list[str]]]:
+    """Return seconds and called functions of every test, recorded anew for files that changed."""
+    files = {}
+    for path in (ROOT / test for test in TESTS):
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+        files[path] = cache / f"calls-{path.stem}-{digest}.json"
+    queue = [path for path, file in files.items() if not file.exists()]
+    running: dict[int, float] = {}
+    if queue:
+        _warm()
+    while queue or running:
+        while queue and len(running) < processes:
+            path = queue.pop()
+            record = partial(_record, path, files[path])
+            running[_fork(record, cache / f"{path.stem}.log")] = time.monotonic()
+        running.pop(_wait(running, 3600)[0])
+    return {k: v for file in files.values() for k, v in json.loads(file.read_text()).items()}
+
+
+def _record(path: Path, file: Path) -> int:
     calls = Calls(ROOT, PACKAGES)
-    code = pytest.main([*_options(), *paths], plugins=[calls])
+    code = pytest.main([*_options(), str(path)], plugins=[calls])
     file.write_text(json.dumps(calls.found()))
     return int(code)
 
@@ -126,7 +144,7 @@ def _warm() -> None:
 
 
 def _run(wanted: list[Mutant], calls: dict, file: Path, cache: Path, processes: int) -> None:
-    running: dict[int, tuple[Mutant, float]] = {}
+    running: dict[int, tuple[Mutant, float, Path]] = {}
     queue = list(wanted)
     while queue or running:
         while queue and len(running) < processes:
@@ -134,7 +152,7 @@ def _run(wanted: list[Mutant], calls: dict, file: Path, cache: Path, processes: 
             by = cache / f"by-{len(queue)}.txt"
             by.unlink(missing_ok=True)
             tests = _tests_of(mutant, calls)
-            child = _fork(lambda m=mutant, t=tests, b=by: _try(m, t, b), cache / "last.log")
+            child = _fork(partial(_try, mutant, tests, by), cache / "last.log")
             running[child] = mutant, time.monotonic(), by
         ended, code = _wait({child: start for child, (_, start, _) in running.items()}, HANGS)
         mutant, start, by = running.pop(ended)
@@ -164,7 +182,8 @@ def _tests_of(mutant: Mutant, calls: dict) -> list[str]:
             path = test.partition("::")[0]
             cost[path] += seconds
             found.setdefault(path, []).append((seconds, test))
-    ordered = [pair for path in sorted(found, key=lambda p: cost[p]) for pair in sorted(found[path])]
+    cheapest = sorted(found, key=lambda path: cost[path])
+    ordered = [pair for path in cheapest for pair in sorted(found[path])]
     chosen, total = [], 0.0
     for seconds, test in ordered:
         if total + seconds <= ENOUGH or not chosen:
