@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -64,6 +65,8 @@ class Mutant(NamedTuple):
     line : int
     before, after : str
         The node's source.
+    count : int
+        Which of the same faults in the function, from 1.
     """
 
     module: str
@@ -73,23 +76,27 @@ class Mutant(NamedTuple):
     line: int
     before: str
     after: str
+    count: int = 1
 
     @property
     def name(self) -> str:
         """What the fault is, whatever line it is on."""
-        return f"{self.module}:{self.within or 'body'}: {self.before} -> {self.after}"
+        which = f" ({self.count})" if self.count > 1 else ""
+        return f"{self.module}:{self.within or 'body'}: {self.before} -> {self.after}{which}"
 
 
 def mutants_of(root: Path, module: str) -> list[Mutant]:
-    """Return all mutants of a module, the first of those that have the same name."""
-    found = {}
+    """Return all mutants of a module."""
+    found = []
+    times: Counter[str] = Counter()
     for steps, node, within in _sites(ast.parse((root / module).read_text(encoding="utf-8"))):
         for choice, new in enumerate(_replacements(node)):
             before, after = (_source(n) for n in (node, new))
             made = Mutant(module, within, steps, choice, node.lineno, before, after)
             if before != after:
-                found.setdefault(made.name, made)
-    return list(found.values())
+                times[made.name] += 1
+                found.append(made._replace(count=times[made.name]))
+    return found
 
 
 def mutated(root: Path, mutant: Mutant) -> ast.Module:
