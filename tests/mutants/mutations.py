@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 from collections import Counter
 from collections.abc import Iterator
@@ -38,8 +39,8 @@ COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
 }
 # A constant below this in size is a tolerance: its mutants are large ones.
 TOLERANCE = 1e-3
-# Without them a number is the same number, of another type.
-CONVERSIONS = {"bool", "float", "int", "list", "np.asarray", "str", "tuple"}
+# Functions that can be left out: what Python has built in does not run without, or is the same.
+NUMERIC = {"abs", "bool", "max", "min", "round", "sorted", "sum"}
 # What tables and messages say; no number comes from it.
 WORDS = {
     "coverage", "description", "engine", "exact", "fixed", "inexact", "interval_note", "kind",
@@ -227,13 +228,18 @@ def _other_values(value: object) -> list[Any]:
 
 def _of_call(node: ast.Call) -> Iterator[ast.AST]:
     """Without the call, and without each of its options if the function may have defaults."""
-    if _source(node.func) in CONVERSIONS:
-        return
-    if node.args and not isinstance(node.args[0], ast.Starred):
+    name = _source(node.func)
+    plain = isinstance(node.func, ast.Name)
+    removable = name != "np.asarray" and (
+        not plain or name in NUMERIC or (name.islower() and not hasattr(builtins, name))
+    )
+    if not removable or name == "partial":
+        pass
+    elif node.args and not isinstance(node.args[0], ast.Starred):
         yield node.args[0]
     elif isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name):
         yield node.func.value
-    if isinstance(node.func, ast.Name) and node.func.id != "replace":
+    if plain and name != "replace":
         return
     for k, option in enumerate(node.keywords):
         if option.arg is not None and option.arg not in WORDS:

@@ -50,7 +50,7 @@ WARM = (
 )  # fmt: skip
 # Seconds of tests that a fault must withstand, and the time after which it counts as one that
 # never ends.
-ENOUGH, HANGS = 90.0, 400.0
+ENOUGH, HANGS = 40.0, 200.0
 KILLED, SURVIVED, BROKEN = "killed", "survived", "broken"
 
 

@@ -248,7 +248,7 @@ TRUE_LAW = samplers.Residual(TrueMean())
 def test_monte_carlo_errors_are_the_spread_over_seeds(name: str) -> None:
     """Of 7 of 9 draws; without the finite-population factor mcse² would be 4.5 times too large.
 
-    Over 150 seeds the ratio of the two variances has a standard error of some 12 %.
+    Over 60 seeds the ratio of the two variances has a standard error of some 18 %.
     """
     data = gaussian(10, seed=3)
     X, y = data[["x1", "x2", "x3"]], data["y"]
@@ -262,11 +262,11 @@ def test_monte_carlo_errors_are_the_spread_over_seeds(name: str) -> None:
 
     exact = ask(0, "all")
     assert exact.mcse["x1"] == 0
-    runs = [ask(seed) for seed in range(150)]
+    runs = [ask(seed) for seed in range(60)]
     values = np.array([run.params["x1"] for run in runs])
     error = np.mean([run.mcse["x1"] ** 2 for run in runs])
-    assert np.mean((values - exact.params["x1"]) ** 2) == pytest.approx(error, rel=0.48)
-    assert abs(values.mean() - exact.params["x1"]) < 4 * np.sqrt(error / 150)
+    assert np.mean((values - exact.params["x1"]) ** 2) == pytest.approx(error, rel=0.73)
+    assert abs(values.mean() - exact.params["x1"]) < 4 * np.sqrt(error / 60)
 
 
 def test_all_draws_have_no_monte_carlo_error() -> None:
