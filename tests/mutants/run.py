@@ -50,7 +50,7 @@ WARM = (
 )  # fmt: skip
 # Seconds of tests that a fault must withstand, and the time after which it counts as one that
 # never ends.
-ENOUGH, HANGS = 40.0, 200.0
+ENOUGH, HANGS = 90.0, 400.0
 KILLED, SURVIVED, BROKEN = "killed", "survived", "broken"
 
 
@@ -169,27 +169,22 @@ def _run(wanted: list[Mutant], calls: dict, file: Path, cache: Path, processes: 
         print(f"{len(queue):4d} {line['is']:9s}{line['seconds']:6.1f} s {line['name'][:150]}")
 
 
-def _tests_of(mutant: Mutant, calls: dict) -> list[str]:
-    """Return the tests that call what has the fault, file by file, the cheapest first."""
+def _tests_of(mutant: Mutant, calls: dict, enough: float = ENOUGH) -> list[str]:
+    """Return the tests that call what has the fault, the shortest first, file by file."""
     own = f"{mutant.module}:{mutant.within}"
-    cost: Counter[str] = Counter()
-    found: dict[str, list[tuple[float, str]]] = {}
+    prefix = own if mutant.within else f"{mutant.module}:"
+    found = []
     for test, (seconds, functions) in calls.items():
-        used = own in functions if mutant.within else any(
-            f.startswith(f"{mutant.module}:") for f in functions
-        )  # fmt: skip
-        if used:
-            path = test.partition("::")[0]
-            cost[path] += seconds
-            found.setdefault(path, []).append((seconds, test))
-    cheapest = sorted(found, key=lambda path: cost[path])
-    ordered = [pair for path in cheapest for pair in sorted(found[path])]
-    chosen, total = [], 0.0
-    for seconds, test in ordered:
-        if total + seconds <= ENOUGH or not chosen:
-            chosen.append(test)
-            total += seconds
-    return chosen
+        if any(f == own or (not mutant.within and f.startswith(prefix)) for f in functions):
+            found.append((seconds, test))
+    chosen, cost, total = [], Counter(), 0.0
+    for seconds, test in sorted(found):
+        total += seconds
+        if total > enough and chosen:
+            break
+        chosen.append(test)
+        cost[test.partition("::")[0]] += seconds
+    return sorted(chosen, key=lambda test: cost[test.partition("::")[0]])
 
 
 def _try(mutant: Mutant, tests: list[str], by: Path) -> int:

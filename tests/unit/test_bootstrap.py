@@ -285,6 +285,19 @@ def test_p_values_have_a_floor_and_smaller_levels_no_limits() -> None:
     assert p_of(found, 20.0) == 1.0
 
 
+@pytest.mark.parametrize("count", range(5, 60))
+def test_percentiles_have_their_level_without_rounding(count: int) -> None:
+    """At 1/(B + 1) a limit is infinite, just above it is the smallest mean or a little more."""
+    means = np.arange(float(count))[:, None]
+    found, tail = made(means), 1 / (count + 1)
+    np.testing.assert_array_equal(limits_of(found, tail, "greater"), [[-np.inf, np.inf]])
+    np.testing.assert_array_equal(limits_of(found, tail, "less"), [[-np.inf, np.inf]])
+    ((low, _),) = limits_of(found, tail * (1 + 1e-12), "greater")
+    assert low == pytest.approx(0.0, abs=1e-9)
+    for k in range(1, count - 1):
+        assert p_of(found, float(k), "greater") == (k + 1) / (count + 1)
+
+
 def test_a_mean_that_ties_with_the_estimate_counts_half() -> None:
     values = np.array([0.0, 2.0, 2.0, 3.0, 3.0])  # their mean is 2
     evidence = Evidence(
