@@ -28,7 +28,7 @@ from pyinterp.errors import (
 )
 from pyinterp.estimands.base import Subject, features_of
 from pyinterp.formula import names_in
-from pyinterp.frames import as_column, index_of
+from pyinterp.frames import index_of
 from pyinterp.interpretable import Interpretable
 from pyinterp.predictive import Predictor, check_instance, learner_name
 from pyinterp.refits import Refit

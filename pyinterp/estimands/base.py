@@ -230,11 +230,10 @@ class Estimate:
     @classmethod
     def stack(cls, parts: Sequence[Estimate]) -> Estimate:
         """Put estimates of different terms on the same rows side by side."""
-        donors = [p.donors for p in parts if p.donors is not None]
         return cls(
             value=np.concatenate([p.value for p in parts]),
             rows=np.concatenate([p.rows for p in parts], axis=1),
-            donors=np.concatenate(donors, axis=1) if len(donors) == len(parts) else None,
+            donors=_as_donors(lambda *given: np.concatenate(given, axis=1), parts),
             mc_variance=np.concatenate([p.mc_variance for p in parts]),
         )
 
@@ -270,14 +269,10 @@ class Estimate:
         If both are inexact their Monte Carlo errors may be correlated: that of the difference is
         missing.
         """
-        donors: FloatArray | None = None
-        for sign, part in ((1.0, self.donors), (-1.0, other.donors)):
-            if part is not None:
-                donors = sign * part if donors is None else donors + sign * part
         return Estimate(
             value=self.value - other.value,
             rows=self.rows - other.rows,
-            donors=donors,
+            donors=_as_donors(np.subtract, (self, other)),
             mc_variance=np.where(
                 (self.mc_variance > 0) & (other.mc_variance > 0),
                 np.nan,
@@ -289,17 +284,19 @@ class Estimate:
         """Return the ratio of two estimates on the same rows, contributions by the delta method."""
         below = np.where(other.value == 0, np.nan, other.value)  # a ratio to 0 is missing
         ratio = self.value / below
-        rows = ratio + (self.rows - ratio * other.rows) / below
-        donors: FloatArray | None = None
-        if self.donors is not None:
-            base = 0.0 if other.donors is None else other.donors
-            donors = np.asarray((self.donors - ratio * base) / below)
         return Estimate(
             value=ratio,
-            rows=rows,
-            donors=donors,
+            rows=ratio + (self.rows - ratio * other.rows) / below,
+            donors=_as_donors(lambda top, base: (top - ratio * base) / below, (self, other)),
             mc_variance=(self.mc_variance + ratio**2 * other.mc_variance) / below**2,
         )
+
+
+def _as_donors(function: Callable[..., FloatArray], parts: Sequence[Estimate]) -> FloatArray | None:
+    """Return a function of what rows contribute as donors; None if rows donate to no estimate."""
+    if all(part.donors is None for part in parts):
+        return None
+    return function(*(np.zeros_like(p.rows) if p.donors is None else p.donors for p in parts))
 
 
 def names_of(features: object, what: str = "features") -> list[str]:

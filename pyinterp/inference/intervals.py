@@ -99,7 +99,8 @@ def adjust(pvalues: FloatArray, method: str | None, count: int) -> FloatArray:
     if METHODS[method] == "b":
         return np.minimum(count * pvalues, 1.0)
     if METHODS[method] == "s":
-        return np.asarray(-np.expm1(count * np.log1p(-pvalues)))
+        with np.errstate(divide="ignore"):  # the logarithm of 1 - 1
+            return np.asarray(-np.expm1(count * np.log1p(-pvalues)))
     adjusted = np.full_like(pvalues, np.nan)
     known = ~np.isnan(pvalues)
     if known.any():

@@ -285,6 +285,19 @@ def test_p_values_have_a_floor_and_smaller_levels_no_limits() -> None:
     assert p_of(found, 20.0) == 1.0
 
 
+@pytest.mark.parametrize("count", range(5, 60))
+def test_percentiles_have_their_level_without_rounding(count: int) -> None:
+    """At 1/(B + 1) a limit is infinite, just above it is the smallest mean or a little more."""
+    means = np.arange(float(count))[:, None]
+    found, tail = made(means), 1 / (count + 1)
+    np.testing.assert_array_equal(limits_of(found, tail, "greater"), [[-np.inf, np.inf]])
+    np.testing.assert_array_equal(limits_of(found, tail, "less"), [[-np.inf, np.inf]])
+    ((low, _),) = limits_of(found, tail * (1 + 1e-12), "greater")
+    assert low == pytest.approx(0.0, abs=1e-9)
+    for k in range(1, count - 1):
+        assert p_of(found, float(k), "greater") == (k + 1) / (count + 1)
+
+
 def test_a_mean_that_ties_with_the_estimate_counts_half() -> None:
     values = np.array([0.0, 2.0, 2.0, 3.0, 3.0])  # their mean is 2
     evidence = Evidence(
@@ -395,12 +408,13 @@ class TestTables:
         assert "Cov. type: bootstrap" in text
         assert "percentiles of 60 bootstrap means" in text
         assert "P is the smallest alpha at which the interval excludes 0: at least 0.033" in text
+        assert "0.033 (0.016 if one-sided)." in text
         assert "P>|t|" not in text
         assert " std err P [0.025 0.975] " in text
         bca = " ".join(str(fitted.pfi(cov_type="bootstrap-bca").summary()).split())
         assert "Cov. type: bootstrap, BCa" in bca
         assert "Intervals (BCa from 60 bootstrap means" in bca
-        assert "at least 0.033 (0.016 if one-sided), but for skewness." in bca
+        assert "0.033 (0.016 if one-sided), but for skewness." in bca
 
     def test_plots_leave_out_what_has_no_limits(self, data: pd.DataFrame) -> None:
         learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
@@ -410,10 +424,10 @@ class TestTables:
             assert len(found.plot().draw().axes) == 1
             assert len(found.plot().layers) < len(found.plot(0.5).layers)
 
-    def test_no_statistic_stands_beside_p_values_that_are_not_its_tail_areas(
-        self, fitted: pi.LearnerResults
-    ) -> None:
-        assert fitted.pfi(["x", "z"]).tvalues.isna().all()
+    def test_there_is_no_statistic_that_would_give_p(self, fitted: pi.LearnerResults) -> None:
+        pfi = fitted.pfi(["x", "z"])
+        assert pfi.tvalues.isna().all()
+        assert pfi.pvalues.notna().all()
 
 
 class TestComparisons:

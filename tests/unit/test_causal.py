@@ -149,7 +149,8 @@ def test_some_draws_have_a_monte_carlo_error(binary: pi.LearnerResults) -> None:
 
 
 def test_adjusted_p_values_are_said_to_be(binary: pi.LearnerResults) -> None:
-    assert "P-values are adjusted (bonferroni)" in str(binary.causal("x", p_adjust="bonferroni"))
+    table = str(binary.causal("x", p_adjust="bonferroni"))
+    assert "P and intervals are adjusted (bonferroni)" in table
 
 
 def test_the_table_states_the_assumptions(binary: pi.LearnerResults) -> None:

@@ -136,8 +136,8 @@ def test_tiny_probabilities_keep_their_logarithm() -> None:
     """As in pdp, which replaces those that are 0 only."""
     tiny = np.array([0.0, 1e-20, 1e-18, 1e-3, 0.2])
     model = pi.FittedModel(
-        lambda rows: np.column_stack([1 - tiny, tiny])[rows["k"]],
-        pd.DataFrame({"a": np.arange(5.0), "k": np.arange(5)}),
+        lambda rows: np.column_stack([1 - tiny, tiny])[rows["row"].astype(int)],
+        pd.DataFrame({"a": np.arange(5.0), "row": np.arange(5.0)}),
         classes=("u", "v"),
     )
     found = model.pd("a", grid=[0.0], scale="centered-logit")

@@ -220,7 +220,7 @@ def test_what_if_predictions_of_some_rows(normal: pd.DataFrame, estimator: str) 
     (case,) = pi.FittedModel(fitted, normal, engine=engine)._analysis.cases
     rows = np.array([3, 5, 20])
     part = case.whatif.take(rows)
-    assert part.engine == case.whatif.engine
+    assert part.engine.name == case.whatif.engine.name
     np.testing.assert_allclose(part.factual, case.whatif.factual[rows], rtol=EXACT)
     donors = normal[["a"]][:4].reset_index(drop=True)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -150,3 +152,28 @@ def test_adjustment_is_statsmodels_and_leaves_missing_p_values_out(method: str) 
 def test_alpha_must_be_in_0_1(alpha: object) -> None:
     with pytest.raises(OptionError, match=r"`alpha` must be a number in \(0, 1\), not"):
         interval(np.ones(1), np.ones(1), 3.0, alpha=alpha)
+
+
+@pytest.mark.parametrize("q", [1, 2])
+@pytest.mark.parametrize("cov_type", ["corrected", "naive", "bootstrap"])
+def test_variances_themselves_refuse_what_is_no_level_or_side(cov_type: str, q: int) -> None:
+    evidence = learner_evidence(q=q)
+    if cov_type == "bootstrap":
+        evidence = replace(evidence, bootstraps=np.arange(6))
+    found = COV_TYPES[cov_type](evidence)
+    estimate, bse = evidence.per_refit.mean(axis=0), np.sqrt(np.diag(found.cov))
+    for ask in (found.interval, found.joint_interval):
+        for alpha in (0.0, 1.0, 5):
+            with pytest.raises(OptionError, match="`alpha` must be a number"):
+                ask(estimate, bse, alpha, "two-sided")
+    with pytest.raises(OptionError, match="`alternative` must be one of"):
+        found.interval(estimate, bse, 0.05, "lower")
+    with pytest.raises(OptionError, match="`alternative` must be one of"):
+        found.p_values(estimate, bse, 0.0, "lower")
+
+
+def test_sidak_takes_p_values_of_1() -> None:
+    """1 - (1 - p)^q, of 1 too, without a warning."""
+    p = np.array([1.0, 0.0, 0.02, np.nan])
+    expected = [1.0, 0.0, 1 - 0.98**5, np.nan]
+    np.testing.assert_allclose(adjust(p, "sidak", 5), expected, rtol=1e-12)

@@ -13,7 +13,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError, RefitError
-from pyinterp.inference import COV_TYPES
+from pyinterp.estimands.base import Estimate
+from pyinterp.inference import COV_TYPES, Evidence, Fold
 
 K = 4
 
@@ -81,6 +82,90 @@ def test_the_standard_error_is_that_of_the_algorithm(fitted: pi.LearnerResults) 
     z = 1.959963984540054
     limits = loss.conf_int().to_numpy()[0]
     np.testing.assert_allclose(limits, loss.params.iloc[0] + np.array([-z, z]) * expected)
+
+
+def algorithm_1(errors: list[list[np.ndarray]]) -> tuple[float, float]:
+    """Bates, Hastie and Tibshirani (2024), algorithm 1, as their package has it, by loops.
+
+    Parameters
+    ----------
+    errors : list of lists of ndarray
+        Of every fold, of all repeats: the errors of the fold, and of every other one without it.
+
+    Returns
+    -------
+    standard_error, ratio : float
+        The ratio as it is before it is kept between 1 and the root of K.
+    """
+    k = len(errors[0])
+    a_list, b_list, pooled = [], [], []
+    for out, *within in errors:
+        e_in = np.concatenate(within)
+        a_list.append((e_in.mean() - out.mean()) ** 2)
+        b_list.append(out.var(ddof=1) / len(out))
+        pooled.extend(e_in)
+    n = len(np.concatenate([out for out, *_ in errors])) / (len(errors) / k)
+    ugp = np.std(pooled, ddof=1)
+    mse = max(0.0, np.mean(a_list) - np.mean(b_list))
+    ratio = np.sqrt(mse) / (ugp / np.sqrt(n * (k - 1) / k))
+    return ugp / np.sqrt(n) * max(1.0, min(np.sqrt(k), ratio)), ratio
+
+
+# How far folds differ, and where that puts the ratio: below 1, between, above the root of K.
+@pytest.mark.parametrize(
+    ("apart", "low", "high"),
+    [(0.0, 0, 0.5), (0.42, 1.1, 0.9 * np.sqrt(K)), (2.0, 1.1 * np.sqrt(K), np.inf)],
+)
+@pytest.mark.parametrize("sizes", [(15,) * K, (16, 15, 15, 14)])
+def test_the_formula_is_that_of_the_algorithm(
+    apart: float, low: float, high: float, sizes: tuple[int, ...]
+) -> None:
+    rng = np.random.default_rng(0)
+    errors = []
+    for _ in range(20):
+        for k in range(K):
+            within = [rng.chisquare(1, size=sizes[j]) for j in range(K) if j != k]
+            own = rng.chisquare(1, size=sizes[k])
+            own += np.concatenate(within).mean() - own.mean() + apart * rng.normal()
+            errors.append([own, *within])
+    expected, ratio = algorithm_1(errors)
+    assert low <= ratio < high
+    # Another term beside it, which is -2 times the first, and one that does not vary.
+    terms = np.array([1.0, -2.0, 0.0])
+    folds = tuple(
+        Fold(
+            Estimate.of_rows(out[:, None] * terms),
+            tuple(Estimate.of_rows(e[:, None] * terms) for e in within),
+            K,
+        )
+        for out, *within in errors
+    )
+    evidence = Evidence(estimates=(folds[0].outer,), clusters=(None,), correction=0.0, folds=folds)
+    found = COV_TYPES["nested-cv"](evidence)
+    np.testing.assert_allclose(
+        found.cov, expected**2 * np.outer(terms, terms), rtol=1e-10, atol=1e-15
+    )
+    assert found.df == np.inf
+
+
+def test_refits_that_differ_have_the_standard_error_of_the_algorithm() -> None:
+    """10 slopes of 60 rows: what training does to the loss is seen in all folds."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(60, 10))).add_prefix("x")
+    data["y"] = data["x0"] + rng.normal(size=60)
+    learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
+    results = learner.fit(pi.NestedCrossValidation(K, repeats=10), seed=1)
+    refits = results._analysis.refits
+    errors = [
+        (r.evaluation.y - r.predictor(r.design.encode(r.evaluation.variables))) ** 2 for r in refits
+    ]
+    expected, ratio = algorithm_1([errors[s : s + K] for s in range(0, len(errors), K)])
+    assert 1.1 < ratio < 0.9 * np.sqrt(K)
+    loss = results.loss()
+    assert loss.bse.iloc[0] == pytest.approx(expected, rel=1e-10)
+    half = stats.norm.isf(0.025) * expected
+    limits = loss.conf_int().to_numpy()[0]
+    np.testing.assert_allclose(limits, loss.params.iloc[0] + np.array([-half, half]))
 
 
 def test_simultaneous_intervals_are_wider_and_normal(fitted: pi.LearnerResults) -> None:

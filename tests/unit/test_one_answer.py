@@ -236,7 +236,8 @@ def test_simultaneous_intervals_have_p_values_of_their_own() -> None:
         single = ask({"cov_type": cov_type})
         joint = ask({"cov_type": cov_type, "simultaneous": True})
         assert (joint.pvalues >= single.pvalues).all()
-        assert (joint.pvalues <= np.minimum(4 * single.pvalues, 1) + 1e-12).all()
+        if cov_type != "bootstrap":  # whose joint intervals are of another kind, not percentiles
+            assert (joint.pvalues <= np.minimum(4 * single.pvalues, 1) + 1e-12).all()
 
 
 @pytest.mark.parametrize("method", sorted(set(METHODS.values())))

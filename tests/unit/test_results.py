@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
+from pyinterp.estimands.base import Estimate
+from pyinterp.inference import Evidence, Variance
 from pyinterp.summary import number_format
 
 
@@ -493,3 +497,34 @@ def test_number_format_shows_four_digits(largest: float, expected: str) -> None:
 def test_number_format_shows_two_digits_of_a_usual_error() -> None:
     fmt = number_format(np.array([2001.12]), np.array([0.0, 0.312, np.nan]))
     assert fmt % 0.312 == "0.31"
+
+
+@pytest.mark.parametrize("size", [1.0, 1e6, 1e-6])
+def test_standard_errors_up_to_a_rounding_of_the_estimates_are_0(size: float) -> None:
+    """1e-12 of the largest estimate of a refit, in size; a little more is sampling error."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "y"])
+    results = pi.Learner.from_formula("y ~ x", data, LinearRegression()).fit(pi.Bootstrap(4))
+    found = results.pfi()
+    values = size * np.array([0.5, -1.0, 0.25])
+    evidence = Evidence(
+        estimates=tuple(
+            Estimate(value=np.array([v]), rows=np.full((2, 1), v), mc_variance=np.zeros(1))
+            for v in values
+        ),
+        clusters=(None,) * 3,
+        correction=0.5,
+    )
+    for share, expected in ((0.99e-12, 0.0), (1.01e-12, 1.01e-12 * size)):
+        variance = Variance(
+            cov=np.array([[(share * size) ** 2]]), df=3, cov_type="corrected", label="", note=""
+        )
+        one = replace(found, evidence=evidence, variance=variance)
+        assert one.bse.iloc[0] == pytest.approx(expected, rel=1e-12)
+        assert np.isnan(one.conf_int().to_numpy()).all() == (expected == 0)
+        assert np.isnan(one.pvalues.iloc[0]) == (expected == 0)
+        if expected:
+            assert one.t_test("x = 0").sd[0] == pytest.approx(expected, rel=1e-12)
+        else:
+            with pytest.raises(InferenceError):
+                one.t_test("x = 0")
