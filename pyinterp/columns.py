@@ -15,7 +15,7 @@ from pyinterp.adapters import final_step
 from pyinterp.errors import DataError, listed
 from pyinterp.formula import names_in
 
-__all__ = ["formula_of", "is_statsmodels", "match", "uses"]
+__all__ = ["formula_of", "is_statsmodels", "match", "select", "uses"]
 
 
 def match(fitted: Any, X: object, frame: pd.DataFrame, who: str) -> tuple[list[str], bool]:
@@ -60,6 +60,18 @@ def match(fitted: Any, X: object, frame: pd.DataFrame, who: str) -> tuple[list[s
             "columns it was fitted on."
         )
     return columns, False
+
+
+def select(fitted: Any, X: Any) -> Any:
+    """Return rows with the model's columns alone, if it knows their names and all are there.
+
+    For functions that, like those of R, are given whole data frames.
+    """
+    names = _trained_on(fitted)
+    if names is None or not isinstance(X, pd.DataFrame):
+        return X
+    known = [str(column) in names for column in X.columns]
+    return X.loc[:, known] if sum(known) == len(names) else X
 
 
 def is_statsmodels(fitted: Any) -> bool:

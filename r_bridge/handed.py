@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from pyinterp.columns import select
 from pyinterp.errors import OptionError
 from pyinterp.estimands.scales import scaled
 from pyinterp.fitted import FittedModel
@@ -135,7 +136,7 @@ def hand_over(model: Any, data: Rows, classes: Sequence[Any] | None = None) -> H
     if not isinstance(model, Interpretable):
         if data is None:
             raise OptionError("`data` must be given: the model does not bring along its rows.")
-        analysis = FittedModel(model, data, classes=classes)._analysis
+        analysis = FittedModel(model, select(model, data), classes=classes)._analysis
     else:
         analysis = model._analysis
     own = analysis.subject.population.variables

@@ -381,8 +381,8 @@ def test_results_go_to_r_under_brooms_names(rows: pd.DataFrame) -> None:
     frame = pi.FittedModel(LinearRegression().fit(X, rows["y"]), X, rows["y"]).pd("x1").to_r()
     with conversion.localconverter(default_converter + pandas2ri.converter):
         there = conversion.get_conversion().py2rpy(frame)
-    names = ["term", "value", "estimate", "std.error", "statistic", "p.value"]
-    assert list(there.names)[:6] == names
+    names = ["term", "value", "estimate", "std.error", "std.error.null", "statistic", "p.value"]
+    assert list(there.names)[:7] == names
     back = frame_from_r(SESSION.call("identity", frame), SESSION.r)
-    assert list(back)[:6] == names
+    assert list(back)[:7] == names
     np.testing.assert_array_equal(back["estimate"], frame["estimate"])
