@@ -177,7 +177,7 @@ BAD_MODEL_INPUT: list[tuple[Callable[[Any, pd.DataFrame], Any], type[PyinterpErr
     (
         lambda m, d: pi.FittedModel(m, d[["x", "z"]], d.y[1:]),
         DataError,
-        "`y` must have one value per",
+        "`y` must be one column with one value per row of `X`",
     ),
     (lambda m, d: pi.FittedModel(m, d[["x", "z"]], "yy"), OptionError, "`y` names column 'yy'"),
     (
