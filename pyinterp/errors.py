@@ -136,10 +136,13 @@ def reason(error: BaseException) -> str:
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Return `` Did you mean `x`?`` for the known name nearest to `name`, or an empty string."""
-    if not isinstance(name, str | int | float) or len(str(name)) > SHOWN:  # long strings take long
+    if not isinstance(name, str | int | float):
+        return ""
+    text = name if isinstance(name, str) else shown(name)
+    if len(text) > SHOWN:  # comparing long strings takes long
         return ""
     short = [str(k) for k in known if len(str(k)) <= SHOWN]
-    close = difflib.get_close_matches(str(name), short, n=1)
+    close = difflib.get_close_matches(text, short, n=1)
     return f" Did you mean `{close[0]}`?" if close else ""
 
 

@@ -9,7 +9,15 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.errors import OptionError, check_choice, check_flag, did_you_mean, listed, shown
+from pyinterp.errors import (
+    OptionError,
+    check_choice,
+    check_flag,
+    check_mapping,
+    did_you_mean,
+    listed,
+    shown,
+)
 from pyinterp.estimands.averages import AVERAGES
 from pyinterp.estimands.base import (
     Case,
@@ -136,6 +144,7 @@ def curves_of(
     grid = curve.get("grid")
     known = [n for one in asked for n in ((one,) if isinstance(one, str) else one)]
     if isinstance(grid, Mapping):
+        check_mapping("grid", grid, "{'x': [0, 1]}")
         for name in grid:
             if name not in known:
                 raise OptionError(
@@ -147,7 +156,7 @@ def curves_of(
         own = dict(curve)
         variables = (one,) if isinstance(one, str) else one
         if isinstance(grid, Mapping):
-            own["grid"] = {n: grid[n] for n in variables if n in grid}
+            own["grid"] = {n: grid[n] for n in variables if n in grid} or "quantile"
         found[", ".join(variables)] = partial_dependence(subject, variables, **own)
     return found
 

@@ -19,6 +19,7 @@ from pyinterp.errors import (
     check_count,
     check_flag,
     check_list,
+    check_mapping,
     check_number,
     did_you_mean,
     is_list,
@@ -308,6 +309,7 @@ def _axes(
         return "unique" if by_rule and coded else wanted
 
     if isinstance(grid, Mapping):
+        check_mapping("grid", grid, "{'x': [0, 1]}")
         extra = [n for n in grid if n not in names]
         if extra:
             raise OptionError(

@@ -138,8 +138,10 @@ def _given(given: Any, names: Sequence[str], data: pd.DataFrame, rule: RGrid) ->
         column = data[name]
         if isinstance(column.dtype, pd.CategoricalDtype):
             check_levels(frame[name].tolist(), list(column.cat.categories), name)
-        elif rule.check_class and pd.api.types.is_integer_dtype(column):
-            frame[name] = np.trunc(as_floats(frame[name].to_numpy(), name))
+        elif not is_category(column):
+            values = as_floats(frame[name].to_numpy(), name)
+            whole = rule.check_class and pd.api.types.is_integer_dtype(column)
+            frame[name] = np.trunc(values) if whole else values
     columns = [frame[name].tolist() for name in names]
     points = Points(tuple(names), tuple(zip(*columns, strict=True)))
     return in_hull(data, points) if rule.chull else points

@@ -12,7 +12,9 @@ from pyinterp.design import IntArray
 from pyinterp.errors import (
     DataError,
     OptionError,
+    PyinterpError,
     check_count,
+    reason,
     shown,
 )
 from pyinterp.resampling.base import Part, Resampling, check_fraction, check_size
@@ -75,7 +77,7 @@ class FreshDraws(Resampling):
         """Yield every refit's own rows: the first `fraction` train, the rest evaluate."""
         seen = 0
         for k, stream in enumerate(rng.spawn(self.refits), start=1):
-            sample = _with_classes_of(population, read(self.generator(stream)), k)
+            sample = _with_classes_of(population, read(self._draw(stream)), k)
             # Row i of one draw is not row i of another: rows are numbered through.
             sample = replace(sample, rows=np.arange(seen, seen + sample.nobs), index=None)
             seen += sample.nobs
@@ -89,6 +91,15 @@ class FreshDraws(Resampling):
                 n_train=first,
                 n_evaluation=sample.nobs - first,
             )
+
+    def _draw(self, stream: np.random.Generator) -> Any:
+        """Return what the user's generator draws."""
+        try:
+            return self.generator(stream)
+        except PyinterpError:
+            raise
+        except Exception as error:
+            raise DataError(f"The `generator` of FreshDraws failed: {reason(error)}") from error
 
 
 def _with_classes_of(population: Sample, fresh: Sample, k: int) -> Sample:

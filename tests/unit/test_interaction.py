@@ -176,7 +176,7 @@ def test_scaling_the_prediction_scales_vint() -> None:
         ([("a", "b", "c")], "A pair is of 2 different variables"),
         ([("a", "a")], "A pair is of 2 different variables"),
         (["a", ("a", "b")], "Name variables, of which all pairs are taken, or pairs of them"),
-        (3, "A pair needs 2 variables; got 3"),
+        (3, "Name variables, of which all pairs are taken, or pairs of them, not 3"),
     ],
 )
 def test_bad_pairs_are_refused(pairs: object, message: str) -> None:

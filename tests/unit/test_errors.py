@@ -1,0 +1,165 @@
+"""Checks of arguments survive any object, and messages never echo what they were given."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pyinterp as pi
+from pyinterp import errors
+from pyinterp.errors import OptionError, check_count, check_flag, check_number, shown
+from pyinterp.interpretable import Interpretable
+from pyinterp.options import Reading, takes
+
+
+class Unwritable:
+    """An object that can't be written."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
+
+
+# Objects that can't be compared, hashed, written, or are taken for others.
+ODD: tuple[Any, ...] = (
+    np.arange(40.0),
+    np.array([[1.0, 2.0]]),
+    np.array([]),
+    np.ma.masked,
+    pd.Series([1.0, 2.0], name="s"),
+    pd.DataFrame({"a": [1.0] * 40}),
+    pd.DataFrame(),
+    pd.Index(["a", "b"]),
+    pd.NA,
+    pd.NaT,
+    float("nan"),
+    1j,
+    10**5000,
+    -(10**400),
+    "x" * 5000,
+    b"x",
+    {"a": np.arange(9)},
+    [np.arange(9)],
+    {1, 2},
+    [[1], [1, 2]],
+    object(),
+    lambda: 0,
+    np.random.default_rng(1),
+    Unwritable(),
+    slice(3),
+    ...,
+)
+
+CHECKS: dict[str, Callable[[object], None]] = {
+    "choice": lambda value: errors.check_choice("it", value, ("a", "b")),
+    "flag": partial(check_flag, "it"),
+    "count": lambda value: check_count("it", value, 0, 9),
+    "number": lambda value: check_number("it", value, "[0, 1]"),
+    "positive": lambda value: check_number("it", value, "(0, 9)"),
+    "alpha": errors.check_alpha,
+    "mapping": lambda value: errors.check_mapping("it", _not_named(value), "{'a': 1}"),
+}
+
+
+def _not_named(value: object) -> object:
+    return 3 if isinstance(value, dict) else value
+
+
+@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+@pytest.mark.parametrize("value", ODD, ids=[type(value).__name__ for value in ODD])
+def test_checks_refuse_any_odd_object_in_few_words(
+    check: Callable[[object], None], value: object
+) -> None:
+    with pytest.raises(OptionError) as caught:
+        check(value)
+    message = str(caught.value)
+    assert len(message) < 300
+    assert "\n" not in message
+    assert "array(" not in message
+    assert " at 0x" not in message
+
+
+@pytest.mark.parametrize("value", [True, False, np.bool_(True)])
+def test_flags_are_booleans(value: object) -> None:
+    check_flag("it", value)
+
+
+@pytest.mark.parametrize("value", [0, 1, "no", "False", None, [], 2.0])
+def test_nothing_else_is_read_as_yes_or_no(value: object) -> None:
+    with pytest.raises(OptionError, match="`it` must be True or False"):
+        check_flag("it", value)
+
+
+@pytest.mark.parametrize(
+    ("interval", "inside", "outside"),
+    [
+        ("(0, 1)", (0.5, 1e-300, np.float32(0.1)), (0, 1, 0.0, True, "0.5")),
+        ("[0, 1]", (0, 1, np.int64(1)), (-1e-9, 1.1, float("nan"), np.bool_(True))),
+        ("[0, inf)", (0, 10**300), (-1, float("inf"), 10**400, None)),
+    ],
+)
+def test_intervals_hold_their_closed_ends_only(
+    interval: str, inside: tuple[Any, ...], outside: tuple[Any, ...]
+) -> None:
+    for value in inside:
+        check_number("it", value, interval)
+    for value in outside:
+        with pytest.raises(OptionError, match="`it` must be a number in"):
+            check_number("it", value, interval)
+
+
+def test_values_are_shown_as_python_writes_them() -> None:
+    assert shown("a") == "'a'"
+    assert shown([1, 2]) == "[1, 2]"
+    assert shown(np.zeros((2, 3))) == "ndarray of shape (2, 3)"
+    assert shown(object()) == "an object of type object"
+
+
+@takes(Reading)
+def asked(features: object, *, points: int = 3, **reading: Any) -> tuple[object, int, Any]:
+    """A method of the kind that hands options on."""
+    return features, points, reading
+
+
+def test_keywords_are_the_method_s_own_or_those_of_what_it_hands_on() -> None:
+    assert asked("x", points=4, alternative="less") == ("x", 4, {"alternative": "less"})
+    with pytest.raises(TypeError) as caught:
+        asked("x", grid_resolution=4)
+    assert str(caught.value) == (
+        "asked() takes no keyword argument `grid_resolution`; its options are features, points, "
+        "cov_type, alternative, p_adjust, simultaneous. Did you mean `points`?"
+    )
+    with pytest.raises(TypeError, match="Did you mean `alternative`"):
+        asked("x", alternativ="less")
+
+
+def _open(functions: dict[str, Any]) -> list[Any]:
+    """Return the functions that take any keyword."""
+    public = [f for name, f in functions.items() if not name.startswith("_") and callable(f)]
+    return [f for f in public if _takes_any(f)]
+
+
+def _takes_any(function: Any) -> bool:
+    parameters = inspect.signature(function).parameters.values()
+    return any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
+
+
+METHODS = _open(dict(inspect.getmembers(Interpretable, inspect.isfunction)))
+STYLE = dict(inspect.getmembers(pi.r_style, inspect.isfunction))
+# Those of `vi` are options of the function that `method` names, which refuses.
+FUNCTIONS = [f for f in _open({"compare": pi.compare, **STYLE}) if f is not pi.r_style.vi]
+
+
+@pytest.mark.parametrize("ask", METHODS + FUNCTIONS, ids=lambda ask: str(ask.__qualname__))
+def test_every_public_function_refuses_keywords_that_it_does_not_know(ask: Any) -> None:
+    first = [None] * sum(
+        p.default is inspect.Parameter.empty and p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+        for p in inspect.signature(ask).parameters.values()
+    )
+    with pytest.raises(TypeError, match=r"\w+\(\) takes no keyword argument `featuers`"):
+        ask(*first, featuers="x")
