@@ -9,9 +9,8 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping, Sized
+from numbers import Integral, Real
 from typing import Any, TypeGuard
-
-import numpy as np
 
 __all__ = [
     "DataError",
@@ -159,15 +158,18 @@ def check_choice(argument: str, value: object, allowed: Iterable[str]) -> None:
 
 def check_flag(argument: str, value: object) -> None:
     """Raise `OptionError` unless `value` is True or False."""
-    if not isinstance(value, bool | np.bool_):
+    if not _is_flag(value):
         raise OptionError(f"`{argument}` must be True or False, not {shown(value)}.")
 
 
 def is_count(value: object, least: int) -> bool:
     """Whether `value` is a whole number of at least `least`, and no boolean."""
-    return (
-        isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= least
-    )
+    return isinstance(value, Integral) and not _is_flag(value) and int(value) >= least
+
+
+def _is_flag(value: object) -> bool:
+    """Whether `value` is a truth value of Python or NumPy, which is not imported for that."""
+    return type(value).__name__ in ("bool", "bool_")
 
 
 def check_count(argument: str, value: object, least: int = 1, most: int | None = None) -> None:
@@ -192,12 +194,13 @@ def check_number(argument: str, value: object, interval: str, hint: str = "") ->
         How to mend it, appended to the message.
     """
     if not _is_between(value, interval):
-        what = "a positive number" if interval == "(0, inf)" else f"a number in {interval}"
+        words = {"(0, inf)": "a positive number", "[0, inf)": "a number of at least 0"}
+        what = words.get(interval, f"a number in {interval}")
         raise OptionError(f"`{argument}` must be {what}, not {shown(value)}.{hint}")
 
 
 def _is_between(value: object, interval: str) -> bool:
-    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
+    if not isinstance(value, Real) or _is_flag(value):
         return False
     try:
         number = float(value)
@@ -250,9 +253,7 @@ def check_mapping(argument: str, value: object, like: str) -> None:
 
 def check_jobs(n_jobs: object) -> None:
     """Raise `OptionError` unless `n_jobs` is None or a whole number other than 0."""
-    if n_jobs is not None and (
-        not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or not n_jobs
-    ):
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or _is_flag(n_jobs) or not n_jobs):
         raise OptionError(
             "`n_jobs` must be None or a whole number other than 0 (-1 for all cores), not "
             f"{shown(n_jobs)}."
