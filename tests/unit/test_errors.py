@@ -109,7 +109,7 @@ def test_intervals_hold_their_closed_ends_only(
     for value in inside:
         check_number("it", value, interval)
     for value in outside:
-        with pytest.raises(OptionError, match="`it` must be a number in"):
+        with pytest.raises(OptionError, match=r"`it` must be a number (in|of at least)"):
             check_number("it", value, interval)
 
 

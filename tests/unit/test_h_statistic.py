@@ -319,7 +319,7 @@ def test_there_is_no_test_of_0(data: pd.DataFrame) -> None:
         ({"order": "second"}, "`order` must be"),
         ({"rows": 1}, "`rows` must be a whole number of at least 2"),
         ({"rows": True}, "`rows` must be a whole number of at least 2"),
-        ({"eps": -1.0}, r"`eps` must be a number in \[0, inf\)"),
+        ({"eps": -1.0}, r"`eps` must be a number of at least 0"),
         ({"features": "q"}, "Can't find feature 'q'"),
         ({"features": [("a", "b")]}, "must be a name or a list of names"),
         ({"features": "a", "order": "pairwise"}, "A pair needs 2 features"),
