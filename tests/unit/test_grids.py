@@ -147,3 +147,12 @@ def test_quantiles_place_the_points_themselves() -> None:
         RGrid(quantiles=True, grid_resolution=5)
     with pytest.raises(OptionError, match="trim_outliers"):
         RGrid(quantiles=True, trim_outliers=True)
+
+
+@pytest.mark.parametrize("rule", ["quantile", "equidistant", "unique", "r"])
+def test_grid_values_of_numbers_are_floats(rule: str) -> None:
+    """Of whole numbers and small types too: what is predicted must not depend on the type."""
+    for column in (pd.Series([3, 1, 2, 2]), pd.Series([3, 1, 2], dtype="uint8")):
+        found = grid_values(column, rule)
+        assert (found[0], found[-1]) == (1.0, 3.0)
+        assert {type(value) for value in found} == {float}
