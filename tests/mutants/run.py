@@ -35,9 +35,11 @@ TESTS = (
     *(
         f"tests/unit/test_{name}.py"
         for name in (
-            "averages", "bootstrap", "causal", "conditional", "effects", "estimates", "flatness",
+            "accumulated", "averages", "bootstrap", "causal", "conditional", "effects", "estimates",
+            "features", "flatness",
             "grids", "h_statistic", "half_sample", "inference", "interaction", "loco", "metrics",
-            "native", "nested", "nested_bootstrap", "one_answer", "permutation", "results",
+            "monte_carlo", "native", "nested", "nested_bootstrap", "one_answer", "permutation",
+            "relation", "results", "risk",
         )
     ),
     "tests/laws/test_laws.py",

@@ -48,3 +48,8 @@ def test_no_importance_is_0_or_1(results: pi.LearnerResults, name: str) -> None:
 def test_what_is_neither_is_refused(results: pi.LearnerResults, name: str) -> None:
     with pytest.raises(OptionError, match="`relation` must be one of"):
         asked(results, name, "rato")
+
+
+def test_metrics_have_10_permutations_by_default(results: pi.LearnerResults) -> None:
+    found = [results.pfi("x", metric="rmse", **o) for o in ({}, {"permutations": 10})]
+    assert found[0].params["x"] == found[1].params["x"]
