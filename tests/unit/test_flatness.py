@@ -365,3 +365,13 @@ def test_spreads_of_rows_own_curves(spread: str) -> None:
     expected = [one(np.array([x**3 + x * z for x in grid])) for z in frame["z"]]
     (estimate,) = fitted.firm("x", grid=grid, ice=True, spread=spread).evidence.estimates
     np.testing.assert_allclose(estimate.rows[:, 0], expected, rtol=1e-12)
+
+
+def test_levels_of_rows_own_curves_have_a_range() -> None:
+    """A quarter of it, by a loop over rows."""
+    frame = pd.DataFrame({"f": list("abcab"), "z": [1.0, -2.0, 3.0, 0.5, 2.0]})
+    size = {"a": 0.0, "b": 1.0, "c": -0.5}
+    fitted = pi.FittedModel(lambda rows: (rows["f"].map(size) * rows["z"]).to_numpy(float), frame)
+    expected = [np.ptp([v * z for v in size.values()]) / 4 for z in frame["z"]]
+    (estimate,) = fitted.firm("f", ice=True).evidence.estimates
+    np.testing.assert_allclose(estimate.rows[:, 0], expected, rtol=1e-12)
