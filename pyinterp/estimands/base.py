@@ -282,9 +282,7 @@ class Estimate:
         )
 
 
-def _as_donors(
-    function: Callable[..., FloatArray], parts: Sequence[Estimate]
-) -> FloatArray | None:
+def _as_donors(function: Callable[..., FloatArray], parts: Sequence[Estimate]) -> FloatArray | None:
     """Return a function of what rows contribute as donors; None if rows donate to no estimate."""
     if all(part.donors is None for part in parts):
         return None
