@@ -35,9 +35,11 @@ TESTS = (
     *(
         f"tests/unit/test_{name}.py"
         for name in (
-            "averages", "bootstrap", "causal", "conditional", "effects", "estimates", "flatness",
+            "accumulated", "averages", "bootstrap", "causal", "conditional", "effects", "estimates",
+            "evidence", "features", "flatness",
             "grids", "h_statistic", "half_sample", "inference", "interaction", "loco", "metrics",
-            "native", "nested", "nested_bootstrap", "one_answer", "permutation", "results",
+            "monte_carlo", "native", "nested", "nested_bootstrap", "one_answer", "permutation",
+            "relation", "results", "risk",
         )
     ),
     "tests/laws/test_laws.py",
@@ -184,7 +186,8 @@ def _tests_of(mutant: Mutant, calls: dict, enough: float = ENOUGH) -> list[str]:
             break
         chosen.append(test)
         cost[test.partition("::")[0]] += seconds
-    return sorted(chosen, key=lambda test: cost[test.partition("::")[0]])
+    named = f"tests/unit/test_{Path(mutant.module).stem}.py"
+    return sorted(chosen, key=lambda t: (not t.startswith(named), cost[t.partition("::")[0]]))
 
 
 def _try(mutant: Mutant, tests: list[str], by: Path) -> int:
@@ -197,8 +200,14 @@ def _try(mutant: Mutant, tests: list[str], by: Path) -> int:
     except Exception as error:  # noqa: BLE001 - whatever the fault makes of the module
         by.write_text(f"import: {error!r}"[:200])
         return 1
-    paths = list(dict.fromkeys(str(ROOT / test.partition("::")[0]) for test in tests))
-    return int(pytest.main([*_options(), "-x", "--tb=no", *paths], plugins=[Chosen(tests, by)]))
+    files: dict[str, list[str]] = {}
+    for test in tests:
+        files.setdefault(test.partition("::")[0], []).append(test)
+    for path, own in files.items():  # one after the other: most faults are seen in the first
+        code = pytest.main([*_options(), "-x", "--tb=no", path], plugins=[Chosen(own, by)])
+        if code:
+            return int(code)
+    return 0
 
 
 def _fork(work: Callable[[], int], log: Path) -> int:

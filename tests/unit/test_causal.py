@@ -153,6 +153,13 @@ def test_adjusted_p_values_are_said_to_be(binary: pi.LearnerResults) -> None:
     assert "P and intervals are adjusted (bonferroni)" in table
 
 
+def test_the_share_stands_beside_its_diagnostic(binary: pi.LearnerResults) -> None:
+    share = binary.causal("x").share
+    assert share.diagnostic is not None
+    assert list(share.diagnostic.params.index) == list(share.params.index)
+    assert share.summary_frame()["diagnostic"].notna().all()
+
+
 def test_the_table_states_the_assumptions(binary: pi.LearnerResults) -> None:
     text = " ".join(str(binary.causal("x")).split())
     for said in ("conditional ignorability", "positivity", "has found E(Y | X)", "Chen et al."):

@@ -185,6 +185,33 @@ def test_the_exemplar_is_one_row_of_medians_and_most_frequent_levels() -> None:
     assert (learner.fit(seed=1, progress=False).pd("x", average="exemplar").bse > 0).any()
 
 
+def test_the_exemplar_of_whole_numbers_is_whole_and_levels_keep_their_type() -> None:
+    frame = pd.DataFrame(
+        {
+            "x": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0],
+            "k": [-4, -3, -2, 1, 2, 9],  # the median is -0.5, which is truncated to 0
+            "f": pd.Categorical(list("qqqqpp"), categories=["q", "p", "r"]),
+        }
+    )
+
+    def model(rows: pd.DataFrame) -> np.ndarray:
+        assert list(rows["f"].cat.categories) == ["q", "p", "r"]
+        p = 1 / (1 + np.exp(-rows["x"] - 10 * rows["k"] + (rows["f"] == "p")))
+        return np.column_stack([1 - p, p])
+
+    fitted = pi.FittedModel(model, frame, classes=("no", "yes"))
+    found = fitted.pd("x", grid=[-1.0, 2.0], average="exemplar", scale="logit")
+    np.testing.assert_allclose(found.params, [-1.0, 2.0], rtol=1e-12)
+
+
+def test_slopes_are_of_numbers() -> None:
+    frame = pd.DataFrame({"x": np.arange(6.0), "f": list("ababab"), "b": [True, False] * 3})
+    fitted = pi.FittedModel(lambda rows: rows["x"].to_numpy(), frame)
+    for name in ("f", "b"):
+        with pytest.raises(OptionError, match="one numeric variable"):
+            fitted.pd(name, kind="d-ice")
+
+
 def test_curves_need_the_mean(data: pd.DataFrame) -> None:
     X = data[["a", "b"]]
     fitted = pi.FittedModel(LinearRegression().fit(X, data["y"]), X)

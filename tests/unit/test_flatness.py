@@ -348,3 +348,30 @@ def test_the_corrected_flatness_is_nearer_to_the_truth() -> None:
     # Where there is an effect the corrected square is unbiased but for what the variance bound is
     # too large by; the plain one is above the truth.
     assert abs(squares["x1"].mean()) < 3 * squares["x1"].sem()
+
+
+@pytest.mark.parametrize("spread", ["sd", "mad", "iqr"])
+def test_spreads_of_rows_own_curves(spread: str) -> None:
+    """Each by a loop over rows, with scipy's and numpy's functions."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": rng.normal(size=9), "z": rng.normal(size=9) + 3})
+    fitted = pi.FittedModel(lambda rows: (rows["x"] ** 3 + rows["x"] * rows["z"]).to_numpy(), frame)
+    grid = [-1.0, 0.0, 0.5, 2.0, 3.0]
+    one = {
+        "sd": lambda v: np.std(v, ddof=1),
+        "mad": lambda v: 1.4826 * np.median(np.abs(v - np.median(v))),
+        "iqr": lambda v: np.quantile(v, 0.75) - np.quantile(v, 0.25),
+    }[spread]
+    expected = [one(np.array([x**3 + x * z for x in grid])) for z in frame["z"]]
+    (estimate,) = fitted.firm("x", grid=grid, ice=True, spread=spread).evidence.estimates
+    np.testing.assert_allclose(estimate.rows[:, 0], expected, rtol=1e-12)
+
+
+def test_levels_of_rows_own_curves_have_a_range() -> None:
+    """A quarter of it, by a loop over rows."""
+    frame = pd.DataFrame({"f": list("abcab"), "z": [1.0, -2.0, 3.0, 0.5, 2.0]})
+    size = {"a": 0.0, "b": 1.0, "c": -0.5}
+    fitted = pi.FittedModel(lambda rows: (rows["f"].map(size) * rows["z"]).to_numpy(float), frame)
+    expected = [np.ptp([v * z for v in size.values()]) / 4 for z in frame["z"]]
+    (estimate,) = fitted.firm("f", ice=True).evidence.estimates
+    np.testing.assert_allclose(estimate.rows[:, 0], expected, rtol=1e-12)

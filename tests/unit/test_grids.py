@@ -147,3 +147,22 @@ def test_quantiles_place_the_points_themselves() -> None:
         RGrid(quantiles=True, grid_resolution=5)
     with pytest.raises(OptionError, match="trim_outliers"):
         RGrid(quantiles=True, trim_outliers=True)
+
+
+@pytest.mark.parametrize("rule", ["quantile", "equidistant", "unique", "r"])
+def test_grid_values_of_numbers_are_floats(rule: str) -> None:
+    """Of whole numbers and small types too: what is predicted must not depend on the type."""
+    for column in (pd.Series([3, 1, 2, 2]), pd.Series([3, 1, 2], dtype="uint8")):
+        found = grid_values(column, rule)
+        assert (found[0], found[-1]) == (1.0, 3.0)
+        assert {type(value) for value in found} == {float}
+
+
+def test_quantiles_of_whole_numbers_are_observed() -> None:
+    """They may be codes: R's type 1, by its definition."""
+    column = pd.Series(np.random.default_rng(0).choice(1000, size=47, replace=False))
+    ordered = np.sort(column.to_numpy())
+    at = [max(int(np.ceil(47 * k / 10 - 1e-9)), 1) for k in range(11)]
+    assert grid_values(column, points=11) == tuple(float(ordered[k - 1]) for k in at)
+    found = grid_values(column.astype(float), points=11)  # type 7
+    assert found == tuple(np.quantile(column, np.linspace(0, 1, 11)).tolist())

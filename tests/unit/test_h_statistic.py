@@ -334,3 +334,16 @@ def test_bad_options_are_refused(
 ) -> None:
     with pytest.raises(OptionError, match=message):
         pi.FittedModel(lambda rows: rows["a"], normal).h_statistic(**options)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e6])
+def test_shares_do_not_depend_on_the_unit_of_the_response(size: float) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(20, 2)), columns=["a", "b"])
+
+    def share(unit: float) -> float:
+        model = pi.FittedModel(lambda X: unit * (X["a"] + X["a"] * X["b"]).to_numpy(), frame)
+        return model.h_statistic([("a", "b")], order="pairwise").params.iloc[0]
+
+    assert share(size) == pytest.approx(share(1.0), rel=1e-9)
+    assert 0.1 < share(1.0) < 0.9

@@ -257,3 +257,26 @@ def test_what_a_model_does_not_have_is_refused(data: pd.DataFrame) -> None:
     labels = np.array(["u", "v"])[(data["y"] > 1).astype(int)]
     forest = RandomForestClassifier(5, random_state=1).fit(data[["x", "z"]], labels)
     assert len(pi.FittedModel(forest, data[["x", "z"]], labels).native_importance().params) == 2
+
+
+def test_a_machine_for_two_classes_has_its_weights() -> None:
+    """One row; one for several classes has a row for every pair of classes, and is refused."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    y = np.where(X["a"] > X["b"], "yes", "no")
+    model = SVC(kernel="linear").fit(X, y)
+    found = pi.FittedModel(model, X, y).native_importance("raw")
+    np.testing.assert_array_equal(found.params, model.coef_[0])
+
+
+def test_statistics_of_a_pipelines_last_step_are_named_by_it() -> None:
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "y"])
+    piped = make_pipeline(FunctionTransformer(), pi.statsmodels_learner(sm.OLS))
+    for estimator in (pi.statsmodels_learner(sm.OLS), piped):
+        learner = pi.Learner.from_formula("y ~ a + b", data, estimator)
+        found = learner.fit_model().native_importance("stat")
+        expected_label = "t"
+        expected = sm.OLS(data["y"], sm.add_constant(data[["a", "b"]])).fit().tvalues[1:]
+        np.testing.assert_allclose(found.params, expected, rtol=1e-9)
+        assert found.estimand.label == expected_label

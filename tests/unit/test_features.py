@@ -1,0 +1,73 @@
+"""Which features there are: variables, groups of them, and names that stand for neither."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyinterp.errors import OptionError
+from pyinterp.estimands.base import Estimate, check_names, features_of, names_of
+from pyinterp.inference import COV_TYPES, Evidence, Fold, Half, default
+
+VARIABLES = ("a", "b", "c")
+
+
+def test_variables_in_no_group_are_features_of_their_own() -> None:
+    assert features_of(VARIABLES, None) == {"a": ("a",), "b": ("b",), "c": ("c",)}
+    assert features_of(VARIABLES, {}) == features_of(VARIABLES, None)
+    found = features_of(VARIABLES, {"two": ["c", "a"]})
+    assert list(found.items()) == [("two", ("c", "a")), ("b", ("b",))]
+
+
+def test_a_group_may_have_the_name_of_a_variable_in_it_alone() -> None:
+    assert features_of(VARIABLES, {"a": ["a", "b"]}) == {"a": ("a", "b"), "c": ("c",)}
+    with pytest.raises(OptionError, match="Group 'a' has the name of a variable"):
+        features_of(VARIABLES, {"a": ["b", "c"]})
+    with pytest.raises(OptionError, match="Group 'a' has the name of a variable"):
+        features_of(VARIABLES, {"a": ["b"], "d": ["a", "c"]})
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["a", "b"], "`groups` must map names to lists"),
+        ({1: ["a"]}, "name of a group must be a string"),
+        ({"d": "a"}, "must be a list of variables"),
+        ({"d": []}, "must be a list of variables"),
+        ({"d": ["a", "e"]}, "Can't find variable 'e'"),
+        ({"d": ["a"], "e": ["b", "a"]}, "in one group only"),
+    ],
+)
+def test_groups_that_are_none(groups: object, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        features_of(VARIABLES, groups)
+
+
+def test_names_are_one_or_several_known_strings() -> None:
+    assert names_of("a") == ["a"]
+    assert names_of(("a", "b")) == ["a", "b"]
+    for wrong in (3, ["a", 3], None):
+        with pytest.raises(OptionError, match="must be a name or a list of names"):
+            names_of(wrong)
+    check_names(["a", "c"], VARIABLES)
+    with pytest.raises(OptionError, match="Can't find feature 'd'"):
+        check_names(["a", "d"], VARIABLES)
+    with pytest.raises(OptionError, match="at least one pair"):
+        check_names([], VARIABLES, kind="pair")
+
+
+def test_the_default_variance_is_the_best_that_refits_can_serve() -> None:
+    one = Estimate.of_rows(np.ones((2, 1)))
+    half = Half(one, np.arange(2))
+    several = {"estimates": (one, one), "clusters": (None, None)}
+    expected = {
+        "half-sample": {"pairs": ((half, half),), "correction": 0.5},
+        "nested-cv": {"folds": (Fold(one, (one,), 2),), "correction": 0.5},
+        "bootstrap": {"bootstraps": np.arange(2), "correction": 0.5},
+        "corrected": {"correction": 0.5},
+        "naive": {"correction": 0.0},
+    }
+    for cov_type, options in expected.items():
+        assert default(Evidence(**several, **options)) == cov_type
+    assert default(Evidence(estimates=(one,), clusters=(None,), correction=0.0)) == "ustat"
+    assert set(expected) <= set(COV_TYPES)

@@ -1,0 +1,55 @@
+"""Differences and ratios: their null values, floors, units, and what is neither."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+from pyinterp.errors import OptionError
+
+ASKED = {
+    "pfi": {"loss": "absolute"},
+    "metric": {"metric": "rmse"},
+    "loco": {"loss": "absolute"},
+}
+
+
+@pytest.fixture(scope="module")
+def results() -> pi.LearnerResults:
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
+    data["y"] = 2 * data["x"] + rng.normal(size=60)
+    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
+    return learner.fit(pi.Subsampling(3), seed=1)
+
+
+def asked(results: pi.LearnerResults, name: str, relation: Any) -> pi.EstimandResults:
+    ask = results.loco if name == "loco" else results.pfi
+    return ask("x", relation=relation, **ASKED[name])
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_no_importance_is_0_or_1(results: pi.LearnerResults, name: str) -> None:
+    difference, ratio = (asked(results, name, r) for r in ("difference", "ratio"))
+    assert (difference.null, difference.estimand.floor, difference.estimand.unit) == (0.0, 0.0, "y")
+    assert (ratio.null, ratio.estimand.floor, ratio.estimand.unit) == (1.0, 1.0, "")
+    assert difference.params["x"] > 0
+    assert ratio.params["x"] > 1
+    assert "ratio" in ratio.estimand.description
+    assert "ratio" not in difference.estimand.description
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_is_neither_is_refused(results: pi.LearnerResults, name: str) -> None:
+    with pytest.raises(OptionError, match="`relation` must be one of"):
+        asked(results, name, "rato")
+
+
+def test_metrics_have_10_permutations_by_default(results: pi.LearnerResults) -> None:
+    found = [results.pfi("x", metric="rmse", **o) for o in ({}, {"permutations": 10})]
+    assert found[0].params["x"] == found[1].params["x"]
