@@ -36,6 +36,7 @@ __all__ = [
     "check_text",
     "did_you_mean",
     "is_count",
+    "is_hashable",
     "is_list",
     "listed",
     "reason",
@@ -249,6 +250,15 @@ def check_mapping(argument: str, value: object, like: str) -> None:
         )
     if not value:
         raise OptionError(f"`{argument}` must not be empty: name at least one, as in {like}.")
+
+
+def is_hashable(value: object) -> bool:
+    """Whether `value` and all that it holds can be looked up, as what is kept must be."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def check_jobs(n_jobs: object) -> None:

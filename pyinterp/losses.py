@@ -9,7 +9,15 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy import special
 
-from pyinterp.errors import LossError, check_choice, check_text, reason, short, shown
+from pyinterp.errors import (
+    LossError,
+    check_choice,
+    check_text,
+    is_hashable,
+    reason,
+    short,
+    shown,
+)
 from pyinterp.prediction_checks import read_only, real_numbers
 from pyinterp.predictive import Predictor, learner_name
 from pyinterp.sample import FloatArray, Response
@@ -63,6 +71,11 @@ class Loss:
             given = name == "function" or value is not None
             if given and (not callable(value) or isinstance(value, type)):
                 raise LossError(f"The {name} of a Loss must be callable, not {shown(value)}.")
+            if not is_hashable(value):
+                raise LossError(
+                    f"The {name} of a Loss must be hashable, as what it gives is kept; pass a "
+                    "function."
+                )
         _check_unit(self.unit)
 
     def __call__(self, y: FloatArray, prediction: FloatArray) -> FloatArray:

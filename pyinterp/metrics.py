@@ -10,7 +10,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy import stats
 
-from pyinterp.errors import LossError, check_choice, shown
+from pyinterp.errors import (
+    LossError,
+    check_choice,
+    is_hashable,
+    shown,
+)
 from pyinterp.losses import LOSSES, Loss
 from pyinterp.predictive import Predictor, learner_name
 from pyinterp.sample import FloatArray, Response
@@ -124,6 +129,11 @@ MetricLike: TypeAlias = "MetricName | Metric"
 def choose_metric(metric: MetricLike, predictor: Predictor, response: Response) -> Metric:
     """Return the metric meant, after checking that the predictions can serve it."""
     if isinstance(metric, Metric):
+        if not is_hashable(metric):
+            raise LossError(
+                "A metric must be hashable, as what it gives is kept: make its class a dataclass "
+                f"with `frozen=True` that holds no arrays; {type(metric).__name__} is not."
+            )
         chosen = metric
     else:
         check_choice("metric", metric, METRICS)

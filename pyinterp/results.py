@@ -113,7 +113,8 @@ class EstimandResults:
         spread = np.sqrt(np.clip(np.diag(self.variance.cov), 0.0, None))
         size = np.abs(self.evidence.per_refit).max(axis=0)
         missing = np.isnan(self._values)
-        if self.estimand.without_error(self.context.level):
+        one_row = self.context.level == "model" and self.nobs == 1
+        if one_row or self.estimand.without_error(self.context.level):
             missing[:] = True
         known = np.where(spread <= ROUNDING * size, 0.0, spread)
         return self._series(np.where(missing, np.nan, known), "std_error")

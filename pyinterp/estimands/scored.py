@@ -10,12 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from pyinterp.design import IntArray
-from pyinterp.errors import InferenceError, OptionError, check_choice, is_count, shown
+from pyinterp.errors import (
+    InferenceError,
+    LossError,
+    OptionError,
+    check_choice,
+    is_count,
+    reason,
+    shown,
+)
 from pyinterp.estimands.base import Case, Estimand, Estimate, Features, Measurement, Subject, Terms
 from pyinterp.estimands.relation import Relation, without_rounding
 from pyinterp.estimands.switched import Permutations, one_term
 from pyinterp.frames import unmasked
 from pyinterp.metrics import Metric, MetricLike, choose_metric
+from pyinterp.prediction_checks import read_only, real_numbers
 from pyinterp.sample import FloatArray
 from pyinterp.samplers import balanced
 
@@ -127,7 +136,7 @@ def _measure(
     relation: Relation,
 ) -> Measurement:
     y, n = case.y, case.sample.nobs
-    base = metric(y, case.whatif.factual)
+    base = _evaluated(metric, y, case.whatif.factual)
     parts = []
     for name, variables in features.items():
         if isinstance(permutations, int):
@@ -139,7 +148,7 @@ def _measure(
             np.arange(n), variables, donors.values, donors.of_row[index]
         )
         found = [
-            _compared(metric, metric(y, predictions[:, k]), base, relation, index[:, k])
+            _compared(metric, _evaluated(metric, y, predictions[:, k]), base, relation, index[:, k])
             for k in range(index.shape[1])
         ]
         values, rows, as_donor = (np.array(part) for part in zip(*found, strict=True))
@@ -151,6 +160,27 @@ def _measure(
     if relation == "difference":
         importance = without_rounding(importance, np.full(len(parts), base[0]))
     return {"importance": importance}
+
+
+def _evaluated(metric: Metric, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
+    """Return a metric and its influences; it can't write into what it is given."""
+    try:
+        value, rows = metric(read_only(y), read_only(prediction))
+    except LossError:
+        raise
+    except Exception as error:
+        raise LossError(
+            f"The metric {shown(metric.name)} can't be computed: {reason(error)}"
+        ) from error
+    number, influences = real_numbers(value), real_numbers(rows)
+    if number is None or influences is None or number.ndim or influences.shape != y.shape:
+        raise LossError(
+            f"The metric {shown(metric.name)} must return a number and one influence per row, not "
+            f"{shown(value)} and {shown(rows)}."
+        )
+    if not np.isfinite(number) or not np.isfinite(influences).all():
+        raise LossError(f"The metric {shown(metric.name)} must be finite, but it is not.")
+    return float(number), influences
 
 
 def _read(measurement: Measurement) -> Estimate:

@@ -7,7 +7,13 @@ from typing import Literal, TypeAlias, TypeGuard
 
 import pandas as pd
 
-from pyinterp.errors import OptionError, check_choice, listed, shown
+from pyinterp.errors import (
+    OptionError,
+    check_choice,
+    is_hashable,
+    listed,
+    shown,
+)
 from pyinterp.sample import is_category
 from pyinterp.samplers.base import Sampler, Target
 from pyinterp.samplers.categorical import Categorical
@@ -77,19 +83,11 @@ def _check_one(wanted: object) -> None:
             "`sampler` must be a name, a sampler such as `pi.samplers.Residual()`, or a mapping "
             f"from features to these; got {shown(wanted)}."
         )
-    elif not _has_hash(wanted):
+    elif not is_hashable(wanted):
         raise OptionError(
             "A sampler must be hashable, as laws are kept by sampler: make its class a dataclass "
             f"with `frozen=True`; {type(wanted).__name__} is not."
         )
-
-
-def _has_hash(sampler: Sampler) -> bool:
-    try:
-        hash(sampler)
-    except TypeError:  # of a value that it holds
-        return False
-    return True
 
 
 def _suitable(target: Target, population: pd.DataFrame) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
 from pyinterp.errors import LossError, OptionError
-from pyinterp.metrics import METRICS
+from pyinterp.metrics import METRICS, Metric
 from pyinterp.sample import FloatArray
 
 N = 60
@@ -189,7 +191,7 @@ class TestImportance:
             (lambda m: m.pfi(metric="rmse", permutations=0), OptionError, "at least 1"),
             (lambda m: m.pfi(metric="rmse", permutations={"a": [[0]]}), OptionError, "'b'"),
             (
-                lambda m: m.pfi("a", metric="rmse", permutations={"a": np.zeros((N, 2))}),
+                lambda m: m.pfi("a", metric="rmse", permutations={"a": np.zeros((N, 2), int)}),
                 OptionError,
                 "once each",
             ),
@@ -235,3 +237,37 @@ def test_near_certain_probabilities_keep_their_order() -> None:
     expected = sk.roc_auc_score(event, two[:, 1])
     assert METRICS["roc_auc"](event, two)[0] == pytest.approx(expected, abs=1e-12)
     assert sk.roc_auc_score(event, two[:, 1].round(12)) != expected
+
+
+@dataclass(frozen=True, kw_only=True)
+class Careless(Metric):
+    """A metric of a user that writes into its arguments, or returns what is no number."""
+
+    name: str = "careless"
+    smaller_is_better: bool = True
+    returned: object = None
+
+    def __call__(self, y: Any, prediction: Any) -> Any:
+        if self.returned is None:
+            prediction -= y
+            return float(np.square(prediction).mean()), np.zeros(len(y))
+        return self.returned, np.zeros(len(y))
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (None, "can't be computed: ValueError: .*read-only"),
+        (1j, "must return a number"),
+        ("small", "must return a number"),
+        ((1.0, 2.0), "must return a number"),
+        (np.ones(3), "must be hashable"),
+        (np.inf, "must be finite"),
+    ],
+)
+def test_what_a_metric_of_the_user_does_is_checked(returned: object, said: str) -> None:
+    X = pd.DataFrame({"a": np.arange(20.0), "b": np.arange(20.0) % 3})
+    y = X["a"] + X["b"]
+    model = pi.FittedModel(LinearRegression().fit(X, y + X["b"] ** 2), X, y, seed=1)
+    with pytest.raises(LossError, match=said):
+        model.pfi(metric=Careless(returned=returned))
