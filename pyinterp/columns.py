@@ -6,6 +6,7 @@ where it knows none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -52,6 +53,7 @@ def match(fitted: Any, X: object, frame: pd.DataFrame, who: str) -> tuple[list[s
         return _selected(names or [], columns, who), True
     if names is not None and _has_names(X):
         return _renamed(names, columns, _rewriting(fitted), who), True
+    _check_numbered(X, who)
     expected = len(names) if names is not None else _count(fitted)
     if expected is not None and expected != len(columns):
         known = f" ({listed(names)})" if names else ""
@@ -96,24 +98,37 @@ def uses(fitted: Any, column: str) -> bool:
 def _variables(fitted: Any, formula: str, columns: Sequence[str]) -> list[str]:
     """Return the variables of a formula: the names in it that its training data had."""
     trained = getattr(getattr(fitted.model, "data", None), "frame", None)
-    known = columns if trained is None else [str(c) for c in trained.columns]
+    known = columns if trained is None else [str(c) for c in trained]  # a frame or a mapping
     return list(names_in(formula.partition("~")[2], known))
 
 
 def _trained_on(fitted: Any) -> list[str] | None:
     """Return the names of the columns of the training rows; None if the model knows none."""
     if is_statsmodels(fitted):
-        given = getattr(fitted.model.data, "orig_exog", None)
-        return [str(c) for c in given.columns] if isinstance(given, pd.DataFrame) else None
+        return _of_statsmodels(fitted.model)
+    package = type(final_step(fitted)).__module__.partition(".")[0]
     names = getattr(fitted, "feature_names_in_", None)
-    if names is None:
-        names = getattr(fitted, "feature_names_", None)  # CatBoost
+    if names is None and package == "catboost":
+        names = getattr(fitted, "feature_names_", None)
+    if names is None and package == "lightgbm" and callable(getattr(fitted, "feature_name", None)):
+        names = fitted.feature_name()
     if names is None:
         return None
     known = [str(name) for name in names]
-    # LightGBM and CatBoost number the columns of arrays.
-    numbered = ([f"Column_{j}" for j in range(len(known))], [str(j) for j in range(len(known))])
-    return None if known in numbered else known
+    # How these libraries number the columns of arrays.
+    numbered = {"lightgbm": "Column_{}", "catboost": "{}"}.get(package, "")
+    return None if known == [numbered.format(j) for j in range(len(known))] else known
+
+
+def _of_statsmodels(model: Any) -> list[str] | None:
+    """Return the names of the columns of a model of arrays, if they were given."""
+    given = getattr(model.data, "orig_exog", None)
+    if isinstance(given, pd.DataFrame):
+        return [str(column) for column in given.columns]
+    names = [str(name) for name in model.exog_names or ()]
+    # Once data are removed, names that are not those of statsmodels itself tell of a frame.
+    made_up = all(re.fullmatch(r"const|x\d+", name) for name in names)
+    return None if given is not None or made_up else names
 
 
 def _count(fitted: Any) -> int | None:
@@ -130,6 +145,17 @@ def _has_names(X: object) -> bool:
     if not isinstance(X, pd.DataFrame):
         return False
     return not X.columns.equals(pd.RangeIndex(X.shape[1]))
+
+
+def _check_numbered(X: object, who: str) -> None:
+    """Raise if numbers of columns are out of order, and the model can't tell which is which."""
+    if isinstance(X, pd.DataFrame) and pd.api.types.is_integer_dtype(X.columns):
+        numbers: list[Any] = X.columns.tolist()
+        if numbers != sorted(numbers) and sorted(numbers) == list(range(len(numbers))):
+            raise DataError(
+                f"Columns of `X` have the numbers {listed(numbers)}, but {who} knows no names to "
+                "match them by; put them in the order of its training data, and name them."
+            )
 
 
 def _rewriting(fitted: Any) -> Callable[[str], str]:

@@ -198,6 +198,7 @@ def summary_col(
     notes = [_errors_note(results, stars=stars)]
     if stars:
         notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01")
+        notes += _told(results, columns)
     return Table([estimates, about], notes, sum(widths) + len(widths) - 1)
 
 
@@ -317,11 +318,25 @@ def _note(estimand: Estimand, contrasts: Sequence[str]) -> str:
     return f"{estimand.description}: {listed}, paired by resample.{sign}"
 
 
+def _told(results: Sequence[EstimandResults], columns: Sequence[str]) -> list[str]:
+    """Return how p-values are made, for columns that ask for something."""
+    notes = []
+    for name, r in zip(columns, results, strict=True):
+        side = "" if r.alternative == "two-sided" else f"One-sided ({r.alternative})."
+        asked = f"{side} {r.inference.note}".strip()
+        if asked:
+            notes.append(f"{name}: {asked}")
+    return notes
+
+
 def _errors_note(results: Sequence[EstimandResults], *, stars: bool) -> str:
     """Return what stands in parentheses: with stars, what tests divide by."""
     nulls = {f"{r.null:g}" for r in results if r.null is not None and not r.bse.equals(r.bse_null)}
     if stars and nulls:
-        return f"In parentheses, standard errors if the true value is {' or '.join(nulls)}."
+        others = all(r.null is None or not r.bse.equals(r.bse_null) for r in results)
+        plain = "" if others else "; plain ones where tests do not take these"
+        values = " or ".join(sorted(nulls))
+        return f"In parentheses, standard errors if the true value is {values}{plain}."
     return "Standard errors in parentheses."
 
 

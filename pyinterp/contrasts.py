@@ -60,8 +60,9 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
     sd_null : ndarray of shape (k,)
         The standard errors under the hypotheses, which statistics take.
     tvalue, pvalue : ndarray
-    note : str
-        How p-values and intervals come about.
+    notes : list of str
+        How statistics, p-values and intervals come about.
+    alternative : {"two-sided", "greater", "less"}
     """
 
     def __init__(
@@ -74,12 +75,14 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
         pvalue: FloatArray,
         df: float,
         names: Sequence[str],
-        note: str,
+        notes: Sequence[str],
+        alternative: Alternative,
         limits: Callable[[float], FloatArray],
     ) -> None:
         super().__init__(effect=effect, t=t, sd=sd, df_denom=df)
         self.pvalue = np.squeeze(pvalue)
-        self.sd_null, self.note, self._limits = sd_null, note, limits
+        self.sd_null, self.notes, self._limits = sd_null, list(notes), limits
+        self.alternative = alternative
         self.c_names = list(names)
 
     def conf_int(self, alpha: float = 0.05) -> FloatArray:
@@ -113,17 +116,23 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
     ) -> Summary:
         """Return the tests as a table."""
         frame = self.summary_frame(xname, alpha)
+        tail = alpha / 2 if self.alternative == "two-sided" else alpha
         headings = {
             "estimate": "coef",
             "std_error": "std err",
             "std_error_null": "null s.e.",
             "statistic": "t",
             "p_value": "P",
-            "conf_low": f"[{alpha / 2:.3g}",
-            "conf_high": f"{1 - alpha / 2:.3g}]",
+            "conf_low": f"[{tail:.3g}",
+            "conf_high": f"{1 - tail:.3g}]",
         }
+        notes = list(self.notes)
+        if self.alternative != "two-sided":
+            headings.pop("conf_high" if self.alternative == "greater" else "conf_low")
         if np.array_equal(self.sd, self.sd_null, equal_nan=True):
             headings.pop("std_error_null")
+        else:
+            notes.insert(0, "null s.e.: standard error if the hypothesis is true, which t takes.")
         if np.isnan(self.tvalue).all():
             headings.pop("statistic")
         cells = [[_cell(value) for value in row] for row in frame[list(headings)].to_numpy()]
@@ -137,8 +146,8 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
                 txt_fmt={**fmt_params, "data_fmts": ["%s"]},
             )
         )
-        if self.note:
-            made.add_extra_txt([self.note])
+        if notes:
+            made.add_extra_txt(notes)
         return made
 
 
@@ -173,7 +182,6 @@ def contrasts(
     several = _several(hypotheses, inference)
     rows = [_of_row(hypotheses, row, inference, several) for row in range(len(hypotheses.target))]
     tests = pd.DataFrame([row.test for row in rows])
-    mixed = inference.p_adjust is not None or inference.simultaneous
     return Contrasts(
         effect=_column(tests, "effect"),
         sd=_column(tests, "sd"),
@@ -182,13 +190,21 @@ def contrasts(
         pvalue=_column(tests, "p"),
         df=inference.variance.df,
         names=hypotheses.names,
-        note=(
-            "Hypotheses about one term are adjusted as in the table, others among each other."
-            if mixed
-            else ""
-        ),
+        notes=_notes(inference),
+        alternative=inference.alternative,
         limits=lambda alpha: np.array([row.interval(alpha) for row in rows]),
     )
+
+
+def _notes(inference: TermInference) -> list[str]:
+    notes = []
+    if inference.p_adjust is not None or inference.simultaneous:
+        notes.append(
+            "Hypotheses about one term are adjusted as in the table, others among each other."
+        )
+    if inference.alternative != "two-sided":
+        notes.append(f"One-sided: the alternative is {inference.alternative}.")
+    return notes
 
 
 @dataclass(frozen=True)

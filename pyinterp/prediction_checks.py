@@ -29,8 +29,9 @@ __all__ = [
 UNITY = 1e-5
 # Rows that are predicted twice.
 TWICE = 64
-# Predictions of a row in another batch may differ by this share of their size and of their spread.
-BATCH = 1e-5
+# Predictions of a row in another batch may differ by this share of their spread, and by so many
+# rounding units of their size.
+BATCH, UNITS = 1e-5, 64
 
 
 def real_numbers(given: Any) -> FloatArray | None:
@@ -107,7 +108,7 @@ def check_repeatable(
             "a copy."
         )
     every = predict(matrix)
-    allowed = BATCH * spread(every) + BATCH * np.abs(every[some])
+    allowed = BATCH * spread(every) + UNITS * _precision(every) * np.abs(every[some])
     if (np.abs(first - every[some]) > allowed).any():
         raise PredictionError(
             f"A row must get the same prediction each time, whatever rows are predicted with it, "
@@ -136,8 +137,8 @@ def check_kind(estimator: Any, who: str) -> None:
 def spread(predictions: FloatArray) -> FloatArray:
     """Return the spread of predictions over rows, by class, which few extreme rows do not change.
 
-    The interquartile range as a standard deviation; if that is 0, the standard deviation; where
-    all rows are predicted the same, the size of the prediction.
+    The interquartile range as a standard deviation; if that is 0, the standard deviation; 0 where
+    all rows are predicted the same.
     """
     low, high = np.quantile(predictions, [0.25, 0.75], axis=0)
     with np.errstate(
@@ -145,8 +146,14 @@ def spread(predictions: FloatArray) -> FloatArray:
     ):  # infinite where predictions are near the largest number
         # Differences from one row, so that constants give 0 exactly.
         deviation = (predictions - predictions[0]).std(axis=0)
-        wide = np.where(high > low, (high - low) / 1.349, deviation)
-    return np.asarray(np.where(wide > 0, wide, np.abs(predictions).max(axis=0)))
+        return np.asarray(np.where(high > low, (high - low) / 1.349, deviation))
+
+
+def _precision(predictions: FloatArray) -> float:
+    """Return the rounding unit: of single precision if all predictions have it."""
+    with np.errstate(over="ignore"):
+        single = (predictions == predictions.astype(np.float32)).all()
+    return float(np.finfo(np.float32 if single else np.float64).eps)
 
 
 def _take(matrix: Matrix, rows: np.ndarray) -> Matrix:

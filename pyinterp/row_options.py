@@ -40,7 +40,18 @@ PER_ROW = {
     "weights",
 }
 # Values of these are candidates or belong to columns, however many there are.
-OTHERS = {"param_grid", "param_distributions", "search_spaces", "start_params"}
+OTHERS = {
+    "Cs",
+    "alphas",
+    "class_weight",
+    "knots",
+    "param_distributions",
+    "param_grid",
+    "priors",
+    "quantiles",
+    "search_spaces",
+    "start_params",
+}
 
 
 def check_row_options(options: Mapping[str, Any], who: str, lengths: Collection[int] = ()) -> None:
@@ -67,8 +78,9 @@ def check_row_options(options: Mapping[str, Any], who: str, lengths: Collection[
 
 def is_per_row(name: str, value: Any, lengths: Collection[int] = ()) -> bool:
     """Whether an option has one value per row, by its name or by its length."""
-    if name == "cv":  # lists of splits and folds are positions of rows
-        return isinstance(value, list | tuple | PredefinedSplit)
+    if name == "cv":  # splits that are given, and folds, are positions of rows
+        plan = value is None or isinstance(value, int) or hasattr(value, "split")
+        return not plan or isinstance(value, PredefinedSplit)
     array = isinstance(value, np.ndarray | pd.Series | pd.DataFrame | pd.Index)
     if name in PER_ROW and (array or isinstance(value, list | tuple)):
         return np.size(value) > 1
@@ -82,12 +94,13 @@ def check_offset(results: Any) -> None:
     """
     model = results.model
     for name in ("offset", "exposure"):
-        # Without them statsmodels keeps None, or zeros.
-        if np.any(getattr(model, f"_{name}_name", None) or _numbers(getattr(model, name, None))):
+        # Without them statsmodels keeps None, or zeros; the flag stays when data are removed.
+        flagged = getattr(model, f"_{name}_name", None) or getattr(model, f"_has_{name}", False)
+        if flagged or np.any(_numbers(getattr(model, name, None))):
             raise OptionError(
                 f"The model was fitted with an {name}, which its `predict` leaves out for new "
-                f"rows, so that every prediction would be wrong. Pass a function that predicts "
-                f"with it, such as `lambda X: results.predict(X, {name}=X['{name}'])`."
+                "rows, so that every prediction would be wrong. Pass a function of the rows that "
+                f"predicts with it, by `results.predict(..., {name}=...)`."
             )
 
 

@@ -72,7 +72,10 @@ class BootstrapVariance(Variance):
             return self.interval(estimate, bse, alpha, alternative)
         c = -self._largest(estimate, bse, alternative).limit(alpha)[0]
         half = c * np.where(bse > 0, bse, np.nan)
-        return bounds(estimate - half, estimate + half, alternative)
+        # No narrower than that of the term alone, which the percentiles give.
+        single = self.interval(estimate, bse, alpha, alternative)
+        low = np.fmin(estimate - half, single[:, 0])
+        return bounds(low, np.fmax(estimate + half, single[:, 1]), alternative)
 
     def joint_p_values(
         self,
@@ -87,7 +90,8 @@ class BootstrapVariance(Variance):
         away = np.divide(estimate - null, bse, out=np.full(len(bse), np.nan), where=bse > 0)
         signed = {"two-sided": np.abs(away), "greater": away, "less": -away}[alternative]
         largest = self._largest(estimate, bse, alternative)
-        return np.array([np.nan if np.isnan(t) else largest.p_value(-float(t))[0] for t in signed])
+        joint = [np.nan if np.isnan(t) else largest.p_value(-float(t))[0] for t in signed]
+        return np.maximum(joint, self.p_values(estimate, bse, null, alternative))
 
     def _largest(self, estimate: FloatArray, bse: FloatArray, alternative: Alternative) -> _Side:
         """Return the distribution of the largest deviation, its sign reversed."""

@@ -24,7 +24,10 @@ LIMITS = (
     "values that a t test, with the standard error at that value, does not reject: it reaches "
     "further up than down."
 )
-TESTS = "t = {deviation} / ({error}), the standard error if the true value is {null}."
+TESTS = (
+    "t = {deviation} / ({error}), the standard error if the true value is {null}: 3/4 of std err "
+    "for estimates above {null}, 5/2 for those below."
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -89,6 +89,10 @@ class TermInference:
             return ""
         if adjusts_intervals(self.p_adjust):
             return f"{both} adjusted ({self.p_adjust}): together they hold for {terms}."
+        if np.isnan(self.null).all():
+            return (
+                f"Intervals are for one term each; there is no test that {self.p_adjust} adjusts."
+            )
         return (
             f"P is adjusted ({self.p_adjust}) for {terms}. Intervals are for one term each: they "
             "may exclude a value that the adjusted test does not reject."

@@ -409,3 +409,95 @@ def test_an_engine_that_is_off_by_much_of_the_spread_is_not_used() -> None:
     result = pi.FittedModel(XGBRegressor(n_estimators=10).fit(FRAME, y), FRAME, y).pfi()
     assert result.engine.name == "batched"
     assert "does not reproduce" in result.engine.reason
+
+
+def test_predictions_that_single_precision_makes_constant_are_not_read_exactly() -> None:
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
+    y = 1e7 + rng.normal(size=200)
+    model = XGBRegressor(n_estimators=20, max_depth=3, n_jobs=1).fit(rows, y)
+    assert np.ptp(model.predict(rows)) == 0
+    result = pi.FittedModel(model, rows, y).pfi()
+    assert (result.params == 0).all()
+    assert result.engine.name == "batched"
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e5, 1e7])
+def test_random_predictions_are_seen_whatever_the_offset(offset: float) -> None:
+    rng = np.random.default_rng(0)
+    noisy = [
+        lambda rows: offset + 3 * np.asarray(rows)[:, 0] + 0.2 * rng.normal(size=len(rows)),
+        lambda rows: offset + 3 * (np.asarray(rows)[:, 0] - np.asarray(rows)[:, 0].mean()),
+    ]
+    for function in noisy:
+        with pytest.raises(PredictionError, match="same prediction each time"):
+            pi.FittedModel(function, FRAME, Y + offset).pfi()
+
+
+@pytest.mark.parametrize("n", [20, 60])
+@pytest.mark.parametrize("code", ["I(d - np.mean(d))", "I(d / np.std(d))"])
+def test_a_formula_that_depends_on_the_other_rows_is_refused(n: int, code: str) -> None:
+    data = PLAIN.assign(y=Y)
+    model = smf.ols(f"y ~ {code}", data).fit()
+    with pytest.raises(PredictionError, match="same prediction each time"):
+        pi.FittedModel(model, data[:n], "y").pd("d", grid=[0.0, 5.0])
+
+
+def test_a_pipeline_that_depends_on_the_other_rows_is_refused() -> None:
+    from sklearn.preprocessing import FunctionTransformer
+
+    centered = FunctionTransformer(lambda X: X - np.asarray(X).mean(axis=0))
+    model = make_pipeline(centered, LinearRegression()).fit(FRAME, Y)
+    with pytest.raises(PredictionError, match="same prediction each time"):
+        pi.FittedModel(model, FRAME, Y).pfi()
+
+
+def test_a_booster_of_lightgbm_is_matched_by_name() -> None:
+    import lightgbm
+
+    booster = lightgbm.train({"verbose": -1}, lightgbm.Dataset(FRAME, Y), 5)
+    expected = importances(booster, FRAME)
+    moved = importances(booster, FRAME[["d", "c", "a b"]])
+    np.testing.assert_allclose(moved[expected.index], expected)
+    with pytest.raises(DataError, match="missing"):
+        importances(booster, FRAME.rename(columns={"c": "C"}))
+
+
+@pytest.mark.parametrize("labels", [["0", "1", "2"], ["Column_0", "Column_1", "Column_2"]])
+@pytest.mark.parametrize("model", [LinearRegression(), XGBRegressor(n_estimators=5)])
+def test_names_that_look_like_numbers_are_names(labels: list[str], model: Any) -> None:
+    rows = FRAME.set_axis(labels, axis=1)
+    fitted = model.fit(rows, Y)
+    expected, moved = importances(fitted, rows), importances(fitted, rows[labels[::-1]])
+    np.testing.assert_allclose(moved[expected.index], expected, rtol=1e-6)
+
+
+def test_numbers_out_of_order_are_refused() -> None:
+    rows = pd.DataFrame(FRAME.to_numpy())
+    model = LinearRegression().fit(rows, Y)
+    with pytest.raises(DataError, match="knows no names to match them by"):
+        importances(model, rows[[2, 1, 0]])
+
+
+def test_names_are_known_after_data_are_removed() -> None:
+    results = sm.OLS(Y, FRAME).fit()
+    expected = importances(results, FRAME)
+    results.remove_data()
+    moved = importances(results, FRAME[["d", "c", "a b"]])
+    np.testing.assert_allclose(moved[expected.index], expected)
+    counts = np.arange(N) % 4
+    offset = sm.GLM(counts, FRAME.to_numpy(), family=sm.families.Poisson(), offset=WEIGHTS).fit()
+    offset.remove_data()
+    with pytest.raises(OptionError, match="fitted with an offset"):
+        pi.FittedModel(offset, FRAME.to_numpy(), counts)
+
+
+def test_splits_in_an_iterator_are_refused() -> None:
+    splits = iter([(np.arange(30), np.arange(30, 60))])
+    with pytest.raises(OptionError, match="has one value per row"):
+        pi.Learner(Y, FRAME, GridSearchCV(LinearRegression(), {}, cv=splits))
+
+
+def test_a_model_of_a_mapping() -> None:
+    model = smf.ols("y ~ c", {"c": FRAME["c"].to_numpy(), "y": Y.to_numpy()}).fit()
+    assert importances(model, FRAME[["c"]])["c"] > 0

@@ -280,3 +280,28 @@ def test_extreme_levels(cov_type: str, alpha: float) -> None:
         params = ask({"cov_type": cov_type}, estimand).params
         assert (limits[0] <= params).all()
         assert (limits[1] >= params).all()
+
+
+@pytest.mark.parametrize("number", [20, 30, 60])
+def test_joint_inference_of_bootstraps_is_no_sharper_than_that_of_single_terms(number: int) -> None:
+    learner = pi.Learner.from_formula(FORMULA, DATA, LinearRegression())
+    fitted = learner.fit(pi.NestedBootstrap(number, splits=2), seed=1, progress=False)
+    single, joint = fitted.pfi(), fitted.pfi(simultaneous=True)
+    assert (joint.pvalues >= single.pvalues).all()
+    assert (joint.conf_int()[0] <= single.conf_int()[0]).all()
+    assert (joint.conf_int()[1] >= single.conf_int()[1]).all()
+
+
+def test_one_sided_hypotheses_have_the_heading_of_the_table() -> None:
+    tested = ask({"cov_type": "half-sample", "alternative": "greater"}).t_test("bmi = 0")
+    text = str(tested.summary())
+    assert "[0.05" in text
+    assert "[0.025" not in text
+    assert "One-sided: the alternative is greater." in text
+
+
+def test_stars_say_what_p_values_they_are() -> None:
+    results = [ask({"cov_type": "half-sample"}),
+               ask({"cov_type": "half-sample", "p_adjust": "holm"})]  # fmt: skip
+    text = pi.summary_col(results, stars=True, model_names=["plain", "holm"]).as_text()
+    assert "holm: P is adjusted (holm)" in " ".join(text.split())
