@@ -79,7 +79,8 @@ def select(fitted: Any, X: Any) -> Any:
 def is_statsmodels(fitted: Any) -> bool:
     """Whether `fitted` are results of a statsmodels model."""
     model = getattr(fitted, "model", None)
-    return not isinstance(model, type) and hasattr(model, "endog_names")
+    own = type(model).__module__.partition(".")[0] == "statsmodels"
+    return not isinstance(model, type) and (own or hasattr(model, "endog_names"))
 
 
 def formula_of(fitted: Any) -> str | None:
@@ -122,10 +123,10 @@ def _trained_on(fitted: Any) -> list[str] | None:
 
 def _of_statsmodels(model: Any) -> list[str] | None:
     """Return the names of the columns of a model of arrays, if they were given."""
-    given = getattr(model.data, "orig_exog", None)
+    given = getattr(getattr(model, "data", None), "orig_exog", None)
     if isinstance(given, pd.DataFrame):
         return [str(column) for column in given.columns]
-    names = [str(name) for name in model.exog_names or ()]
+    names = [str(name) for name in getattr(model, "exog_names", None) or ()]
     # Once data are removed, names that are not those of statsmodels itself tell of a frame.
     made_up = all(re.fullmatch(r"const|x\d+", name) for name in names)
     return None if given is not None or made_up else names

@@ -347,7 +347,7 @@ def _of_probabilities(
     if type(fitted.model).__name__ == "MNLogit":
         known = tuple(classes or _classes_of_mnlogit(fitted, levels))
         return replace(Predictor.of(fitted.predict, known), estimator=fitted)
-    names = fitted.model.endog_names
+    names = getattr(fitted.model, "endog_names", "the response")  # gone if data were removed
     if classes is None and not isinstance(names, str):
         found = [str(n)[str(n).rfind("[") + 1 : -1] for n in names]
         own = {str(level): level for level in levels}

@@ -498,6 +498,7 @@ def test_splits_in_an_iterator_are_refused() -> None:
         pi.Learner(Y, FRAME, GridSearchCV(LinearRegression(), {}, cv=splits))
 
 
+@pytest.mark.filterwarnings("ignore:Using dict data structures:DeprecationWarning")
 def test_a_model_of_a_mapping() -> None:
     model = smf.ols("y ~ c", {"c": FRAME["c"].to_numpy(), "y": Y.to_numpy()}).fit()
     assert importances(model, FRAME[["c"]])["c"] > 0
