@@ -366,7 +366,7 @@ def test_the_plot_shows_delta_and_estimates_against_n(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"features": ["x9"]}, r"has no feature 'x9'"),
-        ({"features": []}, r"`features` must name at least one feature"),
+        ({"features": []}, r"`features` must not be empty"),
         ({"measures": ["cvim", "pfi"]}, r'`measures` must be one of "mvim", "cvim", not \'pfi\''),
         ({"block": 1}, r"`block`.*2"),
         ({"validation": 1}, r"`validation`.*2"),
