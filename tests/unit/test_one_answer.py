@@ -44,11 +44,17 @@ MULTIPLICITY: list[dict[str, Any]] = [
     {"p_adjust": "holm"},
     {"p_adjust": "fdr_bh"},
 ]
-OPTIONS = [
+EVERY = [
     {"cov_type": cov_type, "alternative": side, **many}
     for cov_type, side, many in itertools.product(
         COV_TYPES, ("two-sided", "greater", "less"), MULTIPLICITY
     )
+]
+
+# Every fifth in `make test`, all in `make torture`.
+OPTIONS = [
+    pytest.param(options, marks=() if k % 5 == 0 else pytest.mark.torture)
+    for k, options in enumerate(EVERY)
 ]
 
 
@@ -112,7 +118,7 @@ def test_frames_and_hypotheses_give_one_answer(options: dict[str, Any]) -> None:
         np.testing.assert_allclose(one.conf_int(alpha)[0], limits[j], rtol=SAME)
 
 
-@pytest.mark.parametrize("options", OPTIONS[::5], ids=named)
+@pytest.mark.parametrize("options", EVERY[::10], ids=named)
 def test_what_is_printed_and_drawn_is_the_same_answer(options: dict[str, Any]) -> None:
     result, alpha = ask(options), 0.1
     frame, terms = result.summary_frame(alpha), list(result.params.index)
@@ -177,7 +183,7 @@ def test_p_and_interval_agree_or_say_that_they_do_not(options: dict[str, Any]) -
     assert (said in " ".join(str(result.summary()).split())) == apart
 
 
-@pytest.mark.parametrize("options", OPTIONS[::7], ids=named)
+@pytest.mark.parametrize("options", EVERY[::7], ids=named)
 def test_hypotheses_of_a_curve_have_its_intervals(options: dict[str, Any]) -> None:
     curve = ask(options, "pd")
     tested = curve.t_test(np.eye(3))
