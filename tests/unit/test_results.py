@@ -483,7 +483,7 @@ class TestCompare:
         assert r"\begin{tabular}" in pi.summary_col([fitted.pfi()]).as_latex()
         with pytest.raises(OptionError, match=r"such as res\.pfi"):
             pi.summary_col([fitted])
-        with pytest.raises(OptionError, match="2 names, not 1"):
+        with pytest.raises(OptionError, match="There must be 2 names"):
             pi.summary_col([fitted.pfi(), tree.pfi()], model_names=["one"])
 
 
