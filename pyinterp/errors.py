@@ -242,13 +242,13 @@ def check_list(argument: str, value: object, like: str) -> None:
         raise OptionError(f"`{argument}` must not be empty: give at least one, as in {like}.")
 
 
-def check_mapping(argument: str, value: object, like: str) -> None:
+def check_mapping(argument: str, value: object, like: str, *, empty: bool = False) -> None:
     """Raise `OptionError` unless `value` maps names to values; `like` is an example."""
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
         raise OptionError(
             f"`{argument}` must be a mapping from names such as {like}, not {shown(value)}."
         )
-    if not value:
+    if not value and not empty:
         raise OptionError(f"`{argument}` must not be empty: name at least one, as in {like}.")
 
 

@@ -107,8 +107,8 @@ class CoverageStudy(Study[CoverageResults]):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_mapping("estimands", self.estimands, "{'pfi': LearnerResults.pfi}")
-        check_mapping("resamplings", self.resamplings, "{'boot': Bootstrap(15)}")
-        check_mapping("cov_types", self.cov_types, "{'boot': ['corrected']}")
+        check_mapping("resamplings", self.resamplings, "{'boot': Bootstrap(15)}", empty=True)
+        check_mapping("cov_types", self.cov_types, "{'boot': ['corrected']}", empty=True)
         for ask in self.estimands.values():
             check_callable("estimands", ask, "LearnerResults.pfi")
         for plan in self.resamplings.values():

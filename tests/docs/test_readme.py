@@ -97,7 +97,7 @@ def test_the_offline_examples_run_and_print_what_is_shown(
         if not needs_wine(block):
             run(block, namespace)
     assert (tmp_path / "pfi.tex").stat().st_size > 0
-    assert (tmp_path / "pfi.csv").read_text().startswith("term,estimate,std_error,statistic")
+    assert (tmp_path / "pfi.csv").read_text().startswith("term,estimate,std_error,std_error_null")
 
 
 @pytest.mark.acceptance
