@@ -344,8 +344,8 @@ def test_data_are_never_written_into(method: str) -> None:
         f"LF('y ~ x + z', d, {kind}).{FIT}",
         f"LF('y ~ x + z', d, {kind}, design='frame').{FIT}",
         f"pi.Learner(d['y'], d[['x', 'z']], {kind}).{FIT}",
-        f"pi.FittedModel({kind}.fit(d[['x', 'z']].to_numpy(copy=True), d['y'].to_numpy(copy=True)), d[['x', 'z']], "
-        "d['y']).pfi()",
+        f"pi.FittedModel({kind}.fit(d[['x', 'z']].to_numpy(copy=True), "
+        "d['y'].to_numpy(copy=True)), d[['x', 'z']], d['y']).pfi()",
     ):
         with suppress(PyinterpError):
             eval(source, names)  # noqa: S307 - our own expressions
