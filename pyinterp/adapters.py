@@ -82,7 +82,9 @@ class StatsmodelsRegressor(RegressorMixin, _StatsmodelsBase):  # type: ignore[mi
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> StatsmodelsRegressor:
         """Fit the model; the results are in ``results_``."""
-        rows, response = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        rows, response = validate_data(
+            self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2
+        )
         self._fit(rows, np.asarray(response, dtype=np.float64))
         return self
 
@@ -105,7 +107,7 @@ class StatsmodelsClassifier(ClassifierMixin, _StatsmodelsBase):  # type: ignore[
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> StatsmodelsClassifier:
         """Fit the model; the results are in ``results_``."""
-        rows, response = validate_data(self, X, y, dtype=np.float64)
+        rows, response = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(response)
         self.classes_, codes = np.unique(response, return_inverse=True)
         if len(self.classes_) == 1:
