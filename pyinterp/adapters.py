@@ -176,7 +176,7 @@ def statsmodels_learner(
         family is not None and type(family).__name__ == "Binomial"
     )
     for given in (options, fit or {}):
-        check_row_options(given, f"statsmodels_learner({model.__name__})")
+        check_row_options(given, f"statsmodels_learner({model.__name__})", columns=True)
     kind = StatsmodelsClassifier if classifies else StatsmodelsRegressor
     if classifies and fit is None and model.__name__ != "GLM":
         fit = {"disp": 0}  # these models print their convergence otherwise

@@ -336,7 +336,7 @@ def _errors_note(results: Sequence[EstimandResults], *, stars: bool) -> str:
         others = all(r.null is None or not r.bse.equals(r.bse_null) for r in results)
         plain = "" if others else "; plain ones where tests do not take these"
         values = " or ".join(sorted(nulls))
-        return f"In parentheses, standard errors if the true value is {values}{plain}."
+        return f"In parentheses, s.e. at {values}: errors if that is the true value{plain}."
     return "Standard errors in parentheses."
 
 

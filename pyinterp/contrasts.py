@@ -120,7 +120,7 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
         headings = {
             "estimate": "coef",
             "std_error": "std err",
-            "std_error_null": "null s.e.",
+            "std_error_null": "s.e. at null",
             "statistic": "t",
             "p_value": "P",
             "conf_low": f"[{tail:.3g}",
@@ -132,12 +132,12 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
         if np.array_equal(self.sd, self.sd_null, equal_nan=True):
             headings.pop("std_error_null")
         else:
-            notes.insert(0, "null s.e.: standard error if the hypothesis is true, which t takes.")
+            notes.insert(0, "t takes s.e. at null, the standard error if the hypothesis is true.")
         if np.isnan(self.tvalue).all():
             headings.pop("statistic")
         cells = [[_cell(value) for value in row] for row in frame[list(headings)].to_numpy()]
-        made = Summary()
-        made.tables.append(
+        table = Summary()
+        table.tables.append(
             SimpleTable(
                 cells,
                 headers=list(headings.values()),
@@ -147,8 +147,8 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
             )
         )
         if notes:
-            made.add_extra_txt(notes)
-        return made
+            table.add_extra_txt(notes)
+        return table
 
 
 def contrasts(

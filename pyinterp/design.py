@@ -189,7 +189,6 @@ class FormulaDesign(Design):
         if not intercept:
             coded = coded.subset([t for t, term in enumerate(coded.terms) if term.factors])
         self._take(coded)
-        self.encode(frame)  # a transformation that some row does not allow fails here
 
     def _take(self, coded: _Coded) -> None:
         """Read off which terms use which variables."""
@@ -269,19 +268,22 @@ class FormulaDesign(Design):
         return found
 
     def check_rows(self) -> None:
-        """Raise if what a row is encoded as depends on the rows beside it.
+        """Raise if a row can't be encoded, or what it is encoded as depends on the rows beside it.
 
         What-if rows stand beside other rows than those of the data: a column such as
         ``I(x - np.mean(x))`` would mean something else in each of them.
         """
-        if self._coded.is_plain:
-            return
-        whole = self.encode(self._frame)
         every_other = slice(None, None, -2)
         try:
+            whole = self.encode(self._frame)
+            if self._coded.is_plain:
+                return
             part = self.encode(self._frame[every_other].reset_index(drop=True))
         except DesignError as error:
-            raise FormulaError(f"{_BY_ROW}, which fails for a part of them: {error}") from error
+            if error.__cause__ is None:  # encoded, but not finite
+                raise
+            reason = _reason(error.__cause__)
+            raise FormulaError(f"{_BY_ROW}, and be one value: {reason}") from error
         size = np.abs(whole).max(axis=0, initial=1.0)
         apart = (np.abs(whole[every_other] - part) > SAME * size).any(axis=0)
         if apart.any():
@@ -580,7 +582,7 @@ def _cannot_encode(error: Exception) -> DesignError:
     )
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     first = first.partition(", and I'm not sure how to handle them")[0]  # patsy's, of knots
     return short(first, 180).removesuffix(".") + "."

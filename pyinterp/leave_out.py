@@ -180,7 +180,7 @@ def _predicted(
 
 
 def _failed(label: str, job: _Job, error: Exception) -> str:
-    mend = (
+    remedy = (
         "a learner that names its columns needs them all: select columns by dtype "
         '(`make_column_selector`), use a formula with `design="matrix"`'
         if isinstance(job.refit.design, FrameDesign)
@@ -188,6 +188,6 @@ def _failed(label: str, job: _Job, error: Exception) -> str:
     )
     return (
         f"{label} trains the learner without `{job.feature}`, but refit {job.refit.number} then "
-        f"failed: {type(error).__name__}: {str(error).rstrip('.')}. To mend it, {mend}, or leave "
+        f"failed: {type(error).__name__}: {str(error).rstrip('.')}. Remedy: {remedy}, or leave "
         f"`{job.feature}` out of `features`."
     )

@@ -54,7 +54,9 @@ OTHERS = {
 }
 
 
-def check_row_options(options: Mapping[str, Any], who: str, lengths: Collection[int] = ()) -> None:
+def check_row_options(
+    options: Mapping[str, Any], who: str, lengths: Collection[int] = (), *, columns: bool = False
+) -> None:
     """Raise `OptionError` if some option has one value per row.
 
     Parameters
@@ -66,9 +68,12 @@ def check_row_options(options: Mapping[str, Any], who: str, lengths: Collection[
     lengths : collection of int
         Numbers of rows: an array of this length is taken to have one value per row, whatever the
         option is called.
+    columns : bool
+        Whether a text is the name of a column.
     """
     for name, value in _all(options):
-        if is_per_row(name, value, lengths):
+        column = columns and name in PER_ROW and isinstance(value, str)
+        if column or is_per_row(name, value, lengths):
             raise OptionError(
                 f"`{name}` of {who} has one value per row, which would not follow the rows into "
                 "resamples: refits would pair it with other rows. Leave it out; weights, offsets "

@@ -32,7 +32,7 @@ def need(package: str, what: str) -> tuple[int, ...]:
     if version == "broken":
         raise RMissingError(
             f"{what} needs R's package {package}, which is installed but can't be loaded: "
-            f'{" ".join(reason.split())}; run install.packages("{package}") in R again, or mend '
-            "what it names."
+            f'{" ".join(reason.split())}; run install.packages("{package}") in R again, or '
+            "install what it names."
         )
     return tuple(int(part) for part in version.replace("-", ".").split("."))

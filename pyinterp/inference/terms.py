@@ -82,18 +82,18 @@ class TermInference:
     def note(self) -> str:
         """How p-values and intervals allow for several terms; empty if each is on its own."""
         both = "Intervals are" if np.isnan(self.null).all() else "P and intervals are"
-        terms = f"all {self.count} terms" if self.count > 1 else "the one term"
+        terms = f"all {self.count} terms together" if self.count > 1 else "the one term"
         if self.simultaneous:
-            return f"{both} simultaneous (sup-t): together they hold for {terms}."
+            return f"{both} simultaneous (sup-t): they hold for {terms}."
         if self.p_adjust is None:
             return ""
         if adjusts_intervals(self.p_adjust):
-            return f"{both} adjusted ({self.p_adjust}): together they hold for {terms}."
+            return f"{both} adjusted ({self.p_adjust}): they hold for {terms}."
         if np.isnan(self.null).all():
             return (
                 f"Intervals are for one term each; there is no test that {self.p_adjust} adjusts."
             )
         return (
-            f"P is adjusted ({self.p_adjust}) for {terms}. Intervals are for one term each: they "
+            f"P is adjusted ({self.p_adjust}) over {terms}. Intervals are for one term each: they "
             "may exclude a value that the adjusted test does not reject."
         )

@@ -198,6 +198,7 @@ WEIGHTS = np.linspace(1, 2, N)
         {"freq_weights": WEIGHTS},
         {"groups": np.repeat(np.arange(6), 10)},
         {"sigma": WEIGHTS},
+        {"var_weights": "z"},
         {"fit": {"cov_type": "cluster", "cov_kwds": {"groups": np.arange(N)}}},
     ],
     ids=lambda o: next(iter(o)),

@@ -409,7 +409,7 @@ def test_a_learner_that_needs_more_columns_says_so(data: pd.DataFrame, n_jobs: i
         res = learner(data, Counting(least=3), "y ~ x + z + g").fit(PLAN, seed=1, n_jobs=n_jobs)
     message = (
         r"LOCO trains the learner without `g`, but refit 1 then failed: RuntimeError: too few "
-        r"columns\. To mend it, choose settings that allow fewer columns, or leave `g` out of "
+        r"columns\. Remedy: choose settings that allow fewer columns, or leave `g` out of "
         r"`features`\."
     )
     with parallel_config(backend="threading"):

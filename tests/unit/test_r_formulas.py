@@ -206,7 +206,8 @@ REFUSED = [
     # rows that depend on their neighbors
     ("y ~ I(x - np.mean(x))", r"center\(x\)"), ("y ~ x.rank()", "depend on that row alone"),
     ("y ~ np.cumsum(x)", "depend on that row alone"), ("y ~ x.shift(1, fill_value=0)", "alone"),
-    ("y ~ I(x + OWN)", "depend on that row alone"),
+    ("y ~ I(x + OWN)", "depend on that row alone"), ("y ~ np.flip(x)", "that row alone.*flip"),
+    ("y ~ np.mean(x)", "that row alone.*one value"),
 ]  # fmt: skip
 OWN = np.arange(12.0)  # the caller's: it does not move with the rows
 
