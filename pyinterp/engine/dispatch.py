@@ -149,10 +149,13 @@ def _proven(exact: TreesWhatIf | LinearWhatIf, tolerance: float) -> TreesWhatIf 
 def _largest(deviation: FloatArray, predictions: FloatArray) -> float:
     """Return the largest deviation from predictions, in units of their spread.
 
-    That from a prediction far from the others is in units of its distance from their median.
+    That from a prediction far from the others is in units of its distance from their median. Where
+    all rows are predicted the same, and deviate alike, the size of the predictions is the unit.
     """
     distance = np.abs(predictions - np.median(predictions, axis=0))
     unit = np.maximum(distance, np.maximum(spread(predictions), LEAST))
+    same = (np.ptp(predictions, axis=0) == 0) & (np.ptp(deviation, axis=0) == 0)
+    unit = np.where(same, np.maximum(np.abs(predictions), LEAST), unit)
     return float((np.abs(deviation) / unit).max()) if np.isfinite(unit).all() else np.inf
 
 

@@ -271,8 +271,12 @@ def check_levels(levels: Sequence[object], known: Sequence[object], name: str) -
     for level in levels:
         if not isinstance(level, Hashable) or level not in known:
             raise OptionError(
-                f"{shown(level)} is not a level of `{short(name)}`. Levels: {listed(known)}."
-                + did_you_mean(level, known)
+                f"{shown(level)} is not a level of `{short(name)}`"
+                + (
+                    f", whose levels are texts: {listed(map(repr, known))}."
+                    if str(level) in known
+                    else f". Levels: {listed(known)}.{did_you_mean(level, known)}"
+                )
             )
 
 

@@ -247,6 +247,7 @@ def _learners() -> list[Call]:
         "design": "choice",
         "design_state": "choice",
         "unseen_levels": "choice",
+        "trusted": "flag",
         **SPECIFICATION,
     }
     arrays = {"endog": "response", "exog": "variables", "estimator": "estimator", **SPECIFICATION}

@@ -75,7 +75,7 @@ def test_arguments(name: str) -> None:
 
 # Arguments that another call of the same callable has.
 SOME_ARGUMENTS = {
-    "from_formula, PD": {"design", "design_state", "missing", "unseen_levels"},
+    "from_formula, PD": {"design", "design_state", "missing", "unseen_levels", "trusted"},
     "Contrasts.summary": {"xname", "title"},  # statsmodels' own
     "nested.pfi": {"sampler"},
 }

@@ -321,7 +321,7 @@ def test_a_dask_cluster_gives_the_same_numbers(tmp_path: Path) -> None:
 
 
 def test_plans_and_variances_must_match() -> None:
-    with pytest.raises(OptionError, match=r"`cov_types` must name the plans.*\['ideal', 'subs'\]"):
+    with pytest.raises(OptionError, match=r"`cov_types` must name the plans .* ideal, subs; got subs\."):
         study(cov_types={"subs": ["naive"]})
 
 
@@ -331,7 +331,7 @@ def test_plans_and_variances_must_match() -> None:
         ({"block": 0}, "`block` must be a whole number of at least 1, not 0"),
         ({"repetitions": -3}, "`repetitions` must be a whole number of at least 0, not -3"),
         ({"truth_refits": 0}, "`truth_refits` must be a whole number of at least 1, not 0"),
-        ({"repetitions": {"tree": 5}}, r"`repetitions` must .* every learner; 'lm' is not in \['t"),
+        ({"repetitions": {"tree": 5}}, "`repetitions` must .* every learner; 'lm' is not in tree"),
         ({"truth_refits": {}}, "`truth_refits` must be a number or name every learner"),
         ({"alpha": 5}, r"`alpha` must be a number in \(0, 1\), not 5"),
         ({"n": [1]}, "`n` must be a whole number of at least 2, not 1"),
@@ -339,7 +339,7 @@ def test_plans_and_variances_must_match() -> None:
         ({"n": [60, 60]}, r"`n` must name every size once; got \[60, 60\]"),
         ({"estimands": {}}, "`estimands` must not be empty"),
         ({"cov_types": {"subs": ["naif"], "ideal": []}}, "\"naive\".*not 'naif'.*`naive`"),
-        ({"dgps": [molnar_linear()] * 2}, "different names.*'linear' is the name of two"),
+        ({"dgps": [molnar_linear()] * 2}, "different names.*two are called 'linear'"),
     ],
 )
 def test_bad_input_gives_its_sentence(options: dict[str, Any], message: str) -> None:

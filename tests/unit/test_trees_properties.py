@@ -304,7 +304,7 @@ class Refusal:
     """In place of a predictor: whoever predicts copies of rows fails."""
 
     def __init__(self, predictor: Predictor) -> None:
-        self.estimator = predictor.estimator
+        self.estimator, self.name = predictor.estimator, predictor.name
 
     def __call__(self, matrix: Any) -> np.ndarray:
         raise AssertionError("rows were copied")

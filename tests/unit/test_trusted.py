@@ -181,10 +181,10 @@ def test_anything_else_is_refused_before_it_is_evaluated(
         raise AssertionError("evaluated")
 
     monkeypatch.setattr("patsy.EvalEnvironment.eval", evaluated)
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(FormulaError) as caught:
         learner(side.format(attack))
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert len(str(caught.value)) <= 400
 
 
