@@ -379,7 +379,7 @@ def test_a_classifier_refuses_fractions(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(TWO_CLASSES_ONLY))
 def test_a_binary_model_refuses_three_classes(name: str) -> None:
-    with pytest.raises(RefitError, match="Refit 1 of 3 failed: DataError: Only binary classification"):
+    with pytest.raises(RefitError, match="Refit 1 of 3 failed: DataError: Only binary"):
         learner(name, "three").fit(PLAN, seed=1)
 
 

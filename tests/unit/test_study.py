@@ -321,7 +321,7 @@ def test_a_dask_cluster_gives_the_same_numbers(tmp_path: Path) -> None:
 
 
 def test_plans_and_variances_must_match() -> None:
-    with pytest.raises(OptionError, match=r"`cov_types` must name the plans .* ideal, subs; got subs\."):
+    with pytest.raises(OptionError, match=r"`cov_types` must name .* ideal, subs; got subs\."):
         study(cov_types={"subs": ["naive"]})
 
 
