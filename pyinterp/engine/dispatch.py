@@ -154,9 +154,11 @@ def _largest(deviation: FloatArray, predictions: FloatArray) -> float:
     """
     distance = np.abs(predictions - np.median(predictions, axis=0))
     unit = np.maximum(distance, np.maximum(spread(predictions), LEAST))
-    same = (np.ptp(predictions, axis=0) == 0) & (np.ptp(deviation, axis=0) == 0)
+    if not np.isfinite(unit).all():
+        return np.inf
+    same = (predictions == predictions[0]).all(axis=0) & (deviation == deviation[0]).all(axis=0)
     unit = np.where(same, np.maximum(np.abs(predictions), LEAST), unit)
-    return float((np.abs(deviation) / unit).max()) if np.isfinite(unit).all() else np.inf
+    return float((np.abs(deviation) / unit).max())
 
 
 def _whatif_rows(exact: TreesWhatIf | LinearWhatIf) -> pd.DataFrame:

@@ -1,0 +1,221 @@
+"""A photograph: numbers and tables of every estimand, engine, plan and variance.
+
+``python tests/photograph/photograph.py`` writes ``photograph.json``. It is taken before code is
+moved, and compared afterwards: what is computed must not change with where it is written.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import re
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import statsmodels.api as sm
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pyinterp as pi
+
+FILE = Path(__file__).with_name("photograph.json")
+PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy", "statsmodels", "patsy")
+
+
+@cache
+def data() -> pd.DataFrame:
+    """80 rows: numbers x, z, w, categories g, and responses of every kind."""
+    rng = np.random.default_rng(20)
+    n = 80
+    frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=["x", "z", "w"])
+    frame["w"] = 0.6 * frame["x"] + 0.8 * frame["w"]
+    frame["g"] = pd.Categorical(rng.choice(["a", "b", "c"], n))
+    signal = frame["x"] + frame["z"] ** 2 + (frame["g"] == "b") + frame["x"] * frame["z"]
+    frame["y"] = signal + rng.normal(size=n)
+    frame["two"] = np.where(signal + rng.logistic(size=n) > 1, "yes", "no")
+    frame["three"] = pd.cut(frame["y"], [-np.inf, 0.5, 2, np.inf], labels=["low", "mid", "high"])
+    frame["count"] = rng.poisson(np.exp(0.3 * frame["x"] + 0.2))
+    return frame
+
+
+LEARNERS: dict[str, tuple[str, Callable[[], Any]]] = {
+    "linear": ("y ~ x + z + w + g", LinearRegression),
+    "splines": ("y ~ x*z + bs(w, df=4)", LinearRegression),
+    "forest": ("y ~ x + z + w + g", lambda: RandomForestRegressor(8, random_state=1)),
+    "boosting": ("y ~ x + z + w", lambda: GradientBoostingRegressor(n_estimators=12)),
+    "neighbors": (
+        "y ~ x + z + w",
+        lambda: make_pipeline(StandardScaler(), KNeighborsRegressor(5)),
+    ),
+    "logistic": ("two ~ x + z + g", LogisticRegression),
+    "classes": ("three ~ x + z", lambda: RandomForestClassifier(6, random_state=1)),
+    "poisson": (
+        "count ~ x + z",
+        lambda: pi.statsmodels_learner(sm.GLM, family=sm.families.Poisson()),
+    ),
+}
+PLANS: dict[str, Callable[[], Any]] = {
+    "halves": lambda: pi.HalfSampling(3, pairs=5),
+    "bootstrap": lambda: pi.Bootstrap(4),
+    "subsampling": lambda: pi.Subsampling(4),
+    "folds": lambda: pi.CrossValidation(4),
+    "holdout": lambda: pi.Holdout(0.6),
+    "nested folds": lambda: pi.NestedCrossValidation(3, repeats=2),
+    "nested bootstrap": lambda: pi.NestedBootstrap(20),
+}
+
+
+@cache
+def results(learner: str, plan: str) -> Any:
+    """A learner of the list, fitted under a plan; `model` is one fitted model."""
+    formula, estimator = LEARNERS[learner]
+    chosen = pi.Learner.from_formula(formula, data(), estimator())
+    if plan == "model":
+        return chosen.fit_model(seed=3)
+    return chosen.fit(PLANS[plan](), seed=3, progress=False)
+
+
+Ask = Callable[[Any], Any]
+BASIC: dict[str, Ask] = {
+    "loss": lambda r: r.loss(),
+    "explained": lambda r: r.loss(relation="explained"),
+    "pfi": lambda r: r.pfi(),
+    "pd": lambda r: r.pd("x", points=3),
+}
+DEEPER: dict[str, Ask] = {
+    "pd grid": lambda r: r.pd(["x", "z"], points=2),
+    "pd centered": lambda r: r.pd("x", points=3, kind="c-ice"),
+    "pd slopes": lambda r: r.pd("x", points=3, kind="d-ice"),
+    "pd median": lambda r: r.pd("x", points=3, average="median"),
+    "firm": lambda r: r.firm(points=4),
+    "vint": lambda r: r.vint(points=3),
+    "h": lambda r: r.h_statistic(rows=12),
+    "h pairs": lambda r: r.h_statistic(order="pairwise", rows=12),
+    "h total": lambda r: r.h_statistic(order="total", rows=12),
+    "mvim": lambda r: r.mvim(),
+    "cvim": lambda r: r.cvim(),
+    "cvim subgroup": lambda r: r.cvim("x", sampler="subgroup"),
+    "amvim": lambda r: r.amvim(),
+    "amvim additive": lambda r: r.amvim(["x", "z"], method="additive"),
+    "positivity": lambda r: r.positivity(),
+    "pfi ratio": lambda r: r.pfi(relation="ratio"),
+    "pfi absolute": lambda r: r.pfi(loss="absolute"),
+    "pfi rmse": lambda r: r.pfi(metric="rmse", permutations=3),
+    "pfi some": lambda r: r.pfi(permutations=5),
+    "pfi conditional": lambda r: r.pfi(sampler="conditional", permutations=5),
+    "importance": lambda r: r.importance(["pfi", "cvim"]),
+    "causal": lambda r: r.causal("x", points=3),
+}
+OTHERS: list[tuple[str, str, str, Ask]] = [
+    ("splines", "folds", "loco", lambda r: r.loco()),
+    ("linear", "folds", "loco", lambda r: r.loco()),
+    ("splines", "folds", "native", lambda r: r.native_importance()),
+    ("linear", "folds", "native", lambda r: r.native_importance()),
+    ("forest", "halves", "native", lambda r: r.native_importance()),
+    ("neighbors", "halves", "knockoff", lambda r: r.pfi("x", sampler="knockoff")),
+    ("neighbors", "model", "knockoff", lambda r: r.pfi("x", sampler="knockoff")),
+    ("classes", "folds", "logit", lambda r: r.pd("x", points=3, scale="centered-logit")),
+    ("logistic", "folds", "log loss", lambda r: r.pfi(loss="log")),
+    ("logistic", "folds", "roc_auc", lambda r: r.pfi(metric="roc_auc")),
+]
+VARIANCES = {
+    "halves": ("half-sample", "corrected", "naive"),
+    "nested folds": ("nested-cv", "corrected"),
+    "nested bootstrap": ("bootstrap", "bootstrap-bca"),
+    "model": ("ustat", "rows"),
+}
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"alternative": "greater"},
+    {"p_adjust": "holm"},
+    {"p_adjust": "bonferroni"},
+    {"simultaneous": True},
+]
+
+
+def asked() -> Iterator[tuple[str, str, str, Ask]]:
+    """Yield learner, plan, name of the question, and the question."""
+    for learner, plan in product(LEARNERS, ("halves", "model")):
+        for name, ask in BASIC.items():
+            yield learner, plan, name, ask
+    for plan in PLANS.keys() - {"halves"}:
+        yield "linear", plan, "pfi", BASIC["pfi"]
+        yield "linear", plan, "pd", BASIC["pd"]
+    for learner, plan in product(("linear", "forest", "neighbors"), ("halves", "model")):
+        for name, ask in DEEPER.items():
+            yield learner, plan, name, ask
+    yield from OTHERS
+    for plan, types in VARIANCES.items():
+        for cov_type, options in product(types, OPTIONS):
+            every = {"cov_type": cov_type, **options}
+            yield "linear", plan, f"pfi {every}", partial(_pfi, every)
+
+
+def _pfi(options: dict[str, Any], fitted: Any) -> Any:
+    return fitted.pfi(**options)
+
+
+def questions() -> dict[str, Callable[[], Any]]:
+    """What is asked: a name, and a function that gives the answer."""
+    return {
+        f"{learner}, {plan}: {name}": partial(_answer, learner, plan, ask)
+        for learner, plan, name, ask in sorted(asked(), key=lambda question: question[:3])
+    }
+
+
+def _answer(learner: str, plan: str, ask: Ask) -> Any:
+    return ask(results(learner, plan))
+
+
+def frame_of(answer: Any) -> pd.DataFrame:
+    """The numbers of results of any kind."""
+    if hasattr(answer, "summary_frame"):
+        return answer.summary_frame()
+    parts = (answer.effects, answer.importance, answer.share)  # of a causal reading
+    return pd.concat([part.summary_frame() for part in parts])
+
+
+def table_of(answer: Any) -> list[str]:
+    """The lines of a table, without the date."""
+    return re.sub(r"\w{3}, \d\d \w{3} \d{4}", "DATE", str(answer.summary())).splitlines()
+
+
+def take() -> dict[str, Any]:
+    """Ask every question."""
+    photograph: dict[str, Any] = {}
+    for name, ask in questions().items():
+        answer = ask()
+        numbers = frame_of(answer).select_dtypes("number")
+        photograph[name] = {
+            "terms": [str(term) for term in numbers.index],
+            "numbers": {
+                str(column): [None if np.isnan(v) else float(v) for v in values]
+                for column, values in numbers.items()
+            },
+            "table": table_of(answer),
+        }
+    return photograph
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages behind the numbers."""
+    return {name: importlib.metadata.version(name) for name in PACKAGES}
+
+
+if __name__ == "__main__":
+    whole = {"versions": versions(), "answers": take()}
+    FILE.write_text(json.dumps(whole, ensure_ascii=False), encoding="utf-8")
+    count = sum(len(v) for a in whole["answers"].values() for v in a["numbers"].values())
+    print(f"{len(whole['answers'])} tables, {count} numbers")
