@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyinterp import datasets, r_style, samplers, simulation
-    from pyinterp.adapters import statsmodels_learner
-    from pyinterp.comparison import compare, summary_col
-    from pyinterp.estimands.grids import RGrid
-    from pyinterp.fitted import FittedModel
-    from pyinterp.learner import Learner, LearnerResults
-    from pyinterp.losses import Loss
+    from pyinterp.estimands.effects.grids import RGrid
+    from pyinterp.learner.compare import compare, summary_col
+    from pyinterp.learner.fitted import FittedModel
+    from pyinterp.learner.learner import Learner, LearnerResults
+    from pyinterp.losses.rowwise import Loss
+    from pyinterp.models.adapters import statsmodels_learner
     from pyinterp.resampling import (
         Bootstrap,
         CrossValidation,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         NestedCrossValidation,
         Subsampling,
     )
-    from pyinterp.results import EstimandResults
+    from pyinterp.results.results import EstimandResults
 
 __version__ = "0.1.0.dev0"
 
@@ -57,21 +57,21 @@ __all__ = [
 _HOME = {
     "Bootstrap": "resampling",
     "CrossValidation": "resampling",
-    "EstimandResults": "results",
-    "FittedModel": "fitted",
+    "EstimandResults": "results.results",
+    "FittedModel": "learner.fitted",
     "FreshDraws": "resampling",
     "HalfSampling": "resampling",
     "Holdout": "resampling",
-    "Learner": "learner",
-    "LearnerResults": "learner",
-    "Loss": "losses",
+    "Learner": "learner.learner",
+    "LearnerResults": "learner.learner",
+    "Loss": "losses.rowwise",
     "NestedBootstrap": "resampling",
     "NestedCrossValidation": "resampling",
-    "RGrid": "estimands.grids",
+    "RGrid": "estimands.effects.grids",
     "Subsampling": "resampling",
-    "compare": "comparison",
-    "statsmodels_learner": "adapters",
-    "summary_col": "comparison",
+    "compare": "learner.compare",
+    "statsmodels_learner": "models.adapters",
+    "summary_col": "learner.compare",
 }
 
 

@@ -1,16 +1,10 @@
-"""Errors and warnings: each message says what must hold, what was got and how to mend it.
-
-Checks of arguments stand here too, so that every option of a kind is held to the same.
-"""
+"""Errors and warnings: each message says what must hold, what was got and what to do."""
 
 from __future__ import annotations
 
 import difflib
-import math
 import re
-from collections.abc import Iterable, Mapping, Sized
-from numbers import Integral, Real
-from typing import Any, TypeGuard
+from collections.abc import Iterable
 
 __all__ = [
     "DataError",
@@ -23,21 +17,7 @@ __all__ = [
     "PyinterpError",
     "RefitError",
     "RefitWarning",
-    "check_alpha",
-    "check_callable",
-    "check_choice",
-    "check_count",
-    "check_flag",
-    "check_jobs",
-    "check_list",
-    "check_mapping",
-    "check_memory",
-    "check_number",
-    "check_text",
     "did_you_mean",
-    "is_count",
-    "is_hashable",
-    "is_list",
     "listed",
     "reason",
     "short",
@@ -144,137 +124,3 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     short = [str(k) for k in known if len(str(k)) <= SHOWN]
     close = difflib.get_close_matches(text, short, n=1)
     return f" Did you mean `{close[0]}`?" if close else ""
-
-
-def check_choice(argument: str, value: object, allowed: Iterable[str]) -> None:
-    """Raise `OptionError` unless `value` is one of the `allowed` strings."""
-    choices = tuple(allowed)
-    if not isinstance(value, str) or value not in choices:
-        quoted = ", ".join(f'"{c}"' for c in choices)
-        raise OptionError(
-            f"`{argument}` must be one of {quoted}, not {shown(value)}."
-            f"{did_you_mean(value, choices)}"
-        )
-
-
-def check_flag(argument: str, value: object) -> None:
-    """Raise `OptionError` unless `value` is True or False."""
-    if not _is_flag(value):
-        raise OptionError(f"`{argument}` must be True or False, not {shown(value)}.")
-
-
-def is_count(value: object, least: int) -> bool:
-    """Whether `value` is a whole number of at least `least`, and no boolean."""
-    return isinstance(value, Integral) and not _is_flag(value) and int(value) >= least
-
-
-def _is_flag(value: object) -> bool:
-    """Whether `value` is a truth value of Python or NumPy, which is not imported for that."""
-    return type(value).__name__ in ("bool", "bool_")
-
-
-def check_count(argument: str, value: object, least: int = 1, most: int | None = None) -> None:
-    """Raise `OptionError` unless `value` is a whole number from `least` to `most`."""
-    if not is_count(value, least) or (most is not None and is_count(value, most + 1)):
-        upper = "" if most is None else f" and at most {most:,}"
-        raise OptionError(
-            f"`{argument}` must be a whole number of at least {least}{upper}, not {shown(value)}."
-        )
-
-
-def check_number(argument: str, value: object, interval: str, hint: str = "") -> None:
-    """Raise `OptionError` unless `value` is a number in an interval.
-
-    Parameters
-    ----------
-    argument : str
-    value : object
-    interval : str
-        Such as ``"(0, 1)"`` or ``"[0, inf)"``; round brackets exclude the ends.
-    hint : str
-        How to mend it, appended to the message.
-    """
-    if not _is_between(value, interval):
-        words = {"(0, inf)": "a positive number", "[0, inf)": "a number of at least 0"}
-        what = words.get(interval, f"a number in {interval}")
-        raise OptionError(f"`{argument}` must be {what}, not {shown(value)}.{hint}")
-
-
-def _is_between(value: object, interval: str) -> bool:
-    if not isinstance(value, Real) or _is_flag(value):
-        return False
-    try:
-        number = float(value)
-    except OverflowError:  # a whole number beyond the largest float
-        return False
-    low, high = (float(end) for end in interval[1:-1].split(","))
-    above = number >= low if interval[0] == "[" else number > low
-    below = number <= high if interval[-1] == "]" else number < high
-    return math.isfinite(number) and above and below
-
-
-def check_text(argument: str, value: object) -> None:
-    """Raise `OptionError` unless `value` is a string that is not empty."""
-    if not isinstance(value, str) or not value.strip():
-        raise OptionError(f"`{argument}` must be a text that is not empty, not {shown(value)}.")
-
-
-def check_callable(argument: str, value: object, like: str) -> None:
-    """Raise `OptionError` unless `value` is a function; `like` is an example of one."""
-    if not callable(value) or isinstance(value, type):
-        raise OptionError(f"`{argument}` must be a function such as {like}, not {shown(value)}.")
-
-
-def is_list(value: object) -> TypeGuard[Iterable[Any]]:
-    """Whether `value` holds values along one axis.
-
-    Strings, mappings and frames do not: their letters, keys and columns are not what is meant.
-    """
-    listing = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
-    return listing and getattr(value, "ndim", 1) == 1
-
-
-def check_list(argument: str, value: object, like: str) -> None:
-    """Raise `OptionError` unless `value` is a list with at least one value; `like` is one."""
-    if not is_list(value) or not isinstance(value, Sized):
-        raise OptionError(f"`{argument}` must be a list such as {like}, not {shown(value)}.")
-    if not len(value):
-        raise OptionError(f"`{argument}` must not be empty: give at least one, as in {like}.")
-
-
-def check_mapping(argument: str, value: object, like: str, *, empty: bool = False) -> None:
-    """Raise `OptionError` unless `value` maps names to values; `like` is an example."""
-    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
-        raise OptionError(
-            f"`{argument}` must be a mapping from names such as {like}, not {shown(value)}."
-        )
-    if not value and not empty:
-        raise OptionError(f"`{argument}` must not be empty: name at least one, as in {like}.")
-
-
-def is_hashable(value: object) -> bool:
-    """Whether `value` and all that it holds can be looked up, as what is kept must be."""
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
-
-
-def check_jobs(n_jobs: object) -> None:
-    """Raise `OptionError` unless `n_jobs` is None or a whole number other than 0."""
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or _is_flag(n_jobs) or not n_jobs):
-        raise OptionError(
-            "`n_jobs` must be None or a whole number other than 0 (-1 for all cores), not "
-            f"{shown(n_jobs)}."
-        )
-
-
-def check_memory(memory_mb: object) -> None:
-    """Raise `OptionError` unless `memory_mb` is a positive, finite number."""
-    check_number("memory_mb", memory_mb, "(0, inf)")
-
-
-def check_alpha(alpha: object) -> None:
-    """Raise `OptionError` unless `alpha` is a number in (0, 1)."""
-    check_number("alpha", alpha, "(0, 1)", " `alpha=0.05` gives a 95% interval.")

@@ -11,9 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp import r_style
-from pyinterp.errors import OptionError, check_choice
-from pyinterp.interpretable import Interpretable
-from pyinterp.metrics import METRICS, MetricName
+from pyinterp.checks import check_choice
+from pyinterp.errors import OptionError
+from pyinterp.learner.interpretable import Interpretable
+from pyinterp.losses.metrics import METRICS, MetricName
 from r_bridge.conversion import from_r
 from r_bridge.h_statistics import hstats
 from r_bridge.importance import vi_firm, vi_permute, vint

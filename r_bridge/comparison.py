@@ -8,11 +8,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import pandas as pd
 
-from pyinterp.errors import OptionError, check_choice
-from pyinterp.estimands.base import check_names, names_of
-from pyinterp.interpretable import Interpretable
-from pyinterp.metrics import MetricName
-from pyinterp.summary import Table, summarize_frame
+from pyinterp.checks import check_choice
+from pyinterp.data.features import check_names, names_of
+from pyinterp.errors import OptionError
+from pyinterp.learner.interpretable import Interpretable
+from pyinterp.losses.metrics import MetricName
+from pyinterp.results.summary import Table, summarize_frame
 from r_bridge import beside
 from r_bridge.beside import WORDS, Answer, Question
 from r_bridge.conversion import text_from_r

@@ -10,7 +10,7 @@ from weakref import WeakSet
 import numpy as np
 import pandas as pd
 
-from pyinterp.sample import FloatArray
+from pyinterp._typing import FloatArray
 from r_bridge.conversion import from_r, level_texts, text_from_r
 from r_bridge.session import SESSION
 

@@ -10,13 +10,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.columns import select
+from pyinterp._typing import FloatArray
+from pyinterp.data.sample import as_frame
 from pyinterp.errors import OptionError
-from pyinterp.estimands.scales import scaled
-from pyinterp.fitted import FittedModel
-from pyinterp.interpretable import Interpretable
+from pyinterp.estimands.effects.scales import scaled
+from pyinterp.learner.fitted import FittedModel
+from pyinterp.learner.interpretable import Interpretable
+from pyinterp.models.column_names import select
 from pyinterp.r_style import classes_in_order
-from pyinterp.sample import FloatArray, as_frame
 from r_bridge.conversion import frame_from_r, level_texts
 from r_bridge.names import Translation, columns_by_name
 from r_bridge.session import SESSION

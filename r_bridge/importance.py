@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pyinterp.data.sample import as_frame, check_aligned
 from pyinterp.errors import DataError, OptionError, did_you_mean
-from pyinterp.interpretable import Interpretable
-from pyinterp.sample import as_frame, check_aligned
+from pyinterp.learner.interpretable import Interpretable
 from r_bridge.checks import check_whole
 from r_bridge.conversion import RCode, frame_from_r, from_r
 from r_bridge.errors import RMissingError

@@ -9,8 +9,8 @@ import pandas as pd
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
+from pyinterp.data.sample import as_frame
 from pyinterp.errors import DataError
-from pyinterp.sample import as_frame
 
 __all__ = ["check_count", "check_labels", "response_of", "rows_of"]
 

@@ -16,8 +16,8 @@ from sklearn.utils import ClassifierTags, RegressorTags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from pyinterp._typing import FloatArray
 from pyinterp.errors import DataError, OptionError
-from pyinterp.sample import FloatArray
 from r_bridge.arguments import check_code, check_formula, check_no_rows, in_r_words
 from r_bridge.checks import check_seed
 from r_bridge.conversion import level_texts, text_from_r, texts

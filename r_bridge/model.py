@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.utils.metaestimators import available_if
 
+from pyinterp._typing import FloatArray
+from pyinterp.data.sample import as_frame
 from pyinterp.errors import OptionError
-from pyinterp.sample import FloatArray, as_frame
 from r_bridge.arguments import check_code, check_no_rows
 from r_bridge.conversion import RCode, level_texts
 from r_bridge.fits import Fit, aligned

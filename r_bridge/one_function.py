@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from pyinterp import r_style
-from pyinterp.fitted import FittedModel
-from pyinterp.interpretable import Interpretable
+from pyinterp.learner.fitted import FittedModel
+from pyinterp.learner.interpretable import Interpretable
 from r_bridge.handed import hand_over
 
 __all__ = ["one_function"]

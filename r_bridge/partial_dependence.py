@@ -7,9 +7,10 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 import pandas as pd
 
-from pyinterp.errors import DataError, OptionError, check_choice, did_you_mean
-from pyinterp.estimands.base import names_of
-from pyinterp.sample import FloatArray
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_choice
+from pyinterp.data.features import names_of
+from pyinterp.errors import DataError, OptionError, did_you_mean
 from r_bridge.checks import check_whole
 from r_bridge.conversion import RCode, frame_from_r
 from r_bridge.handed import OF_PDP, Handed, Rows, hand_over

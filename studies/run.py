@@ -11,8 +11,8 @@ from typing import Any
 
 from settings import STUDIES, only
 
-from pyinterp.simulation.ledger import Ledger
-from pyinterp.simulation.runner import Study
+from pyinterp.simulation.studies.ledger import Ledger
+from pyinterp.simulation.studies.runner import Study
 
 RESULTS = Path(__file__).with_name("results")
 

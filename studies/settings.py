@@ -23,13 +23,14 @@ from xgboost import XGBRegressor
 
 import pyinterp as pi
 from pyinterp import simulation
-from pyinterp.estimands.base import Case, Estimate, Features, Measurement
-from pyinterp.estimands.permutation import permutation_importance
-from pyinterp.estimands.switched import some_pairs
-from pyinterp.losses import LOSSES
-from pyinterp.simulation.importance import Measure
-from pyinterp.simulation.khan import Scenario
-from pyinterp.simulation.runner import Study
+from pyinterp.data.features import Features
+from pyinterp.estimands.estimand import Case, Estimate, Measurement
+from pyinterp.estimands.importance.marginal_losses import some_pairs
+from pyinterp.estimands.importance.permutation import permutation_importance
+from pyinterp.losses.rowwise import LOSSES
+from pyinterp.simulation.processes.khan import Scenario
+from pyinterp.simulation.studies.importance_study import Measure
+from pyinterp.simulation.studies.runner import Study
 
 GRID = (0.1, 0.3, 0.5, 0.7, 0.9)
 # rpart's defaults: cp is relative to the variance of the response, 1.17 and 1.19 here.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Literal, get_args
 
+from pyinterp.checks import check_choice
 from pyinterp.datasets._registry import WINE
 from pyinterp.datasets._source import load_table
-from pyinterp.errors import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,16 +8,16 @@ from functools import partial
 
 import numpy as np
 
+from pyinterp._typing import FloatArray
 from pyinterp.errors import OptionError, shown
-from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject, Terms
-from pyinterp.estimands.effects import partial_dependence
-from pyinterp.estimands.grids import Grid
+from pyinterp.estimands.effects.grids import Grid
+from pyinterp.estimands.effects.partial_dependence import partial_dependence
+from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.estimands.importance.conditional_losses import number_of_draws, predicted_draws
+from pyinterp.estimands.importance.marginal_losses import Permutations, one_term, switched_losses
+from pyinterp.estimands.importance.variable_importance import cvim, mvim
 from pyinterp.estimands.positivity import positivity, samplers_of
-from pyinterp.estimands.redrawn import number_of_draws, predicted_draws
-from pyinterp.estimands.switched import Permutations, one_term, switched_losses
-from pyinterp.estimands.variable_importance import cvim, mvim
-from pyinterp.losses import LOSSES, Loss
-from pyinterp.sample import FloatArray
+from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.samplers import Sampler, SamplerLike
 
 __all__ = ["causal_effects", "causal_importance", "causal_share"]

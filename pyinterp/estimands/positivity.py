@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from pyinterp.estimands.base import Case, Estimand, Estimate, Features, Measurement, Subject, Terms
+from pyinterp.data.features import Features
+from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
 from pyinterp.samplers import Sampler, SamplerLike, Target, check_names, choose_sampler
 
 __all__ = ["NEAR", "laws_parts", "positivity", "samplers_of"]

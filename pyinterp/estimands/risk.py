@@ -7,10 +7,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from pyinterp.errors import LossError, check_choice
-from pyinterp.estimands.base import Case, Estimand, Estimate, Measurement, Subject, Terms
-from pyinterp.losses import Loss, LossLike, choose
-from pyinterp.sample import FloatArray
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_choice
+from pyinterp.errors import LossError
+from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.losses.rowwise import Loss, LossLike, choose
 
 __all__ = ["RiskRelation", "best_constant", "risk"]
 

@@ -2,9 +2,9 @@
 
 from pyinterp.inference.bootstrap import BootstrapVariance
 from pyinterp.inference.cov_types import COV_TYPES, default, variance
-from pyinterp.inference.evidence import Evidence, Fold, Found, Half, combined, gathered
 from pyinterp.inference.half_sample import HalfSampleVariance
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, check_adjustment
+from pyinterp.inference.replicates import Evidence, Fold, Found, Half, combined, gathered
 from pyinterp.inference.terms import TermInference
 from pyinterp.inference.variance import CovType, Variance
 

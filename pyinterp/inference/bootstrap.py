@@ -8,11 +8,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from pyinterp.errors import InferenceError, check_alpha, check_choice
-from pyinterp.inference.evidence import Evidence, row_effects
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_alpha, check_choice
+from pyinterp.errors import InferenceError
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds
+from pyinterp.inference.replicates import Evidence, row_effects
 from pyinterp.inference.variance import CovType, Variance
-from pyinterp.sample import FloatArray
 
 __all__ = ["BootstrapVariance", "bootstrap", "bootstrap_bca"]
 

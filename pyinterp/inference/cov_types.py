@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from pyinterp.errors import check_choice
+from pyinterp.checks import check_choice
 from pyinterp.inference.bootstrap import bootstrap, bootstrap_bca
-from pyinterp.inference.evidence import Evidence
 from pyinterp.inference.half_sample import half_sample
-from pyinterp.inference.nested import nested_cv
+from pyinterp.inference.nested_cv import nested_cv
+from pyinterp.inference.replicates import Evidence
 from pyinterp.inference.variance import CovType, Variance, corrected, naive, rows, ustat
 
 __all__ = ["COV_TYPES", "default", "variance"]

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from pyinterp.errors import InferenceError, check_alpha
-from pyinterp.inference.evidence import Evidence, Half, contributions
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_alpha
+from pyinterp.errors import InferenceError
 from pyinterp.inference.intervals import Alternative, bounds, t_quantile
+from pyinterp.inference.replicates import Evidence, Half, contributions
 from pyinterp.inference.variance import Variance
 from pyinterp.resampling.halves import LEAST_PAIRS
-from pyinterp.sample import FloatArray
 
 __all__ = ["HalfSampleVariance", "half_sample"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import stats
 from statsmodels.stats.multitest import multipletests, multitest_alias
 
-from pyinterp.errors import check_alpha, check_choice
-from pyinterp.sample import FloatArray
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_alpha, check_choice
 
 __all__ = [
     "ALTERNATIVES",

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
 
-from pyinterp.errors import check_alpha
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_alpha
 from pyinterp.inference.intervals import Alternative
-from pyinterp.sample import FloatArray
 
 __all__ = ["LargestT"]
 

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from pyinterp._typing import FloatArray
 from pyinterp.inference.intervals import Alternative, adjust, adjusted_level, adjusts_intervals
 from pyinterp.inference.variance import Variance
-from pyinterp.sample import FloatArray
 
 __all__ = ["TermInference"]
 

@@ -7,13 +7,12 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from pyinterp.design import IntArray
+from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
-from pyinterp.estimands.base import Estimate
-from pyinterp.inference.evidence import Evidence
+from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference.intervals import Alternative, interval, p_values
+from pyinterp.inference.replicates import Evidence
 from pyinterp.inference.simultaneous import LargestT
-from pyinterp.sample import FloatArray
 
 __all__ = ["CovType", "Variance", "corrected", "naive", "rows", "ustat"]
 

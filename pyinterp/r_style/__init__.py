@@ -10,9 +10,9 @@ For a learner all values are means over its refits.
 """
 
 from pyinterp.r_style.arguments import Curve, classes_in_order, factors
-from pyinterp.r_style.effects import partial
-from pyinterp.r_style.importance import vi, vi_firm, vi_permute
-from pyinterp.r_style.interaction import hstats, vint
+from pyinterp.r_style.interactions import hstats, vint
+from pyinterp.r_style.pdp import partial
+from pyinterp.r_style.vip import vi, vi_firm, vi_permute
 
 __all__ = [
     "Curve",

@@ -10,17 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp.errors import (
-    OptionError,
-    check_callable,
-    check_choice,
-    check_count,
-    check_flag,
-    listed,
-    shown,
-)
-from pyinterp.estimands.base import check_names, names_of
-from pyinterp.estimands.grids import (
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_callable, check_choice, check_count, check_flag
+from pyinterp.data.features import check_names, names_of
+from pyinterp.data.sample import is_category
+from pyinterp.errors import OptionError, listed, shown
+from pyinterp.estimands.effects.grids import (
     DECILES,
     Grid,
     Points,
@@ -30,10 +25,9 @@ from pyinterp.estimands.grids import (
     in_hull,
     values_of,
 )
-from pyinterp.estimands.scales import scaled
-from pyinterp.interpretable import Interpretable
-from pyinterp.predictive import Predictor
-from pyinterp.sample import FloatArray, is_category
+from pyinterp.estimands.effects.scales import scaled
+from pyinterp.learner.interpretable import Interpretable
+from pyinterp.models.predictor import Predictor
 
 __all__ = [
     "Asked",
@@ -56,7 +50,7 @@ class Curve(TypedDict, total=False):
     Attributes
     ----------
     grid_resolution, quantiles, probs, trim_outliers, chull, cats, check_class
-        The grid: see `pyinterp.estimands.grids.RGrid`.
+        The grid: see `pyinterp.estimands.effects.grids.RGrid`.
     pred_grid : array, mapping or DataFrame
         The grid itself: values of one variable, or one row per point.
     type : {"auto", "regression", "classification"}

@@ -8,18 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pyinterp.design import IntArray
-from pyinterp.errors import (
-    DataError,
-    OptionError,
-    PyinterpError,
-    check_count,
-    reason,
-    shown,
-)
-from pyinterp.resampling.base import Part, Resampling, check_fraction, check_size
+from pyinterp._typing import IntArray
+from pyinterp.checks import check_count
+from pyinterp.data.sample import Sample
+from pyinterp.errors import DataError, OptionError, PyinterpError, reason, shown
+from pyinterp.resampling.resampling import Part, Resampling, check_fraction, check_size
 from pyinterp.resampling.units import Units
-from pyinterp.sample import Sample
 
 __all__ = ["FreshDraws"]
 

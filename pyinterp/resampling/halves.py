@@ -7,24 +7,12 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from pyinterp.design import IntArray
-from pyinterp.errors import (
-    DataError,
-    OptionError,
-    check_count,
-)
-from pyinterp.resampling.base import (
-    REDRAWS,
-    By,
-    Group,
-    Split,
-    Splitting,
-    all_present,
-    redraw,
-)
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import check_count
+from pyinterp.errors import DataError, OptionError
 from pyinterp.resampling.plans import subsample
+from pyinterp.resampling.resampling import REDRAWS, By, Group, Split, Splitting, all_present, redraw
 from pyinterp.resampling.units import Units
-from pyinterp.sample import FloatArray
 
 __all__ = ["HalfSampling"]
 

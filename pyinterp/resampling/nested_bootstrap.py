@@ -9,13 +9,10 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from pyinterp.design import IntArray
-from pyinterp.errors import (
-    DataError,
-    check_choice,
-    check_count,
-)
-from pyinterp.resampling.base import (
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import check_choice, check_count
+from pyinterp.errors import DataError
+from pyinterp.resampling.resampling import (
     REDRAWS,
     By,
     Group,
@@ -26,7 +23,6 @@ from pyinterp.resampling.base import (
     redraw,
 )
 from pyinterp.resampling.units import Units
-from pyinterp.sample import FloatArray
 
 __all__ = ["NestedBootstrap", "SplitBy"]
 

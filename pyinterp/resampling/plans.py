@@ -9,12 +9,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pyinterp.design import IntArray
-from pyinterp.errors import (
-    DataError,
-    check_count,
-)
-from pyinterp.resampling.base import (
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import check_count
+from pyinterp.errors import DataError
+from pyinterp.resampling.resampling import (
     REDRAWS,
     By,
     Split,
@@ -24,7 +22,6 @@ from pyinterp.resampling.base import (
     redraw,
 )
 from pyinterp.resampling.units import Units
-from pyinterp.sample import FloatArray
 
 __all__ = ["Bootstrap", "CrossValidation", "Holdout", "Subsampling", "subsample"]
 

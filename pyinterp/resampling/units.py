@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyinterp.design import IntArray
+from pyinterp._typing import IntArray
 from pyinterp.errors import DataError
 
 __all__ = ["Units"]

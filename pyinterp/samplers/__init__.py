@@ -1,6 +1,5 @@
 """Samplers: where the values that replace a feature come from."""
 
-from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target
 from pyinterp.samplers.categorical import Categorical
 from pyinterp.samplers.choice import (
     SAMPLERS,
@@ -14,6 +13,7 @@ from pyinterp.samplers.choice import (
 from pyinterp.samplers.knockoff import Knockoff
 from pyinterp.samplers.marginal import Distinct, balanced, distinct
 from pyinterp.samplers.residual import Residual
+from pyinterp.samplers.sampler import Draws, Known, Law, Sampler, Target
 from pyinterp.samplers.subgroup import Subgroup
 
 __all__ = [

@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
 
+from pyinterp._typing import FloatArray
+from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
-from pyinterp.sample import FloatArray, is_category
-from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks, own_copy, trained
 from pyinterp.samplers.covariates import codes_of, levels_of
 from pyinterp.samplers.learners import LogisticThenTrees
+from pyinterp.samplers.sampler import Draws, Known, Law, Sampler, Target, blocks, own_copy, trained
 
 __all__ = ["Categorical"]
 

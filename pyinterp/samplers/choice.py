@@ -7,19 +7,14 @@ from typing import Literal, TypeAlias, TypeGuard
 
 import pandas as pd
 
-from pyinterp.errors import (
-    OptionError,
-    check_choice,
-    is_hashable,
-    listed,
-    shown,
-)
-from pyinterp.sample import is_category
-from pyinterp.samplers.base import Sampler, Target
+from pyinterp.checks import check_choice, is_hashable
+from pyinterp.data.sample import is_category
+from pyinterp.errors import OptionError, listed, shown
 from pyinterp.samplers.categorical import Categorical
 from pyinterp.samplers.covariates import few_whole_numbers
 from pyinterp.samplers.knockoff import Knockoff
 from pyinterp.samplers.residual import Residual
+from pyinterp.samplers.sampler import Sampler, Target
 from pyinterp.samplers.subgroup import Subgroup
 
 __all__ = [

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pyinterp.design import IntArray
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.data.sample import is_category
 from pyinterp.errors import DataError
-from pyinterp.sample import FloatArray, is_category
 
 __all__ = ["codes_of", "encoded", "few_whole_numbers", "levels_of"]
 

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 from sklearn.covariance import LedoitWolf
 
+from pyinterp._typing import FloatArray
+from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
-from pyinterp.sample import FloatArray, is_category
-from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks
+from pyinterp.samplers.sampler import Draws, Known, Law, Sampler, Target, blocks
 
 __all__ = ["Knockoff"]
 

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from pyinterp.sample import FloatArray
+from pyinterp._typing import FloatArray
 
 __all__ = ["LinearThenTrees", "LogisticThenTrees"]
 

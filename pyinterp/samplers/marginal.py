@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from pyinterp.design import IntArray
+from pyinterp._typing import IntArray
 
 __all__ = ["Distinct", "balanced", "distinct"]
 

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 from sklearn.base import is_regressor
 
-from pyinterp.design import IntArray
-from pyinterp.errors import OptionError, check_flag
-from pyinterp.sample import FloatArray, is_category
-from pyinterp.samplers.base import Draws, Known, Law, Sampler, Target, blocks, own_copy, trained
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import check_flag
+from pyinterp.data.sample import is_category
+from pyinterp.errors import OptionError
 from pyinterp.samplers.learners import LinearThenTrees
 from pyinterp.samplers.marginal import balanced
+from pyinterp.samplers.sampler import Draws, Known, Law, Sampler, Target, blocks, own_copy, trained
 
 __all__ = ["Residual"]
 

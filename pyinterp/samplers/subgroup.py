@@ -11,15 +11,12 @@ import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeRegressor
 
-from pyinterp.design import IntArray
-from pyinterp.errors import (
-    OptionError,
-    check_count,
-)
-from pyinterp.sample import FloatArray
-from pyinterp.samplers.base import BLOCK, Draws, Known, Law, Sampler, Target
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import check_count
+from pyinterp.errors import OptionError
 from pyinterp.samplers.covariates import encoded
 from pyinterp.samplers.marginal import balanced
+from pyinterp.samplers.sampler import BLOCK, Draws, Known, Law, Sampler, Target
 
 __all__ = ["Subgroup"]
 

@@ -26,17 +26,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyinterp.simulation.decomposed import Decomposition
     from pyinterp.simulation.decomposition import decompose
-    from pyinterp.simulation.friedman import friedman1, friedman2, friedman3
-    from pyinterp.simulation.importance import ImportanceStudy
-    from pyinterp.simulation.importance_reports import ImportanceStudyResults
-    from pyinterp.simulation.khan import khan_regression
-    from pyinterp.simulation.mease_wyner import mease_wyner_classification
-    from pyinterp.simulation.molnar import molnar_figure2, molnar_linear, molnar_nonlinear
-    from pyinterp.simulation.process import Process
-    from pyinterp.simulation.reports import CoverageResults
-    from pyinterp.simulation.study import CoverageStudy, ideal
+    from pyinterp.simulation.processes.friedman import friedman1, friedman2, friedman3
+    from pyinterp.simulation.processes.khan import khan_regression
+    from pyinterp.simulation.processes.mease_wyner import mease_wyner_classification
+    from pyinterp.simulation.processes.molnar import molnar_figure2, molnar_linear, molnar_nonlinear
+    from pyinterp.simulation.processes.process import Process
+    from pyinterp.simulation.processes.wood import wood_classification, wood_regression
+    from pyinterp.simulation.studies.coverage_results import CoverageResults
+    from pyinterp.simulation.studies.coverage_study import CoverageStudy, ideal
+    from pyinterp.simulation.studies.importance_results import ImportanceStudyResults
+    from pyinterp.simulation.studies.importance_study import ImportanceStudy
     from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
-    from pyinterp.simulation.wood import wood_classification, wood_regression
 
 __all__ = [
     "CoverageResults",
@@ -63,27 +63,27 @@ __all__ = [
 ]
 
 _HOME = {
-    "CoverageResults": "reports",
-    "CoverageStudy": "study",
+    "CoverageResults": "studies.coverage_results",
+    "CoverageStudy": "studies.coverage_study",
     "Decomposition": "decomposed",
-    "ImportanceStudyResults": "importance_reports",
-    "ImportanceStudy": "importance",
-    "Process": "process",
+    "ImportanceStudyResults": "studies.importance_results",
+    "ImportanceStudy": "studies.importance_study",
+    "Process": "processes.process",
     "Truth": "truth",
     "decompose": "decomposition",
     "dgp_pd": "truth",
     "dgp_pfi": "truth",
-    "friedman1": "friedman",
-    "friedman2": "friedman",
-    "friedman3": "friedman",
-    "ideal": "study",
-    "khan_regression": "khan",
-    "mease_wyner_classification": "mease_wyner",
-    "molnar_figure2": "molnar",
-    "molnar_linear": "molnar",
-    "molnar_nonlinear": "molnar",
-    "wood_classification": "wood",
-    "wood_regression": "wood",
+    "friedman1": "processes.friedman",
+    "friedman2": "processes.friedman",
+    "friedman3": "processes.friedman",
+    "ideal": "studies.coverage_study",
+    "khan_regression": "processes.khan",
+    "mease_wyner_classification": "processes.mease_wyner",
+    "molnar_figure2": "processes.molnar",
+    "molnar_linear": "processes.molnar",
+    "molnar_nonlinear": "processes.molnar",
+    "wood_classification": "processes.wood",
+    "wood_regression": "processes.wood",
 }
 
 

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from pyinterp.sample import FloatArray
+from pyinterp._typing import FloatArray
 
 __all__ = ["COLUMNS", "Known", "components"]
 

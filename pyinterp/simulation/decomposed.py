@@ -9,12 +9,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.errors import (
-    OptionError,
-    listed,
-    shown,
-)
-from pyinterp.sample import FloatArray
+from pyinterp._typing import FloatArray
+from pyinterp.errors import OptionError, listed, shown
 from pyinterp.simulation.truth import Truth
 
 if TYPE_CHECKING:

@@ -10,24 +10,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pyinterp.errors import (
-    check_choice,
-    check_count,
-    check_flag,
-    check_jobs,
-)
-from pyinterp.estimands.base import names_of
-from pyinterp.estimands.grids import Grid
-from pyinterp.learner import Learner
-from pyinterp.losses import LossLike, choose
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_choice, check_count, check_flag, check_jobs
+from pyinterp.data.features import names_of
+from pyinterp.data.sample import Response
+from pyinterp.estimands.effects.grids import Grid
+from pyinterp.learner.learner import Learner
+from pyinterp.losses.rowwise import LossLike, choose
+from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.parallel import outcomes
-from pyinterp.predictive import Predictor, learner_name
+from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws
-from pyinterp.results import EstimandResults
-from pyinterp.sample import FloatArray, Response
-from pyinterp.seeds import Seeds
+from pyinterp.results.results import EstimandResults
 from pyinterp.simulation.decomposed import PARTS, Decomposed, Decomposition
-from pyinterp.simulation.process import Process, check_process, formula_and_estimator
+from pyinterp.simulation.processes.process import Process, check_process, formula_and_estimator
 from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
 
 __all__ = ["decompose"]

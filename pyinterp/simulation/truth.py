@@ -8,15 +8,12 @@ from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pyinterp.errors import (
-    check_choice,
-    check_count,
-    check_flag,
-)
-from pyinterp.losses import LossLike, choose
-from pyinterp.predictive import Predictor
-from pyinterp.sample import FloatArray, Response
-from pyinterp.simulation.process import Process, Seed, check_process, generator
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_choice, check_count, check_flag
+from pyinterp.data.sample import Response
+from pyinterp.losses.rowwise import LossLike, choose
+from pyinterp.models.predictor import Predictor
+from pyinterp.simulation.processes.process import Process, Seed, check_process, generator
 
 __all__ = ["Method", "Truth", "dgp_pd", "dgp_pfi"]
 

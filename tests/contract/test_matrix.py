@@ -28,8 +28,8 @@ from threadpoolctl import threadpool_limits
 
 import pyinterp as pi
 from pyinterp.errors import DataError, LossError, OptionError, RefitError
-from pyinterp.inference.evidence import contributions
-from pyinterp.results import EstimandResults
+from pyinterp.inference.replicates import contributions
+from pyinterp.results.results import EstimandResults
 
 N = 60
 PLAN = pi.Bootstrap(3, strata="g")

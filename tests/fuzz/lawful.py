@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from plotnine import ggplot
 
-from pyinterp.causal import CausalResults
-from pyinterp.importance import ImportanceResults
-from pyinterp.results import EstimandResults
+from pyinterp.results.causal_results import CausalResults
+from pyinterp.results.results import EstimandResults
+from pyinterp.results.together import ImportanceResults
 
 __all__ = ["broken_laws", "numbers"]
 

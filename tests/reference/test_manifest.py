@@ -23,7 +23,7 @@ from scipy import special
 
 import pyinterp as pi
 from pyinterp import r_style
-from pyinterp.estimands.native import garson, olden
+from pyinterp.estimands.importance.native import garson, olden
 
 MANIFEST = json.loads((DATA / "manifest.json").read_text())["files"]
 CALLS = {entry["file"]: entry for entry in MANIFEST}

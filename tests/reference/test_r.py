@@ -189,7 +189,7 @@ def permuted_loss(model: pi.FittedModel, loss: pi.Loss, index: pd.DataFrame) -> 
 def test_what_if_losses_equal_vips_under_its_own_permutations(
     request: pytest.FixtureRequest, model: str, loss: str, draws: str, scores: str
 ) -> None:
-    from pyinterp.losses import LOSSES
+    from pyinterp.losses.rowwise import LOSSES
 
     expected = read(f"vip/{scores}.csv").set_index("Variable").filter(like="permutation_")
     found = permuted_loss(request.getfixturevalue(model), LOSSES[loss], read(f"vip/{draws}.csv"))

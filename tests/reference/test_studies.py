@@ -23,9 +23,10 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from pyinterp.estimands import effects, permutation
+from pyinterp.estimands.effects import partial_dependence as effects
+from pyinterp.estimands.importance import permutation
 from pyinterp.simulation import CoverageStudy, dgp_pfi, khan_regression, molnar_linear
-from pyinterp.simulation.ledger import Ledger
+from pyinterp.simulation.studies.ledger import Ledger
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "studies"

@@ -23,8 +23,8 @@ from sklearn.preprocessing import StandardScaler
 from xgboost import XGBClassifier, XGBRegressor
 
 import pyinterp as pi
-from pyinterp.adapters import column_positions, fits_intercept, needs_intercept, wants_codes
 from pyinterp.errors import OptionError
+from pyinterp.models.adapters import column_positions, fits_intercept, needs_intercept, wants_codes
 
 SAME = 1e-9  # iterative fits of the same model from the same start
 

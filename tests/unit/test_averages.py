@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pyinterp.estimands.averages import averaged
+from pyinterp.estimands.effects.averages import averaged
 
 RNG = np.random.default_rng(3)
 CURVES = RNG.standard_t(4, size=(101, 3))

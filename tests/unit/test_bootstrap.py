@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
-from pyinterp.estimands.base import Estimate
+from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference import COV_TYPES, BootstrapVariance, Evidence, variance
 from pyinterp.resampling import Units
 

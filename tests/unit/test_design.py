@@ -14,9 +14,10 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp.design import ArrayDesign, Design, FormulaDesign, FrameDesign, Matrix
+from pyinterp._typing import Matrix
+from pyinterp.data.design import ArrayDesign, Design, FormulaDesign, FrameDesign
+from pyinterp.data.formula import names_in
 from pyinterp.errors import DesignError, FormulaError, RefitError
-from pyinterp.formula import names_in
 
 # Both sides evaluate the same patsy code on the same values: equal but for the last bits of BLAS.
 SAME = 1e-12

@@ -12,8 +12,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from pyinterp.engine import BatchedWhatIf
 from pyinterp.errors import OptionError
+from pyinterp.whatif import BatchedWhatIf
 
 # Trees give the same bits in batches of any size; matrix products may round differently.
 ROUNDING = 1e-12

@@ -13,9 +13,10 @@ import pytest
 
 import pyinterp as pi
 from pyinterp import errors
-from pyinterp.errors import OptionError, check_count, check_flag, check_number, shown
-from pyinterp.interpretable import Interpretable
-from pyinterp.options import Reading, takes
+from pyinterp.checks import check_count, check_flag, check_number
+from pyinterp.errors import OptionError, shown
+from pyinterp.inference.options import Reading, takes
+from pyinterp.learner.interpretable import Interpretable
 
 
 class Unwritable:

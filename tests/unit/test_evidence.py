@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyinterp.estimands.base import Estimate
+from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference import Evidence, Found, combined, gathered
-from pyinterp.inference.evidence import contributions, row_effects
+from pyinterp.inference.replicates import contributions, row_effects
 from pyinterp.resampling import Group
 
 

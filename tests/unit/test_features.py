@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pyinterp.data.features import check_names, features_of, names_of
 from pyinterp.errors import OptionError
-from pyinterp.estimands.base import Estimate, check_names, features_of, names_of
+from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference import COV_TYPES, Evidence, Fold, Half, default
 
 VARIABLES = ("a", "b", "c")

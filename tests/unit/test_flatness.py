@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.estimands.base import Estimate
-from pyinterp.estimands.flatness import spread_of
+from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.importance.flatness import spread_of
 from pyinterp.simulation import friedman1, molnar_linear
 
 DATA = Path(__file__).parents[1] / "reference" / "data"

@@ -14,8 +14,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
+from pyinterp.data.formula import names_in, parse, quoted
 from pyinterp.errors import FormulaError
-from pyinterp.formula import names_in, parse, quoted
 
 COLUMNS = ["y", "x", "z", "g"]
 

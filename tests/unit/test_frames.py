@@ -13,8 +13,8 @@ from scipy import sparse
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
+from pyinterp.data.frames import as_column, as_frame, one_column, unmasked
 from pyinterp.errors import DataError, PyinterpError
-from pyinterp.frames import as_column, as_frame, one_column, unmasked
 
 N = 40
 RNG = np.random.default_rng(3)

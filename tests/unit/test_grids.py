@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.estimands.grids import RGrid, grid_values, points_of
+from pyinterp.estimands.effects.grids import RGrid, grid_values, points_of
 
 RNG = np.random.default_rng(2)
 DATA = pd.DataFrame(

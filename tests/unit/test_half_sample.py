@@ -18,14 +18,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError, RefitError
-from pyinterp.estimands.base import Estimate
-from pyinterp.inference import (
-    COV_TYPES,
-    Evidence,
-    Half,
-    HalfSampleVariance,
-    Variance,
-)
+from pyinterp.estimands.estimand import Estimate
+from pyinterp.inference import COV_TYPES, Evidence, Half, HalfSampleVariance, Variance
 from pyinterp.inference.intervals import p_values
 from pyinterp.inference.simultaneous import LargestT
 

@@ -24,7 +24,7 @@ from pyinterp.simulation import (
     wood_classification,
 )
 from pyinterp.simulation.components import COLUMNS, components
-from pyinterp.simulation.ledger import Ledger
+from pyinterp.simulation.studies.ledger import Ledger
 
 mpl.use("Agg")
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.estimands.interaction import surface_interaction
+from pyinterp.estimands.interaction.vint import surface_interaction
 from pyinterp.simulation import friedman1
 
 DATA = Path(__file__).parents[1] / "reference" / "data"

@@ -22,8 +22,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp import parallel
-from pyinterp.engine import batched, trees
-from pyinterp.engine.walks import squared_pairs
+from pyinterp.whatif import batched, trees
+from pyinterp.whatif.walks import squared_pairs
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 

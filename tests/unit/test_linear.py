@@ -37,11 +37,11 @@ from sklearn.preprocessing import OneHotEncoder, SplineTransformer, StandardScal
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
 import pyinterp as pi
-from pyinterp.engine import BatchedWhatIf
-from pyinterp.engine.linear import LinearModel, read_linear
 from pyinterp.errors import OptionError
-from pyinterp.losses import LOSSES as NAMED
+from pyinterp.losses.rowwise import LOSSES as NAMED
 from pyinterp.samplers import Distinct
+from pyinterp.whatif import BatchedWhatIf
+from pyinterp.whatif.linear import LinearModel, read_linear
 
 PREDICTIONS = 1e-12  # the bar, relative to the largest prediction: sums in another order
 IMPORTANCES = 1e-10
@@ -550,7 +550,7 @@ class TestModelsThatAreNotLinear:
             first = np.arange(len(model.intercept)) == 0  # softmax is blind to all alike
             return replace(model, intercept=model.intercept + wrong * first)
 
-        monkeypatch.setattr(import_module("pyinterp.engine.dispatch"), "read_linear", read)
+        monkeypatch.setattr(import_module("pyinterp.whatif.dispatch"), "read_linear", read)
         assert "does not reproduce" in whatif_of(pi.FittedModel(*self.far(name, by))).engine.reason
 
     def test_altered_predictions(self) -> None:

@@ -29,7 +29,7 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp.errors import InferenceError, LossError, OptionError, RefitError
 from pyinterp.inference import Half
-from pyinterp.refits import Refit
+from pyinterp.resampling.refits import Refit
 
 # The same fits in another order of operations: rounding of sums of some dozen terms.
 EXACT = 1e-12

@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 
 import pyinterp as pi
 from pyinterp.errors import LossError, OptionError
-from pyinterp.losses import LOSSES, Loss
+from pyinterp.losses.rowwise import LOSSES, Loss
 
 SAME = 1e-12  # the same formula summed in another order
 

@@ -13,9 +13,9 @@ from sklearn import metrics as sk
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
+from pyinterp._typing import FloatArray
 from pyinterp.errors import LossError, OptionError
-from pyinterp.metrics import METRICS, Metric
-from pyinterp.sample import FloatArray
+from pyinterp.losses.metrics import METRICS, Metric
 
 N = 60
 RNG = np.random.default_rng(5)

@@ -27,7 +27,7 @@ from test_interaction import DATA, LM_FRIEDMAN, words
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.estimands.native import garson, olden
+from pyinterp.estimands.importance.native import garson, olden
 
 VIP = 1e-10  # the bar
 EXACT = 1e-12

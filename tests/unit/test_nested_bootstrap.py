@@ -13,9 +13,9 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
+from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import DataError, OptionError
 from pyinterp.resampling import Part, Units
-from pyinterp.sample import Response, Sample
 
 
 def parts_of(

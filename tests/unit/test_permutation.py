@@ -10,10 +10,10 @@ from sklearn.inspection import permutation_importance as sklearn_pfi
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from pyinterp.engine import BatchedWhatIf
-from pyinterp.estimands.base import Estimate
-from pyinterp.losses import LOSSES
+from pyinterp.estimands.estimand import Estimate
+from pyinterp.losses.rowwise import LOSSES
 from pyinterp.samplers import balanced, distinct
+from pyinterp.whatif import BatchedWhatIf
 
 EXACT = 1e-10  # the bar for closed forms; measured differences are near 1e-14
 
@@ -170,7 +170,7 @@ def test_auto_takes_all_pairs_while_few_rows_are_predicted(monkeypatch) -> None:
     assert (fitted.pfi().mcse == 0).all()
     # b has few distinct values, a and c have 40: only b stays under this bound.
     monkeypatch.setattr(BatchedWhatIf, "most_pairs", lambda *_: 40 * X["b"].nunique())
-    monkeypatch.setattr("pyinterp.estimands.switched.PREDICTIONS", 0)
+    monkeypatch.setattr("pyinterp.estimands.importance.marginal_losses.PREDICTIONS", 0)
     mcse = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1, engine="batched").pfi().mcse
     assert mcse["b"] == 0
     assert mcse["a"] > 0

@@ -18,7 +18,7 @@ from sklearn.svm import SVC, LinearSVC
 
 import pyinterp as pi
 from pyinterp.errors import OptionError, PredictionError
-from pyinterp.predictive import Predictor, check_estimator, is_classifier, learner_name
+from pyinterp.models.predictor import Predictor, check_estimator, is_classifier, learner_name
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3))

@@ -10,9 +10,9 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
-from pyinterp.design import ArrayDesign, FrameDesign
+from pyinterp.data.design import ArrayDesign, FrameDesign
+from pyinterp.data.readers import ArrayReader
 from pyinterp.errors import DataError, FormulaError
-from pyinterp.reading import ArrayReader
 
 PLAN = pi.Bootstrap(3)
 

@@ -14,9 +14,9 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
+from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import DataError, OptionError, RefitError
 from pyinterp.resampling import Resampling, Units
-from pyinterp.sample import Response, Sample
 
 # A share of n = 1000 distinct rows has a standard deviation below 0.01 per bootstrap draw
 # (sd of the number of distinct rows is about sqrt(n (e^-1 - 2 e^-2)) = 10); over 200 draws five

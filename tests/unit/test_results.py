@@ -14,9 +14,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
-from pyinterp.estimands.base import Estimate
+from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference import Evidence, Variance
-from pyinterp.summary import number_format
+from pyinterp.results.summary import number_format
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyinterp.errors import DataError, OptionError
-from pyinterp.sample import (
+from pyinterp.data.sample import (
     Response,
     Sample,
     as_frame,
@@ -17,6 +16,7 @@ from pyinterp.sample import (
     read_response,
     read_variables,
 )
+from pyinterp.errors import DataError, OptionError
 
 N = 8
 NUMBERS = np.arange(N)

@@ -9,8 +9,8 @@ from scipy import special
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from pyinterp import samplers
+from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
-from pyinterp.sample import Sample
 from pyinterp.samplers import Draws, Known, Law, Target, choose_sampler
 from pyinterp.samplers.covariates import encoded
 from pyinterp.samplers.learners import LinearThenTrees, LogisticThenTrees

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyinterp.errors import OptionError
-from pyinterp.seeds import Seeds
+from pyinterp.random import Seeds
 
 
 def first(seeds: Seeds, *key: Any) -> float:

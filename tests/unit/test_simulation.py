@@ -40,7 +40,7 @@ from pyinterp.simulation import (
     wood_classification,
     wood_regression,
 )
-from pyinterp.simulation.khan import SCENARIOS
+from pyinterp.simulation.processes.khan import SCENARIOS
 from pyinterp.simulation.truth import _mean
 
 mpl.use("Agg")
@@ -517,7 +517,7 @@ def test_the_package_is_lazy_and_its_names_are_objects_not_modules() -> None:
     code = (
         "import sys, pyinterp; pyinterp.simulation; "
         "print('numpy' in sys.modules); "
-        "import pyinterp.simulation.wood; "
+        "import pyinterp.simulation.processes.wood; "
         "print(*[type(getattr(pyinterp.simulation, n)).__name__ for n in "
         f"{[n for n in pi.simulation.__all__ if 'overage' not in n and n != 'ideal']!r}])"
     )

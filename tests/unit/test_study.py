@@ -18,9 +18,9 @@ from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError
-from pyinterp.learner import LearnerResults
+from pyinterp.learner.learner import LearnerResults
 from pyinterp.simulation import CoverageStudy, ideal, molnar_linear
-from pyinterp.simulation.ledger import Ledger, Line
+from pyinterp.simulation.studies.ledger import Ledger, Line
 
 
 def study(**options) -> CoverageStudy:

@@ -41,8 +41,8 @@ from threadpoolctl import threadpool_limits
 from xgboost import XGBClassifier, XGBRegressor
 
 import pyinterp as pi
-from pyinterp.engine import PREDICTIONS, BatchedWhatIf
 from pyinterp.errors import OptionError
+from pyinterp.whatif import PREDICTIONS, BatchedWhatIf
 
 DOUBLE = 1e-12  # the bar; rounding of sums in another order
 ROUNDING = 1e-13  # steps are sums from the left, over those asked for
@@ -179,7 +179,7 @@ def test_categories_and_missing_values_of_histogram_boosting() -> None:
 
 @pytest.mark.parametrize("name", ["tree", "forest", "hist", "xgb", "lgb"])
 def test_missing_donors_and_rows_go_where_the_model_sends_them(name: str) -> None:
-    from pyinterp.engine.dispatch import dispatch
+    from pyinterp.whatif.dispatch import dispatch
 
     X, y = make_data()
     X[::6, 0] = np.nan
@@ -189,7 +189,7 @@ def test_missing_donors_and_rows_go_where_the_model_sends_them(name: str) -> Non
     case = whole._analysis.cases[0].whatif
     from dataclasses import replace
 
-    from pyinterp.predictive import Predictor
+    from pyinterp.models.predictor import Predictor
 
     names = [f"x{j + 1}" for j in range(4)]
     sample = replace(case.sample, variables=pd.DataFrame(X, columns=names))
@@ -369,7 +369,7 @@ def test_the_order_of_questions_changes_nothing() -> None:
 
 
 def test_small_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pyinterp.engine import trees
+    from pyinterp.whatif import trees
 
     X, y = make_data(n=150)
     model = RandomForestRegressor(10, random_state=0).fit(X, y)
@@ -387,7 +387,7 @@ def test_small_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_pairs_in_small_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pyinterp.engine import inputs, trees
+    from pyinterp.whatif import inputs, trees
 
     X, y = make_data(n=150)
     rows, index = np.arange(150)[::-1], np.arange(150 * 7).reshape(150, 7)
@@ -657,7 +657,7 @@ class TestWhatTheRowsDoNotShow:
         X, y = make_data()
         model = RandomForestRegressor(10, random_state=0).fit(X, y)
         whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
-        from pyinterp.losses import LOSSES
+        from pyinterp.losses.rowwise import LOSSES
 
         one, both = ["x1"], ["x1", "x2"]
         squared = LOSSES["squared"]

@@ -28,13 +28,13 @@ from threadpoolctl import threadpool_limits
 from xgboost import XGBClassifier, XGBRegressor
 
 import pyinterp as pi
-from pyinterp.design import ArrayDesign
-from pyinterp.engine import WhatIf
-from pyinterp.engine.dispatch import dispatch
-from pyinterp.losses import LOSSES
-from pyinterp.predictive import Predictor
-from pyinterp.sample import Response, Sample
+from pyinterp.data.design import ArrayDesign
+from pyinterp.data.sample import Response, Sample
+from pyinterp.losses.rowwise import LOSSES
+from pyinterp.models.predictor import Predictor
 from pyinterp.samplers import Distinct
+from pyinterp.whatif import WhatIf
+from pyinterp.whatif.dispatch import dispatch
 
 # Relative to the largest prediction, and to the mean loss: the bars of the exact engine.
 PREDICTIONS = {"xgb": 1e-5}  # XGBoost sums in single precision

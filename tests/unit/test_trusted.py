@@ -14,8 +14,8 @@ from hypothesis import example, given, settings
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
+from pyinterp.data.formula.trust import FUNCTIONS_OF_NUMPY
 from pyinterp.errors import FormulaError, OptionError, PyinterpError
-from pyinterp.formula.trust import FUNCTIONS_OF_NUMPY
 
 DATA = pd.DataFrame(
     {

@@ -1,0 +1,17 @@
+"""Names of the arrays that pass between modules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FloatArray", "IntArray", "Matrix"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.intp]
+Matrix: TypeAlias = "npt.NDArray[np.float64] | pd.DataFrame"

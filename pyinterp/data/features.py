@@ -1,0 +1,103 @@
+"""Features: variables, or groups of variables that are switched together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from pyinterp.checks import is_list
+from pyinterp.errors import OptionError, did_you_mean, listed, short, shown
+
+__all__ = ["Features", "check_names", "features_of", "names_of"]
+
+Features: TypeAlias = Mapping[str, tuple[str, ...]]
+
+
+def features_of(variables: Sequence[str], groups: Mapping[str, Sequence[str]] | None) -> Features:
+    """Return the features: groups of variables, and every variable that is in no group."""
+    if groups is not None and not isinstance(groups, Mapping):
+        raise OptionError(
+            "`groups` must map names to lists of variables, such as "
+            f"{{'size': ['area', 'rooms']}}; got {type(groups).__name__}."
+        )
+    owner: dict[str, str] = {}
+    known = set(variables)
+    for group, members in (groups or {}).items():
+        if not isinstance(group, str):
+            raise OptionError(f"The name of a group must be a string, not {shown(group)}.")
+        if isinstance(members, str) or not _are_names(members):
+            raise OptionError(
+                f"Group {short(group)!r} must be a list of variables such as ['area', 'rooms'], "
+                f"not {shown(members)}."
+            )
+        for name in members:
+            if name not in known:
+                raise OptionError(
+                    f"Can't find variable {short(name)!r} of group {short(group)!r}. Variables: "
+                    f"{listed(variables)}." + did_you_mean(name, variables)
+                )
+            if name in owner:
+                raise OptionError(
+                    f"A variable can be in one group only, but {shown(name)} is in "
+                    f"{shown(owner[name])} and {shown(group)}."
+                )
+            owner[name] = group
+    for group in groups or {}:
+        if group in variables and owner.get(group) != group:
+            raise OptionError(
+                f"Group {shown(group)} has the name of a variable; choose another name."
+            )
+    features: dict[str, tuple[str, ...]] = {}
+    for name in variables:
+        if name in owner and groups is not None:
+            features.setdefault(owner[name], tuple(groups[owner[name]]))
+        else:
+            features[name] = (name,)
+    return features
+
+
+def _are_names(members: object) -> bool:
+    """Whether the members of a group are a list of names with at least one."""
+    if isinstance(members, Collection) and not isinstance(members, Mapping):
+        return len(members) > 0 and all(isinstance(name, str) for name in members)
+    return False
+
+
+def names_of(features: object, what: str = "features") -> list[str]:
+    """Return one name or several as a list."""
+    if isinstance(features, str):
+        return [features]
+    if is_list(features):
+        names = list(features)
+        if all(isinstance(name, str) for name in names):
+            return names
+    raise OptionError(f"`{what}` must be a name or a list of names, not {shown(features)}.")
+
+
+def check_names(
+    names: Sequence[str],
+    known: Iterable[str],
+    *,
+    kind: str = "feature",
+    argument: str = "features",
+) -> None:
+    """Raise `OptionError` unless there are names, and all of them known.
+
+    Parameters
+    ----------
+    names : sequence of str
+    known : iterable of str
+    kind : str
+        What names stand for, in messages.
+    argument : str
+        Where they were given.
+    """
+    known = list(known)
+    if not names:
+        raise OptionError(f"`{argument}` must name at least one {kind}.")
+    for name in names:
+        if name not in known:
+            raise OptionError(
+                f"Can't find {kind} {shown(name)}. {kind.capitalize()}s: {listed(known)}."
+                + did_you_mean(name, known)
+            )

@@ -1,0 +1,137 @@
+"""R-style formulas: terms, the variables that they use, and what is refused.
+
+An operator or a function that R's packages read in another way is an error with its remedy: a
+formula means what it means in R, or nothing. Code inside function calls is Python.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from pyinterp.data.formula.algebra import Terms, atom_end, read_terms
+from pyinterp.data.formula.columns import Columns
+from pyinterp.data.formula.expressions import Factor, Reading, read_factor
+from pyinterp.data.formula.scope import namespace
+from pyinterp.data.formula.syntax import parsed, variables_of
+from pyinterp.data.formula.tokens import Token, joined, quoted, read_tokens
+from pyinterp.data.formula.trust import only_known
+from pyinterp.errors import FormulaError, short
+
+__all__ = [
+    "Factor",
+    "Formula",
+    "Terms",
+    "names_in",
+    "namespace",
+    "parse",
+    "parse_terms",
+    "quoted",
+]
+
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+class Formula(NamedTuple):
+    """A formula split at `~`, with `.` expanded."""
+
+    response: Factor
+    terms: Terms
+
+
+def parse(
+    formula: str,
+    columns: Iterable[str],
+    scope: Mapping[str, Any] = _NOTHING,
+    *,
+    numeric: Collection[str] | None = None,
+) -> Formula:
+    """Read a formula; nothing of it is evaluated.
+
+    Parameters
+    ----------
+    formula : str
+        For example ``"quality ~ . - pH"`` or ``"np.log(y) ~ (a + b)^2 + C(g)"``.
+    columns : iterable of str
+        The columns of the data; `.` stands for all that the response does not use.
+    scope : mapping from str
+        Names of the caller that may be called, and used inside calls, besides the columns.
+    numeric : collection of str, optional
+        Columns that hold numbers. If given the formula is not trusted: it may use columns and
+        listed functions only.
+
+    Raises
+    ------
+    FormulaError
+        If there is no response, a variable or operator is unknown or could mean something else in
+        R, or brackets do not match.
+    """
+    if not isinstance(formula, str):
+        raise FormulaError(
+            f'The formula must be a string such as "y ~ x", not {type(formula).__name__}.'
+        )
+    known = Columns(columns)
+    reading = _reading(known, scope, numeric)
+    left, right = _sides(formula, known)
+    response = read_factor(left, reading)
+    if not response.variables:
+        raise FormulaError(
+            "The response must be a variable of the data, or made of one; got "
+            f"`{short(response.code)}`."
+        )
+    rest = [c for c in known.names if c not in response.variables]
+    terms = read_terms(right, rest, reading)
+    return Formula(response, terms)
+
+
+def parse_terms(code: str, columns: Iterable[str], scope: Mapping[str, Any] = _NOTHING) -> Terms:
+    """Read the right side of a formula; `.` stands for all columns."""
+    known = Columns(columns)
+    return read_terms(read_tokens(code), known.names, _reading(known, scope, None))
+
+
+def names_in(code: str, columns: Iterable[str]) -> tuple[str, ...]:
+    """Return the `columns` that patsy code uses, ``Q("...")`` included, in their order.
+
+    For code that another package has accepted: nothing is refused but what can't be read.
+    """
+    known = Columns(columns)
+    tokens = read_tokens(code)
+    used: set[str] = set()
+    at = 0
+    while tokens[at].kind != "end":
+        if tokens[at].kind == "name":
+            end = atom_end(tokens, at)
+            used.update(variables_of(parsed(joined(tokens[at:end]), known), known))
+            at = end
+        else:
+            at += 1
+    return tuple(name for name in known.names if name in used)
+
+
+def _reading(
+    columns: Columns, scope: Mapping[str, Any], numeric: Collection[str] | None
+) -> Reading:
+    if numeric is None:
+        return Reading(columns, scope)
+    return Reading(columns, {}, only_known(frozenset(columns.names), frozenset(numeric)))
+
+
+def _sides(formula: str, columns: Columns) -> tuple[Sequence[Token], Sequence[Token]]:
+    """Return the tokens left and right of `~`."""
+    tokens = read_tokens(formula)
+    places = [i for i, token in enumerate(tokens) if token.text == "~"]
+    if len(places) != 1 or places[0] == 0 or places[0] == len(tokens) - 2:
+        raise FormulaError(
+            f"A formula has the form \"response ~ terms\"; got '{short(formula)}'. "
+            'To use every other column write "y ~ .".'
+        )
+    left, right = tokens[: places[0]], tokens[places[0] + 1 :]
+    name = joined(left)
+    if name in columns and (not name.isidentifier() or keyword.iskeyword(name)):
+        raise FormulaError(
+            f"The response `{short(name)}` is not a Python name; write it as {short(quoted(name))}."
+        )
+    return left, right

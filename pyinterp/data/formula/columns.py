@@ -1,0 +1,65 @@
+"""The columns of the data, as formulas name them."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from functools import cached_property
+
+from pyinterp.data.formula.tokens import quoted
+from pyinterp.errors import FormulaError, did_you_mean, listed, short
+
+__all__ = ["Columns"]
+
+
+class Columns:
+    """Names of the columns of the data.
+
+    Parameters
+    ----------
+    names : iterable of str
+        In the order of the data.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = tuple(names)
+        self._known = frozenset(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def meant(self, name: str) -> str | None:
+        """Return the column that a name in code stands for; None if there is none.
+
+        It is the column of this very name, or the only one that Python can't tell from it.
+        """
+        if name in self._known:
+            return name
+        alike = self._by_normal_form.get(unicodedata.normalize("NFKC", name), [])
+        return alike[0] if len(alike) == 1 else None
+
+    @cached_property
+    def _by_normal_form(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name in self.names:
+            found.setdefault(unicodedata.normalize("NFKC", name), []).append(name)
+        return found
+
+    def unknown(self, name: str) -> FormulaError:
+        """Return the error that says that no column has this name."""
+        longer = (f"{name}.", f"{name} ")
+        dotted = next((c for c in self.names if c.startswith(longer)), None)
+        if dotted:
+            hint = f" Write `{short(dotted)}` as {short(quoted(dotted))}."
+        else:
+            hint = did_you_mean(name, self.names)
+        return FormulaError(
+            f"Can't find variable `{short(name)}` in the data, whose variables are "
+            f"{listed(self.names)}.{hint}"
+        )
+
+    def unreadable(self, code: str, reason: str) -> FormulaError:
+        """Return the error that says that `code` can't be read, with the column it may mean."""
+        odd = next((c for c in self.names if quoted(c) != c and c.strip() and c in code), None)
+        hint = f" Write the column `{short(odd)}` as {short(quoted(odd))}." if odd else ""
+        return FormulaError(f"Can't read `{short(code)}` as formula code: {short(reason)}.{hint}")

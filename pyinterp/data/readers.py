@@ -1,0 +1,251 @@
+"""Reading: from a formula or arrays, and the user's data, to variables and a response."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import patsy
+
+from pyinterp.data.design import ArrayDesign, Design, FormulaDesign, FrameDesign, is_single
+from pyinterp.data.formula import Terms, namespace, parse, quoted
+from pyinterp.data.frames import as_column, check_aligned, index_of, one_column
+from pyinterp.data.frames import as_frame as read_frame
+from pyinterp.data.sample import is_category
+from pyinterp.errors import DataError, FormulaError, short
+
+__all__ = ["ArrayReader", "FormulaReader", "Reader", "Source"]
+
+MOST_LEVELS = 0.8  # of the number of rows: a column with more names its rows
+FEW_LEVELS = 20  # in so few rows as this, levels may be distinct by chance
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows as the user gave them.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        All columns, for strata and clusters.
+    variables : pandas.DataFrame
+        The columns used as variables.
+    response : pandas.Series
+        With the response's name.
+    index : pandas.Index or None
+        The user's names of the rows, if there are any.
+    """
+
+    frame: pd.DataFrame
+    variables: pd.DataFrame
+    response: pd.Series[Any]
+    index: pd.Index | None
+
+
+class Reader(ABC):
+    """How data in the user's form are read; the same for the data at hand and for fresh draws."""
+
+    @abstractmethod
+    def read(self, data: Any) -> Source:
+        """Pick variables and response."""
+
+    @abstractmethod
+    def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
+        """Return the design, its state learned from `variables`."""
+
+
+class FormulaReader(Reader):
+    """Reads data frames by a formula.
+
+    Parameters
+    ----------
+    formula : str
+        As in `Learner.from_formula`.
+    data : pandas.DataFrame
+        Data at hand, which say what `.` stands for.
+    env : patsy.EvalEnvironment
+        The caller's namespace.
+    as_frame : bool
+        Hand the variables over as a DataFrame instead of a matrix.
+    trusted : bool
+        Whether the formula may use names of the caller and any function.
+    """
+
+    def __init__(
+        self,
+        formula: str,
+        data: pd.DataFrame,
+        env: patsy.EvalEnvironment,
+        *,
+        as_frame: bool,
+        trusted: bool = True,
+    ) -> None:
+        frame = read_frame(data)
+        self._env, self._as_frame = env, as_frame
+        numeric = None if trusted else [str(c) for c in frame if _is_number(frame[c])]
+        self._parsed = parse(formula, map(str, frame.columns), env.namespace, numeric=numeric)
+        used = {v for product in self._parsed.terms.products for f in product for v in f.variables}
+        if used.issuperset(self._parsed.response.variables):
+            raise FormulaError(
+                f"The response `{short(self._parsed.response.code)}` can't be on the right side "
+                f"too, where it would predict itself; got {short(formula)!r}."
+            )
+        self._variables = [str(c) for c in frame.columns if c in used]
+        if not self._variables:
+            raise FormulaError(
+                "The formula must have at least one variable on its right side; got "
+                f"{short(formula)!r}."
+            )
+        if as_frame:
+            _check_selects(self._parsed.terms)
+
+    def read(self, data: Any) -> Source:
+        """Evaluate the response and pick the variables."""
+        if not isinstance(data, pd.DataFrame):
+            raise DataError(f"`data` must be a pandas DataFrame, not {type(data).__name__}.")
+        frame = read_frame(data)
+        absent = [v for v in self._variables if v not in frame]
+        if absent:
+            raise DataError(f"Variable `{short(absent[0])}` of the formula is not in the data.")
+        return Source(frame, frame[self._variables], self._response(frame), data.index)
+
+    def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
+        """Return the formula's design matrix, or the variables as a frame."""
+        if self._as_frame:
+            return FrameDesign(list(variables.columns))
+        _check_levels(self._parsed.terms, variables)
+        made = FormulaDesign(self._parsed.terms, variables, self._env, intercept=intercept)
+        made.check_rows()
+        made.check_coding()
+        return made
+
+    def _response(self, frame: pd.DataFrame) -> pd.Series[Any]:
+        factor = self._parsed.response
+        absent = [v for v in factor.variables if v not in frame]
+        if absent:
+            raise DataError(f"Variable `{short(absent[0])}` of the formula is not in the data.")
+        value = frame[factor.column] if factor.column else self._evaluated(frame)
+        if type(value).__name__ == "_CategoricalBox":  # patsy's C(...)
+            value = pd.Categorical(value.data, categories=value.levels)
+        values = one_column(value)
+        if values is None or len(values) != len(frame):
+            raise FormulaError(
+                f"The response `{short(factor.code)}` must be one column with a value for each of "
+                f"the {len(frame)} rows of the data; it has shape {np.shape(value)}."
+            )
+        self._check_defined(values, frame)
+        return values.rename(factor.column or factor.code)
+
+    def _evaluated(self, frame: pd.DataFrame) -> Any:
+        factor = self._parsed.response
+        columns = {name: frame[name] for name in factor.variables}
+        known = namespace(set(factor.names) - columns.keys(), self._env.namespace)
+        env = patsy.EvalEnvironment([known | {"Q": _Quote(frame)}])
+        try:
+            with np.errstate(all="ignore"):  # infinite and missing values are reported as such
+                return env.eval(factor.evaluated, inner_namespace=columns)
+        except Exception as error:
+            raise FormulaError(
+                f"Can't evaluate the response `{short(factor.code)}`: {short(error, 120)}."
+            ) from error
+
+    def _check_defined(self, values: pd.Series[Any], frame: pd.DataFrame) -> None:
+        factor = self._parsed.response
+        missing = frame[list(factor.variables)].isna().any(axis=1)
+        undefined = (values.isna() & ~missing).to_numpy(dtype=bool)
+        if undefined.any():
+            raise DataError(
+                f"The response `{short(factor.code)}` is not defined in {int(undefined.sum())} of "
+                f"{len(frame)} rows (the first is row {int(np.flatnonzero(undefined)[0])}); change "
+                "the transformation or drop those rows."
+            )
+
+
+class ArrayReader(Reader):
+    """Reads ``(endog, exog)``.
+
+    Parameters
+    ----------
+    as_frame : bool
+        `exog` is a DataFrame, and handed over as one.
+    """
+
+    def __init__(self, *, as_frame: bool) -> None:
+        self._as_frame = as_frame
+
+    def read(self, data: Any) -> Source:
+        """Return exog as variables, endog as response."""
+        if not isinstance(data, tuple | list) or len(data) != 2:
+            raise DataError(
+                f"Data must be a pair (endog, exog) of arrays, not {type(data).__name__}."
+            )
+        endog, exog = data
+        variables = read_frame(exog, "exog")
+        check_aligned(endog, exog, "endog", "exog")
+        response = as_column(endog, len(variables), "endog", "exog")
+        named = response.rename(_name_of(endog) or "y")
+        return Source(variables, variables, named, index_of(exog, endog))
+
+    def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
+        """Return the variables as a frame or as an array."""
+        names = list(variables.columns)
+        if self._as_frame:
+            return FrameDesign(names)
+        for name, column in variables.items():
+            if not pd.api.types.is_numeric_dtype(column):
+                raise DataError(
+                    f"An array given as `exog` must hold numbers, but `{short(name)}` has dtype "
+                    f"{column.dtype}; pass a DataFrame, or use Learner.from_formula."
+                )
+        return ArrayDesign(names, single=is_single(variables))
+
+
+class _Quote:
+    """patsy's Q for the response: a column whose name is not a Python name."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+
+    def __call__(self, name: str) -> pd.Series[Any]:
+        return self._frame[name]
+
+
+def _name_of(endog: Any) -> str:
+    """Return the name of a Series, or of a frame's only column."""
+    if isinstance(endog, pd.DataFrame):
+        return str(endog.columns[0])
+    name = getattr(endog, "name", None)
+    return "" if name is None else str(name)
+
+
+def _is_number(column: pd.Series[Any]) -> bool:
+    return bool(pd.api.types.is_numeric_dtype(column.dtype))
+
+
+def _check_selects(terms: Terms) -> None:
+    """Raise if a term is more than a variable."""
+    codes = [":".join(f.code for f in p) for p in terms.products if len(p) > 1]
+    codes += [f.code for p in terms.products for f in p if f.column is None]
+    if codes:
+        raise FormulaError(
+            f'`design="frame"` hands variables over as they are, but `{short(codes[0])}` is not a '
+            'variable; use `design="matrix"`, or build it inside a pipeline.'
+        )
+
+
+def _check_levels(terms: Terms, variables: pd.DataFrame) -> None:
+    """Raise if a categorical factor has a level for nearly every row."""
+    for factor in dict.fromkeys(f for product in terms.products for f in product):
+        name = factor.levels_of
+        if name is None or (factor.column is not None and not is_category(variables[name])):
+            continue
+        distinct = variables[name].nunique()
+        if distinct > MOST_LEVELS * len(variables) and distinct >= FEW_LEVELS:
+            raise DataError(
+                f"Column `{short(name)}` has {distinct} levels in {len(variables)} rows and looks "
+                f"like an identifier, from which nothing can be learned about other rows. Leave "
+                f"it out, as in `y ~ . - {short(quoted(name))}`."
+            )

@@ -1,0 +1,272 @@
+"""Samples: rows of variables with their response, checked once at the edge of the API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import check_choice
+from pyinterp.data.frames import as_column, as_frame, check_aligned
+from pyinterp.errors import DataError, listed, short
+
+__all__ = [
+    "Missing",
+    "Response",
+    "Sample",
+    "as_column",
+    "as_frame",
+    "check_aligned",
+    "complete_rows",
+    "is_category",
+    "read_response",
+    "read_variables",
+]
+
+Missing: TypeAlias = Literal["drop", "raise"]
+MINIMUM_ROWS = 5
+MOST_CLASSES = 20  # more than so many different numbers are looked at twice
+
+
+@dataclass(frozen=True, kw_only=True)
+class Response:
+    """What the response is called and, if it is categorical, its classes in order."""
+
+    name: str
+    classes: tuple[Any, ...] | None = None
+
+    def labels(self, values: FloatArray) -> npt.NDArray[Any]:
+        """Return what an estimator's ``fit`` is given: numbers, or the class labels."""
+        if self.classes is None:
+            return values
+        return np.array(self.classes)[values.astype(np.intp)]
+
+    def column(self, values: FloatArray) -> pd.Series[Any]:
+        """Return the response with its name and, if it is categorical, its classes in order."""
+        if self.classes is None:
+            return pd.Series(values, name=self.name)
+        labels = pd.Categorical.from_codes(values.astype(np.intp), pd.Index(self.classes))
+        return pd.Series(labels, name=self.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """Rows of variables with their response.
+
+    Attributes
+    ----------
+    variables : pandas.DataFrame, shape (n, number of variables)
+        With a RangeIndex.
+    y : ndarray of shape (n,) or None
+        The response: numbers, or positions in `response.classes`. None if only effects are wanted.
+    response : Response or None
+        What the response is called, and its classes.
+    rows : ndarray of int, shape (n,)
+        Positions in the analyzed data.
+    clusters : ndarray of int, shape (n,), or None
+        The unit that each row belongs to, if rows are not independent.
+    index : pandas.Index or None
+        The user's names of the rows; None if they have none but their positions.
+    """
+
+    variables: pd.DataFrame
+    y: FloatArray | None
+    response: Response | None
+    rows: IntArray
+    clusters: IntArray | None = None
+    index: pd.Index | None = None
+
+    @property
+    def labels(self) -> pd.Index:
+        """The user's names of the rows, or their positions in the data."""
+        return pd.Index(self.rows, name="row") if self.index is None else self.index
+
+    @property
+    def nobs(self) -> int:
+        """Number of rows."""
+        return len(self.variables)
+
+    def take(self, rows: IntArray) -> Sample:
+        """Return the given rows, repeats allowed."""
+        return replace(
+            self,
+            variables=self.variables.take(rows).reset_index(drop=True),
+            y=None if self.y is None else self.y[rows],
+            rows=self.rows[rows],
+            clusters=None if self.clusters is None else self.clusters[rows],
+            index=None if self.index is None else self.index.take(rows),
+        )
+
+    def with_clusters(self, clusters: IntArray) -> Sample:
+        """Return the same rows with the cluster of each."""
+        return replace(self, clusters=clusters)
+
+
+def read_variables(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the variables as numbers, booleans or categories, or say which can't be read."""
+    return pd.DataFrame({name: _read_column(frame[name], str(name)) for name in frame.columns})
+
+
+def read_response(
+    values: pd.Series[Any],
+    name: str,
+    *,
+    classifier: bool,
+    learner: str,
+    constant_ok: bool = False,
+) -> tuple[FloatArray, Response]:
+    """Return the response as numbers and, for a classifier, its classes.
+
+    Parameters
+    ----------
+    values : pandas.Series
+        Without missing values.
+    name : str
+        What the response is called in messages and tables.
+    classifier : bool
+        Whether `learner` predicts classes.
+    learner : str
+        Name of the estimator, for messages.
+    constant_ok : bool
+        Whether the response may be the same in all rows, as it may for evaluating a fitted model.
+    """
+    column = _read_column(values, name)
+    categorical = is_category(column)
+    if not classifier:
+        if categorical:
+            raise DataError(
+                f"{learner} is a regressor and needs a numeric response, but `{short(name)}` has "
+                f"dtype {short(column.dtype)}; use a classifier or turn it into numbers."
+            )
+        numbers = column.to_numpy(dtype=np.float64)
+        if not constant_ok:
+            _check_varies(len(np.unique(numbers)), float(numbers[0]), name)
+        return numbers, Response(name=name)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.cat.remove_unused_categories()
+        classes = tuple(column.cat.categories.tolist())
+        codes = column.cat.codes.to_numpy()
+    else:
+        if column.dtype.kind == "f" and (column % 1 != 0).any():
+            raise DataError(
+                f"{learner} is a classifier, but the response `{short(name)}` has fractional "
+                "numbers; use a regressor, or a response with class labels."
+            )
+        codes, found = pd.factorize(column, sort=True)
+        classes = tuple(found.tolist())
+    _check_classes(len(classes), column, name, learner)
+    _check_varies(len(classes), classes[0], name)
+    return codes.astype(np.float64), Response(name=name, classes=classes)
+
+
+def _check_classes(classes: int, column: pd.Series[Any], name: str, learner: str) -> None:
+    """Raise if the response looks like a quantity, or like an identifier."""
+    if classes <= MOST_CLASSES or classes <= len(column) / 10:
+        return
+    if not is_category(column):
+        raise DataError(
+            f"{learner} is a classifier, but the response `{short(name)}` has {classes} different "
+            f"numbers in {len(column)} rows and looks like a quantity. Use a regressor, or turn "
+            "the numbers into strings if they are labels."
+        )
+    if classes > len(column) / 2:
+        raise DataError(
+            f"The response `{short(name)}` has {classes} classes in {len(column)} rows and looks "
+            "like an identifier; predict something that other rows share."
+        )
+
+
+def is_category(column: pd.Series[Any]) -> bool:
+    """Whether a column has levels, not numbers; True and False are levels."""
+    return bool(not pd.api.types.is_numeric_dtype(column) or column.dtype == bool)
+
+
+def complete_rows(
+    parts: Sequence[pd.DataFrame | pd.Series[Any]], missing: Missing, least: int = MINIMUM_ROWS
+) -> npt.NDArray[np.bool_]:
+    """Return which rows have no missing value in any of `parts`; maybe raise if some have."""
+    check_choice("missing", missing, ("drop", "raise"))
+    absent = np.zeros(len(parts[0]), dtype=bool)
+    where: list[str] = []
+    for part in parts:
+        for name, column in part.items() if isinstance(part, pd.DataFrame) else [("", part)]:
+            gone = column.isna().to_numpy(dtype=bool)
+            if gone.any():
+                where.append(str(name or part.name))
+            absent |= gone
+    if absent.any() and missing == "raise":
+        raise DataError(
+            f"{int(absent.sum())} rows have missing values (in {listed(where)}); fill them in, "
+            'or use `missing="drop"`.'
+        )
+    if absent.all():
+        raise DataError(
+            f"All {len(absent)} rows have a missing value (in {listed(where)}), so none is left."
+        )
+    kept = int((~absent).sum())
+    if kept < least:
+        raise DataError(
+            f"At least {least} complete rows are needed to fit and evaluate; got {kept}."
+        )
+    return ~absent
+
+
+def _read_column(column: pd.Series[Any], name: str) -> pd.Series[Any]:
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype | pd.StringDtype):
+        return column
+    if pd.api.types.is_bool_dtype(dtype):
+        return column.astype(object) if column.isna().any() else column.astype(bool)
+    if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
+        return _finite(column, name)
+    if pd.api.types.is_object_dtype(dtype):
+        return _read_objects(column, name)
+    raise DataError(
+        f"Column `{short(name)}` must hold numbers, booleans, strings or categories, not "
+        f"{short(dtype)}; convert it first."
+    )
+
+
+_REAL = (int, float, np.integer, np.floating)
+
+
+def _read_objects(column: pd.Series[Any], name: str) -> pd.Series[Any]:
+    kinds = {type(v) for v in column.dropna()}
+    if kinds <= {str}:
+        return column
+    if kinds <= {bool, np.bool_}:
+        return column if column.isna().any() else column.astype(bool)
+    if all(issubclass(k, _REAL) and k not in (bool, np.timedelta64) for k in kinds):
+        return _finite(column.where(column.notna(), np.nan).astype(np.float64), name)
+    raise DataError(
+        f"Column `{short(name)}` must hold numbers or strings, but it is an object column of "
+        f"{listed(sorted(k.__name__ for k in kinds))}; convert it with pandas.to_numeric or "
+        "astype('category')."
+    )
+
+
+def _finite(column: pd.Series[Any], name: str) -> pd.Series[Any]:
+    plain = column
+    if pd.api.types.is_extension_array_dtype(column.dtype):
+        whole = pd.api.types.is_integer_dtype(column.dtype) and not column.isna().any()
+        plain = column.astype(np.int64) if whole else column.astype(np.float64)
+    infinite = np.isinf(plain.to_numpy(dtype=np.float64, na_value=np.nan))
+    if infinite.any():
+        raise DataError(
+            f"Column `{short(name)}` must be finite, but it has {int(infinite.sum())} infinite "
+            f"value(s) (first in row {int(np.flatnonzero(infinite)[0])}); drop or replace them."
+        )
+    return plain
+
+
+def _check_varies(distinct: int, value: object, name: str) -> None:
+    if distinct < 2:
+        raise DataError(
+            f"The response `{short(name)}` must vary, but it is {short(repr(value))} in every row: "
+            "there is nothing to learn."
+        )

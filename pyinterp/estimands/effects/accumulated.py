@@ -1,0 +1,158 @@
+"""Importance from a feature's accumulated local effect, which does not extrapolate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from pyinterp._typing import FloatArray
+from pyinterp.data.sample import is_category
+from pyinterp.errors import LossError
+from pyinterp.estimands.effects.grids import grid_values
+from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.losses.rowwise import LOSSES
+from pyinterp.models.predictor import learner_name
+from pyinterp.samplers.covariates import codes_of
+from pyinterp.whatif import WhatIf
+
+__all__ = ["additive_importance"]
+
+BINS = 20
+SQUARED = LOSSES["squared"]
+
+# From deviations of the effect to rows' contributions by way of the effect that they give.
+Through: TypeAlias = Callable[[FloatArray], FloatArray]
+
+
+class _Axis(NamedTuple):
+    """Where one variable's effect is evaluated: edges of intervals, or levels."""
+
+    variable: str
+    points: pd.DataFrame
+    numeric: bool
+
+
+def additive_importance(subject: Subject, features: str | Sequence[str] | None = None) -> Estimand:
+    r"""MVIM that a feature has if it enters additively, :math:`2 V(f_j(X_j))` (Khan et al., eq. 6).
+
+    :math:`f_j` is the accumulated local effect (Apley and Zhu 2020) over 20 intervals between
+    quantiles of all rows,
+
+    .. math:: f_j(x) = \sum_{b \le b(x)} \frac1{n_b} \sum_{i: x_i \in (q_{b-1}, q_b]}
+        [f(q_b, x_{-j,i}) - f(q_{b-1}, x_{-j,i})]
+
+    linear within intervals; of a category it is the partial dependence.
+    """
+    chosen = subject.choose(features)
+    if subject.predictor.kind == "label" or len(subject.predictor.classes or ()) > 2:
+        raise LossError(
+            "AMVIM is defined for predictions of a mean or of the probabilities of two classes; "
+            f"{learner_name(subject.predictor.estimator)} predicts "
+            f"{'labels' if subject.predictor.kind == 'label' else 'more classes'}."
+        )
+    axes = {
+        name: _axis(subject, variables[0])
+        for name, variables in chosen.items()
+        if len(variables) == 1
+    }
+    response = subject.population.response
+    classes = subject.predictor.classes is not None
+    unit = "" if classes or response is None else SQUARED.unit.format(y=response.name)
+    levels = [name for name, axis in axes.items() if not axis.numeric]
+    return Estimand(
+        key=("accumulated", tuple(chosen.items())),
+        terms=Terms.plain(list(chosen)),
+        measure=partial(_measure, axes=[axes.get(name) for name in chosen]),
+        read=lambda measurement: measurement["effect"],
+        label="AMVIM",
+        title="Adjusted marginal variable importance",
+        description=f"AMVIM ({'Brier score' if classes else 'squared error'}, additive)",
+        null=0.0,
+        floor=0.0,
+        unit=unit,
+        notes=(
+            "2 V(f_j(X_j)), f_j the accumulated local effect of the feature: its MVIM if it enters "
+            "additively, in whatever form. Interactions are averaged over.",
+            *([f"Of {', '.join(levels)} it is the partial dependence."] if levels else []),
+        ),
+        missing=dict.fromkeys(chosen, "the effect of a group is not accumulated"),
+        zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+    )
+
+
+def _axis(subject: Subject, variable: str) -> _Axis:
+    column = subject.population.variables[variable]
+    numeric = not is_category(column) and variable not in subject.discrete
+    if numeric:
+        at = pd.Series(grid_values(column, "quantile", BINS + 1), dtype=np.float64)
+    else:  # the data's own type
+        at = column.drop_duplicates().reset_index(drop=True)
+    return _Axis(variable, at.to_frame(variable), numeric)
+
+
+def _measure(case: Case, *, axes: Sequence[_Axis | None]) -> Measurement:
+    absent = np.full(case.sample.nobs, np.nan)
+    parts = [absent if axis is None else _importance(case.whatif, axis) for axis in axes]
+    return {"effect": Estimate.of_rows(np.column_stack(parts))}
+
+
+def _importance(whatif: WhatIf, axis: _Axis) -> FloatArray:
+    """Return the rows' contributions to 2 V(f_j)."""
+    n = whatif.sample.nobs
+    if len(axis.points) == 1:
+        return np.zeros(n)
+    column = whatif.sample.variables[axis.variable]
+    if axis.numeric:
+        effect, through = _accumulated(whatif, axis, column.to_numpy(dtype=np.float64))
+    else:
+        effect, through = _averaged(whatif, axis, column)
+    around = effect - effect.mean()
+    return np.asarray(2 * n / (n - 1) * around**2 + 4 * through(around))
+
+
+def _accumulated(whatif: WhatIf, axis: _Axis, x: FloatArray) -> tuple[FloatArray, Through]:
+    edges = axis.points[axis.variable].to_numpy(dtype=np.float64)
+    n, bins = len(x), len(edges) - 1
+    bin_of = np.clip(np.searchsorted(edges, x, side="left") - 1, 0, bins - 1)
+    ends = np.column_stack([bin_of, bin_of + 1])
+    at = _numbers(whatif.paired(np.arange(n), [axis.variable], axis.points, ends))
+    steps = at[:, 1] - at[:, 0]
+    count = np.bincount(bin_of, minlength=bins)
+    filled = count > 0
+    slope = np.zeros(bins)
+    slope[filled] = np.bincount(bin_of, weights=steps, minlength=bins)[filled] / count[filled]
+    slope /= np.diff(edges)
+    middle = (edges[1:] + edges[:-1]) / 2
+    slope = np.interp(middle, middle[filled], slope[filled])  # an interval without rows
+    mean = slope * np.diff(edges)
+    ramps = np.clip((x[:, None] - edges[:-1]) / np.diff(edges), 0.0, 1.0)
+
+    def through(around: FloatArray) -> FloatArray:
+        sensitivity = around @ ramps / n
+        return np.asarray((steps - mean[bin_of]) * sensitivity[bin_of] * n / count[bin_of])
+
+    return ramps @ mean, through
+
+
+def _averaged(whatif: WhatIf, axis: _Axis, column: pd.Series[Any]) -> tuple[FloatArray, Through]:
+    n, k = len(column), len(axis.points)
+    every = np.broadcast_to(np.arange(k), (n, k))
+    curves = _numbers(whatif.paired(np.arange(n), [axis.variable], axis.points, every))
+    labels = axis.points[axis.variable].to_numpy(dtype=object)
+    level = codes_of(column, labels.tolist())
+    effect = curves.mean(axis=0)[level]
+
+    def through(around: FloatArray) -> FloatArray:
+        weight = np.bincount(level, weights=around, minlength=k) / n
+        return np.asarray((curves - curves.mean(axis=0)) @ weight)
+
+    return effect, through
+
+
+def _numbers(predictions: FloatArray) -> FloatArray:
+    """Return predictions, of two classes those of the second."""
+    return predictions if predictions.ndim == 2 else predictions[..., 1]

@@ -1,0 +1,382 @@
+"""Where partial dependence is evaluated: grids of one variable, and points of one or two."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.spatial import Delaunay, QhullError
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_list,
+    check_mapping,
+    check_number,
+    is_list,
+)
+from pyinterp.data.frames import unmasked
+from pyinterp.data.sample import is_category
+from pyinterp.errors import OptionError, did_you_mean, listed, short, shown
+
+__all__ = [
+    "Grid",
+    "Points",
+    "RGrid",
+    "as_floats",
+    "check_levels",
+    "grid_values",
+    "in_hull",
+    "points_of",
+    "values_of",
+]
+
+RULES = ("quantile", "equidistant", "unique", "r")
+DECILES = tuple(k / 10 for k in range(1, 10))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RGrid:
+    """The grid of R's ``pdp::partial``, with its options under R's names.
+
+    Numbers take `grid_resolution` equally spaced values from the smallest to the largest; levels
+    of factors are all taken, unused ones too.
+
+    Parameters
+    ----------
+    grid_resolution : int, optional
+        By default the number of distinct values, at most 51; for each of two variables too.
+    quantiles : bool
+        Type-7 quantiles instead, at `probs`; equal ones are all kept.
+    probs : sequence of float
+    trim_outliers : bool
+        Leave out of the range what Tukey's boxplot calls outliers: more than 1.5 hinge spreads
+        beyond the hinges.
+    chull : bool
+        For two numeric variables, keep the points inside the convex hull of the data, its edges
+        included (on which R's own test drops some points of integers).
+    cats : sequence of str
+        Numbers that are categories: all distinct values are taken.
+    check_class : bool
+        Whole numbers stay whole: grid values are truncated towards 0, as by ``as.integer``.
+    """
+
+    grid_resolution: int | None = None
+    quantiles: bool = False
+    probs: Sequence[float] = DECILES
+    trim_outliers: bool = False
+    chull: bool = False
+    cats: Sequence[str] = ()
+    check_class: bool = True
+
+    def __post_init__(self) -> None:
+        if self.grid_resolution is not None:
+            check_count("grid_resolution", self.grid_resolution)
+        for flag in ("quantiles", "trim_outliers", "chull", "check_class"):
+            check_flag(flag, getattr(self, flag))
+        check_list("probs", self.probs, "[0.25, 0.5, 0.75]")
+        for share in self.probs:
+            check_number("probs", share, "[0, 1]")
+        if not is_list(self.cats) or not all(isinstance(name, str) for name in self.cats):
+            raise OptionError(f"`cats` must be a list of variables, not {shown(self.cats)}.")
+        object.__setattr__(self, "probs", tuple(self.probs))  # what is kept is hashed
+        object.__setattr__(self, "cats", tuple(self.cats))
+        if self.quantiles and (self.grid_resolution is not None or self.trim_outliers):
+            raise OptionError(
+                "`quantiles` places the grid points itself: it takes neither `grid_resolution` nor "
+                "`trim_outliers`."
+            )
+
+    def values(self, column: pd.Series[Any]) -> tuple[Any, ...]:
+        """Return the grid of one variable."""
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            return tuple(column.cat.categories.tolist())
+        two = column.dtype == bool
+        if column.name in self.cats or (is_category(column) and not two):
+            return tuple(sorted(column.unique().tolist()))
+        data = column.to_numpy(np.float64)
+        if self.quantiles:
+            values = np.quantile(data, self.probs)
+        else:
+            distinct = min(len(np.unique(data)), 51)
+            number = distinct if self.grid_resolution is None else self.grid_resolution
+            inside = _without_outliers(data) if self.trim_outliers else data
+            values = np.linspace(inside.min(), inside.max(), number)
+        if two:  # as.logical: all but 0 is TRUE
+            return tuple((values != 0).tolist())
+        whole = self.check_class and pd.api.types.is_integer_dtype(column)
+        return tuple((np.trunc(values) if whole else values).tolist())
+
+
+@dataclass(frozen=True)
+class Points:
+    """The points of one or two variables at which predictions are asked for.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The variables.
+    cells : tuple of tuple
+        One value per variable for every point, the first variable varying fastest as in R's
+        ``expand.grid``; a grid that was given as points is in the order of its columns.
+    """
+
+    names: tuple[str, ...]
+    cells: tuple[tuple[Any, ...], ...]
+
+    def frame(self, like: pd.DataFrame) -> pd.DataFrame:
+        """Return the points as columns of the variables' types; numbers become floats."""
+        return pd.DataFrame(
+            {
+                name: _like([c[j] for c in self.cells], like[name])
+                for j, name in enumerate(self.names)
+            }
+        )
+
+
+Grid: TypeAlias = (
+    Literal["quantile", "equidistant", "unique", "r"]
+    | RGrid
+    | npt.ArrayLike
+    | Mapping[str, npt.ArrayLike]
+    | pd.DataFrame
+    | Points
+)
+
+
+def points_of(
+    data: pd.DataFrame,
+    names: tuple[str, ...],
+    grid: Grid = "quantile",
+    points: int | None = None,
+    discrete: frozenset[str] = frozenset(),
+) -> Points:
+    """Return the points of a grid for one or two variables.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        All rows.
+    names : tuple of str
+    grid : Grid
+    points : int, optional
+        Grid points per variable; 20 for one variable, 10 each for two.
+    discrete : frozenset of str
+        Numbers of which only observed values can be predicted.
+    """
+    if isinstance(grid, Points):
+        return grid
+    if isinstance(grid, pd.DataFrame):
+        return _given_points(data, names, grid)
+    if isinstance(grid, RGrid):
+        for name in grid.cats:
+            if name not in data:
+                raise OptionError(
+                    f"`cats` names {shown(name)}, which is no variable." + did_you_mean(name, data)
+                )
+    axes = _axes(data, names, grid, points, discrete)
+    cells = [cell[::-1] for cell in product(*reversed(list(axes.values())))]
+    if isinstance(grid, RGrid) and grid.chull:
+        return in_hull(data, Points(names, tuple(cells)))
+    return Points(names, tuple(cells))
+
+
+def grid_values(
+    column: pd.Series[Any], grid: Grid = "quantile", points: int = 20
+) -> tuple[Any, ...]:
+    """Return the grid of one variable.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        The variable in all rows.
+    grid : {"quantile", "equidistant", "unique", "r"}, RGrid or array
+        "quantile": type-7 quantiles at equally spaced probabilities, the smallest and the largest
+        value included (observed values, type 1, for whole numbers); all distinct values if there
+        are at most `points`. "equidistant": from the
+        smallest to the largest. "unique": all distinct values. "r" is ``RGrid()``, the default of
+        R's pdp. An array is used as it is, sorted.
+        Categories, strings and booleans always give their levels, unless an array is given.
+    points : int
+        Number of grid points; `RGrid` has its own.
+
+    Returns
+    -------
+    tuple
+        Increasing numbers, or levels in order.
+    """
+    if isinstance(grid, RGrid):
+        return grid.values(column)
+    if not isinstance(grid, str):
+        return _user_grid(column, grid)
+    check_choice("grid", grid, RULES)
+    if grid == "r":
+        return RGrid().values(column)
+    if is_category(column):
+        return _levels(column)
+    values = np.unique(column.to_numpy(dtype=np.float64))
+    if grid == "equidistant":
+        values = np.linspace(values[0], values[-1], points if len(values) > 1 else 1)
+    elif grid == "quantile" and len(values) > points:
+        # Whole numbers may be codes: between two of them a model may know nothing.
+        whole = pd.api.types.is_integer_dtype(column)
+        at, data = np.linspace(0, 1, points), column.to_numpy(np.float64)
+        values = np.unique(
+            np.quantile(data, at, method="inverted_cdf") if whole else np.quantile(data, at)
+        )
+    return tuple(values.tolist())
+
+
+def _levels(column: pd.Series[Any]) -> tuple[Any, ...]:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return tuple(column.cat.remove_unused_categories().cat.categories.tolist())
+    return tuple(sorted(column.unique().tolist()))
+
+
+def _user_grid(column: pd.Series[Any], grid: object) -> tuple[Any, ...]:
+    wanted = values_of(grid, str(column.name))
+    if is_category(column):
+        known = _levels(column)
+        check_levels(wanted.tolist(), known, str(column.name))
+        return tuple(level for level in known if level in wanted.tolist())
+    return tuple(np.unique(as_floats(wanted, str(column.name))).tolist())
+
+
+def values_of(grid: object, name: str) -> npt.NDArray[Any]:
+    """Return a grid's values as an array of one dimension, masked ones missing."""
+    values = np.empty(0)
+    with suppress(TypeError, ValueError):  # lists of different lengths
+        values = np.atleast_1d(unmasked(grid))
+    if values.ndim != 1 or not len(values) or isinstance(grid, Mapping | Set | pd.DataFrame):
+        raise OptionError(
+            f"The grid of `{short(name)}` must be a list of values, at least one; got "
+            f"{shown(grid)}."
+        )
+    return values
+
+
+def check_levels(levels: Sequence[object], known: Sequence[object], name: str) -> None:
+    """Raise `OptionError` unless all levels are known ones of a variable."""
+    for level in levels:
+        if not isinstance(level, Hashable) or level not in known:
+            raise OptionError(
+                f"{shown(level)} is not a level of `{short(name)}`"
+                + (
+                    f", whose levels are texts: {listed(map(repr, known))}."
+                    if str(level) in known
+                    else f". Levels: {listed(known)}.{did_you_mean(level, known)}"
+                )
+            )
+
+
+def as_floats(values: npt.NDArray[Any], name: str) -> FloatArray:
+    """Return the values of a number's grid as floats, or say that they are none."""
+    if values.dtype.kind not in "iuf" or not np.isfinite(values.astype(np.float64)).all():
+        raise OptionError(
+            f"The grid of `{short(name)}` must be finite numbers, not {shown(values.tolist())}."
+        )
+    return values.astype(np.float64)
+
+
+def _axes(
+    data: pd.DataFrame,
+    names: tuple[str, ...],
+    grid: Grid,
+    points: int | None,
+    discrete: frozenset[str],
+) -> dict[str, tuple[Any, ...]]:
+    number = (20 if len(names) == 1 else 10) if points is None else points
+    check_count("points", number, 2)
+    if points is not None and (isinstance(grid, RGrid) or (isinstance(grid, str) and grid == "r")):
+        raise OptionError(
+            "The grid of R's pdp takes the number of points from `pi.RGrid(grid_resolution=...)`, "
+            "not from `points`."
+        )
+
+    def rule(name: str, wanted: Grid) -> Grid:
+        """Return "unique" for numbers that the design treats as categories."""
+        by_rule = isinstance(wanted, str | RGrid)
+        if isinstance(wanted, str):
+            check_choice("grid", wanted, RULES)
+        coded = name in discrete and not is_category(data[name])
+        return "unique" if by_rule and coded else wanted
+
+    if isinstance(grid, Mapping):
+        check_mapping("grid", grid, "{'x': [0, 1]}")
+        extra = [n for n in grid if n not in names]
+        if extra:
+            raise OptionError(
+                f"`grid` names {shown(extra[0])}, which is not among {listed(names)}."
+            )
+        chosen = {n: grid.get(n, rule(n, "quantile")) for n in names}
+    else:
+        if not isinstance(grid, str | RGrid) and len(names) > 1:
+            raise OptionError(
+                "A grid for two variables must be a mapping such as {'a': [0, 1], 'b': [2, 3]}."
+            )
+        chosen = {n: rule(n, grid) for n in names}
+    return {n: grid_values(data[n], chosen[n], number) for n in names}
+
+
+def _given_points(data: pd.DataFrame, names: tuple[str, ...], grid: pd.DataFrame) -> Points:
+    absent = [n for n in names if n not in grid]
+    if absent or grid.empty:
+        raise OptionError(
+            f"A grid of points needs a column for each of {listed(names)} and at least one row; it "
+            f"has the columns {listed(grid.columns)} and {len(grid)} rows."
+        )
+    places = {}
+    for name in names:
+        known = grid_values(data[name], grid[name].to_numpy())  # checks levels and numbers
+        places[name] = grid[name].map({value: k for k, value in enumerate(known)})
+    order = pd.DataFrame(places).sort_values(list(names), kind="stable").index
+    columns = [grid.loc[order, name].tolist() for name in names]
+    return Points(names, tuple(zip(*columns, strict=True)))
+
+
+def in_hull(data: pd.DataFrame, points: Points) -> Points:
+    """Return the points of two numeric variables that are inside the convex hull of the data."""
+    names = points.names
+    if len(names) != 2 or any(is_category(data[n]) for n in names):
+        raise OptionError(
+            "`chull` keeps points inside the convex hull of two numeric variables; the variables "
+            f"are {listed(names)}."
+        )
+    try:
+        hull = Delaunay(data[list(names)].to_numpy(np.float64))
+    except QhullError:
+        raise OptionError(
+            f"`{names[0]}` and `{names[1]}` have no convex hull with an inside: their points lie "
+            "on a line; use `chull=False`."
+        ) from None
+    inside = hull.find_simplex(np.asarray(points.cells, dtype=np.float64)) >= 0
+    return Points(names, tuple(c for c, keep in zip(points.cells, inside, strict=True) if keep))
+
+
+def _without_outliers(data: FloatArray) -> FloatArray:
+    """Return what R's ``boxplot.stats`` calls no outlier, by Tukey's hinges."""
+    ordered = np.sort(data)
+    n = len(ordered)
+    depth = (n + 3) // 2 / 2
+    ends = np.array([depth, n + 1 - depth]) - 1
+    low, high = (ordered[np.floor(ends).astype(int)] + ordered[np.ceil(ends).astype(int)]) / 2
+    reach = 1.5 * (high - low)
+    inside: FloatArray = data[(data >= low - reach) & (data <= high + reach)]
+    return inside
+
+
+def _like(values: Sequence[Any], column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return grid values as a column of the variable's type; numbers become floats."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return pd.Series(pd.Categorical(values, dtype=column.dtype))
+    if not is_category(column):
+        return pd.Series(np.asarray(values, dtype=np.float64))
+    return pd.Series(list(values), dtype=column.dtype)

@@ -1,0 +1,302 @@
+"""Partial dependence and the individual curves (ICE) that it averages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from scipy import linalg
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_choice
+from pyinterp.data.features import names_of
+from pyinterp.data.sample import is_category
+from pyinterp.errors import OptionError, did_you_mean, listed, short, shown
+from pyinterp.estimands.coverage import published, studied
+from pyinterp.estimands.effects.averages import AVERAGES, Average, averaged
+from pyinterp.estimands.effects.grids import Grid, Points, points_of
+from pyinterp.estimands.effects.scales import (
+    Scale,
+    UsedScale,
+    classes_of,
+    name_of,
+    scale_of,
+    scaled,
+)
+from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+
+__all__ = ["PDKind", "partial_dependence"]
+
+PDKind: TypeAlias = Literal["pd", "ice", "c-ice", "d-ice"]
+HALF_SAMPLE = "94-99%"  # ``studies/results``, the smallest and the largest, means over curves
+# Molnar et al. (2021, Table 1).
+COVERAGE = {
+    ("naive", "bootstrap"): published("38-59%"),
+    ("naive", "subsampling"): published("33-51%"),
+    ("corrected", "bootstrap"): published("86-98%"),
+    ("corrected", "subsampling"): published("80-95%"),
+    ("half-sample", "half-sampling"): studied(HALF_SAMPLE),
+}
+
+
+def partial_dependence(
+    subject: Subject,
+    features: str | Sequence[str],
+    *,
+    grid: Grid = "quantile",
+    points: int | None = None,
+    kind: PDKind = "pd",
+    scale: Scale | None = None,
+    which_class: Any = None,
+    average: Average = "mean",
+) -> Estimand:
+    """Partial dependence (PD) of one or two variables on a grid fixed from all rows.
+
+    .. math:: PD_S(x) = E[f(x, X_C)]
+
+    (Molnar et al. 2021, eqs 1 and 2). Every row's own curve, :math:`f(x, x_C^{(i)})`, is its ICE.
+    """
+    check_choice("kind", kind, ("pd", "ice", "c-ice", "d-ice"))
+    check_choice("average", average, AVERAGES)
+    names = _variables(subject, features)
+    at = points_of(subject.population.variables, names, grid, points, subject.discrete)
+    _check_kind(kind, at, average)
+    classes = classes_of(subject.predictor, which_class)
+    used_scale = scale_of(subject.predictor, scale)
+    labels = [label for label, _ in classes]
+    positions = tuple(position for _, position in classes)
+    return Estimand(
+        key=("pd", names, at.cells, positions, used_scale, average),
+        terms=_terms(at, labels),
+        measure=partial(
+            _measure,
+            donors=at.frame(subject.population.variables),
+            classes=positions,
+            scale=used_scale,
+            average=average,
+        ),
+        read=partial(_read, transform=_transform(kind, at, len(classes))),
+        label={"pd": "PD", "ice": "PD", "c-ice": "c-PD", "d-ice": "d-PD"}[kind],
+        title="Partial dependence",
+        description=_description(names, kind, used_scale, labels, average),
+        null=None if kind in ("pd", "ice") else 0.0,
+        unit=_unit(subject, kind, used_scale),
+        notes=_notes(subject, at, kind, used_scale, labels, average),
+        coverage=COVERAGE if kind in ("pd", "ice") and average == "mean" else {},
+        zero_variance=(
+            "the reference point, 0 by definition, or a feature that no refit uses"
+            if kind == "c-ice"
+            else "all refits agree exactly, so there is no variance"
+        ),
+        fixed="the prediction of one made-up row is no mean over rows"
+        if average == "exemplar"
+        else "",
+        curves=kind != "pd",
+    )
+
+
+def _variables(subject: Subject, features: str | Sequence[str]) -> tuple[str, ...]:
+    names = tuple(names_of(features))
+    known = subject.population.variables.columns
+    for name in names:
+        if name not in known:
+            group = " (a group of variables; name one of them)" if name in subject.features else ""
+            raise OptionError(
+                f"Can't find variable `{short(name)}`{group}. Variables: {listed(known)}."
+                + did_you_mean(name, known)
+            )
+    if not 1 <= len(names) <= 2 or len(set(names)) < len(names):
+        raise OptionError(
+            "Partial dependence is of one variable or of two different ones, not of "
+            f"{shown(names)}."
+        )
+    return names
+
+
+def _check_kind(kind: PDKind, points: Points, average: Average) -> None:
+    if kind != "pd" and average != "mean":
+        raise OptionError(
+            f'`kind="{kind}"` is about the curves whose mean is the PD: it needs `average="mean"`, '
+            f"not {average!r}."
+        )
+    if kind != "d-ice":
+        return
+    if len(points.names) > 1 or isinstance(points.cells[0][0], str | bool):
+        raise OptionError('`kind="d-ice"` is a slope: it needs one numeric variable.')
+    if len(set(points.cells)) < max(2, len(points.cells)):
+        raise OptionError('`kind="d-ice"` is a slope: it needs at least two different grid points.')
+
+
+def _terms(at: Points, labels: Sequence[Any]) -> Terms:
+    names, cells = at.names, _cell_names(at)
+    columns: dict[str, list[Any]] = {}
+    axes = tuple("value" if j == 0 else f"value{j + 1}" for j in range(len(names)))
+    for j, axis in enumerate(axes):
+        columns[axis] = [c[j] for _ in labels for c in at.cells]
+    faceted = labels[0] is not None
+    if faceted:
+        columns["class"] = [label for label in labels for _ in at.cells]
+    prefix = [f"{label}: " if len(labels) > 1 else "" for label in labels]
+    return Terms(
+        names=tuple(p + cell for p in prefix for cell in cells),
+        layout=pd.DataFrame(columns),
+        axes=axes,
+        axis_names=names,
+        facet="class" if faceted and len(labels) > 1 else None,
+    )
+
+
+def _cell_names(at: Points) -> list[str]:
+    """Return unique names of the points, as short as they can be."""
+    for text in (_short, repr):
+        named = [
+            ", ".join(f"{n}[{text(v)}]" for n, v in zip(at.names, c, strict=True)) for c in at.cells
+        ]
+        if len(set(named)) == len(set(at.cells)):
+            break
+    counts: dict[str, int] = {}
+    for k, name in enumerate(named):  # quantiles of few values repeat
+        counts[name] = counts.get(name, 0) + 1
+        named[k] = name if counts[name] == 1 else f"{name} ({counts[name]})"
+    return named
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _transform(kind: PDKind, at: Points, n_classes: int) -> FloatArray | None:
+    """Return the matrix that turns curves into centered curves or slopes; None for identity."""
+    if kind in ("pd", "ice"):
+        return None
+    one = np.eye(len(at.cells))
+    if kind == "c-ice":
+        one[:, 0] -= 1
+    else:
+        values = np.array([value for (value,) in at.cells], dtype=np.float64)
+        one = np.column_stack([np.gradient(unit, values) for unit in one])
+    return np.asarray(linalg.block_diag(*[one] * n_classes))
+
+
+def _measure(
+    case: Case,
+    *,
+    donors: pd.DataFrame,
+    classes: tuple[int, ...],
+    scale: UsedScale,
+    average: Average,
+) -> Measurement:
+    n, g = case.sample.nobs, len(donors)
+    curves = np.empty((n, len(classes), g))
+    if average == "exemplar":
+        curves[:] = np.moveaxis(scaled(_of_exemplar(case, donors), classes, scale), 0, 1)
+    else:
+        for rows, predictions in case.whatif.cross(list(donors.columns), donors):
+            curves[rows] = np.moveaxis(scaled(predictions, classes, scale), 0, 1)
+    return {"curve": averaged(curves.reshape(n, -1), average)}
+
+
+def _of_exemplar(case: Case, donors: pd.DataFrame) -> FloatArray:
+    """Predict one row of medians and most frequent levels at all points, shape (1, g, ...)."""
+    typical = {
+        name: column.mode().iloc[0] if is_category(column) else _middle(column)
+        for name, column in case.sample.variables.items()
+    }
+    like = case.sample.variables.iloc[np.zeros(len(donors), dtype=int)].reset_index(drop=True)
+    frame = pd.DataFrame(
+        {
+            name: donors[name]
+            if name in donors
+            else pd.Series(
+                [value] * len(donors), dtype=like[name].dtype if is_category(like[name]) else None
+            )
+            for name, value in typical.items()
+        }
+    )
+    every = np.arange(len(donors))[None, :]
+    return case.whatif.paired(np.zeros(1, dtype=np.intp), list(frame.columns), frame, every)
+
+
+def _middle(column: pd.Series[Any]) -> float:
+    """Return the median; that of whole numbers is one, as in pdp."""
+    median = float(column.median())
+    return float(np.trunc(median)) if pd.api.types.is_integer_dtype(column) else median
+
+
+def _read(measurement: Measurement, *, transform: FloatArray | None) -> Estimate:
+    curve = measurement["curve"]
+    return curve if transform is None else curve.linear(transform)
+
+
+def _description(
+    names: tuple[str, ...],
+    kind: PDKind,
+    scale: UsedScale,
+    labels: Sequence[Any],
+    average: Average,
+) -> str:
+    what = {"pd": "PD", "ice": "PD", "c-ice": "centered PD", "d-ice": "slope of PD"}[kind]
+    of_class = f"class {labels[0]}" if len(labels) == 1 and labels[0] is not None else ""
+    said = [
+        "" if scale == "mean" else name_of(scale),
+        of_class,
+        "" if average == "mean" else {"trimmed": "trimmed mean"}.get(average, average),
+    ]
+    inside = ", ".join(part for part in said if part)
+    return f"{what} of {', '.join(names)}" + (f" ({inside})" if inside else "")
+
+
+def _unit(subject: Subject, kind: PDKind, scale: UsedScale) -> str:
+    if scale != "mean" or kind == "d-ice" or subject.population.response is None:
+        return ""
+    return subject.population.response.name
+
+
+def _notes(
+    subject: Subject,
+    at: Points,
+    kind: PDKind,
+    scale: UsedScale,
+    labels: Sequence[Any],
+    average: Average,
+) -> tuple[str, ...]:
+    response = subject.population.response
+    name = "the response" if response is None else f"`{response.name}`"
+    label = "the class shown" if len(labels) > 1 else str(labels[0])
+    of_class = labels[0] is not None
+    if callable(scale):
+        predicted = f"`{name_of(scale)}` of the " + (
+            "predicted probability" if of_class else "prediction"
+        )
+    else:
+        predicted = {
+            "mean": "prediction",
+            "probability": "predicted probability",
+            "logit": "predicted logit",
+            "centered-logit": "predicted centered logit (log p minus its mean over the classes)",
+        }[scale]
+    if of_class:
+        predicted += f" that {name} is {label}"
+    elif response is not None:
+        predicted += f" of {name}"
+    taken = {
+        "mean": "mean",
+        "median": "median",
+        "trimmed": "trimmed mean (10% at either end)",
+        "exemplar": "",
+    }[average]
+    listed = " and ".join(f"`{n}`" for n in at.names)
+    is_set = "is set to the value" if len(at.names) == 1 else "are set to the values"
+    whose = "every row" if average != "exemplar" else "one row of medians and most frequent levels"
+    setting = f"{taken} {predicted} when {listed} {is_set} shown for {whose}".strip()
+    first = ", ".join(f"{n} = {_short(v)}" for n, v in zip(at.names, at.cells[0], strict=True))
+    note = {
+        "pd": setting,
+        "ice": setting,
+        "c-ice": f"{setting}, minus that at {first}",
+        "d-ice": f"slope in {listed} of the {setting}",
+    }[kind]
+    return (f"{note[0].upper()}{note[1:]}.",)

@@ -1,0 +1,361 @@
+"""What an estimand is: terms, a measurement per refit, and how the measurement is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from pyinterp._typing import FloatArray
+from pyinterp.data.features import Features, check_names, names_of
+from pyinterp.data.sample import Response, Sample
+from pyinterp.errors import OptionError
+from pyinterp.models.predictor import Predictor
+from pyinterp.samplers import Known, Law, Sampler
+from pyinterp.whatif import WhatIf
+
+__all__ = [
+    "Case",
+    "Correction",
+    "Estimand",
+    "Estimate",
+    "Measurement",
+    "Subject",
+    "Terms",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """What an estimand may look at before refitting, to fix its terms.
+
+    Attributes
+    ----------
+    population : Sample
+        All rows.
+    features : mapping of str to tuple of str
+        The variables of every feature; a group has several.
+    predictor : Predictor
+        A fitted model, for the kind of its predictions.
+    discrete : frozenset of str
+        Variables of which only observed values can be predicted.
+    """
+
+    population: Sample
+    features: Features
+    discrete: frozenset[str] = frozenset()
+    predictor: Predictor
+
+    @property
+    def response(self) -> Response:
+        """The response, which estimands with a loss need."""
+        if self.population.response is None or self.population.y is None:
+            raise OptionError("A loss needs the response: pass `y` to FittedModel.")
+        return self.population.response
+
+    def choose(self, features: str | Sequence[str] | None) -> Features:
+        """Return the named features, or all."""
+        if features is None:
+            return dict(self.features)
+        names = names_of(features)
+        check_names(names, self.features)
+        return {name: self.features[name] for name in dict.fromkeys(names)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One fitted model on its evaluation rows.
+
+    Attributes
+    ----------
+    whatif : WhatIf
+        Its what-if predictions.
+    train : Sample or None
+        The rows it was trained on, if known.
+    population : Sample
+        All rows, of which evaluation and training rows are part.
+    draw : callable
+        ``draw(name)`` returns the random stream for one term of this case.
+    without : callable
+        ``without(variables)`` returns what the same learner, trained on the same rows without the
+        variables, predicts for the evaluation rows, shape as `whatif.factual`; None if no column
+        is left without them. Only for what the estimand's `left_out` names.
+    """
+
+    whatif: WhatIf
+    train: Sample | None
+    population: Sample
+    draw: Callable[[str], np.random.Generator]
+    without: Callable[[tuple[str, ...]], FloatArray | None]
+    _laws: dict[tuple[Sampler, tuple[str, ...]], Law] = field(default_factory=dict)
+
+    @property
+    def sample(self) -> Sample:
+        """The evaluation rows."""
+        return self.whatif.sample
+
+    @property
+    def y(self) -> FloatArray:
+        """The responses of the evaluation rows."""
+        if self.sample.y is None:
+            raise OptionError("A loss needs the response: pass `y` to FittedModel.")
+        return self.sample.y
+
+    def law(self, sampler: Sampler, variables: tuple[str, ...]) -> Law:
+        """Return the law of some variables given all others, learned once."""
+        key = sampler, variables
+        if key not in self._laws:
+            rng = self.draw(f"law of {', '.join(variables)}")
+            known = Known.of(variables, self.sample, self.train, self.population, rng)
+            self._laws[key] = sampler.learn(known)
+        return self._laws[key]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """The q values that an estimand has, and how they are laid out.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Unique names; the index of ``params``.
+    layout : pandas.DataFrame, q rows
+        What each value stands for besides its name: grid values and class. No columns for one
+        value per feature.
+    axes : tuple of str
+        The grid columns of `layout`: none for one value per feature, one for a curve, two for a
+        surface.
+    axis_names : tuple of str
+        The variable on each axis.
+    facet : str or None
+        The column of `layout` that separates curves (the class).
+    """
+
+    names: tuple[str, ...]
+    layout: pd.DataFrame
+    axes: tuple[str, ...] = ()
+    axis_names: tuple[str, ...] = ()
+    facet: str | None = None
+
+    @classmethod
+    def plain(cls, names: Sequence[str]) -> Terms:
+        """Make terms that are one value per name."""
+        index = pd.RangeIndex(len(names))
+        return cls(names=tuple(names), layout=pd.DataFrame(index=index))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """An estimand's q values for one fitted model; each is a mean over its n evaluation rows.
+
+    Attributes
+    ----------
+    value : ndarray, shape (q,)
+    rows : ndarray, shape (n, q)
+        Every row's own contribution; their mean is `value`.
+    donors : ndarray of shape (n, q), or None
+        Every row's contribution as a donor of feature values, as a deviation: their mean is 0.
+        None if rows do not donate.
+    mc_variance : ndarray, shape (q,)
+        Monte Carlo variance of `value`; 0 if it is exact.
+    """
+
+    value: FloatArray
+    rows: FloatArray
+    donors: FloatArray | None = None
+    mc_variance: FloatArray
+
+    @classmethod
+    def of_rows(cls, rows: FloatArray) -> Estimate:
+        """Make an exact estimate whose rows do not donate."""
+        return cls(value=rows.mean(axis=0), rows=rows, mc_variance=np.zeros(rows.shape[1]))
+
+    @classmethod
+    def stack(cls, parts: Sequence[Estimate]) -> Estimate:
+        """Put estimates of different terms on the same rows side by side."""
+        return cls(
+            value=np.concatenate([p.value for p in parts]),
+            rows=np.concatenate([p.rows for p in parts], axis=1),
+            donors=_as_donors(lambda *given: np.concatenate(given, axis=1), parts),
+            mc_variance=np.concatenate([p.mc_variance for p in parts]),
+        )
+
+    def linear(self, weights: FloatArray) -> Estimate:
+        """Return the estimate of ``weights @ value``; weights have shape (new q, q)."""
+        return Estimate(
+            value=weights @ self.value,
+            rows=self.rows @ weights.T,
+            donors=None if self.donors is None else self.donors @ weights.T,
+            mc_variance=np.square(weights) @ self.mc_variance,
+        )
+
+    def through(self, value: FloatArray, jacobian: FloatArray) -> Estimate:
+        """Return the estimate of a smooth function of `value`, contributions by the delta method.
+
+        Parameters
+        ----------
+        value : ndarray of shape (new q,)
+            The function at `value`.
+        jacobian : ndarray of shape (new q, q)
+            Its derivatives there; rows of 0 where it has none, which gives no variance.
+        """
+        return Estimate(
+            value=value,
+            rows=value + (self.rows - self.value) @ jacobian.T,
+            donors=None if self.donors is None else self.donors @ jacobian.T,
+            mc_variance=np.square(jacobian) @ self.mc_variance,
+        )
+
+    def minus(self, other: Estimate) -> Estimate:
+        """Return the difference of two estimates on the same rows.
+
+        If both are inexact their Monte Carlo errors may be correlated: that of the difference is
+        missing.
+        """
+        return Estimate(
+            value=self.value - other.value,
+            rows=self.rows - other.rows,
+            donors=_as_donors(np.subtract, (self, other)),
+            mc_variance=np.where(
+                (self.mc_variance > 0) & (other.mc_variance > 0),
+                np.nan,
+                self.mc_variance + other.mc_variance,
+            ),
+        )
+
+    def over(self, other: Estimate) -> Estimate:
+        """Return the ratio of two estimates on the same rows, contributions by the delta method."""
+        below = np.where(other.value == 0, np.nan, other.value)  # a ratio to 0 is missing
+        ratio = self.value / below
+        return Estimate(
+            value=ratio,
+            rows=ratio + (self.rows - ratio * other.rows) / below,
+            donors=_as_donors(lambda top, base: (top - ratio * base) / below, (self, other)),
+            mc_variance=(self.mc_variance + ratio**2 * other.mc_variance) / below**2,
+        )
+
+
+def _as_donors(function: Callable[..., FloatArray], parts: Sequence[Estimate]) -> FloatArray | None:
+    """Return a function of what rows contribute as donors; None if rows donate to no estimate."""
+    if all(part.donors is None for part in parts):
+        return None
+    return function(*(np.zeros_like(p.rows) if p.donors is None else p.donors for p in parts))
+
+
+Measurement: TypeAlias = Mapping[str, Estimate]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correction:
+    """What takes the bias out of an estimand that is a function of means over rows.
+
+    Attributes
+    ----------
+    heading : str
+        Heading of the column of corrected values.
+    underlying : callable
+        ``underlying(measurement)`` returns the estimate of the means.
+    correct : callable
+        ``correct(means, covariance)`` returns the corrected values, shape (q,), from the means of
+        all refits and their sampling covariance; missing where there is no correction.
+    note : str
+        Footnote: what was done.
+    """
+
+    heading: str
+    underlying: Callable[[Measurement], Estimate]
+    correct: Callable[[FloatArray, FloatArray], FloatArray]
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimand:
+    """A quantity of a fitted model and a sample: two pure functions, and words for tables.
+
+    A new estimand is a new file in this folder with a function that returns one of these, and a
+    method of `Interpretable` that calls it; variances, intervals, tests, tables and plots serve it
+    as they are.
+
+    Attributes
+    ----------
+    key : hashable
+        What the measurement depends on: equal keys share measurements.
+    terms : Terms
+        The values, fixed before refitting.
+    measure : callable
+        ``measure(case)`` returns, for one fitted model, components that are means over rows: all
+        that is expensive.
+    read : callable
+        ``read(measurement)`` returns the estimate that the components give, without predictions.
+    left_out : mapping of str to tuple of str
+        Features without which every refit is trained again before it is measured.
+    label : str
+        Heading of the estimate's column, such as "PFI".
+    title : str
+        Heading of the table.
+    description : str
+        The header's "Estimand", such as "PFI (squared error)".
+    floor : float or None
+        Value below which the estimand can't be at the truth, or hardly, such as 0 for an
+        importance: its error grows with the distance from there.
+    null : float or None
+        Value under the natural null hypothesis; None if there is none, and then tables print no
+        test.
+    unit : str
+        Unit of the values, empty if they have none that can be named.
+    notes : tuple of str
+        Footnotes: what a value means.
+    exact : str
+        What is added to the first note where there is no Monte Carlo error, if anything.
+    inexact : str
+        Footnote where there is Monte Carlo error.
+    fixed : str
+        For a number that is no mean over rows: why one fitted model has no standard error.
+    coverage : mapping
+        What is known about the coverage of intervals, in a sentence, by (cov_type, plan).
+    zero_variance : str
+        Reason to print no interval for a term on which all refits agree exactly.
+    engine : str
+        What computes the estimand, if it is not what-if predictions.
+    missing : mapping of str to str
+        By term, why it has no estimate if it is missing in some refit.
+    remarks : callable
+        ``remarks(estimates)`` returns footnotes that depend on the estimates.
+    correction : Correction or None
+        What takes out the bias of the estimates; tables print corrected values beside them.
+    diagnostic : Estimand or None
+        What tables print beside the estimates, term by term, because it says when to trust them.
+    curves : bool
+        Whether plots draw every row's own contribution as a thin line.
+    """
+
+    key: Hashable
+    terms: Terms
+    measure: Callable[[Case], Measurement]
+    read: Callable[[Measurement], Estimate]
+    label: str
+    title: str
+    description: str
+    null: float | None
+    floor: float | None = None
+    unit: str
+    notes: tuple[str, ...]
+    left_out: Features = field(default_factory=dict)
+    exact: str = ""
+    inexact: str = "mcse: Monte Carlo error of using some of all draws."
+    fixed: str = ""
+    coverage: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    zero_variance: str = "all refits agree exactly, so there is no variance"
+    engine: str = ""
+    missing: Mapping[str, str] = field(default_factory=dict)
+    remarks: Callable[[pd.Series[float]], Sequence[str]] = lambda _: ()
+    correction: Correction | None = None
+    diagnostic: Estimand | None = None
+    curves: bool = False
+
+    def without_error(self, level: str) -> bool:
+        """Whether values at a level, "model" or "learner", have no standard error at all."""
+        return bool(self.fixed) and level == "model"

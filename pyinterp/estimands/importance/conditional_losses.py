@@ -1,0 +1,108 @@
+"""Losses with a feature redrawn given the other variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from pyinterp._typing import FloatArray
+from pyinterp.errors import DesignError, PredictionError
+from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.importance.marginal_losses import LEAST_PERMUTATIONS, Permutations, one_term
+from pyinterp.losses.rowwise import Loss
+from pyinterp.samplers import Draws, Law
+from pyinterp.whatif import PREDICTIONS, WhatIf
+
+__all__ = ["number_of_draws", "predicted_draws", "redrawn_losses"]
+
+
+def redrawn_losses(
+    whatif: WhatIf,
+    y: FloatArray,
+    losses: FloatArray,
+    *,
+    law: Law,
+    variables: Sequence[str],
+    loss: Loss,
+    draws: Permutations,
+    rng: np.random.Generator,
+) -> tuple[Estimate, Estimate]:
+    r"""Return the mean loss with `variables` redrawn given the others, and the mean loss as it is.
+
+    .. math:: e_{cond} = \frac1n \sum_i \sum_k w_{ik} L(y_i, f(\tilde x_{ik}, x_{C,i}))
+
+    (Khan, Saarela and Kustra 2025, eq. 26). With all draws that the law has it has no Monte Carlo
+    error: all other rows' residuals, or all levels with their probabilities :math:`w_{ik}`.
+
+    Parameters
+    ----------
+    whatif : WhatIf
+        The model on n evaluation rows.
+    y, losses : ndarray of shape (n,)
+        Responses and losses of the rows as they are.
+    law : Law
+        Of `variables` given all others.
+    variables : sequence of str
+        The variables that are redrawn jointly.
+    loss : Loss
+        Per-row loss.
+    draws : int, "auto" or "all"
+        Number of draws per row.
+    rng : numpy.random.Generator
+        Used if not all draws are made.
+
+    Returns
+    -------
+    switched, original : Estimate
+        With one term each. The contribution of a row as a donor is a deviation from the mean of the
+        rows that it exchanges values with.
+    """
+    n = len(y)
+    as_row, as_donor, met = np.empty(n), np.zeros(n), np.zeros(n)
+    k = number_of_draws(whatif, law, variables, draws)
+    by_draw = np.zeros(k or 0)
+    for block, predictions in predicted_draws(whatif, law, variables, k, rng):
+        matrix = np.asarray(loss(y[block.rows, None], predictions))
+        as_row[block.rows] = block.mean(matrix)
+        if block.donors is not None:
+            own = np.broadcast_to(losses[block.rows, None], matrix.shape)
+            as_donor += block.by_donor(matrix, n)
+            met += block.by_donor(own, n)
+        if k is not None and matrix.shape[1] == k:
+            by_draw += matrix.sum(axis=0) / n
+    between = 0.0
+    if k is not None:  # a sample without replacement, if draws have an end
+        between = float(np.var(by_draw, ddof=1)) / k * max(1 - k / law.size, 0.0)
+    return (
+        one_term(as_row, law.apart(as_donor), between),
+        one_term(losses, law.apart(met)),
+    )
+
+
+def predicted_draws(
+    whatif: WhatIf, law: Law, variables: Sequence[str], k: int | None, rng: np.random.Generator
+) -> Iterator[tuple[Draws, FloatArray]]:
+    """Yield k draws per row (None: all) with their predictions, in blocks of rows."""
+    for block in law.all() if k is None else law.some(k, rng):
+        try:
+            yield block, whatif.paired(block.rows, variables, block.drawn, block.given)
+        except (DesignError, PredictionError) as error:
+            raise type(error)(
+                f"Conditional draws of {', '.join(variables)} can be values that were never "
+                "observed, which the formula or the learner does not take; use "
+                '`sampler=pi.samplers.Residual(within_range=True)`, or "categorical" or '
+                '"subgroup", which draw observed values. '
+                f"{error}"
+            ) from error
+
+
+def number_of_draws(
+    whatif: WhatIf, law: Law, variables: Sequence[str], draws: Permutations
+) -> int | None:
+    """Return the number of draws; None stands for all."""
+    n = whatif.sample.nobs
+    if draws == "all" or (draws == "auto" and n * law.size <= whatif.most_draws(variables)):
+        return None
+    wanted = max(LEAST_PERMUTATIONS, PREDICTIONS // n) if draws == "auto" else int(draws)
+    return wanted if wanted < law.size else None

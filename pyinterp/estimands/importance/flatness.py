@@ -1,0 +1,361 @@
+"""Feature importance rank measure (FIRM): how much a partial dependence varies over its grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_choice, check_flag, check_mapping
+from pyinterp.data.features import names_of
+from pyinterp.errors import OptionError, did_you_mean, listed, shown
+from pyinterp.estimands.effects.averages import AVERAGES
+from pyinterp.estimands.effects.partial_dependence import partial_dependence
+from pyinterp.estimands.estimand import (
+    Case,
+    Correction,
+    Estimand,
+    Estimate,
+    Measurement,
+    Subject,
+    Terms,
+)
+
+__all__ = ["SPREADS", "Spread", "curves_of", "flatness", "measure_parts", "parts_of", "spread_of"]
+
+Spread: TypeAlias = Literal["sd", "mad", "iqr"]
+SPREADS = ("sd", "mad", "iqr")
+NAMES = {
+    "sd": "standard deviation",
+    "mad": "median absolute deviation (times 1.4826)",
+    "iqr": "interquartile range (type 7)",
+    "range": "range / 4",
+}
+
+# A curve that varies less than this share of its size varies by rounding only.
+ROUNDING = 1e-12
+NORMAL = 1.4826  # R's constant of mad()
+
+
+class Block(NamedTuple):
+    """One curve among the values of several.
+
+    Attributes
+    ----------
+    feature : str
+    class_ : object
+        The class that is predicted; None for a mean.
+    at : slice
+        Its values.
+    spread : str
+        How its spread is measured: "sd", "mad", "iqr" or "range".
+    """
+
+    feature: str
+    class_: Any
+    at: slice
+    spread: str
+
+
+def flatness(
+    subject: Subject,
+    features: str | Sequence[str] | None = None,
+    *,
+    spread: Spread = "sd",
+    ice: bool = False,
+    categories: Collection[str] | None = None,
+    **curve: Any,
+) -> Estimand:
+    r"""Flatness of the partial dependence of every feature, an importance without a loss (FIRM).
+
+    .. math:: i(x_j) = \Big\{\frac{1}{G - 1} \sum_{g=1}^G \big[PD_j(x_g) - \overline{PD}_j\big]^2
+        \Big\}^{1/2}
+
+    and for a category :math:`(\max PD_j - \min PD_j) / 4` (Greenwell, Boehmke and McCarthy 2018,
+    eq. 4).
+
+    Parameters
+    ----------
+    subject : Subject
+    features : str or sequence of str, optional
+        Variables; by default all.
+    spread : {"sd", "mad", "iqr"}
+        Of numbers.
+    ice : bool
+        Take the spread of every row's own curve, and their mean over rows.
+    categories : collection of str, optional
+        The variables that have levels; by default those that are not numeric, and those that the
+        formula makes categories.
+    **curve
+        Options of `partial_dependence`.
+    """
+    check_choice("spread", spread, SPREADS)
+    check_flag("ice", ice)
+    check_choice("average", curve.get("average", "mean"), AVERAGES)
+    if ice and curve.get("average", "mean") != "mean":
+        raise OptionError(
+            "`ice=True` takes the spread of every row's own curve, so there is no average over "
+            f"rows to choose; leave `average={curve['average']!r}` out."
+        )
+    names = _variables(subject, features)
+    curves = curves_of(subject, names, curve)
+    if categories is None:
+        categories = [name for name in names if _is_category(subject, name)]
+    blocks = _blocks(categories, curves, spread)
+    first = next(iter(curves.values()))
+    levels = list(dict.fromkeys(b.feature for b in blocks if b.spread == "range"))
+    numbers = len(levels) < len(curves)
+    return Estimand(
+        key=("firm", tuple(part.key for part in curves.values())),
+        terms=_terms(blocks),
+        measure=partial(measure_parts, curves=curves),
+        read=partial(_read_rows if ice else _read, curves=curves, blocks=blocks),
+        label="FIRM",
+        title="Flatness of partial dependence",
+        description=_description(first, names[0], spread if numbers else "range", ice=ice),
+        # Noise makes a curve vary: the estimate is positive where the truth is 0, and no test of
+        # that value is one.
+        null=None,
+        unit=first.unit,
+        notes=_notes(spread, levels, numbers=numbers, ice=ice),
+        correction=_correction(curves, blocks) if spread == "sd" and numbers and not ice else None,
+        zero_variance="its curve does not vary in any refit",
+    )
+
+
+def curves_of(
+    subject: Subject, asked: Sequence[str | tuple[str, ...]], curve: Mapping[str, Any]
+) -> Mapping[str, Estimand]:
+    """Return the partial dependence on every variable, or pair of them, by name.
+
+    A grid that is a mapping may have variables of several of them.
+    """
+    grid = curve.get("grid")
+    known = [n for one in asked for n in ((one,) if isinstance(one, str) else one)]
+    if isinstance(grid, Mapping):
+        check_mapping("grid", grid, "{'x': [0, 1]}")
+        for name in grid:
+            if name not in known:
+                raise OptionError(
+                    f"`grid` names {shown(name)}, which is not among "
+                    f"{listed(dict.fromkeys(known))}." + did_you_mean(name, known)
+                )
+    found = {}
+    for one in asked:
+        own = dict(curve)
+        variables = (one,) if isinstance(one, str) else one
+        if isinstance(grid, Mapping):
+            own["grid"] = {n: grid[n] for n in variables if n in grid} or "quantile"
+        found[", ".join(variables)] = partial_dependence(subject, variables, **own)
+    return found
+
+
+def measure_parts(case: Case, *, curves: Mapping[str, Estimand]) -> Measurement:
+    """Measure all curves; `parts_of` takes them apart again."""
+    return {
+        f"{number}: {part}": estimate
+        for number, one in enumerate(curves.values())
+        for part, estimate in one.measure(case).items()
+    }
+
+
+def parts_of(measurement: Measurement, curves: Mapping[str, Estimand]) -> list[Estimate]:
+    """Read all curves that `measure_parts` has measured."""
+    parts: list[dict[str, Estimate]] = [{} for _ in curves]
+    for key, estimate in measurement.items():
+        number, _, part = key.partition(": ")
+        parts[int(number)][part] = estimate
+    return [one.read(own) for one, own in zip(curves.values(), parts, strict=True)]
+
+
+def spread_of(values: FloatArray, kind: str, size: float | None = None) -> tuple[float, FloatArray]:
+    """Return a spread of values, shape (G,), and its gradient; both are 0 where none vary.
+
+    Parameters
+    ----------
+    values : ndarray of shape (G,)
+    kind : {"sd", "mad", "iqr", "range"}
+        "range" is divided by 4.
+    size : float, optional
+        Size of the numbers that `values` are computed from; by default their own.
+    """
+    if np.ptp(values) <= ROUNDING * (np.abs(values).max() if size is None else size):
+        return 0.0, np.zeros(len(values))
+    if kind == "sd":
+        around = values - values.mean()
+        sd = float(np.sqrt(around @ around / (len(values) - 1)))
+        return sd, around / ((len(values) - 1) * sd)
+    if kind == "mad":
+        middle = _quantile(values, 0.5)
+        around = values - middle @ values
+        outer = _quantile(np.abs(around), 0.5)
+        signed = NORMAL * outer * np.sign(around)
+        return float(NORMAL * outer @ np.abs(around)), signed - signed.sum() * middle
+    ends = (1.0, 0.0) if kind == "range" else (0.75, 0.25)
+    weights = (_quantile(values, ends[0]) - _quantile(values, ends[1])) / (
+        4.0 if kind == "range" else 1.0
+    )
+    return float(weights @ values), weights
+
+
+def _quantile(values: FloatArray, share: float) -> FloatArray:
+    """Return weights by which the type-7 quantile is a mean of `values`."""
+    at = share * (len(values) - 1)
+    low = int(np.floor(at))
+    order = np.argsort(values, kind="stable")
+    weights = np.zeros(len(values))
+    weights[order[low]] += 1 - (at - low)
+    if at > low:
+        weights[order[low + 1]] += at - low
+    return weights
+
+
+def _spreads_of_rows(curves: FloatArray, kind: str) -> FloatArray:
+    """Return the spread of every row of `curves`, shape (n, G)."""
+    size = np.abs(curves).max(axis=1)
+    varies = np.ptp(curves, axis=1) > ROUNDING * size
+    if not varies.any():
+        return np.zeros(len(curves))
+    spreads: dict[str, Callable[[], FloatArray]] = {
+        "sd": lambda: curves.std(axis=1, ddof=1),
+        "mad": lambda: (
+            NORMAL * np.median(np.abs(curves - np.median(curves, axis=1, keepdims=True)), axis=1)
+        ),
+        "iqr": lambda: np.subtract(*np.quantile(curves, [0.75, 0.25], axis=1)),
+        "range": lambda: np.ptp(curves, axis=1) / 4,
+    }
+    return np.where(varies, spreads[kind](), 0.0)
+
+
+def _variables(subject: Subject, features: str | Sequence[str] | None) -> list[str]:
+    """Return the variables asked for, or all; those of a group one by one."""
+    if features is not None:
+        names = names_of(features)
+        if not names:
+            raise OptionError("`features` must name at least one variable.")
+        return list(dict.fromkeys(names))
+    return [name for variables in subject.features.values() for name in variables]
+
+
+def _is_category(subject: Subject, name: str) -> bool:
+    """Whether a variable has levels; booleans and whole numbers count as numbers, as in vip.
+
+    Unless the formula makes categories of numbers, as ``C(year)`` does.
+    """
+    column = subject.population.variables[name]
+    if column.dtype == bool:
+        return False
+    return name in subject.discrete or not pd.api.types.is_numeric_dtype(column)
+
+
+def _blocks(
+    categories: Collection[str], curves: Mapping[str, Estimand], spread: str
+) -> tuple[Block, ...]:
+    """Return where every curve stands among all values: class by class, features in order."""
+    blocks: list[Block] = []
+    start = 0
+    for name, one in curves.items():
+        layout = one.terms.layout
+        kind = "range" if name in categories else spread
+        classes: list[Any] = [None]
+        if "class" in layout:
+            classes = list(dict.fromkeys(layout["class"]))
+        points = len(layout) // len(classes)
+        for label in classes:
+            blocks.append(Block(name, label, slice(start, start + points), kind))
+            start += points
+    order: list[Any] = list(dict.fromkeys(block.class_ for block in blocks))
+    return tuple(sorted(blocks, key=lambda block: order.index(block.class_)))
+
+
+def _terms(blocks: Sequence[Block]) -> Terms:
+    labels = [block.class_ for block in blocks]
+    several = len(set(labels)) > 1
+    layout = pd.DataFrame(index=pd.RangeIndex(len(blocks)))
+    if labels[0] is not None:
+        layout["class"] = labels
+    return Terms(
+        names=tuple(f"{b.class_}: {b.feature}" if several else b.feature for b in blocks),
+        layout=layout,
+    )
+
+
+def _read(
+    measurement: Measurement, *, curves: Mapping[str, Estimand], blocks: Sequence[Block]
+) -> Estimate:
+    curve = Estimate.stack(parts_of(measurement, curves))
+    spreads = np.zeros(len(blocks))
+    jacobian = np.zeros((len(blocks), len(curve.value)))
+    for j, block in enumerate(blocks):
+        spreads[j], jacobian[j, block.at] = spread_of(curve.value[block.at], block.spread)
+    return curve.through(spreads, jacobian)
+
+
+def _read_rows(
+    measurement: Measurement, *, curves: Mapping[str, Estimand], blocks: Sequence[Block]
+) -> Estimate:
+    rows = Estimate.stack(parts_of(measurement, curves)).rows
+    return Estimate.of_rows(
+        np.column_stack([_spreads_of_rows(rows[:, b.at], b.spread) for b in blocks])
+    )
+
+
+def _correction(curves: Mapping[str, Estimand], blocks: Sequence[Block]) -> Correction:
+    missing = "; of categories there is none" if any(b.spread != "sd" for b in blocks) else ""
+    return Correction(
+        heading="corrected",
+        underlying=partial(_read_curves, curves=curves),
+        correct=partial(_corrected, blocks=blocks),
+        note=(
+            "corrected: the flatness of the mean curve, the sampling variance of the curve "
+            f"subtracted under the root; noise makes curves vary{missing}. Intervals are those of "
+            "the plain value."
+        ),
+    )
+
+
+def _read_curves(measurement: Measurement, *, curves: Mapping[str, Estimand]) -> Estimate:
+    return Estimate.stack(parts_of(measurement, curves))
+
+
+def _corrected(mean: FloatArray, cov: FloatArray, *, blocks: Sequence[Block]) -> FloatArray:
+    r"""Return :math:`\{s^2(PD) - tr(C V) / (G - 1)\}^{1/2}`, C the centering matrix, or 0."""
+    values = np.full(len(blocks), np.nan)
+    for j, block in enumerate(blocks):
+        if block.spread != "sd":
+            continue
+        points = block.at.stop - block.at.start
+        sd, _ = spread_of(mean[block.at], "sd")
+        own = cov[block.at, block.at]
+        noise = (np.trace(own) - own.mean() * points) / max(points - 1, 1)
+        values[j] = np.sqrt(max(sd**2 - noise, 0.0))
+    return values
+
+
+def _description(curve: Estimand, name: str, spread: str, *, ice: bool) -> str:
+    of = curve.description.replace(f" of {name}", "", 1)
+    return (
+        f"FIRM ({spread.replace('range', 'range / 4')} of {of.replace('PD', 'ICE') if ice else of})"
+    )
+
+
+def _notes(spread: Spread, levels: Sequence[str], *, numbers: bool, ice: bool) -> tuple[str, ...]:
+    of = "the partial dependence"
+    if ice:
+        of = "every row's own curve (ICE), averaged over rows,"
+    first = f"{NAMES[spread if numbers else 'range'].capitalize()} of {of} over its grid."
+    if levels and numbers:
+        listed = ", ".join(f"`{name}`" for name in levels)
+        first += f" Of categories ({listed}): {NAMES['range']}."
+    notes = [
+        first,
+        "No test of 0: noise makes curves vary, so estimates are above 0 whatever the truth.",
+    ]
+    if ice or spread != "sd" or not numbers:
+        what = "individual curves" if ice else NAMES[spread if numbers else "range"]
+        notes.append(f"No correction for that noise is known for the {what}.")
+    return tuple(notes)

@@ -1,0 +1,98 @@
+"""Leave-one-covariate-out importance: how much worse a learner predicts if trained without it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_choice
+from pyinterp.data.features import Features
+from pyinterp.errors import LossError
+from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.estimands.importance.relation import Relation, difference, ratio
+from pyinterp.estimands.risk import best_constant
+from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
+
+__all__ = ["leave_one_covariate_out"]
+
+
+def leave_one_covariate_out(
+    subject: Subject,
+    features: str | Sequence[str] | None = None,
+    *,
+    loss: LossLike | None = None,
+    relation: Relation = "difference",
+) -> Estimand:
+    r"""Leave-one-covariate-out importance (LOCO) of features.
+
+    .. math:: LOCO_S = E[L(Y, f_{-S}(X_C))] - E[L(Y, f(X))]
+
+    with :math:`f_{-S}` the learner trained on the same rows without :math:`X_S` (Lei et al. 2018;
+    Khan, Saarela and Kustra 2025, section 2.2), or the ratio of the two expectations.
+    """
+    check_choice("relation", relation, ("difference", "ratio"))
+    chosen = subject.choose(features)
+    used = choose(loss, subject.predictor, subject.response)
+    unit = used.unit.format(y=subject.response.name) if relation == "difference" else ""
+    return Estimand(
+        key=("loco", tuple(chosen.items()), used),
+        terms=Terms.plain(list(chosen)),
+        measure=partial(_measure, features=chosen, loss=used),
+        read=_difference if relation == "difference" else _ratio,
+        left_out=chosen,
+        label="LOCO",
+        title="Leave-one-covariate-out importance",
+        description=f"LOCO ({used.name}{', ratio' if relation == 'ratio' else ''})",
+        null=0.0 if relation == "difference" else 1.0,
+        # The truth of an irrelevant feature is a little below 0, where learning its effect costs
+        # more than the feature gives; above it the error grows with the value, as that of PFI does.
+        floor=0.0 if relation == "difference" else 1.0,
+        unit=unit,
+        notes=_notes(used, relation, unit),
+        zero_variance=(
+            "the learner predicts the same without it in every refit, which does not mean "
+            "certainly 0"
+        ),
+    )
+
+
+def _measure(case: Case, *, features: Features, loss: Loss) -> Measurement:
+    original = loss(case.y, case.whatif.factual)[:, None]
+    without = [
+        Estimate.of_rows(loss(case.y, _predicted(case, name, variables, loss))[:, None])
+        for name, variables in features.items()
+    ]
+    return {"without": Estimate.stack(without), "original": Estimate.of_rows(original)}
+
+
+def _predicted(case: Case, name: str, variables: tuple[str, ...], loss: Loss) -> FloatArray:
+    left = case.without(variables)
+    if left is not None:
+        return left
+    constant = best_constant(case, loss)
+    if constant is None:
+        raise LossError(
+            f"Without `{name}` no column is left to predict from, and the loss `{loss.name}` "
+            "states no best constant prediction; use Loss(..., constant=...)."
+        )
+    return constant
+
+
+def _difference(measurement: Measurement) -> Estimate:
+    return difference(measurement["without"], measurement["original"])
+
+
+def _ratio(measurement: Measurement) -> Estimate:
+    return ratio(measurement["without"], measurement["original"])
+
+
+def _notes(loss: Loss, relation: Relation, unit: str) -> tuple[str, ...]:
+    without = "when the learner is trained on the same rows without the feature"
+    if relation == "ratio":
+        return (f"Factor by which expected {loss.name} grows {without}.",)
+    what = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
+    notes = [f"{what} {without}. Negative: it predicts better without."]
+    if loss is LOSSES["squared"]:
+        notes.append("Under squared loss CVIM estimates twice LOCO's target.")
+    return tuple(notes)

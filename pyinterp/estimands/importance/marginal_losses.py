@@ -1,0 +1,129 @@
+"""Losses with a feature replaced by independent draws: all pairs of rows, or some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.estimands.estimand import Estimate
+from pyinterp.losses.rowwise import Loss
+from pyinterp.samplers import Distinct, balanced
+from pyinterp.whatif import PREDICTIONS, WhatIf
+
+__all__ = ["LEAST_PERMUTATIONS", "Permutations", "one_term", "some_pairs", "switched_losses"]
+
+Permutations: TypeAlias = int | Literal["auto", "all"]
+
+LEAST_PERMUTATIONS = 10
+
+
+def switched_losses(
+    whatif: WhatIf,
+    y: FloatArray,
+    losses: FloatArray,
+    *,
+    variables: Sequence[str],
+    loss: Loss,
+    permutations: Permutations,
+    rng: np.random.Generator,
+) -> tuple[Estimate, Estimate]:
+    r"""Return the mean loss with `variables` replaced, and the mean loss as it is.
+
+    With all pairs the first is the U-statistic :math:`e_{switch}` of Fisher, Rudin and Dominici
+    (2019), the mean over all ordered pairs of rows i != k (i keeps :math:`x_C` and y, k donates
+    :math:`x_S`). It is the average over every permutation and has no Monte Carlo error. With K
+    balanced permutations each row meets K of the n - 1 donors.
+
+    Parameters
+    ----------
+    whatif : WhatIf
+        The model on n evaluation rows.
+    y, losses : ndarray of shape (n,)
+        Responses and losses of the rows as they are.
+    variables : sequence of str
+        The variables that are replaced jointly.
+    loss : Loss
+        Per-row loss.
+    permutations : int, "auto" or "all"
+        Number K of permutations.
+    rng : numpy.random.Generator
+        Used only when K < n - 1.
+
+    Returns
+    -------
+    switched, original : Estimate
+        With one term each and both sides' contributions.
+    """
+    n = len(y)
+    donors = whatif.distinct(variables)
+    k = _number(permutations, n, len(donors.values), whatif.most_pairs(variables, donors, loss))
+    if k < n - 1:
+        return some_pairs(whatif, y, losses, variables, loss, donors, balanced(n, k, rng))
+    return _all_pairs(whatif, y, losses, variables, loss, donors)
+
+
+def _number(permutations: Permutations, n: int, values: int, most: float) -> int:
+    """Return the number of permutations; n - 1 stands for all pairs."""
+    if permutations == "all" or (permutations == "auto" and n * values <= most):
+        return n - 1
+    wanted = max(LEAST_PERMUTATIONS, PREDICTIONS // n) if permutations == "auto" else permutations
+    return min(int(wanted), n - 1)
+
+
+def _all_pairs(
+    whatif: WhatIf,
+    y: FloatArray,
+    losses: FloatArray,
+    variables: Sequence[str],
+    loss: Loss,
+    donors: Distinct,
+) -> tuple[Estimate, Estimate]:
+    n = len(y)
+    if len(donors.values) == 1:  # constant here: replacing it changes nothing
+        return one_term(losses, losses * 0), one_term(losses, losses * 0)
+    over_donors, over_rows = whatif.summed_losses(variables, donors, y, loss)
+    # Every row also met its own values, with which its loss is what it is.
+    as_row = (over_donors - losses) / (n - 1)
+    as_donor = (over_rows[donors.of_row] - losses) / (n - 1)
+    # As a donor, row k meets every row but itself: the mean of their own losses leaves k out.
+    return (
+        one_term(as_row, as_donor - as_donor.mean()),
+        one_term(losses, (losses.mean() - losses) / (n - 1)),
+    )
+
+
+def some_pairs(
+    whatif: WhatIf,
+    y: FloatArray,
+    losses: FloatArray,
+    variables: Sequence[str],
+    loss: Loss,
+    donors: Distinct,
+    index: IntArray,
+) -> tuple[Estimate, Estimate]:
+    """Return what `switched_losses` does, from the donors ``index[i]`` of row i, shape (n, k)."""
+    n, k = index.shape
+    predictions = whatif.paired(np.arange(n), variables, donors.values, donors.of_row[index])
+    matrix = loss(y[:, None], predictions)
+    as_donor, met = np.zeros(n), np.zeros(n)
+    np.add.at(as_donor, index, matrix)
+    np.add.at(met, index, np.broadcast_to(losses[:, None], (n, k)))
+    # The permutations are a sample without replacement of the n - 1 shifts of one random order.
+    between = np.var(matrix.mean(axis=0), ddof=1) / k * (1 - k / (n - 1))
+    return (
+        one_term(matrix.mean(axis=1), (as_donor - as_donor.mean()) / k, between),
+        one_term(losses, met / k - losses.mean()),
+    )
+
+
+def one_term(rows: FloatArray, donors: FloatArray, mc_variance: float = 0.0) -> Estimate:
+    """Return the estimate of one term from its contributions, shape (n,)."""
+    return Estimate(
+        value=np.array([rows.mean()]),
+        rows=rows[:, None],
+        donors=donors[:, None],
+        mc_variance=np.array([mc_variance]),
+    )

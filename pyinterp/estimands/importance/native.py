@@ -1,0 +1,358 @@
+"""Native importance: what a fitted model itself reports, without predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_choice
+from pyinterp.data.features import Features
+from pyinterp.errors import OptionError
+from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject
+from pyinterp.estimands.interaction.vint import class_terms
+from pyinterp.models.predictor import learner_name
+from pyinterp.whatif import WhatIf, final_step
+
+__all__ = ["NATIVE", "Native", "garson", "native_importance", "olden"]
+
+Native: TypeAlias = Literal["stat", "raw", "impurity", "olden", "garson"]
+NATIVE = ("stat", "raw", "impurity", "olden", "garson")
+
+# Rows in which every value of a variable is tried, to see which inputs it drives.
+PROBES = 3
+
+
+class Reported(NamedTuple):
+    """What one fitted model reports.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Columns or features.
+    classes : tuple
+        What each column of `values` is for; (None,) for one output.
+    values : ndarray of shape (names, classes)
+    """
+
+    names: tuple[str, ...]
+    classes: tuple[Any, ...]
+    values: FloatArray
+
+
+def native_importance(subject: Subject, first: WhatIf, kind: Native | None = None) -> Estimand:
+    """Importance as the fitted model reports it: no mean over rows, and no predictions.
+
+    Parameters
+    ----------
+    subject : Subject
+    first : WhatIf
+        Of one of the fitted models, from which the terms are settled.
+    kind : {"stat", "raw", "impurity", "olden", "garson"}, optional
+        By default the first of "stat", "impurity", "olden" and "raw" that the model has.
+    """
+    if kind is not None:
+        check_choice("type", kind, NATIVE)
+    used = _default(first) if kind is None else kind
+    found = _report(first, subject.features, used)
+    label = {"stat": _statistic(first), "raw": "coef", "impurity": "impurity"}.get(
+        used, used.capitalize()
+    )
+    return Estimand(
+        key=("native", used, tuple(subject.features.items())),
+        terms=class_terms(found.names, found.classes),
+        measure=partial(_measure, features=subject.features, kind=used, names=found.names),
+        read=lambda measurement: measurement["reported"],
+        label=label,
+        title="Native importance",
+        description=DESCRIPTIONS[used].format(statistic=label),
+        null=0.0 if used == "raw" else None,
+        unit="",
+        notes=(NOTES[used].format(statistic=label),),
+        engine="the fitted model",
+        zero_variance="all refits report the same number",
+        fixed=(
+            "a number that the model reports is not a mean over rows; only refits of the learner "
+            "show its sampling error"
+        ),
+    )
+
+
+DESCRIPTIONS = {
+    "stat": "{statistic} statistic",
+    "raw": "coefficient",
+    "impurity": "impurity (feature_importances_)",
+    "olden": "Olden's connection weights",
+    "garson": "Garson's weights",
+}
+NOTES = {
+    "stat": "{statistic} statistic of each column of the design, coefficient / standard error, as "
+    "the model reports it. Its size is an importance, and grows with the number of training rows.",
+    "raw": "Coefficient of each column of the design, per unit of the column.",
+    "impurity": "What the model reports in `feature_importances_`: of scikit-learn's trees the "
+    "share of the decrease in impurity, in sample, which favors features with many values. A "
+    "feature has the sum over its columns; a column built of several counts for each of them.",
+    "olden": "Sum over hidden units of the weight to the unit times the weight from it, per input; "
+    "the sign is that of the effect (Olden, Joy and Death 2004). Depends on the units of inputs.",
+    "garson": "Share of the input in the absolute weights to each hidden unit, averaged over units "
+    "(Garson 1991); all inputs add up to 1. Depends on the units of inputs.",
+}
+
+
+def olden(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> FloatArray:
+    r"""Return connection weights of a network of one hidden layer (Olden, Joy and Death 2004).
+
+    .. math:: \sum_h w_{ih} v_h
+
+    as ``NeuralNetTools::olden`` has it, biases ignored.
+
+    Parameters
+    ----------
+    w_in : array of shape (p, h)
+        Weights from inputs to hidden units.
+    w_out : array of shape (h,) or (h, outputs)
+        Weights from hidden units to outputs.
+
+    Returns
+    -------
+    ndarray of shape (p,) or (p, outputs)
+
+    Examples
+    --------
+    >>> from pyinterp.estimands.importance.native import olden
+    >>> olden([[1.0, 2.0], [0.0, -1.0]], [3.0, 0.5])
+    array([ 4. , -0.5])
+    """
+    inputs, outputs = _weights(w_in, w_out)
+    return np.asarray(inputs @ outputs)
+
+
+def garson(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> FloatArray:
+    r"""Return Garson's weights of a network of one hidden layer (Garson 1991; Goh 1995).
+
+    .. math:: \sum_h \frac{|w_{ih} v_h|}{\sum_k |w_{kh} v_h|} \Big/
+        \sum_i \sum_h \frac{|w_{ih} v_h|}{\sum_k |w_{kh} v_h|}
+
+    as ``NeuralNetTools::garson`` has it: biases are ignored, the sum is 1, and the size of the
+    outgoing weights cancels. A hidden unit that is not connected to inputs or to the output counts
+    for nothing.
+
+    Parameters
+    ----------
+    w_in, w_out
+        As for `olden`.
+
+    Returns
+    -------
+    ndarray of shape (p,) or (p, outputs)
+
+    Examples
+    --------
+    >>> from pyinterp.estimands.importance.native import garson
+    >>> garson([[1.0, 3.0], [1.0, -1.0]], [3.0, 0.5])
+    array([0.625, 0.375])
+    """
+    inputs, outputs = _weights(w_in, w_out)
+    products = np.abs(inputs[:, :, None] * outputs.reshape(len(outputs), -1)[None])
+    into = products.sum(axis=0)
+    shares = np.divide(products, into, out=np.zeros_like(products), where=into > 0).sum(axis=1)
+    total = shares.sum(axis=0)
+    found = np.divide(shares, total, out=np.zeros_like(shares), where=total > 0)
+    return np.asarray(found.reshape(len(inputs), *outputs.shape[1:]))
+
+
+def _weights(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    inputs, outputs = np.asarray(w_in, dtype=np.float64), np.asarray(w_out, dtype=np.float64)
+    if inputs.ndim != 2 or outputs.ndim not in (1, 2) or inputs.shape[1] != len(outputs):
+        raise OptionError(
+            "`w_in` must have one row per input and one column per hidden unit, `w_out` one row "
+            f"per hidden unit; got shapes {inputs.shape} and {outputs.shape}."
+        )
+    return inputs, outputs
+
+
+def _measure(
+    case: Case, *, features: Features, kind: Native, names: tuple[str, ...]
+) -> Measurement:
+    found = _report(case.whatif, features, kind)
+    if found.names != names:
+        raise OptionError(
+            f"All refits must have the same columns, but one has {', '.join(found.names)} and "
+            f'another {", ".join(names)}; fit with `design_state="all"`.'
+        )
+    value = found.values.T.ravel()
+    rows = np.broadcast_to(value, (case.sample.nobs, len(value)))
+    return {"reported": Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))}
+
+
+def _model(whatif: WhatIf) -> tuple[Any, Any]:
+    """Return the fitted model, and what it is the last step of."""
+    whole = getattr(whatif.predictor.estimator, "best_estimator_", whatif.predictor.estimator)
+    return final_step(whole)[0], whole
+
+
+def _results(model: Any) -> Any | None:
+    """Return statsmodels results, if that is what a model is or has."""
+    results = getattr(model, "results_", model)
+    return results if hasattr(results, "params") and hasattr(results, "model") else None
+
+
+def _hidden(model: Any) -> bool:
+    return len(getattr(model, "coefs_", ())) == 2
+
+
+def _default(whatif: WhatIf) -> Native:
+    model, _ = _model(whatif)
+    if _results(model) is not None:
+        return "stat"
+    if hasattr(model, "feature_importances_"):
+        return "impurity"
+    if _hidden(model):
+        return "olden"
+    if hasattr(model, "coef_"):
+        return "raw"
+    raise OptionError(
+        f"{learner_name(whatif.predictor.estimator)} reports no importance of its own (no t "
+        "statistics, coefficients, `feature_importances_`, or one hidden layer); use `pfi` or "
+        "`firm`, which any model has."
+    )
+
+
+def _statistic(whatif: WhatIf) -> str:
+    results = _results(_model(whatif)[0])
+    return "t" if bool(getattr(results, "use_t", False)) else "z"
+
+
+def _report(whatif: WhatIf, features: Features, kind: Native) -> Reported:
+    reports: Mapping[Native, Callable[[WhatIf], Reported]] = {
+        "stat": _t_values,
+        "raw": _coefficients,
+        "impurity": partial(_impurity, features=features),
+        "olden": partial(_network, function=olden),
+        "garson": partial(_network, function=garson),
+    }
+    return reports[kind](whatif)
+
+
+def _lacks(whatif: WhatIf, kind: Native, needed: str) -> OptionError:
+    name = learner_name(whatif.predictor.estimator)
+    return OptionError(f'`type="{kind}"` needs {needed}; {name} is not one.')
+
+
+def _t_values(whatif: WhatIf) -> Reported:
+    results = _results(_model(whatif)[0])
+    if results is None or not hasattr(results, "tvalues"):
+        raise _lacks(
+            whatif,
+            "stat",
+            "a model with standard errors, such as statsmodels results or "
+            "`pi.statsmodels_learner(sm.OLS)`",
+        )
+    return _of_results(whatif, results, np.asarray(results.tvalues, dtype=np.float64))
+
+
+def _coefficients(whatif: WhatIf) -> Reported:
+    model, _ = _model(whatif)
+    results = _results(model)
+    if results is not None:
+        return _of_results(whatif, results, np.asarray(results.params, dtype=np.float64))
+    if not hasattr(model, "coef_"):
+        raise _lacks(whatif, "raw", "a linear model")
+    values = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64)).T
+    return _by_column(whatif, values)
+
+
+def _of_results(whatif: WhatIf, results: Any, values: FloatArray) -> Reported:
+    """Return values by column of statsmodels' design, without the intercept's."""
+    names = [str(name) for name in results.model.exog_names]
+    if results is not whatif.predictor.estimator:  # a learner's, which was given an array
+        names = list(whatif.design.columns)
+    constant = getattr(results.model.data, "const_idx", None)
+    kept = [j for j in range(len(names)) if j != constant]
+    # A model's other parameters, such as a dispersion, come last.
+    table = values.reshape(len(values), -1)[kept]
+    classes = _labels(whatif)[1:] or [None]  # against the first
+    return Reported(tuple(names[j] for j in kept), tuple(classes), table)
+
+
+def _by_column(whatif: WhatIf, values: FloatArray) -> Reported:
+    """Return values, shape (columns, outputs), with the names of a model's inputs."""
+    labels, outputs = _labels(whatif), values.shape[1]
+    classes = (labels[1:] or [None]) if outputs == 1 else list(whatif.predictor.classes or ())
+    votes = outputs > 1 and hasattr(_model(whatif)[0], "support_")
+    if votes or len(classes) != outputs:
+        raise OptionError(
+            f"{learner_name(whatif.predictor.estimator)} has no weights of its own for each of its "
+            "classes; use `pfi` or `firm`, which any model has."
+        )
+    if outputs > 1:
+        values = values[:, [labels.index(label) for label in classes]]
+    return Reported(_inputs(whatif, len(values)), tuple(classes), values)
+
+
+def _labels(whatif: WhatIf) -> list[Any]:
+    """Return the classes in the model's own order, which need not be that of the response."""
+    own = getattr(_model(whatif)[0], "classes_", whatif.predictor.classes)
+    return [] if own is None else np.asarray(own).tolist()
+
+
+def _inputs(whatif: WhatIf, number: int) -> tuple[str, ...]:
+    """Return the names of the columns that a model is given, by its pipeline if it is in one."""
+    _, whole = _model(whatif)
+    columns = list(whatif.design.columns)
+    if getattr(whole, "steps", None) and len(whole.steps) > 1:
+        try:
+            columns = [str(n) for n in whole[:-1].get_feature_names_out()]
+        except (AttributeError, ValueError):
+            try:
+                columns = [str(n) for n in whole[:-1].get_feature_names_out(columns)]
+            except (AttributeError, ValueError):
+                columns = []
+    if len(columns) != number:
+        raise OptionError(
+            f"The names of the {number} inputs of {learner_name(whatif.predictor.estimator)} can't "
+            "be told: a step of its pipeline has no `get_feature_names_out`."
+        )
+    return tuple(columns)
+
+
+def _impurity(whatif: WhatIf, *, features: Features) -> Reported:
+    model, _ = _model(whatif)
+    if not hasattr(model, "feature_importances_"):
+        raise _lacks(whatif, "impurity", "a model with `feature_importances_`, such as a forest")
+    own = np.asarray(model.feature_importances_, dtype=np.float64)
+    values = [own[_driven(whatif, variables, len(own))].sum() for variables in features.values()]
+    return Reported(tuple(features), (None,), np.array(values)[:, None])
+
+
+def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> npt.NDArray[np.bool_]:
+    """Return which inputs of the last step change with some variables, shape (number,)."""
+    _, whole = _model(whatif)
+    before = final_step(whole)[1]
+    driven = np.zeros(number, dtype=bool)
+    if before is None:
+        driven[whatif.design.driven(variables)] = True
+        return driven
+    donors = whatif.distinct(variables).values
+    swap = whatif.design.swap(whatif.sample.variables, variables, donors)
+    every = np.arange(len(donors))
+    for row in np.unique(np.linspace(0, whatif.sample.nobs - 1, PROBES).astype(np.intp)):
+        made = before(swap.matrix(np.full(len(donors), row), every))
+        dense = made.toarray() if hasattr(made, "toarray") else made
+        table = np.asarray(dense, dtype=np.float64)
+        driven |= (table != table[:1]).any(axis=0)
+    return driven
+
+
+def _network(
+    whatif: WhatIf, *, function: Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]
+) -> Reported:
+    model, _ = _model(whatif)
+    if not _hidden(model):
+        kind: Native = "olden" if function is olden else "garson"
+        raise _lacks(whatif, kind, "a network of one hidden layer, such as MLPRegressor([4])")
+    return _by_column(whatif, function(*model.coefs_))

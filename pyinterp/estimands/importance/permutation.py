@@ -1,0 +1,191 @@
+"""Permutation importance: how much worse predictions get without a feature's values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+import pandas as pd
+
+from pyinterp.checks import check_choice, is_count
+from pyinterp.data.features import Features
+from pyinterp.errors import OptionError, shown
+from pyinterp.estimands.coverage import published, repeated, studied
+from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.estimands.importance.conditional_losses import redrawn_losses
+from pyinterp.estimands.importance.marginal_losses import Permutations, switched_losses
+from pyinterp.estimands.importance.relation import Relation, difference, ratio
+from pyinterp.estimands.positivity import laws_parts, positivity, samplers_of
+from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
+from pyinterp.samplers import Sampler, SamplerLike, is_conditional
+
+__all__ = ["Permutations", "Replacement", "check_permutations", "permutation_importance"]
+
+Replacement: TypeAlias = Literal["marginal"] | SamplerLike
+
+# Over all pairs: ``studies/results``, the smallest and the largest coverage of a learner's PFI.
+SHARES = {
+    ("naive", "bootstrap"): "20-65%",
+    ("naive", "subsampling"): "14-50%",
+    ("corrected", "bootstrap"): "57-99%",
+    ("corrected", "subsampling"): "41-95%",
+}
+COVERAGE = {key: repeated(share) for key, share in SHARES.items()}
+# Molnar et al. (2021, Table 2), whose permutations' noise hides some of what refits share.
+PUBLISHED_PERMUTATIONS = 5
+PUBLISHED = {
+    ("naive", "bootstrap"): published("25-68%"),
+    ("naive", "subsampling"): published("21-56%"),
+    ("corrected", "bootstrap"): published("67-99%"),
+    ("corrected", "subsampling"): published("59-96%"),
+}
+HALF_SAMPLE = "94-100%"
+DEFAULT = {("half-sample", "half-sampling"): studied(HALF_SAMPLE, "irrelevant features")}
+
+
+def permutation_importance(
+    subject: Subject,
+    features: str | Sequence[str] | None = None,
+    *,
+    loss: LossLike | None = None,
+    permutations: Permutations = "auto",
+    relation: Relation = "difference",
+    sampler: Replacement = "marginal",
+) -> Estimand:
+    r"""Permutation feature importance (PFI) of features.
+
+    .. math:: PFI_S = E[L(Y, f(\tilde X_S, X_C))] - E[L(Y, f(X))]
+
+    with :math:`\tilde X_S` an independent draw from the marginal law of :math:`X_S`
+    (Molnar et al. 2021, eq. 3), or from its law given :math:`X_C`; or the ratio of the two
+    expectations.
+    """
+    check_choice("relation", relation, ("difference", "ratio"))
+    check_permutations(permutations)
+    chosen = subject.choose(features)
+    used = choose(loss, subject.predictor, subject.response)
+    beside: Estimand | None = None
+    samplers: Mapping[str, Sampler] = {}
+    if is_conditional(sampler):
+        beside = positivity(subject, features, sampler=sampler)
+        samplers = samplers_of(subject, chosen, sampler)
+    conditional = beside is not None
+    unit = used.unit.format(y=subject.response.name) if relation == "difference" else ""
+    label = "cPFI" if conditional else "PFI"
+    return Estimand(
+        key=("pfi", tuple(chosen.items()), used, permutations, tuple(samplers.items())),
+        terms=Terms.plain(list(chosen)),
+        measure=partial(
+            _measure, features=chosen, loss=used, permutations=permutations, samplers=samplers
+        ),
+        read=_difference if relation == "difference" else _ratio,
+        label=label,
+        title=f"{'Conditional p' if conditional else 'P'}ermutation feature importance",
+        description=f"{label} ({used.name}{', ratio' if relation == 'ratio' else ''})",
+        null=0.0 if relation == "difference" else 1.0,
+        floor=0.0 if relation == "difference" else 1.0,
+        unit=unit,
+        notes=_notes(subject, chosen, used, relation, unit, samplers),
+        coverage={} if conditional else _coverage(used, relation, permutations),
+        exact="All draws, no Monte Carlo error." if conditional else ALL_PAIRS,
+        inexact=SOME_PAIRS,
+        zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+        diagnostic=beside,
+    )
+
+
+SOME_PAIRS = (
+    'mcse: Monte Carlo error of using some of all permutations; `permutations="all"` has none.'
+)
+ALL_PAIRS = "All pairs of rows, no Monte Carlo error."
+
+
+def _measure(
+    case: Case,
+    *,
+    features: Features,
+    loss: Loss,
+    permutations: Permutations,
+    samplers: Mapping[str, Sampler],
+) -> Measurement:
+    losses = loss(case.y, case.whatif.factual)
+    pairs = []
+    for name, variables in features.items():
+        asked: dict[str, Any] = {"variables": variables, "loss": loss, "rng": case.draw(name)}
+        if name in samplers:
+            law = case.law(samplers[name], variables)
+            pair = redrawn_losses(case.whatif, case.y, losses, law=law, draws=permutations, **asked)
+        else:
+            pair = switched_losses(case.whatif, case.y, losses, permutations=permutations, **asked)
+        pairs.append(pair)
+    return {
+        "switched": Estimate.stack([switched for switched, _ in pairs]),
+        "original": Estimate.stack([original for _, original in pairs]),
+        **(laws_parts(case, features, samplers) if samplers else {}),
+    }
+
+
+def _difference(measurement: Measurement) -> Estimate:
+    return difference(measurement["switched"], measurement["original"])
+
+
+def _ratio(measurement: Measurement) -> Estimate:
+    return ratio(measurement["switched"], measurement["original"])
+
+
+def _coverage(
+    loss: Loss, relation: Relation, permutations: Permutations
+) -> Mapping[tuple[str, str], str]:
+    if relation == "ratio":
+        return {}
+    if loss is not LOSSES["squared"]:
+        return DEFAULT
+    if isinstance(permutations, str):
+        return DEFAULT | COVERAGE
+    return DEFAULT | (PUBLISHED if permutations == PUBLISHED_PERMUTATIONS else {})
+
+
+def _notes(
+    subject: Subject,
+    features: Features,
+    loss: Loss,
+    relation: Relation,
+    unit: str,
+    samplers: Mapping[str, Sampler],
+) -> tuple[str, ...]:
+    if relation == "difference":
+        what = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
+    else:
+        what = f"Factor by which expected {loss.name} grows"
+    draw = "a draw given the other features" if samplers else "an independent draw"
+    notes = [f"{what} when the feature is replaced by {draw}."]
+    labels: dict[str, list[str]] = {}
+    for name, sampler in samplers.items():
+        labels.setdefault(sampler.label, []).append(name)
+    if len(labels) == 1:
+        notes[0] += f" Draws: {next(iter(labels))}."
+    elif labels:
+        said = "; ".join(f"{label} ({', '.join(names)})" for label, names in labels.items())
+        notes.append(f"Draws: {said}.")
+    data = subject.population.variables
+    constant = [name for name, vs in features.items() if not any(_varies(data[v]) for v in vs)]
+    if constant:
+        names = ", ".join(f"`{n}`" for n in constant)
+        notes.append(f"{names}: constant in the data, so nothing can be replaced.")
+    return tuple(notes)
+
+
+def check_permutations(permutations: object) -> None:
+    """Raise `OptionError` unless draws can be taken in this number."""
+    if isinstance(permutations, str):
+        check_choice("permutations", permutations, ("auto", "all"))
+    elif not is_count(permutations, 2):
+        raise OptionError(
+            '`permutations` must be "auto", "all" or a whole number of at least 2 (the Monte Carlo '
+            f"error of one permutation is unknown), not {shown(permutations)}."
+        )
+
+
+def _varies(column: pd.Series[Any]) -> bool:
+    return bool((column != column.iloc[0]).any())

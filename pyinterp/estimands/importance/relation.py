@@ -1,0 +1,46 @@
+"""How two expected losses are compared: by their difference or their ratio."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from pyinterp._typing import FloatArray
+from pyinterp.errors import InferenceError
+from pyinterp.estimands.estimand import Estimate
+
+__all__ = ["Relation", "difference", "ratio", "without_rounding"]
+
+Relation: TypeAlias = Literal["difference", "ratio"]
+
+# A feature that the model never uses can differ from 0 by the rounding of sums in another order.
+ROUNDING = 1e-12
+
+
+def difference(changed: Estimate, original: Estimate) -> Estimate:
+    """Return by how much a loss is larger; exactly 0 where it is the same up to rounding."""
+    return without_rounding(changed.minus(original), original.value)
+
+
+def ratio(changed: Estimate, original: Estimate) -> Estimate:
+    """Return by what factor a loss is larger."""
+    if (original.value <= 0).any():
+        raise InferenceError(
+            "The ratio needs a positive loss, but it is 0 in some refit; use "
+            '`relation="difference"`.'
+        )
+    return changed.over(original)
+
+
+def without_rounding(estimate: Estimate, scale: FloatArray) -> Estimate:
+    """Set terms that are 0 in every row, up to rounding, to 0."""
+    rows, donors = estimate.rows, estimate.donors
+    largest = np.abs(rows if donors is None else np.maximum(np.abs(rows), np.abs(donors)))
+    used = largest.max(axis=0) > ROUNDING * np.abs(scale)
+    return Estimate(
+        value=np.where(used, estimate.value, 0.0),
+        rows=np.where(used, rows, 0.0),
+        donors=None if donors is None else np.where(used, donors, 0.0),
+        mc_variance=np.where(used, estimate.mc_variance, 0.0),
+    )

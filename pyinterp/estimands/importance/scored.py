@@ -1,0 +1,220 @@
+"""Permutation importance by a metric of all rows together, as R's vip and DALEX measure it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import check_choice, is_count
+from pyinterp.data.features import Features
+from pyinterp.data.frames import unmasked
+from pyinterp.errors import InferenceError, LossError, OptionError, reason, shown
+from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.estimands.importance.marginal_losses import Permutations, one_term
+from pyinterp.estimands.importance.relation import Relation, without_rounding
+from pyinterp.losses.metrics import Metric, MetricLike, choose_metric
+from pyinterp.models.prediction_checks import read_only, real_numbers
+from pyinterp.samplers import balanced
+
+__all__ = ["GivenPermutations", "metric_importance"]
+
+GivenPermutations: TypeAlias = Permutations | Mapping[str, npt.ArrayLike]
+
+PERMUTATIONS = 10
+
+
+def metric_importance(
+    subject: Subject,
+    features: str | Sequence[str] | None = None,
+    *,
+    metric: MetricLike,
+    permutations: GivenPermutations = "auto",
+    relation: Relation = "difference",
+) -> Estimand:
+    r"""Importance of features by how much worse a metric gets.
+
+    .. math:: \frac{1}{K} \sum_k M(Y, f(\tilde X^{(k)}_S, X_C)) - M(Y, f(X))
+
+    with the sign that makes worse larger, where the k-th permutation of the evaluation rows gives
+    the values of :math:`X_S`. M need not be a mean over rows: its value depends on their number,
+    and on the order in which mean and function are taken, so that there is no exact value over all
+    pairs of rows.
+    """
+    check_choice("relation", relation, ("difference", "ratio"))
+    chosen = subject.choose(features)
+    used = choose_metric(metric, subject.predictor, subject.response)
+    given = _given(permutations, chosen)
+    unit = used.unit.format(y=subject.response.name) if relation == "difference" else ""
+    worse = "Increase in" if used.smaller_is_better else "Decrease of"
+    what = (
+        f"{worse} {used.name}{f', in {unit},' if unit else ''}"
+        if relation == "difference"
+        else f"Factor by which {used.name} gets worse"
+    )
+    return Estimand(
+        key=("metric", tuple(chosen.items()), used, relation, _key(given)),
+        terms=Terms.plain(list(chosen)),
+        measure=partial(
+            _measure, features=chosen, metric=used, permutations=given, relation=relation
+        ),
+        read=_read,
+        label="PFI",
+        title="Permutation feature importance",
+        description=f"PFI ({used.name}{', ratio' if relation == 'ratio' else ''})",
+        null=0.0 if relation == "difference" else 1.0,
+        floor=0.0 if relation == "difference" else 1.0,
+        unit=unit,
+        notes=(f"{what} when the feature's values are permuted.",),
+        inexact="mcse: Monte Carlo error of using some of all permutations.",
+        zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+    )
+
+
+def _given(permutations: GivenPermutations, features: Features) -> int | dict[str, IntArray]:
+    if isinstance(permutations, str):
+        return _by_name(permutations)
+    if isinstance(permutations, Mapping):
+        absent = [name for name in features if name not in permutations]
+        if absent:
+            raise OptionError(f"`permutations` has none for feature {shown(absent[0])}.")
+        return {name: _row_numbers(permutations[name], name) for name in features}
+    if not is_count(permutations, 1):
+        raise OptionError(
+            "With a metric `permutations` must be a whole number of at least 1, or map features to "
+            f"arrays of row numbers, not {shown(permutations)}: it has no mean over all pairs."
+        )
+    return int(permutations)
+
+
+def _by_name(permutations: str) -> int:
+    check_choice("permutations", permutations, ("auto", "all"))
+    if permutations == "all":
+        raise OptionError(
+            'A metric is not a mean over rows, so `permutations="all"` is not defined for it; give '
+            "their number, or a loss."
+        )
+    return PERMUTATIONS
+
+
+def _row_numbers(values: npt.ArrayLike, name: str) -> IntArray:
+    try:
+        array = unmasked(values)
+    except (TypeError, ValueError):  # lists of different lengths
+        array = np.empty(0)
+    if array.dtype.kind not in "iu":
+        raise OptionError(
+            f"The permutations of {shown(name)} must be an array of row numbers, not "
+            f"{shown(values)}."
+        )
+    return array.astype(np.intp)
+
+
+def _key(given: int | dict[str, IntArray]) -> object:
+    if isinstance(given, int):
+        return given
+    return tuple((name, index.shape, index.tobytes()) for name, index in given.items())
+
+
+def _measure(
+    case: Case,
+    *,
+    features: Features,
+    metric: Metric,
+    permutations: int | dict[str, IntArray],
+    relation: Relation,
+) -> Measurement:
+    y, n = case.y, case.sample.nobs
+    base = _evaluated(metric, y, case.whatif.factual)
+    parts = []
+    for name, variables in features.items():
+        if isinstance(permutations, int):
+            index = balanced(n, min(permutations, n - 1), case.draw(name))
+        else:
+            index = _checked(permutations[name], name, n)
+        donors = case.whatif.distinct(variables)
+        predictions = case.whatif.paired(
+            np.arange(n), variables, donors.values, donors.of_row[index]
+        )
+        found = [
+            _compared(metric, _evaluated(metric, y, predictions[:, k]), base, relation, index[:, k])
+            for k in range(index.shape[1])
+        ]
+        values, rows, as_donor = (np.array(part) for part in zip(*found, strict=True))
+        k = len(values)
+        # One permutation does not show how much another one differs.
+        error = float(np.var(values, ddof=1) / k) if k > 1 else np.nan
+        parts.append(one_term(values.mean() + rows.mean(axis=0), as_donor.mean(axis=0), error))
+    importance = Estimate.stack(parts)
+    if relation == "difference":
+        importance = without_rounding(importance, np.full(len(parts), base[0]))
+    return {"importance": importance}
+
+
+def _evaluated(metric: Metric, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
+    """Return a metric and its influences; it can't write into what it is given."""
+    try:
+        value, rows = metric(read_only(y), read_only(prediction))
+    except LossError:
+        raise
+    except Exception as error:
+        raise LossError(
+            f"The metric {shown(metric.name)} can't be computed: {reason(error)}"
+        ) from error
+    number, influences = real_numbers(value), real_numbers(rows)
+    if number is None or influences is None or number.ndim or influences.shape != y.shape:
+        raise LossError(
+            f"The metric {shown(metric.name)} must return a number and one influence per row, not "
+            f"{shown(value)} and {shown(rows)}."
+        )
+    if not np.isfinite(number) or not np.isfinite(influences).all():
+        raise LossError(f"The metric {shown(metric.name)} must be finite, but it is not.")
+    return float(number), influences
+
+
+def _read(measurement: Measurement) -> Estimate:
+    return measurement["importance"]
+
+
+def _checked(index: IntArray, name: str, n: int) -> IntArray:
+    ordered = np.arange(n)[:, None]
+    if index.ndim != 2 or len(index) != n or not (np.sort(index, axis=0) == ordered).all():
+        raise OptionError(
+            f"The permutations of {shown(name)} must be an array of shape ({n}, number of "
+            f"permutations) whose columns hold the numbers 0 to {n - 1} once each; got shape "
+            f"{index.shape}."
+        )
+    return index
+
+
+def _compared(
+    metric: Metric,
+    permuted: tuple[float, FloatArray],
+    base: tuple[float, FloatArray],
+    relation: Relation,
+    index: IntArray,
+) -> tuple[float, FloatArray, FloatArray]:
+    """Return importance under one permutation, and rows' influences as recipients and donors."""
+    worse, better = (permuted, base) if metric.smaller_is_better else (base, permuted)
+    if relation == "difference":
+        value, by_worse, by_better = worse[0] - better[0], 1.0, -1.0
+    else:
+        if better[0] <= 0:
+            raise InferenceError(
+                f"The ratio needs a positive {metric.name}, but it is {better[0]:g} in some refit; "
+                'use `relation="difference"`.'
+            )
+        value = worse[0] / better[0]
+        by_worse, by_better = 1 / better[0], -value / better[0]
+    by_permuted, by_base = (
+        (by_worse, by_better) if metric.smaller_is_better else (by_better, by_worse)
+    )
+    # A pair of a row and its donor counts for both.
+    pair = by_permuted * permuted[1] + by_base * base[1]
+    as_donor = np.empty(len(index))
+    as_donor[index] = pair
+    return value, pair, as_donor

@@ -1,0 +1,176 @@
+"""MVIM, CVIM and adjusted MVIM: importance under squared loss (Khan, Saarela and Kustra 2025)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from pyinterp.checks import check_choice
+from pyinterp.data.sample import is_category
+from pyinterp.errors import OptionError
+from pyinterp.estimands.effects.accumulated import additive_importance
+from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, Subject
+from pyinterp.estimands.importance.permutation import (
+    Permutations,
+    Replacement,
+    check_permutations,
+    permutation_importance,
+)
+from pyinterp.estimands.importance.relation import difference
+from pyinterp.estimands.positivity import samplers_of
+from pyinterp.samplers import SamplerLike, check_sampler, is_conditional
+
+__all__ = ["Adjustment", "amvim", "cvim", "mvim"]
+
+Adjustment: TypeAlias = Literal["linear", "additive"]
+
+# From here on 1 / (1 - R²) multiplies errors by a thousand or more: AMVIM is missing.
+FIXED = 0.999
+FIXED_REASON = (
+    f"R²_j is {FIXED:g} or more, or not defined, in some refit, so nothing is left to adjust from"
+)
+
+
+def mvim(
+    subject: Subject,
+    features: str | Sequence[str] | None = None,
+    *,
+    permutations: Permutations = "auto",
+) -> Estimand:
+    r"""Marginal variable importance metric, :math:`MVIM = e_{switch} - e_{orig}` (eq. 3)."""
+    return _squared(subject, features, permutations, "marginal", label="MVIM")
+
+
+def cvim(
+    subject: Subject,
+    features: str | Sequence[str] | None = None,
+    *,
+    permutations: Permutations = "auto",
+    sampler: SamplerLike = "conditional",
+) -> Estimand:
+    r"""Conditional variable importance metric, :math:`CVIM = e_{cond} - e_{orig}` (eq. 19)."""
+    _check_law(subject, features, sampler)
+    return _squared(subject, features, permutations, sampler, label="CVIM")
+
+
+def amvim(
+    subject: Subject,
+    features: str | Sequence[str] | None = None,
+    *,
+    method: Adjustment = "linear",
+    permutations: Permutations = "auto",
+    sampler: SamplerLike = "conditional",
+) -> Estimand:
+    r"""Adjusted MVIM: the marginal importance that CVIM, or the feature's own effect, implies.
+
+    .. math:: AMVIM = CVIM / (1 - R^2_j), \qquad \text{or} \quad 2 V(f_j(X_j))
+
+    (eq. 33, and eq. 6 with the accumulated local effect as :math:`f_j`).
+    """
+    check_choice("method", method, ("linear", "additive"))
+    if method == "additive":
+        _check_default(permutations, sampler)
+        return additive_importance(subject, features)
+    made = cvim(subject, features, permutations=permutations, sampler=sampler)
+    chosen = subject.choose(features)
+    unsuited = {name: reason for name, vs in chosen.items() if (reason := _not_linear(subject, vs))}
+    return replace(
+        made,
+        read=partial(_adjusted, linear=np.array([name not in unsuited for name in chosen])),
+        label="AMVIM",
+        title="Adjusted marginal variable importance",
+        description=made.description.replace("CVIM", "AMVIM"),
+        notes=(
+            "CVIM / (1 - R²_j), the MVIM of a feature that enters linearly, without interactions, "
+            "and whose variance given the others is constant.",
+            *made.notes[1:],
+        ),
+        missing=dict.fromkeys(chosen, FIXED_REASON) | unsuited,
+    )
+
+
+def _squared(
+    subject: Subject,
+    features: str | Sequence[str] | None,
+    permutations: Permutations,
+    sampler: Replacement,
+    *,
+    label: str,
+) -> Estimand:
+    """Return PFI under squared error; of a class, that of the indicator of the second."""
+    classes = subject.response.classes
+    if classes is not None and len(classes) > 2:
+        raise OptionError(
+            f"{label} is defined by squared error, for a numeric response or two classes; "
+            f'`{subject.response.name}` has {len(classes)}. `pfi(loss="brier", ...)` serves '
+            "more classes."
+        )
+    made = permutation_importance(
+        subject,
+        features,
+        loss="squared" if classes is None else "brier",
+        permutations=permutations,
+        sampler=sampler,
+    )
+    kind = "conditional" if is_conditional(sampler) else "marginal"
+    scored = "squared error" if classes is None else "Brier score"
+    return replace(
+        made,
+        label=label,
+        title=f"{kind.capitalize()} variable importance",
+        description=f"{label} ({scored})",
+    )
+
+
+def _check_default(permutations: Permutations, sampler: SamplerLike) -> None:
+    check_permutations(permutations)
+    check_sampler(sampler)
+    if (permutations, sampler) != ("auto", "conditional"):
+        raise OptionError(
+            '`method="additive"` draws nothing, so it takes no `permutations` and no `sampler`.'
+        )
+
+
+def _check_law(
+    subject: Subject, features: str | Sequence[str] | None, sampler: SamplerLike
+) -> None:
+    for name, own in samplers_of(subject, subject.choose(features), sampler).items():
+        if not own.same_law:
+            raise OptionError(
+                f"CVIM needs draws that do not depend on the feature's own value given the others, "
+                f"but those for `{name}` do ({own.label}); use another sampler, or "
+                '`pfi(sampler="knockoff")`.'
+            )
+
+
+def _not_linear(subject: Subject, variables: tuple[str, ...]) -> str:
+    """Return why a feature can't enter linearly, if so."""
+    if len(variables) > 1:
+        return "a group can't enter linearly"
+    column = subject.population.variables[variables[0]]
+    levels = variables[0] in subject.discrete or is_category(column)
+    if levels and column.nunique() > 2:
+        return 'more than two levels can\'t enter linearly; `method="additive"` serves them'
+    return ""
+
+
+def _adjusted(measurement: Measurement, *, linear: np.ndarray) -> Estimate:
+    conditional = difference(measurement["switched"], measurement["original"])
+    left, variance = measurement["unexplained"], measurement["variance"]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = left.value / variance.value  # 1 - R²
+    factor = variance.over(left)
+    whole = share >= 1  # R² <= 0: nothing to adjust
+    known = linear & (share > 1 - FIXED) & np.isfinite(share)
+    scale = np.where(known, np.where(whole, 1.0, factor.value), np.nan)
+    spread = np.where(known & ~whole, conditional.value * (factor.rows - factor.value), 0.0)
+    return Estimate(
+        value=conditional.value * scale,
+        rows=conditional.rows * scale + np.where(np.isnan(scale), np.nan, spread),
+        donors=None if conditional.donors is None else conditional.donors * scale,
+        mc_variance=conditional.mc_variance * scale**2,
+    )

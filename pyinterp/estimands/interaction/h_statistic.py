@@ -1,0 +1,431 @@
+"""Friedman and Popescu's H statistics: the share of a prediction's variance due to interactions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import check_choice, check_count, check_flag, check_number
+from pyinterp.data.features import Features, names_of
+from pyinterp.estimands.effects.scales import (
+    Scale,
+    UsedScale,
+    classes_of,
+    name_of,
+    scale_of,
+    scaled,
+)
+from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject
+from pyinterp.estimands.importance.flatness import ROUNDING
+from pyinterp.estimands.interaction.vint import Sets, class_terms, sets_of
+from pyinterp.whatif import WhatIf
+
+__all__ = ["ORDERS", "Order", "h_statistic"]
+
+Order: TypeAlias = Literal["overall", "pairwise", "three-way", "total", "importance"]
+ORDERS = ("overall", "pairwise", "three-way", "total", "importance")
+
+# Predictions that are kept between two uses; those beyond are made twice.
+KEPT_BYTES = 2**27
+
+# The name of the random stream that draws rows: all orders see the same ones.
+DRAW = "rows of H statistics"
+
+
+class Part(NamedTuple):
+    """Partial dependence on some features, or on all others.
+
+    Attributes
+    ----------
+    names : tuple of str
+    others : bool
+        Whether it is on all features but these; on all but none, it is the prediction.
+    """
+
+    names: tuple[str, ...]
+    others: bool = False
+
+
+PREDICTION = Part((), others=True)
+
+# A sum of parts, each with its coefficient; every statistic is made of mean squares of such sums.
+Combination: TypeAlias = tuple[tuple[Part, float], ...]
+
+
+def h_statistic(
+    subject: Subject,
+    features: str | Sets | None = None,
+    *,
+    order: Order = "overall",
+    normalize: bool = True,
+    squared: bool = True,
+    rows: int = 500,
+    eps: float = 0.0,
+    scale: Scale | None = None,
+    which_class: Any = None,
+) -> Estimand:
+    r"""H statistics of Friedman and Popescu (2008, section 8.1).
+
+    With F centered partial dependences at the evaluation rows, f the centered prediction:
+
+    .. math::
+        \text{overall} &= \overline{(f - F_j - F_{-j})^2} / \overline{f^2} \\
+        \text{pairwise} &= \overline{(F_{jk} - F_j - F_k)^2} / \overline{F_{jk}^2} \\
+        \text{three-way} &= \overline{(F_{jkl} - F_{jk} - F_{jl} - F_{kl} + F_j + F_k + F_l)^2}
+            / \overline{F_{jkl}^2} \\
+        \text{total} &= \overline{(f - \textstyle\sum_j F_j)^2} / \overline{f^2} \\
+        \text{importance} &= \overline{(f - F_{-j})^2} / \overline{f^2}
+
+    Parameters
+    ----------
+    subject : Subject
+    features : str or sequence, optional
+        Features; of pairs and triples, features of which all are taken, or pairs or triples.
+    order : {"overall", "pairwise", "three-way", "total", "importance"}
+    normalize : bool
+        Divide by the mean square in the denominator.
+    squared : bool
+        If not, take the root.
+    rows : int
+        Evaluation rows of a refit that are used at most; a random subset of them.
+    eps : float
+        Mean squares of at most this count as 0; those of rounding errors always do.
+    scale, which_class
+        As for `partial_dependence`.
+    """
+    check_choice("order", order, ORDERS)
+    check_flag("normalize", normalize)
+    check_flag("squared", squared)
+    check_count("rows", rows, 2)
+    check_number("eps", eps, "[0, inf)")
+    chosen = _chosen(subject, features, order)
+    classes = classes_of(subject.predictor, which_class)
+    used_scale = scale_of(subject.predictor, scale)
+    positions = tuple(position for _, position in classes)
+    above, below = _parts(order, chosen)
+    functions = tuple(dict.fromkeys([*above, *below]))
+    place = {function: number for number, function in enumerate(functions)}
+    return Estimand(
+        key=("h", functions, tuple(subject.features.items()), positions, used_scale, rows),
+        terms=class_terms(
+            ["total" if order == "total" else ":".join(one) for one in chosen],
+            [label for label, _ in classes],
+        ),
+        measure=partial(
+            _measure,
+            functions=functions,
+            features=subject.features,
+            outputs=partial(scaled, classes=positions, scale=used_scale),
+            most=rows,
+        ),
+        read=partial(
+            _read,
+            above=[place[function] for function in above],
+            below=[place[function] for function in below],
+            functions=len(functions),
+            normalize=normalize,
+            squared=squared,
+            eps=eps,
+        ),
+        label=LABELS.get(order, "H") + ("²" if squared and order != "importance" else ""),
+        title="Importance by partial dependence" if order == "importance" else TITLE,
+        description=_description(order, used_scale, [c for c, _ in classes], normalize, squared),
+        null=None,
+        # The error of a mean square grows with its distance from 0.
+        floor=0.0 if squared else None,
+        unit="" if normalize else _unit(subject, used_scale, squared=squared),
+        notes=_notes(order, subject, rows, normalize=normalize, squared=squared),
+        zero_variance="0 in all refits",
+    )
+
+
+TITLE = "Interaction strength (Friedman's H)"
+LABELS = {"importance": "PD importance"}
+WHAT = {
+    "overall": "what the prediction has beyond the sum of the partial dependence on the feature "
+    "and that on all others: interactions of the feature",
+    "pairwise": "what the partial dependence on both has beyond the sum of those on each",
+    "three-way": "what the partial dependence on three has beyond those on two and on one of them",
+    "total": "what the prediction has beyond the sum of the partial dependences on single "
+    "features: all interactions, and main effects of features left out",
+    "importance": "what the prediction has beyond the partial dependence on all other features: "
+    "main effect and interactions of the feature",
+}
+
+
+def _chosen(subject: Subject, features: str | Sets | None, order: Order) -> list[tuple[str, ...]]:
+    """Return the features, pairs or triples that a statistic is of; all features for the total."""
+    every = list(subject.features)
+    if order in ("pairwise", "three-way"):
+        size = 2 if order == "pairwise" else 3
+        found = sets_of(
+            every, [features] if isinstance(features, str) else features, size, "feature"
+        )
+        return [tuple(sorted(one, key=every.index)) for one in found]
+    names = list(subject.choose(None if features is None else names_of(features)))
+    return [tuple(names)] if order == "total" else [(name,) for name in names]
+
+
+def _parts(
+    order: Order, chosen: Sequence[tuple[str, ...]]
+) -> tuple[list[Combination], list[Combination]]:
+    """Return what is squared in numerators and in denominators, one of each per term."""
+    if order in ("pairwise", "three-way"):
+        return (
+            [
+                tuple(
+                    (Part(subset), (-1.0) ** (len(one) - size))
+                    for size in range(len(one), 0, -1)
+                    for subset in combinations(one, size)
+                )
+                for one in chosen
+            ],
+            [((Part(one), 1.0),) for one in chosen],
+        )
+    whole = (PREDICTION, 1.0)
+    if order == "total":
+        above = [(whole, *((Part((name,)), -1.0) for name in one)) for one in chosen]
+    elif order == "importance":
+        above = [(whole, (Part(one, others=True), -1.0)) for one in chosen]
+    else:
+        above = [(whole, (Part(one), -1.0), (Part(one, others=True), -1.0)) for one in chosen]
+    return above, [(whole,)] * len(above)
+
+
+@dataclass(frozen=True)
+class _Crossed:
+    """Predictions for every row with some features of every row.
+
+    Attributes
+    ----------
+    predictions : ndarray of shape (classes, r, donors)
+        Of a row with the features of a distinct donor.
+    of_row : ndarray of int, shape (r,)
+        The donor that each row is.
+    """
+
+    predictions: FloatArray
+    of_row: IntArray
+
+    def effect(self, *, others: bool) -> FloatArray:
+        """Partial dependence at the rows, shape (classes, r), on the features or on all others."""
+        if others:
+            counts = np.bincount(self.of_row, minlength=self.predictions.shape[2])
+            # Not by BLAS, whose sums depend on the number of threads.
+            total: FloatArray = np.einsum("crd,d->cr", self.predictions, counts)
+            return total / len(self.of_row)
+        mean: FloatArray = self.predictions.mean(axis=1)
+        return mean[:, self.of_row]
+
+    def backgrounds(self, weights: FloatArray, *, others: bool) -> FloatArray:
+        """Sum what every row gives, as one of those over which an effect averages.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (classes, r, k)
+            Of the rows as points at which the effect is evaluated.
+
+        Returns
+        -------
+        ndarray of shape (classes, r, k)
+        """
+        if others:
+            given: FloatArray = self.predictions.swapaxes(1, 2) @ weights
+            return given[:, self.of_row]
+        classes, _, k = weights.shape
+        donors = np.zeros((self.predictions.shape[2], classes, k))
+        np.add.at(donors, self.of_row, weights.swapaxes(0, 1))
+        return np.asarray(self.predictions @ donors.swapaxes(0, 1))
+
+
+@dataclass(frozen=True)
+class _Crossings:
+    """What-if predictions for sets of features, some of them kept until they are used again."""
+
+    whatif: WhatIf
+    features: Features
+    outputs: Callable[[FloatArray], FloatArray]
+    _kept: dict[tuple[str, ...], _Crossed] = field(default_factory=dict)
+
+    def of(self, names: tuple[str, ...]) -> _Crossed:
+        if names in self._kept:
+            return self._kept[names]
+        variables = [v for name in names for v in self.features[name]]
+        donors = self.whatif.distinct(variables)
+        blocks = [
+            (block.rows, self.outputs(block.predictions))
+            for block in self.whatif.cross(variables, donors.values)
+        ]
+        order = np.argsort(np.concatenate([rows for rows, _ in blocks]))
+        made = np.concatenate([predictions for _, predictions in blocks], axis=1)
+        found = _Crossed(made[:, order], donors.of_row)
+        size = sum(kept.predictions.nbytes for kept in self._kept.values())
+        if size + found.predictions.nbytes <= KEPT_BYTES:
+            self._kept[names] = found
+        return found
+
+
+def _measure(
+    case: Case,
+    *,
+    functions: Sequence[Combination],
+    features: Features,
+    outputs: Callable[[FloatArray], FloatArray],
+    most: int,
+) -> Measurement:
+    n = case.sample.nobs
+    drawn = np.arange(n)
+    whatif = case.whatif
+    if n > most:
+        drawn = np.sort(case.draw(DRAW).choice(n, most, replace=False))
+        whatif = whatif.take(drawn)
+    squares, backgrounds = mean_squares(whatif, functions, features, outputs)
+    return {"squares": _of_all_rows(squares, backgrounds, drawn, n)}
+
+
+def mean_squares(
+    whatif: WhatIf,
+    functions: Sequence[Combination],
+    features: Features,
+    outputs: Callable[[FloatArray], FloatArray],
+) -> tuple[FloatArray, FloatArray]:
+    r"""Return squares of sums of centered effects, and what rows as backgrounds do to their means.
+
+    With :math:`g = \sum_S c_S F_S` and :math:`F_S(x_i) = \frac1r \sum_t f(x_{iS}, x_{t,-S})`, the
+    mean of :math:`g_i^2` changes with the weight of row t as a background by
+    :math:`\frac2r \sum_S c_S \sum_i g_i f(x_{iS}, x_{t,-S})`; that centering moves with it does
+    not matter, as g has mean 0.
+
+    Returns
+    -------
+    squares, backgrounds : ndarray of shape (r, classes * functions)
+        Class by class; the columns of the second have mean 0.
+    """
+    crossings = _Crossings(whatif, features, outputs)
+    factual = outputs(whatif.factual)
+    classes, r = factual.shape
+    uses: dict[Part, list[tuple[int, float]]] = {}
+    for number, function in enumerate(functions):
+        for part, coefficient in function:
+            uses.setdefault(part, []).append((number, coefficient))
+    sums = np.zeros((classes, r, len(functions)))
+    for part, used in uses.items():
+        effect = factual
+        if part != PREDICTION:
+            effect = crossings.of(part.names).effect(others=part.others)
+        centered = effect - effect.mean(axis=1, keepdims=True)
+        for number, coefficient in used:
+            sums[..., number] += coefficient * centered
+    # Sums that are 0 in exact arithmetic.
+    rounding = (ROUNDING * np.abs(factual).max(axis=1)) ** 2
+    still = np.square(sums).mean(axis=1) <= rounding[:, None]
+    sums *= ~still[:, None]
+    backgrounds = np.zeros_like(sums)
+    for part, used in uses.items():
+        if part == PREDICTION:
+            continue
+        numbers = [number for number, _ in used]
+        weights = sums[..., numbers] * np.array([coefficient for _, coefficient in used])
+        found = crossings.of(part.names).backgrounds(weights, others=part.others)
+        backgrounds[..., numbers] += 2 / r * found
+    backgrounds -= backgrounds.mean(axis=1, keepdims=True)
+    return _flat(np.square(sums)), _flat(backgrounds)
+
+
+def _flat(values: FloatArray) -> FloatArray:
+    """Return values of shape (classes, r, k) as (r, classes * k)."""
+    return np.moveaxis(values, 0, 1).reshape(values.shape[1], -1)
+
+
+def _of_all_rows(rows: FloatArray, donors: FloatArray, drawn: IntArray, n: int) -> Estimate:
+    """Return the estimate of n rows of which some were drawn; the others carry nothing.
+
+    A row that was drawn stands for n / r rows.
+    """
+    value = rows.mean(axis=0)
+    every, given = np.tile(value, (n, 1)), np.zeros((n, len(value)))
+    share = n / len(drawn)
+    every[drawn] += share * (rows - value)
+    given[drawn] = share * donors
+    return Estimate(value=value, rows=every, donors=given, mc_variance=np.zeros(len(value)))
+
+
+def _read(
+    measurement: Measurement,
+    *,
+    above: Sequence[int],
+    below: Sequence[int],
+    functions: int,
+    normalize: bool,
+    squared: bool,
+    eps: float,
+) -> Estimate:
+    squares = measurement["squares"]
+    classes = len(squares.value) // functions
+    starts = np.repeat(np.arange(classes) * functions, len(above))
+    top, bottom = starts + np.tile(above, classes), starts + np.tile(below, classes)
+    q, numerator, denominator = len(top), squares.value[top], squares.value[bottom]
+    counts = numerator > eps  # 0 / 0 is 0, and more than 0 / 0 is missing
+    divisor = np.where(counts & normalize, denominator, 1.0)
+    divisor[divisor == 0] = np.nan
+    value = np.where(counts, numerator, 0.0) / divisor
+    jacobian = np.zeros((q, len(squares.value)))
+    jacobian[np.arange(q), top] = counts / divisor
+    if normalize:
+        jacobian[np.arange(q), bottom] -= value / divisor
+    if not squared:
+        value = np.sqrt(value)
+        jacobian /= np.where(counts, 2 * value, 1.0)[:, None]
+    return squares.through(value, jacobian)
+
+
+def _description(
+    order: Order, scale: UsedScale, labels: Sequence[Any], normalize: bool, squared: bool
+) -> str:
+    about: list[str] = [] if order == "importance" else [order]
+    if not normalize:
+        about.append("unnormalized")
+    if not squared and order == "importance":
+        about.append("root")
+    if scale != "mean":
+        about.append(name_of(scale))
+        if len(labels) == 1:
+            about.append(f"class {labels[0]}")
+    name = LABELS.get(order, "H²" if squared else "H")
+    return name + (f" ({', '.join(about)})" if about else "")
+
+
+def _unit(subject: Subject, scale: UsedScale, *, squared: bool) -> str:
+    response = subject.population.response
+    if scale != "mean" or response is None:
+        return ""
+    return f"{response.name}²" if squared else response.name
+
+
+def _notes(
+    order: Order, subject: Subject, rows: int, *, normalize: bool, squared: bool
+) -> tuple[str, ...]:
+    of = {"pairwise": "the partial dependence on both", "three-way": "that on all three"}
+    what = "Mean square" if squared else "Root mean square"
+    if normalize:
+        share = "Share" if squared else "Root of the share"
+        what = f"{share} of the variance of {of.get(order, 'the prediction')} that is due to"
+        first = f"{what} {WHAT[order]}."
+    else:
+        first = f"{what} of {WHAT[order]}."
+    notes = [
+        first,
+        "No test of 0: noise makes interactions, so estimates are above 0 whatever the truth.",
+    ]
+    if subject.population.nobs > rows:
+        notes.append(
+            f"At most {rows} evaluation rows of a refit, drawn at random, are points and "
+            "background alike."
+        )
+    return tuple(notes)

@@ -1,0 +1,178 @@
+"""Interaction by flatness of partial dependence (vint): how much it depends on another variable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import is_list
+from pyinterp.data.features import check_names
+from pyinterp.data.sample import is_category
+from pyinterp.errors import OptionError, shown
+from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.estimands.importance.flatness import curves_of, spread_of
+
+__all__ = ["Sets", "class_terms", "sets_of", "surface_interaction", "vint"]
+
+Sets: TypeAlias = Sequence[str] | Sequence[tuple[str, ...]]
+WORDS = {2: "pair", 3: "triple"}
+
+
+def vint(subject: Subject, pairs: Sets | None = None, **curve: Any) -> Estimand:
+    r"""Interaction of two variables: how much the flatness of one effect varies with the other.
+
+    .. math:: v_{jk} = \tfrac12 \Big[ sd_a\, sd_b\, PD_{jk}(a, b) + sd_b\, sd_a\, PD_{jk}(a, b)
+        \Big]
+
+    over the grid points a of :math:`x_j` and b of :math:`x_k`, all standard deviations with
+    denominators of one less (Greenwell, Boehmke and McCarthy 2018, section 3.2; vip::vint).
+
+    Parameters
+    ----------
+    subject : Subject
+    pairs : sequence of str or of pairs of str, optional
+        Variables, of which all pairs are taken, or pairs; by default all pairs.
+    **curve
+        Options of `partial_dependence`.
+    """
+    every = [name for variables in subject.features.values() for name in variables]
+    wanted = sets_of(every, pairs, 2, "variable")
+    curves = curves_of(subject, wanted, curve)
+    first = next(iter(curves.values()))
+    layouts = [one.terms.layout for one in curves.values()]
+    about = first.description.replace(f" of {', '.join(wanted[0])}", "", 1)
+    return Estimand(
+        key=(
+            "vint",
+            # What is read of a surface is kept, not the surface.
+            tuple((one.key, one.label, one.description, one.notes) for one in curves.values()),
+        ),
+        terms=class_terms([":".join(pair) for pair in wanted], _classes(layouts[0])),
+        measure=partial(_measure, curves=curves),
+        read=lambda measurement: measurement["vint"],
+        label="vint",
+        title="Interaction by flatness of partial dependence",
+        description=f"vint ({about})",
+        null=None,
+        unit=first.unit,
+        notes=_notes(subject, wanted),
+        zero_variance="no refit lets the effect of one depend on the other",
+    )
+
+
+def sets_of(
+    known: Sequence[str], asked: Sets | None, size: int, what: str
+) -> list[tuple[str, ...]]:
+    """Return pairs or triples of names: all, all of the names given, or those given.
+
+    Parameters
+    ----------
+    known : sequence of str
+    asked : sequence of str or of tuples of str, or None
+    size : int
+        2 for pairs, 3 for triples.
+    what : str
+        What names stand for, in messages.
+    """
+    word = WORDS[size]
+    if isinstance(asked, str):
+        raise OptionError(f"A {word} needs {size} {what}s; got {shown(asked)}.")
+    given = list(known if asked is None else asked) if is_list(asked) or asked is None else [None]
+    tuples = [tuple(one) for one in given if is_list(one)]
+    names = [one for one in given if isinstance(one, str)] or [n for one in tuples for n in one]
+    alike = len(tuples) == len(given) or (not tuples and len(names) == len(given))
+    if not alike or not all(isinstance(name, str) for name in names):
+        raise OptionError(
+            f"Name {what}s, of which all {word}s are taken, or {word}s of them, not {shown(asked)}."
+        )
+    if names:
+        check_names(names, known, kind=what)
+    if not tuples:
+        distinct = list(dict.fromkeys(names))
+        if len(distinct) < size:
+            raise OptionError(f"A {word} needs {size} {what}s; got {shown(distinct)}.")
+        return list(combinations(distinct, size))
+    for one in tuples:
+        if len(set(one)) != size or len(one) != size:
+            raise OptionError(f"A {word} is of {size} different {what}s, not {shown(one)}.")
+    return list(dict.fromkeys(tuples))
+
+
+def class_terms(names: Sequence[str], labels: Sequence[Any]) -> Terms:
+    """Return one term per name and class, class by class."""
+    several = len(labels) > 1
+    layout = pd.DataFrame(index=pd.RangeIndex(len(names) * len(labels)))
+    if labels[0] is not None:
+        layout["class"] = [label for label in labels for _ in names]
+    return Terms(
+        names=tuple(f"{c}: {n}" if several else n for c in labels for n in names), layout=layout
+    )
+
+
+def _classes(layout: pd.DataFrame) -> list[Any]:
+    return list(dict.fromkeys(layout["class"])) if "class" in layout else [None]
+
+
+def surface_interaction(values: FloatArray, layout: pd.DataFrame) -> tuple[float, FloatArray]:
+    """Return vint of the values of one surface, shape (G,), and its gradient.
+
+    Parameters
+    ----------
+    values : ndarray of shape (G,)
+    layout : DataFrame, G rows
+        Columns value and value2: the grid point of each value. A cell may be missing, or be there
+        twice.
+    """
+    size = float(np.abs(values).max())
+    total, gradient = 0.0, np.zeros(len(values))
+    for axis in ("value", "value2"):
+        codes = pd.factorize(layout[axis])[0]
+        spreads = np.zeros(codes.max() + 1)
+        inner = np.zeros((len(spreads), len(values)))
+        for level in range(len(spreads)):
+            cells = codes == level
+            spreads[level], inner[level, cells] = spread_of(values[cells], "sd", size)
+        outer, weights = spread_of(spreads, "sd", size)
+        total += outer / 2
+        gradient += weights @ inner / 2
+    return total, gradient
+
+
+def _measure(case: Case, *, curves: Mapping[str, Estimand]) -> Measurement:
+    by_class: list[list[Estimate]] = []
+    for one in curves.values():
+        surface, layout = one.read(one.measure(case)), one.terms.layout
+        labels = _classes(layout)
+        points = len(layout) // len(labels)
+        for k in range(len(labels)):
+            own = slice(k * points, (k + 1) * points)
+            value, gradient = surface_interaction(surface.value[own], layout[own])
+            jacobian = np.zeros((1, len(surface.value)))
+            jacobian[0, own] = gradient
+            if k == len(by_class):
+                by_class.append([])
+            by_class[k].append(surface.through(np.array([value]), jacobian))
+    return {"vint": Estimate.stack([part for parts in by_class for part in parts])}
+
+
+def _notes(subject: Subject, pairs: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    data = subject.population.variables
+    levels = {n for n in data.columns if n in subject.discrete or is_category(data[n])}
+    blind = [":".join(pair) for pair in pairs if set(pair) <= levels]
+    notes = [
+        "Standard deviation, over the values of one variable, of the flatness (sd) of the other's "
+        "partial dependence at that value; mean of both directions.",
+        "No test of 0: noise makes curves vary, so estimates are above 0 whatever the truth.",
+    ]
+    if blind:
+        notes.append(
+            f"Of two categories ({', '.join(blind)}) it can't see effects that cross: a 2 x 2 "
+            "table whose effect changes sign has 0, while its H² is 1 (see `h_statistic`)."
+        )
+    return tuple(notes)

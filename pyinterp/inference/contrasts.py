@@ -1,0 +1,307 @@
+"""Tests of linear hypotheses about terms, under the options of the results they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from statsmodels.iolib.summary import Summary
+from statsmodels.iolib.table import SimpleTable
+from statsmodels.iolib.tableformatting import fmt_params
+from statsmodels.stats.contrast import ContrastResults
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_alpha
+from pyinterp.errors import InferenceError
+from pyinterp.inference import Alternative, TermInference, Variance
+
+__all__ = ["Contrasts", "Hypotheses", "contrasts"]
+
+OPPOSITE: Mapping[Alternative, Alternative] = {
+    "two-sided": "two-sided",
+    "greater": "less",
+    "less": "greater",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hypotheses:
+    """Linear hypotheses ``weights @ estimate = target``.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (k, q)
+    target : ndarray of shape (k,)
+    names : sequence of str
+        Of the k hypotheses.
+    terms : sequence of str
+        Of the q terms.
+    """
+
+    weights: FloatArray
+    target: FloatArray
+    names: Sequence[str]
+    terms: Sequence[str]
+
+    def single(self, row: int) -> tuple[int, float] | None:
+        """Return the term of a hypothesis about one term, and its weight; else None."""
+        (used,) = np.nonzero(self.weights[row])
+        return (int(used[0]), float(self.weights[row, used[0]])) if len(used) == 1 else None
+
+
+class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no types
+    """Tests of linear hypotheses.
+
+    Attributes
+    ----------
+    effect, sd : ndarray of shape (k,)
+        Estimates of the contrasts and their standard errors.
+    sd_null : ndarray of shape (k,)
+        The standard errors under the hypotheses, which statistics take.
+    tvalue, pvalue : ndarray
+    notes : list of str
+        How statistics, p-values and intervals come about.
+    alternative : {"two-sided", "greater", "less"}
+    """
+
+    def __init__(
+        self,
+        *,
+        effect: FloatArray,
+        sd: FloatArray,
+        sd_null: FloatArray,
+        t: FloatArray,
+        pvalue: FloatArray,
+        df: float,
+        names: Sequence[str],
+        notes: Sequence[str],
+        alternative: Alternative,
+        limits: Callable[[float], FloatArray],
+    ) -> None:
+        super().__init__(effect=effect, t=t, sd=sd, df_denom=df)
+        self.pvalue = np.squeeze(pvalue)
+        self.sd_null, self.notes, self._limits = sd_null, list(notes), limits
+        self.alternative = alternative
+        self.c_names = list(names)
+
+    def conf_int(self, alpha: float = 0.05) -> FloatArray:
+        """Return 1 - alpha intervals of the effects, shape (k, 2)."""
+        check_alpha(alpha)
+        return self._limits(alpha)
+
+    def summary_frame(
+        self, xname: Sequence[str] | None = None, alpha: float = 0.05
+    ) -> pd.DataFrame:
+        """Return the tests as a frame, columns named as in `EstimandResults.summary_frame`."""
+        limits = self.conf_int(alpha)
+        return pd.DataFrame(
+            {
+                "estimate": self.effect,
+                "std_error": self.sd,
+                "std_error_null": self.sd_null,
+                "statistic": self.tvalue,
+                "p_value": np.atleast_1d(self.pvalue),
+                "conf_low": limits[:, 0],
+                "conf_high": limits[:, 1],
+            },
+            index=pd.Index(list(xname or self.c_names), name="hypothesis"),
+        )
+
+    def summary(
+        self,
+        xname: Sequence[str] | None = None,
+        alpha: float = 0.05,
+        title: str | None = None,
+    ) -> Summary:
+        """Return the tests as a table."""
+        frame = self.summary_frame(xname, alpha)
+        tail = alpha / 2 if self.alternative == "two-sided" else alpha
+        headings = {
+            "estimate": "coef",
+            "std_error": "std err",
+            "std_error_null": "s.e. at null",
+            "statistic": "t",
+            "p_value": "P",
+            "conf_low": f"[{tail:.3g}",
+            "conf_high": f"{1 - tail:.3g}]",
+        }
+        notes = list(self.notes)
+        if self.alternative != "two-sided":
+            headings.pop("conf_high" if self.alternative == "greater" else "conf_low")
+        if np.array_equal(self.sd, self.sd_null, equal_nan=True):
+            headings.pop("std_error_null")
+        else:
+            notes.insert(0, "t takes s.e. at null, the standard error if the hypothesis is true.")
+        if np.isnan(self.tvalue).all():
+            headings.pop("statistic")
+        cells = [[_cell(value) for value in row] for row in frame[list(headings)].to_numpy()]
+        table = Summary()
+        table.tables.append(
+            SimpleTable(
+                cells,
+                headers=list(headings.values()),
+                stubs=list(frame.index),
+                title="Test for Constraints" if title is None else title,
+                txt_fmt={**fmt_params, "data_fmts": ["%s"]},
+            )
+        )
+        if notes:
+            table.add_extra_txt(notes)
+        return table
+
+
+def contrasts(
+    hypotheses: Hypotheses,
+    inference: TermInference,
+    *,
+    size: FloatArray,
+    missing: Mapping[str, str],
+    zero_variance: str,
+) -> Contrasts:
+    """Test hypotheses under the options of `inference`.
+
+    One about a single term is tested as in the table: the same statistic, p-value and interval,
+    adjusted as one of the table's terms. Those about several terms are t tests, and a family of
+    their own for adjustments.
+
+    Parameters
+    ----------
+    hypotheses : Hypotheses
+    inference : TermInference
+        Of the terms.
+    size : ndarray of shape (q,)
+        Standard errors below this are rounding.
+    missing : mapping of str to str
+        By term, why it has no estimate if it has none.
+    zero_variance : str
+        Why there can be no variance.
+    """
+    for weight in hypotheses.weights:
+        _check_tested(weight, hypotheses.terms, inference, size, missing, zero_variance)
+    several = _several(hypotheses, inference)
+    rows = [_of_row(hypotheses, row, inference, several) for row in range(len(hypotheses.target))]
+    tests = pd.DataFrame([row.test for row in rows])
+    return Contrasts(
+        effect=_column(tests, "effect"),
+        sd=_column(tests, "sd"),
+        sd_null=_column(tests, "sd_null"),
+        t=_column(tests, "t"),
+        pvalue=_column(tests, "p"),
+        df=inference.variance.df,
+        names=hypotheses.names,
+        notes=_notes(inference),
+        alternative=inference.alternative,
+        limits=lambda alpha: np.array([row.interval(alpha) for row in rows]),
+    )
+
+
+def _notes(inference: TermInference) -> list[str]:
+    notes = []
+    if inference.p_adjust is not None or inference.simultaneous:
+        notes.append(
+            "Hypotheses about one term are adjusted as in the table, others among each other."
+        )
+    if inference.alternative != "two-sided":
+        notes.append(f"One-sided: the alternative is {inference.alternative}.")
+    return notes
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One hypothesis: its test, and its interval at any level."""
+
+    test: dict[str, float]
+    interval: Callable[[float], FloatArray]
+
+
+def _of_row(
+    hypotheses: Hypotheses, row: int, inference: TermInference, several: TermInference
+) -> _Row:
+    one = hypotheses.single(row)
+    if one is None:
+        return _row(several, int(np.flatnonzero(_mixed(hypotheses) == row)[0]), 1.0)
+    term, weight = one
+    side = inference.alternative if weight > 0 else OPPOSITE[inference.alternative]
+    about = inference.about(term, float(hypotheses.target[row] / weight), side)
+    return _row(about, term, weight)
+
+
+def _row(inference: TermInference, j: int, weight: float) -> _Row:
+    """Return the test of one term times a weight."""
+    return _Row(
+        {
+            "effect": weight * inference.estimate[j],
+            "sd": abs(weight) * inference.bse[j],
+            "sd_null": abs(weight) * inference.null_error[j],
+            "t": float(np.sign(weight)) * inference.statistic[j],
+            "p": inference.p_values[j],
+        },
+        lambda alpha: np.sort(weight * inference.interval(alpha)[j]),
+    )
+
+
+def _mixed(hypotheses: Hypotheses) -> np.ndarray:
+    """Return the hypotheses about several terms."""
+    return np.flatnonzero(np.count_nonzero(hypotheses.weights, axis=1) > 1)
+
+
+def _several(hypotheses: Hypotheses, inference: TermInference) -> TermInference:
+    """Return inference about the contrasts of several terms, by t tests."""
+    rows = _mixed(hypotheses)
+    weights = hypotheses.weights[rows]
+    used = np.flatnonzero(weights.any(axis=0))  # terms without estimate are not
+    weights, cov = weights[:, used], inference.variance.cov[np.ix_(used, used)]
+    between = weights @ cov @ weights.T
+    variance = Variance(
+        cov=between,
+        df=inference.variance.df,
+        cov_type=inference.variance.cov_type,
+        label=inference.variance.label,
+        note=inference.variance.note,
+    )
+    return TermInference(
+        estimate=weights @ inference.estimate[used],
+        bse=np.sqrt(np.clip(np.diag(between), 0.0, None)),
+        null=hypotheses.target[rows],
+        variance=variance,
+        alternative=inference.alternative,
+        p_adjust=inference.p_adjust,
+        simultaneous=inference.simultaneous,
+    )
+
+
+def _check_tested(
+    weight: FloatArray,
+    terms: Sequence[str],
+    inference: TermInference,
+    size: FloatArray,
+    missing: Mapping[str, str],
+    zero_variance: str,
+) -> None:
+    """Raise unless all terms of a contrast have an estimate, and it varies."""
+    (used,) = np.nonzero(weight)
+    absent = [terms[int(j)] for j in used if np.isnan(inference.estimate[j])]
+    if absent:
+        why = missing.get(absent[0], "")
+        raise InferenceError(
+            f"A hypothesis can be tested about terms that have an estimate, but `{absent[0]}` "
+            f"has no estimate{why and f' ({why})'}."
+        )
+    nonzero = weight[used]
+    cov = inference.variance.cov[np.ix_(used, used)]
+    sd = max(float(nonzero @ cov @ nonzero), 0.0) ** 0.5
+    if not len(used) or not sd > (np.abs(nonzero) * size[used]).max():
+        raise InferenceError(
+            "A hypothesis can't be tested where the contrast does not vary over refits "
+            f"({zero_variance})."
+        )
+
+
+def _column(tests: pd.DataFrame, name: str) -> FloatArray:
+    return np.asarray(tests[name], dtype=np.float64)
+
+
+def _cell(value: float) -> str:
+    return f"{value:.4g}" if np.isfinite(value) else ""

@@ -1,0 +1,66 @@
+"""Variance of cross-validation from nested cross-validation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pyinterp._typing import FloatArray
+from pyinterp.errors import InferenceError
+from pyinterp.estimands.estimand import Estimate
+from pyinterp.inference.replicates import Evidence, contributions
+from pyinterp.inference.variance import Variance
+
+__all__ = ["nested_cv"]
+
+
+def nested_cv(evidence: Evidence) -> Variance:
+    r"""Variance of a cross-validated mean (Bates, Hastie and Tibshirani 2024, algorithm 1), normal.
+
+    .. math:: V = \frac{\hat\sigma^2}{n}\, r^2, \quad
+        r^2 = \frac{\mathrm{mean}\,(\bar e^{in} - \bar e^{out})^2 - \mathrm{mean}\, b}
+        {\hat\sigma^2 / (n (K - 1) / K)}
+
+    For every fold, :math:`\bar e^{out}` is its own estimate, :math:`\bar e^{in}` that of the
+    cross-validation among the other folds, and b the variance of the former over its rows;
+    :math:`\hat\sigma^2` is the variance of all rows' contributions. r, by which cross-validation
+    errs more than a mean of independent rows, is kept between 1 and the root of K. Only folds
+    count of which no inner refit failed.
+    """
+    folds = evidence.folds
+    if not folds:
+        raise InferenceError(
+            '`cov_type="nested-cv"` needs folds within folds: fit with '
+            "`pi.NestedCrossValidation()`."
+        )
+    count = folds[0].number
+    whole = [fold for fold in folds if len(fold.inner) == count - 1]
+    if not whole:
+        raise InferenceError(
+            f'`cov_type="nested-cv"` needs a fold without which all {count} refits succeeded, but '
+            f"each of the {len(folds)} folds lacks some."
+        )
+    apart = np.array([_mean(fold.inner) - fold.outer.value for fold in whole])
+    own = np.array([contributions(f.outer).var(axis=0, ddof=1) / len(f.outer.rows) for f in whole])
+    inner = np.concatenate([contributions(e) for fold in whole for e in fold.inner])
+    n = count * float(np.mean([len(fold.outer.rows) for fold in whole]))
+    q = inner.shape[1]
+    cov = np.cov(inner, rowvar=False, ddof=1).reshape(q, q)
+    spread = np.diag(cov) / (n * (count - 1) / count)
+    error = np.clip(np.square(apart).mean(axis=0) - own.mean(axis=0), 0.0, None)
+    ratio = np.sqrt(np.divide(error, spread, out=np.ones(q), where=spread > 0))
+    ratio = np.clip(ratio, 1.0, np.sqrt(count))
+    return Variance(
+        cov=cov / n * np.outer(ratio, ratio),
+        df=np.inf,
+        cov_type="nested-cv",
+        label="nested CV",
+        note=(
+            "Intervals (nested cross-validation, normal) are for the learner trained on "
+            f"{1 - 1 / count:.0%} of the data."
+        ),
+    )
+
+
+def _mean(estimates: tuple[Estimate, ...]) -> FloatArray:
+    sizes = [len(e.rows) for e in estimates]
+    return np.asarray(np.average([e.value for e in estimates], axis=0, weights=sizes))

@@ -1,0 +1,194 @@
+"""What variances are made of: estimates of every refit, and which rows gave them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.estimands.estimand import Estimate
+from pyinterp.resampling import Group
+
+__all__ = [
+    "Evidence",
+    "Fold",
+    "Found",
+    "Half",
+    "combined",
+    "contributions",
+    "gathered",
+    "row_effects",
+]
+
+
+class Half(NamedTuple):
+    """A refit on one half of the rows, evaluated on the other.
+
+    Attributes
+    ----------
+    estimate : Estimate
+    rows : ndarray of int
+        The rows that evaluated it, by their position in the data.
+    """
+
+    estimate: Estimate
+    rows: IntArray
+
+
+class Fold(NamedTuple):
+    """The refit that left a fold out, evaluated on it, and those that left out another one too.
+
+    Attributes
+    ----------
+    outer : Estimate
+    inner : tuple of Estimate
+        Each evaluated on the other fold that it left out.
+    number : int
+        How many folds there are: one more than inner refits, if none failed.
+    """
+
+    outer: Estimate
+    inner: tuple[Estimate, ...]
+    number: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """All that a variance may use.
+
+    Attributes
+    ----------
+    estimates : tuple of Estimate
+        One per fitted model; what is reported is their mean.
+    clusters : tuple of (ndarray or None)
+        The cluster of every evaluation row, per fitted model.
+    rows : tuple of ndarray of int
+        The position in the data of every evaluation row, per fitted model.
+    correction : float
+        c of Nadeau and Bengio: n2/n1 if refits share rows, else 0.
+    pairs : tuple of pairs of Half
+        Refits on complementary halves.
+    folds : tuple of Fold
+        Folds of nested cross-validation.
+    bootstraps : ndarray of int or None
+        The bootstrap sample that every fitted model is of, if splits of such samples were made.
+    apart : bool
+        Whether `estimates` are of other refits than the pairs'.
+    floor : float or None
+        Value below which the estimand can't be at the truth.
+    """
+
+    estimates: tuple[Estimate, ...]
+    clusters: tuple[IntArray | None, ...]
+    correction: float
+    rows: tuple[IntArray, ...] = ()
+    pairs: tuple[tuple[Half, Half], ...] = ()
+    folds: tuple[Fold, ...] = ()
+    bootstraps: IntArray | None = None
+    apart: bool = True
+    floor: float | None = None
+
+    @property
+    def per_refit(self) -> FloatArray:
+        """The estimates, shape (m, q)."""
+        return np.array([e.value for e in self.estimates])
+
+
+class Found(NamedTuple):
+    """An estimate with what its refit was for and the rows that evaluated it."""
+
+    estimate: Estimate
+    group: Group | None
+    rows: IntArray
+    clusters: IntArray | None
+
+
+def gathered(found: Sequence[Found], *, correction: float, floor: float | None) -> Evidence:
+    """Sort estimates by what their refits are for.
+
+    If all refits are of pairs, their mean is the estimate too.
+    """
+    halves: dict[int, list[Half]] = {}
+    outer: dict[int, tuple[Estimate, int]] = {}
+    inner: dict[int, list[Estimate]] = {}
+    for estimate, group, rows, _ in found:
+        if group is None or group.kind == "bootstrap":
+            continue
+        if group.kind == "pair":
+            halves.setdefault(group.number, []).append(Half(estimate, rows))
+        elif group.inner:
+            inner.setdefault(group.number, []).append(estimate)
+        else:
+            outer[group.number] = estimate, group.size
+    apart = [f for f in found if f.group is None or f.group.estimates]
+    counted = apart or found
+    samples = [g.number for _, g, _, _ in counted if g is not None and g.kind == "bootstrap"]
+    return Evidence(
+        estimates=tuple(f.estimate for f in counted),
+        clusters=tuple(f.clusters for f in counted),
+        rows=tuple(f.rows for f in counted),
+        correction=correction,
+        # A pair of which one refit failed says nothing.
+        pairs=tuple((pair[0], pair[1]) for pair in halves.values() if len(pair) == 2),
+        folds=tuple(Fold(own, tuple(inner.get(k, ())), size) for k, (own, size) in outer.items()),
+        bootstraps=np.array(samples) if samples else None,
+        apart=bool(apart),
+        floor=floor,
+    )
+
+
+def combined(
+    function: Callable[..., Estimate], parts: Sequence[Evidence], *, floor: float | None = None
+) -> Evidence:
+    """Return evidence of a function of several estimands of the same refits."""
+
+    def side(halves: Sequence[Half]) -> Half:
+        return Half(function(*(half.estimate for half in halves)), halves[0].rows)
+
+    return replace(
+        parts[0],
+        estimates=tuple(map(function, *(part.estimates for part in parts))),
+        pairs=tuple(
+            (side([pair[0] for pair in same]), side([pair[1] for pair in same]))
+            for same in zip(*(part.pairs for part in parts), strict=True)
+        ),
+        folds=tuple(
+            Fold(
+                function(*(fold.outer for fold in same)),
+                tuple(map(function, *(fold.inner for fold in same))),
+                same[0].number,
+            )
+            for same in zip(*(part.folds for part in parts), strict=True)
+        ),
+        floor=floor,
+    )
+
+
+def contributions(estimate: Estimate) -> FloatArray:
+    """Return what every row contributes, as a donor too, shape (n, q); their mean is the value."""
+    return estimate.rows if estimate.donors is None else estimate.rows + estimate.donors
+
+
+def row_effects(
+    estimates: Sequence[Estimate], rows: Sequence[IntArray]
+) -> tuple[list[IntArray], FloatArray]:
+    """Return what every row contributes by evaluating.
+
+    Returns
+    -------
+    positions : list of ndarray of int
+        Per estimate, where its rows stand in `effects`.
+    effects : ndarray of shape (number of distinct rows, q)
+        A row's contribution, as a donor too, as it deviates from the estimate, averaged over the
+        times that it evaluates.
+    """
+    found, position = np.unique(np.concatenate(rows), return_inverse=True)
+    positions = np.split(position, np.cumsum([len(r) for r in rows])[:-1])
+    effects = np.zeros((len(found), len(estimates[0].value)))
+    for estimate, at in zip(estimates, positions, strict=True):
+        np.add.at(effects, at, contributions(estimate) - estimate.value)
+    effects /= np.bincount(position, minlength=len(found))[:, None]
+    return positions, effects

@@ -1,0 +1,192 @@
+"""Fitted models with all that interpreting them needs: what estimands are measured on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_memory
+from pyinterp.errors import InferenceError, OptionError
+from pyinterp.estimands.estimand import Case, Estimand, Measurement, Subject
+from pyinterp.estimands.risk import risk
+from pyinterp.inference import Evidence, Found, gathered, variance
+from pyinterp.losses.rowwise import LossLike, choose
+from pyinterp.models.adapters import one_thread
+from pyinterp.parallel import outcomes
+from pyinterp.random import Seeds
+from pyinterp.resampling.leave_out import LeaveOut
+from pyinterp.resampling.refits import Refit, estimating
+from pyinterp.results.header import Context, Fit
+from pyinterp.threads import shared_cores, workers
+from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch
+
+__all__ = ["Analysis"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analysis:
+    """Fitted models with all that interpreting them needs.
+
+    Attributes
+    ----------
+    subject : Subject
+        Population, features and predictor, from which estimands settle their terms.
+    refits : tuple of Refit
+        The fitted models, one or more, those in pairs included.
+    correction : float
+        c of Nadeau and Bengio.
+    context : Context
+        For headers.
+    seeds : Seeds
+        Root of the random streams.
+    leave_out : LeaveOut or None
+        Trains the refits again without some variables; None if there is no learner to train.
+    memory_mb : float
+        Bound on the memory of one predict call's copies.
+    n_jobs : int or None
+        Threads over refits.
+    progress : bool
+        Whether to show progress bars on a terminal.
+    """
+
+    subject: Subject
+    refits: tuple[Refit, ...]
+    correction: float
+    context: Context
+    seeds: Seeds
+    leave_out: LeaveOut | None = None
+    engine: EngineName = "auto"
+    memory_mb: float = 256.0
+    n_jobs: int | None = None
+    progress: bool = True
+    _measured: dict[Any, tuple[Measurement, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_memory(self.memory_mb)
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """One case per refit; each keeps its predictions on the rows as they are."""
+        return tuple(
+            Case(
+                whatif=self._whatif(r),
+                train=r.train,
+                population=self.subject.population,
+                draw=_Draws(self.seeds, r.number),
+                without=partial(self._without, r.number),
+            )
+            for r in self.refits
+        )
+
+    def engine_of(self, estimand: Estimand) -> Engine:
+        """Return what computed the estimand."""
+        if estimand.left_out:
+            return Engine("refits without features")
+        if estimand.engine:
+            return Engine(estimand.engine)
+        return self.engine_used
+
+    @cached_property
+    def engine_used(self) -> Engine:
+        """What computes what-if predictions."""
+        return Engine.of_all([case.whatif.engine for case in self.cases])
+
+    def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
+        """Measure every refit once per `estimand.key`."""
+        if estimand.key not in self._measured:
+            if estimand.left_out:
+                self.need_trainer().train(estimand.left_out, estimand.label)
+            self._measured[estimand.key] = self._measurements(estimand)
+        return self._measured[estimand.key]
+
+    def _measurements(self, estimand: Estimand) -> tuple[Measurement, ...]:
+        cases = self.cases
+        estimators = [refit.predictor.estimator for refit in self.refits]
+        n_jobs = 1 if any(one_thread(e) for e in estimators) else self.n_jobs
+        with (
+            shared_cores(estimators, workers(n_jobs)),
+            outcomes(
+                [partial(estimand.measure, case) for case in cases],
+                len(cases),
+                n_jobs=n_jobs,
+                label=estimand.label,
+                progress=self.progress,
+                in_memory=True,  # models and measurements do not travel
+            ) as measured,
+        ):
+            return tuple(measured)
+
+    def need_trainer(self) -> LeaveOut:
+        """Return what trains the refits again without some variables, or say that nothing can."""
+        if self.leave_out is None:
+            raise OptionError(
+                "LOCO trains the learner again without each feature, but a fitted model has no "
+                "learner to train; use the results of `pi.Learner(...).fit()`, for one model with "
+                "`pi.Holdout(0.7)`."
+            )
+        return self.leave_out
+
+    @property
+    def estimating(self) -> tuple[Refit, ...]:
+        """The refits whose mean is the estimate: all, if there are only pairs."""
+        return estimating(self.refits)
+
+    def evidence(self, estimand: Estimand) -> Evidence:
+        """Return the estimates of every refit."""
+        read = [estimand.read(m) for m in self.measure(estimand)]
+        return gathered(
+            [
+                Found(e, r.group, r.evaluation.rows, r.evaluation.clusters)
+                for r, e in zip(self.refits, read, strict=True)
+            ],
+            correction=self.correction,
+            floor=estimand.floor,
+        )
+
+    def fit(self, loss: LossLike | None) -> Fit | None:
+        """Return how well the evaluation rows are predicted; None without a response."""
+        subject = self.subject
+        if subject.population.y is None:
+            return None
+        used = choose(loss, subject.predictor, subject.response)
+        expected = self.evidence(risk(subject, loss=used))
+        try:
+            spread = float(np.sqrt(variance(expected, None).cov[0, 0]))
+        except InferenceError:  # one refit of one cluster: no standard error to show
+            spread = float("nan")
+        label, explained = "", float("nan")
+        if used.constant is not None:
+            share = risk(subject, loss=used, relation="explained")
+            label, explained = share.label, float(self.evidence(share).per_refit.mean())
+        return Fit(
+            name=used.name,
+            loss=float(expected.per_refit.mean()),
+            bse=spread,
+            explained_name=label,
+            explained=explained,
+        )
+
+    def _without(self, refit: int, variables: tuple[str, ...]) -> FloatArray | None:
+        return self.need_trainer().predictions(refit, variables)
+
+    def _whatif(self, refit: Refit) -> WhatIf:
+        return dispatch(
+            refit.predictor,
+            refit.design,
+            refit.evaluation,
+            engine=self.engine,
+            memory_mb=self.memory_mb,
+        )
+
+
+@dataclass(frozen=True)
+class _Draws:
+    seeds: Seeds
+    refit: int
+
+    def __call__(self, name: str) -> np.random.Generator:
+        return self.seeds.stream("draws", self.refit, name)

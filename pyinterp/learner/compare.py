@@ -1,0 +1,356 @@
+"""Results side by side: paired tests of learners, and tables of several results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Unpack
+
+import numpy as np
+import pandas as pd
+from statsmodels.iolib.table import SimpleTable
+from statsmodels.iolib.tableformatting import fmt_params
+
+from pyinterp.checks import check_flag, is_list
+from pyinterp.errors import InferenceError, OptionError, shown
+from pyinterp.estimands.estimand import Estimand, Estimate, Terms
+from pyinterp.inference import combined, variance
+from pyinterp.inference.options import Reading, options_of, takes
+from pyinterp.learner.interpretable import Interpretable
+from pyinterp.losses.rowwise import LossLike
+from pyinterp.results.results import EstimandResults
+from pyinterp.results.summary import Table, number_format
+from pyinterp.whatif import Engine
+
+__all__ = ["compare", "summary_col"]
+
+WIDEST = 40  # characters of a number in a table of several results
+
+
+@takes(Reading)
+def compare(
+    first: Interpretable | EstimandResults,
+    *others: Interpretable | EstimandResults,
+    loss: LossLike | None = None,
+    names: Sequence[str] | None = None,
+    **reading: Unpack[Reading],
+) -> EstimandResults:
+    r"""Paired comparison of learners on the same resamples: `first` minus each of the others.
+
+    Per refit both are evaluated on the same rows, so the difference
+    :math:`\delta_d = L_d^{(1)} - L_d^{(2)}` is one number per refit, to which the variance of the
+    plan applies: with the default plan that of half-sampling, M df, M the number of pairs (15).
+    ``cov_type="corrected"``, the default of plans without pairs, has
+    :math:`(1/m + n_2/n_1) s_\delta^2` and m - 1 df, the corrected t test of Nadeau and Bengio
+    (2003) used in Molnar et al. (2021, section 9).
+
+    Parameters
+    ----------
+    first, *others : LearnerResults, FittedModel or EstimandResults
+        Learners are compared by their expected loss (negative: `first` is better). Results of the
+        same estimand, such as two ``pfi()``, are compared term by term.
+    loss : str, Loss or callable, optional
+        For learners; by default squared loss, or log loss for classifiers.
+    names : sequence of str, optional
+        Names of the learners; by default those of their estimators.
+    **reading
+        ``cov_type``, ``alternative``, ``p_adjust``: see `Interpretable`.
+
+    Returns
+    -------
+    EstimandResults
+        The differences.
+
+    Raises
+    ------
+    InferenceError
+        If the results do not rest on the same resamples of the same data.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> data = pi.datasets.load_diabetes()
+    >>> fits = [
+    ...     pi.Learner.from_formula("progression ~ .", data, learner).fit(seed=1)
+    ...     for learner in (LinearRegression(), DecisionTreeRegressor())
+    ... ]
+    >>> bool(pi.compare(*fits).params.iloc[0] < 0)
+    True
+    """
+    options = options_of(reading)
+    if not others:
+        raise OptionError("A comparison needs at least two results; got one.")
+    results = [_as_results(r, loss) for r in (first, *others)]
+    labels = _names(results, names)
+    base, differences = results[0], []
+    for other in results[1:]:
+        _check_comparable(base, other)
+        differences.append(combined(Estimate.minus, [base.evidence, other.evidence]))
+    evidence = combined(lambda *parts: Estimate.stack(parts), differences)
+    contrasts = [f"{labels[0]} - {label}" for label in labels[1:]]
+    estimand = base.estimand
+    return replace(
+        base,
+        estimand=replace(
+            estimand,
+            terms=_terms(estimand.terms, contrasts, single=len(estimand.terms.names) == 1),
+            label="difference",
+            title=f"Difference in {estimand.title[0].lower()}{estimand.title[1:]}",
+            coverage={},
+            description=f"difference in {estimand.description}",
+            null=0.0,
+            floor=None,
+            notes=(_note(estimand, contrasts),),
+            correction=None,
+            exact="",
+            zero_variance="the two agree exactly in every refit",
+        ),
+        evidence=evidence,
+        variance=variance(evidence, options.cov_type),
+        context=replace(
+            base.context,
+            learner=_learners(labels),
+            engine=_engines(results),
+        ),
+        fit=None,
+        corrected=None,
+        alternative=options.alternative,
+        p_adjust=options.p_adjust,
+        simultaneous=options.simultaneous,
+    )
+
+
+def summary_col(
+    results: EstimandResults | Sequence[EstimandResults],
+    *,
+    model_names: Sequence[str] | None = None,
+    stars: bool = False,
+    float_format: str | None = None,
+) -> Table:
+    """Put several results side by side: estimates with standard errors below, one column each.
+
+    Parameters
+    ----------
+    results : EstimandResults or sequence of EstimandResults
+        For example the ``pfi()`` of several learners.
+    model_names : sequence of str, optional
+        Column headings; by default the learners' names, numbered where they repeat.
+    stars : bool
+        Mark p-values below 0.1, 0.05 and 0.01 with one, two and three stars.
+    float_format : str, optional
+        Such as ``"%.4f"``; by default four significant digits of the largest number
+        of the estimand.
+
+    Returns
+    -------
+    statsmodels Summary
+        With ``as_text``, ``as_html``, ``as_latex`` and ``as_csv``.
+    """
+    results = _listed(results)
+    check_flag("stars", stars)
+    if float_format is not None:
+        _check_format(float_format)
+    columns = _names(results, model_names)
+    descriptions = [r.estimand.description for r in results]
+    # Numbers of different estimands are in different units.
+    alike = [results] if len(set(descriptions)) == 1 else [[r] for r in results]
+    formats = [
+        _format(group) if float_format is None else float_format for group in alike for _ in group
+    ]
+    terms = list(dict.fromkeys(t for r in results for t in r.estimand.terms.names))
+    rows: list[list[str]] = []
+    stubs: list[str] = []
+    for term in terms:
+        stubs += [term, ""]
+        shown = list(zip(results, formats, strict=True))
+        rows.append([_estimate_cell(r, term, fmt, stars=stars) for r, fmt in shown])
+        rows.append([_error_cell(r, term, fmt, at_null=stars) for r, fmt in shown])
+    facts = {
+        "Estimand": [] if len(set(descriptions)) == 1 else descriptions,
+        "No. observations": [str(r.nobs) for r in results],
+        "No. refits": [str(r.context.refits) for r in results],
+        "Loss": [f"{r.fit.loss:.4g}" if r.fit else "" for r in results],
+        "R² or D²": [
+            f"{r.fit.explained:.3f}" if r.fit and r.fit.explained_name else "" for r in results
+        ],
+        "Cov. type": [r.variance.label for r in results],
+    }
+    fmt_txt = {**fmt_params, "data_fmts": ["%s"]}
+    estimates = SimpleTable(
+        rows,
+        headers=columns,
+        stubs=stubs,
+        title=descriptions[0] if len(set(descriptions)) == 1 else "",
+        txt_fmt=fmt_txt,
+    )
+    about = SimpleTable(
+        [values for values in facts.values() if values],
+        stubs=[name for name, values in facts.items() if values],
+        txt_fmt=fmt_txt,
+    )
+    widths = [
+        max(*pair)
+        for pair in zip(estimates.get_colwidths("txt"), about.get_colwidths("txt"), strict=True)
+    ]
+    for table in (estimates, about):
+        table.output_formats["txt"]["colwidths"] = widths
+    notes = [_errors_note(results, stars=stars)]
+    if stars:
+        notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01")
+        notes += _told(results, columns)
+    return Table([estimates, about], notes, sum(widths) + len(widths) - 1)
+
+
+def _listed(results: object) -> list[EstimandResults]:
+    """Return one result or several as a list."""
+    if isinstance(results, EstimandResults):
+        return [results]
+    several: list[EstimandResults] = []
+    for one in results if is_list(results) else [results]:
+        if not isinstance(one, EstimandResults):
+            raise OptionError(
+                "`results` must hold results of an estimand such as res.pfi(), not "
+                f"{type(one).__name__}."
+            )
+        several.append(one)
+    if not several:
+        raise OptionError("`results` must hold at least one result.")
+    return several
+
+
+def _check_format(float_format: object) -> None:
+    """Raise `OptionError` unless `float_format` sets one number, in few characters."""
+    try:
+        text = float_format % 1.0 if isinstance(float_format, str) else ""
+    except (TypeError, ValueError):
+        text = ""
+    if not text or text == float_format or len(text) > WIDEST:
+        raise OptionError(
+            f'`float_format` must be a format of one number such as "%.4f", not '
+            f"{shown(float_format)}."
+        )
+
+
+def _engines(results: Sequence[EstimandResults]) -> Engine:
+    """Return the engines of all learners as one."""
+    engines = [r.context.engine for r in results]
+    return Engine.of_all(engines)._replace(name=" / ".join(dict.fromkeys(e.name for e in engines)))
+
+
+def _format(results: Sequence[EstimandResults]) -> str:
+    return number_format(
+        np.concatenate([np.asarray(r.params, float) for r in results]),
+        np.concatenate([np.asarray(r.bse, float) for r in results]),
+    )
+
+
+def _as_results(result: Any, loss: LossLike | None) -> EstimandResults:
+    if isinstance(result, EstimandResults):
+        if loss is not None:
+            raise OptionError("`loss` is for comparing learners; results have their own.")
+        return result
+    if isinstance(result, Interpretable):
+        return result.loss(loss)
+    raise OptionError(
+        "Only results of Learner.fit, FittedModel or one of their estimands can be compared, not "
+        f"{type(result).__name__}."
+    )
+
+
+def _check_comparable(mine: EstimandResults, other: EstimandResults) -> None:
+    same = mine.estimand.terms.names == other.estimand.terms.names
+    alike = mine.estimand.description == other.estimand.description
+    if not (same and alike and mine.estimand.key == other.estimand.key):
+        raise InferenceError(
+            "Only the same estimand of the same terms can be compared; got "
+            f"{mine.estimand.description} and {other.estimand.description}."
+        )
+    if mine.context.resamples != other.context.resamples:
+        raise InferenceError(
+            "A paired comparison needs the same resamples of the same data, but these results have "
+            "different ones; fit both with the same plan and seed."
+        )
+
+
+def _names(results: list[EstimandResults], names: Sequence[str] | None) -> list[str]:
+    if names is not None:
+        given = list(names) if is_list(names) else []
+        if len(given) != len(results) or not all(isinstance(n, str) and n.strip() for n in given):
+            raise OptionError(
+                f"There must be {len(results)} names, a list of strings that are not empty; got "
+                f"{shown(names)}."
+            )
+        if len(set(given)) < len(given):
+            raise OptionError(f"Names must be different, which {shown(given)} are not.")
+        return given
+    own = [r.context.learner for r in results]
+    if len(set(own)) == len(own):
+        return own
+    return [f"{name} ({k})" for k, name in enumerate(own, start=1)]
+
+
+def _terms(terms: Terms, contrasts: Sequence[str], *, single: bool) -> Terms:
+    if single:
+        return Terms.plain(contrasts)
+    if len(contrasts) == 1:
+        return terms
+    layout = pd.concat([terms.layout] * len(contrasts), ignore_index=True)
+    layout["contrast"] = np.repeat(contrasts, len(terms.names))
+    return replace(
+        terms,
+        names=tuple(f"{c}: {name}" for c in contrasts for name in terms.names),
+        layout=layout,
+        facet="contrast" if terms.axes else None,
+    )
+
+
+def _learners(labels: Sequence[str]) -> str:
+    others = labels[1] if len(labels) == 2 else f"{len(labels) - 1} others"
+    return f"{labels[0]} - {others}"
+
+
+def _note(estimand: Estimand, contrasts: Sequence[str]) -> str:
+    listed = contrasts[0] if len(contrasts) == 1 else "the first minus each of the others"
+    sign = ""
+    if estimand.null is None and not estimand.terms.axes:
+        sign = " Negative: the first predicts better."
+    return f"{estimand.description}: {listed}, paired by resample.{sign}"
+
+
+def _told(results: Sequence[EstimandResults], columns: Sequence[str]) -> list[str]:
+    """Return how p-values are made, for columns that ask for something."""
+    notes = []
+    for name, r in zip(columns, results, strict=True):
+        side = "" if r.alternative == "two-sided" else f"One-sided ({r.alternative})."
+        asked = f"{side} {r.inference.note}".strip()
+        if asked:
+            notes.append(f"{name}: {asked}")
+    return notes
+
+
+def _errors_note(results: Sequence[EstimandResults], *, stars: bool) -> str:
+    """Return what stands in parentheses: with stars, what tests divide by."""
+    nulls = {f"{r.null:g}" for r in results if r.null is not None and not r.bse.equals(r.bse_null)}
+    if stars and nulls:
+        others = all(r.null is None or not r.bse.equals(r.bse_null) for r in results)
+        plain = "" if others else "; plain ones where tests do not take these"
+        values = " or ".join(sorted(nulls))
+        return f"In parentheses, s.e. at {values}: errors if that is the true value{plain}."
+    return "Standard errors in parentheses."
+
+
+def _error_cell(result: EstimandResults, term: str, fmt: str, *, at_null: bool) -> str:
+    if term not in result.bse:
+        return ""
+    errors = result.bse_null if at_null and result.null is not None else result.bse
+    return f"({fmt % errors[term]})"
+
+
+def _estimate_cell(result: EstimandResults, term: str, fmt: str, *, stars: bool) -> str:
+    if term not in result.params:
+        return ""
+    p = result.pvalues[term]
+    marks = sum(p < level for level in (0.1, 0.05, 0.01)) if stars else 0
+    return fmt % result.params[term] + "*" * int(marks)

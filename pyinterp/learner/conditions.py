@@ -1,0 +1,146 @@
+"""What conditional importance rests on, and its causal reading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Unpack
+
+import pandas as pd
+
+from pyinterp.errors import OptionError, shown
+from pyinterp.estimands.causal import causal_effects, causal_importance, causal_share
+from pyinterp.estimands.effects.grids import Grid
+from pyinterp.estimands.importance.permutation import Permutations
+from pyinterp.estimands.positivity import positivity, samplers_of
+from pyinterp.inference.options import Reading, takes
+from pyinterp.learner.fitted_models import Asked
+from pyinterp.results.causal_results import CausalResults
+from pyinterp.results.results import EstimandResults
+from pyinterp.samplers import SamplerLike
+
+if TYPE_CHECKING:
+    from plotnine import ggplot
+
+__all__ = ["Conditions"]
+
+
+class Conditions(Asked):
+    """Questions about positivity and causes."""
+
+    @takes(Reading)
+    def positivity(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        sampler: SamplerLike = "conditional",
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Positivity diagnostic: how much of a feature the other variables determine.
+
+        .. math:: R^2_j = 1 - V(X_j \mid X_{-j}) / V(X_j)
+
+        (Khan, Saarela and Kustra 2025, eq. 17), out of sample. Above 0.9 tables warn: the feature
+        hardly varies given the others.
+
+        Parameters
+        ----------
+        features, sampler, **reading
+            As for `pfi`.
+
+        Returns
+        -------
+        EstimandResults
+            Between 0 and 1, or negative where the features are predicted worse than by their mean.
+        """
+        estimand = positivity(self._analysis.subject, features, sampler=sampler)
+        return self._results(estimand, reading, None)
+
+    def plot_positivity(self, feature: str, *, sampler: SamplerLike = "conditional") -> ggplot:
+        """Plot a feature against its prediction from all other variables, out of sample.
+
+        Rows near the line leave a conditional importance little to work with; a number that is
+        fixed by the others lies on it. For a category, the probabilities of its levels by the
+        observed level.
+
+        Parameters
+        ----------
+        feature : str
+            One variable.
+        sampler
+            As for `pfi`.
+        """
+        from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+
+        if not isinstance(feature, str):
+            raise OptionError(
+                f"`plot_positivity` is about one variable; `feature` must be its name, not "
+                f"{shown(feature)}."
+            )
+        analysis = self._analysis
+        chosen = analysis.subject.choose(feature)
+        (own,) = samplers_of(analysis.subject, chosen, sampler).values()
+        estimating = {refit.number for refit in analysis.estimating}
+        observed, predicted = [], []
+        for case, refit in zip(analysis.cases, analysis.refits, strict=True):
+            if refit.number not in estimating:
+                continue
+            law = case.law(own, chosen[feature])
+            if law.predicted is None:
+                raise OptionError(
+                    f"The sampler of {shown(feature)} makes no prediction that can be plotted "
+                    f"({own.label}); use another, or plot one variable of a group."
+                )
+            rows = pd.Index(case.sample.rows)
+            observed.append(case.sample.variables[feature].set_axis(rows))
+            predicted.append(pd.DataFrame(law.predicted, columns=law.levels or None, index=rows))
+        seen, found = pd.concat(observed), pd.concat(predicted)
+        context = analysis.context
+        caption = f"Out of sample; {context.refits} refits ({context.plan})"
+        # A row that several refits evaluate is shown once.
+        once = seen[~seen.index.duplicated()].sort_index()
+        return plots.agreement(once, found.groupby(found.index).mean(), caption)
+
+    @takes(Reading)
+    def causal(
+        self,
+        feature: str,
+        *,
+        grid: Grid = "quantile",
+        points: int | None = None,
+        permutations: Permutations = "auto",
+        sampler: SamplerLike = "conditional",
+        **reading: Unpack[Reading],
+    ) -> CausalResults:
+        r"""Causal reading of one feature: effects, importance and share of variance by plug-in.
+
+        With f in the place of :math:`E(Y_x \mid Z)`, :math:`CATE(x, x^*, z) = f(x, z) - f(x^*, z)`:
+        its mean over rows; MVIM and CVIM as mean squares of it (Khan, Saarela and Kustra 2025,
+        Theorems 1 to 5) beside their permutation estimates; and CVIM / (2 V(Y)), the share of
+        variance that the feature explains causally (Chen et al. 2020). Causal only under the
+        assumptions that the table states.
+
+        Parameters
+        ----------
+        feature : str
+            One variable.
+        grid, points
+            As for `pd`; effects are against the first level or the smallest value.
+        permutations, sampler
+            As for `pfi`.
+        **reading
+            See `Reading`.
+
+        Returns
+        -------
+        CausalResults
+        """
+        subject = self._analysis.subject
+        options: dict[str, Any] = {"permutations": permutations, "sampler": sampler}
+        importance = causal_importance(subject, feature, **options)
+        share = causal_share(subject, feature, **options)
+        effects = causal_effects(subject, feature, grid=grid, points=points)
+        return CausalResults(
+            effects=self._results(effects, reading, self._squared),
+            importance=self._results(importance, reading, self._squared),
+            share=self._results(share, reading, self._squared),
+        )

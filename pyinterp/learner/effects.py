@@ -1,0 +1,262 @@
+"""How predictions depend on variables: partial dependence and what is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+from pyinterp.estimands.effects.averages import Average
+from pyinterp.estimands.effects.grids import Grid
+from pyinterp.estimands.effects.partial_dependence import PDKind, partial_dependence
+from pyinterp.estimands.effects.scales import Scale
+from pyinterp.estimands.importance.flatness import Spread, flatness
+from pyinterp.estimands.interaction.h_statistic import Order, h_statistic
+from pyinterp.estimands.interaction.vint import Sets, vint
+from pyinterp.inference.options import Reading, reading_of, takes
+from pyinterp.learner.fitted_models import Asked
+from pyinterp.results.results import EstimandResults
+
+__all__ = ["Effects"]
+
+
+class Effects(Asked):
+    """Questions about effects."""
+
+    @takes(Reading)
+    def pd(
+        self,
+        features: str | Sequence[str],
+        *,
+        grid: Grid = "quantile",
+        points: int | None = None,
+        kind: PDKind = "pd",
+        scale: Scale | None = None,
+        which_class: Any = None,
+        average: Average = "mean",
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        """Partial dependence (PD) on one or two variables, with its ICE curves.
+
+        .. math:: PD_S(x) = E[f(x, X_C)]
+
+        estimated by the mean over evaluation rows and, for a learner, over refits (Molnar et al.
+        2021, eqs 2 and 7). The grid is fixed from all rows.
+
+        Parameters
+        ----------
+        features : str or sequence of two str
+            The variables.
+        grid : {"quantile", "equidistant", "unique", "r"}, RGrid, array, mapping or DataFrame
+            "r" and `pi.RGrid` are the grids of R's
+            pdp. An array, a mapping from variables to arrays, or a frame with one row per
+            point, is used as it is. Categories give their levels unless they are in it.
+        points : int, optional
+            Grid points per variable; 20 for one variable, 10 each for two.
+        kind : {"pd", "ice", "c-ice", "d-ice"}
+            "ice" adds every row's curve to the plot. "c-ice" subtracts each curve's value at the
+            first grid point, "d-ice" takes its slope; estimates and intervals are then of the
+            centered curve or of the slope.
+        scale : {"probability", "logit", "centered-logit"} or callable, optional
+            For classifiers. The centered logit of a class is log p minus its mean over the classes,
+            per row, as in R's pdp; the logit is the same for more than two classes, and for
+            two, log p - log(1 - p), is twice as large. A function is applied to each prediction
+            before the average, such as ``np.exp`` for a model of a logarithm.
+        which_class : label or list of labels, optional
+            For classifiers; by default the second of two classes, or all of more.
+        average : {"mean", "median", "trimmed", "exemplar"}
+            How the rows' curves are averaged. "trimmed" leaves out 10 % at either end.
+            "exemplar" is no average, but the one curve of a made-up row of medians and most
+            frequent levels.
+        **reading
+            ``cov_type``, ``alternative``, ``p_adjust``: see `Reading`.
+
+        Returns
+        -------
+        EstimandResults
+            In units of the prediction; one term per grid point (and class). ``row_frame()`` has
+            the ICE curves.
+
+        Raises
+        ------
+        OptionError
+            If a variable, level or class is unknown, or the grid can't be used.
+        """
+        estimand = partial_dependence(
+            self._analysis.subject,
+            features,
+            grid=grid,
+            points=points,
+            kind=kind,
+            scale=scale,
+            which_class=which_class,
+            average=average,
+        )
+        return self._results(estimand, reading, None)
+
+    @takes(partial_dependence, Reading)
+    def firm(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        spread: Spread = "sd",
+        ice: bool = False,
+        **options: Any,
+    ) -> EstimandResults:
+        r"""Flatness of partial dependence (FIRM), an importance that needs no loss.
+
+        .. math:: i(x_j) = \Big\{\frac{1}{G - 1} \sum_{g=1}^G
+            \big[PD_j(x_g) - \overline{PD}_j\big]^2 \Big\}^{1/2}
+
+        over the G grid points; of a category :math:`(\max PD_j - \min PD_j) / 4` (Greenwell,
+        Boehmke and McCarthy 2018, eq. 4). Grid points count alike, whatever the density of
+        the feature. For a learner it is the mean over refits, which is biased upward: noise makes
+        a curve vary. Beside it stands the flatness of the mean curve without that noise,
+
+        .. math:: \Big\{ s^2(PD_j) - \frac{tr(C V)}{G - 1} \Big\}_+^{1/2}
+
+        where V is the sampling covariance of the curve under `cov_type` and C the centering
+        matrix. R's ``vip::vi_firm`` gives the plain value, to 12 digits on the same grid.
+
+        Parameters
+        ----------
+        features : str or sequence of str, optional
+            Variables; by default all, those of groups one by one.
+        spread : {"sd", "mad", "iqr"}
+            Spread of the curve of a number: standard deviation, median absolute deviation (times
+            1.4826) or interquartile range (type 7). Whole numbers and booleans are numbers, as in
+            vip, unless the formula makes categories of numbers, as ``C(year)`` does.
+        ice : bool
+            Take the spread of every row's own curve, and their mean: what the feature does where
+            interactions cancel in the mean curve.
+        **options
+            Options of `pd` (``grid``, ``points``, ``scale``, ``which_class``; a mapping of grids
+            may have several variables) and of inference (``cov_type``, ``alternative``,
+            ``p_adjust``, ``simultaneous``; see `Reading`).
+
+        Returns
+        -------
+        EstimandResults
+            In units of the prediction; one term per feature (and class). `corrected` has the
+            corrected values: of standard deviations only, not of categories, "mad", "iqr" or
+            ``ice=True``. There is no test of 0.
+
+        Raises
+        ------
+        OptionError
+            If a variable, level or class is unknown, or the grid can't be used.
+        """
+        reading, curve = reading_of(options)
+        estimand = flatness(self._analysis.subject, features, spread=spread, ice=ice, **curve)
+        return self._results(estimand, reading, None)
+
+    @takes(partial_dependence, Reading)
+    def vint(self, pairs: Sets | None = None, **options: Any) -> EstimandResults:
+        r"""Interaction of pairs of variables by the flatness of partial dependence (vint).
+
+        .. math:: v_{jk} = \tfrac12 \Big[ sd_a\, sd_b\, PD_{jk}(a, b) + sd_b\, sd_a\,
+            PD_{jk}(a, b) \Big]
+
+        over grid points a of :math:`x_j` and b of :math:`x_k` (Greenwell, Boehmke and McCarthy
+        2018, section 3.2), the standard deviation of categories too, as R's ``vip::vint`` of
+        version 0.3 has it, to 12 digits on the same grid. It can't see effects of two categories
+        that cross; `h_statistic` can.
+
+        Parameters
+        ----------
+        pairs : sequence of str or of pairs of str, optional
+            Variables, of which all pairs are taken, or pairs; by default all pairs.
+        **options
+            Options of `pd` and of inference, as for `firm`.
+
+        Returns
+        -------
+        EstimandResults
+            In units of the prediction; one term per pair (and class). There is no test of 0.
+
+        Raises
+        ------
+        OptionError
+            If a variable, level or class is unknown, a pair is not one, or the grid can't be used.
+        """
+        reading, curve = reading_of(options)
+        return self._results(vint(self._analysis.subject, pairs, **curve), reading, None)
+
+    @takes(Reading)
+    def h_statistic(
+        self,
+        features: str | Sets | None = None,
+        *,
+        order: Order = "overall",
+        normalize: bool = True,
+        squared: bool = True,
+        rows: int = 500,
+        eps: float = 0.0,
+        scale: Scale | None = None,
+        which_class: Any = None,
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Friedman and Popescu's H: the share of the prediction's variance due to interactions.
+
+        With F partial dependences at the evaluation rows and f the prediction, all centered
+        (Friedman and Popescu 2008, section 8.1):
+
+        .. math::
+            \text{overall} &= \overline{(f - F_j - F_{-j})^2} / \overline{f^2} \\
+            \text{pairwise} &= \overline{(F_{jk} - F_j - F_k)^2} / \overline{F_{jk}^2} \\
+            \text{three-way} &=
+                \overline{(F_{jkl} - F_{jk} - F_{jl} - F_{kl} + F_j + F_k + F_l)^2}
+                / \overline{F_{jkl}^2} \\
+            \text{total} &= \overline{(f - \textstyle\sum_j F_j)^2} / \overline{f^2} \\
+            \text{importance} &= \overline{(f - F_{-j})^2} / \overline{f^2}
+
+        They are ``h2_overall``, ``h2_pairwise``, ``h2_threeway``, ``h2`` and ``pd_importance`` of
+        R's hstats, to 12 digits on the same rows. A row is a point at which effects are evaluated
+        and a background over which they average; standard errors count both.
+
+        Parameters
+        ----------
+        features : str or sequence, optional
+            Features (variables, or groups of variables). Of pairs and triples: features of which
+            all are taken, or a list of tuples. By default all, which of pairs and triples can be
+            many. Of "total" those whose effects are taken away.
+        order : {"overall", "pairwise", "three-way", "total", "importance"}
+            Interactions of a feature with any others, of two, of three, all interactions together;
+            or the importance of a feature, interactions included.
+        normalize : bool
+            Divide by the variance in the denominator. A share of next to nothing can be large:
+            without it values are in units of the prediction and can be compared between pairs.
+        squared : bool
+            If not, take the root.
+        rows : int
+            Evaluation rows of a refit that are used at most, drawn at random. The work grows with
+            their square.
+        eps : float
+            Mean squares of at most this count as 0, in squared units of the prediction (1e-10 in
+            hstats). Rounding errors always do, and 0/0 is 0.
+        scale, which_class
+            As for `pd`.
+        **reading
+            ``cov_type``, ``alternative``, ``p_adjust``, ``simultaneous``: see `Reading`.
+
+        Returns
+        -------
+        EstimandResults
+            One term per feature, pair or triple (and class). There is no test of 0.
+
+        Raises
+        ------
+        OptionError
+            If a feature or class is unknown, or a pair is not one.
+        """
+        estimand = h_statistic(
+            self._analysis.subject,
+            features,
+            order=order,
+            normalize=normalize,
+            squared=squared,
+            rows=rows,
+            eps=eps,
+            scale=scale,
+            which_class=which_class,
+        )
+        return self._results(estimand, reading, None)

@@ -1,0 +1,374 @@
+"""One fitted model on given rows: model-level estimands."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pyinterp.checks import check_choice, check_memory, is_list
+from pyinterp.data.design import ArrayDesign, Design, FrameDesign, is_single
+from pyinterp.data.features import features_of
+from pyinterp.data.formula import names_in
+from pyinterp.data.frames import index_of
+from pyinterp.data.sample import (
+    Missing,
+    Response,
+    Sample,
+    as_column,
+    as_frame,
+    check_aligned,
+    complete_rows,
+    read_response,
+    read_variables,
+)
+from pyinterp.errors import DataError, OptionError, did_you_mean, listed, short, shown
+from pyinterp.estimands.estimand import Subject
+from pyinterp.learner.analysis import Analysis
+from pyinterp.learner.interpretable import Interpretable
+from pyinterp.models.column_names import formula_of, is_statsmodels, match, uses
+from pyinterp.models.predictor import Predictor, check_instance, learner_name
+from pyinterp.models.row_options import check_offset
+from pyinterp.random import Seeds
+from pyinterp.resampling.refits import Refit
+from pyinterp.results.header import context_of
+from pyinterp.whatif import ENGINES, EngineName
+
+__all__ = ["FittedModel"]
+
+
+class FittedModel(Interpretable):
+    """A model fitted elsewhere, on evaluation rows: model-PD, model-PFI and their inference.
+
+    Intervals are for this fitted model on new rows. They do not allow for refitting it; for that
+    fit a `Learner`.
+
+    Parameters
+    ----------
+    fitted : estimator, results or callable
+        Any fitted scikit-learn style estimator or pipeline, statsmodels results (of a formula or of
+        arrays), or a function of the rows that returns predictions.
+    X : DataFrame or array of shape (n, p)
+        Evaluation rows, in the form that `fitted` predicts. Columns of a frame are matched by name
+        if the model knows names, in any order; a missing, unexpected or ambiguous name is an error.
+        For statsmodels results of a formula: the data frame; features are the formula's variables,
+        and other columns are left out.
+    y : array of shape (n,), or str, optional
+        The response, or the name of its column in `X`. Needed by everything that has a loss.
+    groups : mapping of str to list of str, optional
+        Variables that are replaced jointly, by the name of the group.
+    cluster : str or array of shape (n,), optional
+        Rows of the same cluster are not independent: standard errors are over clusters.
+    classes : sequence of two or more labels, optional
+        For a function that returns class probabilities: the classes in the order of its columns. A
+        function of one column gives the probability of the second of two classes.
+    missing : {"drop", "raise"}
+        What to do with rows that have missing values.
+    seed : int, Generator or None
+        For permutations, where not all are used.
+    engine : {"auto", "trees", "linear", "batched"}
+        What computes what-if predictions. "auto" is exact for tree ensembles and linear models,
+        if that reproduces the model's own predictions, and predicts copies of rows otherwise.
+    memory_mb : float
+        Bound on the memory of one predict call's what-if copies.
+
+    Raises
+    ------
+    DataError
+        If rows, names or the response do not fit the model.
+    OptionError
+        If the model was fitted with an offset or exposure, which its ``predict`` leaves out.
+    PredictionError
+        On the first question: if predictions are not real, finite, the same for the same rows and,
+        for classes, probabilities that add up to 1 or labels of the model.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> X, y = data[["age", "bmi", "bp"]], data["progression"]
+    >>> model = LinearRegression().fit(X[:300], y[:300])
+    >>> pfi = pi.FittedModel(model, X[300:], y[300:]).pfi()
+    >>> pfi.params.round(1).to_dict()
+    {'age': -9.7, 'bmi': 3071.5, 'bp': 776.8}
+    """
+
+    def __init__(
+        self,
+        fitted: Any,
+        X: pd.DataFrame | npt.ArrayLike,
+        y: npt.ArrayLike | str | None = None,
+        *,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        cluster: str | npt.ArrayLike | None = None,
+        classes: Sequence[Any] | None = None,
+        missing: Missing = "drop",
+        seed: int | np.random.Generator | None = None,
+        engine: EngineName = "auto",
+        memory_mb: float = 256.0,
+    ) -> None:
+        check_instance(fitted, "fitted")
+        if is_statsmodels(fitted):
+            check_offset(fitted)
+        if classes is not None:
+            _check_classes(classes)
+        frame = as_frame(X, "X")
+        rows = X if isinstance(X, pd.DataFrame | pd.Series) else y
+        check_aligned(y, rows, "y", "X")
+        check_aligned(cluster, rows, "cluster", "X")
+        check_memory(memory_mb)
+        name, response = _response_column(y, frame, fitted)
+        if isinstance(y, str):
+            frame = frame.drop(columns=y)
+        units = None if cluster is None else _column(cluster, frame, "cluster")
+        if isinstance(cluster, str) and not uses(fitted, cluster):
+            frame = frame.drop(columns=cluster)
+        columns, named = match(fitted, X, frame, learner_name(fitted))
+        parts: list[pd.DataFrame | pd.Series[Any]] = [frame[columns]]
+        parts += [part for part in (response, units) if part is not None]
+        keep = complete_rows(parts, missing, least=1)
+        clusters = None if units is None else _numbered(units[keep])
+        variables, design = _encoding(fitted, X, frame.loc[keep, columns], named)
+        predictor, about, numbers = _predictor(
+            fitted, classes, None if response is None else response[keep], name
+        )
+        sample = Sample(
+            variables=variables.reset_index(drop=True),
+            y=numbers,
+            response=about,
+            rows=np.flatnonzero(keep),
+            index=None if (labels := index_of(X, y)) is None else labels[keep],
+            clusters=clusters,
+        )
+        self._assemble(
+            predictor,
+            design,
+            sample,
+            groups=groups,
+            dropped=int((~keep).sum()),
+            plan="none (one fitted model)",
+            where="evaluation rows",
+            seed=seed,
+            engine=engine,
+            memory_mb=memory_mb,
+        )
+
+    @classmethod
+    def _of_sample(
+        cls, predictor: Predictor, design: Design, sample: Sample, **options: Any
+    ) -> FittedModel:
+        """Make a fitted model of rows that a Learner has already read and encoded."""
+        new = cls.__new__(cls)
+        new._assemble(predictor, design, sample, **options)
+        return new
+
+    def _assemble(
+        self,
+        predictor: Predictor,
+        design: Design,
+        sample: Sample,
+        *,
+        groups: Mapping[str, Sequence[str]] | None,
+        dropped: int,
+        plan: str,
+        where: str,
+        seed: int | np.random.Generator | None,
+        engine: EngineName = "auto",
+        memory_mb: float = 256.0,
+    ) -> None:
+        check_choice("engine", engine, ENGINES)
+        seeds = Seeds.start(seed)
+        refit = Refit(
+            number=1,
+            predictor=predictor,
+            design=design,
+            evaluation=sample,
+            train=None,
+            n_train=0,
+            n_evaluation=sample.nobs,
+        )
+        self._analysis = Analysis(
+            subject=Subject(
+                population=sample,
+                features=features_of(design.variables, groups),
+                discrete=design.discrete,
+                predictor=predictor,
+            ),
+            refits=(refit,),
+            correction=0.0,
+            context=context_of(
+                (refit,),
+                level="model",
+                endog_name=sample.response.name if sample.response is not None else "",
+                learner=learner_name(predictor.estimator),
+                nobs=sample.nobs,
+                dropped=dropped,
+                plan=plan,
+                where=where,
+                failed=0,
+                seed=seeds.entropy,
+            ),
+            seeds=seeds,
+            engine=engine,
+            memory_mb=memory_mb,
+        )
+
+
+def _response_column(
+    y: npt.ArrayLike | str | None, frame: pd.DataFrame, fitted: Any
+) -> tuple[str, pd.Series[Any] | None]:
+    if y is None:
+        return "", None
+    named = isinstance(y, str) or (isinstance(y, pd.Series) and y.name is not None)
+    name = str(y if isinstance(y, str) else y.name) if named else "y"  # type: ignore[union-attr]
+    formula = formula_of(fitted)
+    fitted_to = name if formula is None else formula.partition("~")[0].strip()
+    if named and fitted_to != name and name in names_in(fitted_to, [name]):
+        raise DataError(
+            f"The model was fitted to `{fitted_to}`, not to `{name}`: pass the transformed "
+            "response as an array, so that losses are on the scale of its predictions."
+        )
+    return name, _column(y, frame, "y").rename(name)
+
+
+def _column(values: npt.ArrayLike | str, frame: pd.DataFrame, what: str) -> pd.Series[Any]:
+    if not isinstance(values, str):
+        return as_column(values, len(frame), what, "X")
+    if values not in frame:
+        raise OptionError(
+            f"`{what}` names column {shown(values)}, which is not in `X`."
+            + did_you_mean(values, frame)
+        )
+    return frame[values]
+
+
+def _numbered(units: pd.Series[Any]) -> npt.NDArray[np.intp]:
+    """Return the number of every row's cluster."""
+    numbers, found = pd.factorize(units)
+    if len(found) < 2:
+        raise DataError(
+            "`cluster` must name two clusters or more: standard errors are over clusters, and all "
+            "rows are of the same."
+        )
+    return numbers.astype(np.intp)
+
+
+def _encoding(
+    fitted: Any, X: object, frame: pd.DataFrame, named: bool
+) -> tuple[pd.DataFrame, Design]:
+    """Return the variables and how `fitted` wants them: as a frame or as an array."""
+    variables = read_variables(frame)
+    names = getattr(fitted, "feature_names_in_", None)
+    if names is not None and not named:
+        # An array, for a model that knows names: it has them in its own order.
+        variables = variables.set_axis([str(name) for name in names], axis=1)
+    wanted = list(variables.columns)
+    if _takes_frames(fitted, X):
+        return variables, FrameDesign(wanted)
+    return variables, ArrayDesign(wanted, single=is_single(variables))
+
+
+def _takes_frames(fitted: Any, X: object) -> bool:
+    """Whether a model is given a frame: as in its training, or as `X` if it does not say."""
+    if is_statsmodels(fitted):
+        return formula_of(fitted) is not None
+    if getattr(fitted, "feature_names_in_", None) is not None:
+        return True
+    if getattr(fitted, "n_features_in_", None) is not None:
+        return False
+    return isinstance(X, pd.DataFrame)
+
+
+def _predictor(
+    fitted: Any, classes: Sequence[Any] | None, response: pd.Series[Any] | None, name: str
+) -> tuple[Predictor, Response | None, npt.NDArray[np.float64] | None]:
+    if is_statsmodels(fitted) and _predicts_probability(fitted):
+        predictor = _of_probabilities(fitted, classes, response)
+    else:
+        predictor = Predictor.of(fitted, classes)
+    if response is None:
+        return predictor, None, None
+    if predictor.classes is None:
+        numbers, about = read_response(
+            response, name, classifier=False, learner=learner_name(fitted), constant_ok=True
+        )
+        return predictor, about, numbers
+    codes = response.map({c: k for k, c in enumerate(predictor.classes)}).astype(np.float64)
+    if codes.isna().any():
+        raise DataError(
+            f"The response `{short(name)}` has class {shown(response[codes.isna()].iloc[0])}, "
+            f"which {learner_name(fitted)} does not predict; it predicts "
+            f"{listed(predictor.classes)}."
+        )
+    about = Response(name=name, classes=predictor.classes)
+    return predictor, about, np.asarray(codes, dtype=np.float64)
+
+
+def _check_classes(classes: object) -> None:
+    """Raise `OptionError` unless there are two labels or more, all different."""
+    labels = list(classes) if is_list(classes) else []
+    plain = [x for x in labels if isinstance(x, Hashable) and not pd.isna(x)]  # type: ignore[call-overload]  # a label
+    if len(set(plain)) < max(2, len(labels)):
+        raise OptionError(
+            "`classes` must be a list of two or more different labels, such as ['no', 'yes'], not "
+            f"{shown(classes)}."
+        )
+
+
+def _predicts_probability(fitted: Any) -> bool:
+    family = getattr(fitted.model, "family", None)
+    return type(fitted.model).__name__ in {"Logit", "Probit", "MNLogit"} or (
+        family is not None and type(family).__name__ == "Binomial"
+    )
+
+
+def _of_probabilities(
+    fitted: Any, classes: Sequence[Any] | None, response: pd.Series[Any] | None
+) -> Predictor:
+    """Return class probabilities of statsmodels results, each with its right label.
+
+    statsmodels predicts the probability of 1 if the response was numbers. If a formula turned a
+    response with two levels into two columns, it predicts that of the first.
+    """
+    levels = [] if response is None else sorted(response.unique().tolist(), key=str)
+    if type(fitted.model).__name__ == "MNLogit":
+        known = tuple(classes or _classes_of_mnlogit(fitted, levels))
+        return replace(Predictor.of(fitted.predict, known), estimator=fitted)
+    names = getattr(fitted.model, "endog_names", "the response")  # gone if data were removed
+    if classes is None and not isinstance(names, str):
+        found = [str(n)[str(n).rfind("[") + 1 : -1] for n in names]
+        own = {str(level): level for level in levels}
+        classes = [own.get(text, text) for text in reversed(found)]  # the first is the event
+        return replace(Predictor.of(fitted.predict, classes), estimator=fitted)
+    if classes is None:
+        if not set(levels) <= {0, 1}:
+            raise OptionError(
+                f"The model predicts the probability that `{names}` is 1, but the response has "
+                f"{listed(levels)}; pass the 0/1 response, or `classes=(label of 0, label of 1)`."
+            )
+        classes = (False, True) if response is not None and response.dtype == bool else (0, 1)
+    return replace(Predictor.of(fitted.predict, classes), estimator=fitted)
+
+
+def _classes_of_mnlogit(fitted: Any, levels: Sequence[Any]) -> list[Any]:
+    """Return the classes that a multinomial model was fitted to, as the response writes them.
+
+    statsmodels keeps their names; evaluation rows need not have all of them.
+    """
+    names = [str(name) for _, name in sorted(fitted.model._ynames_map.items())]
+    written = {str(level): level for level in levels}
+    if all(isinstance(level, int | float) for level in levels):
+        return [written.get(name, _number(name)) for name in names]
+    return [written.get(name, name) for name in names]
+
+
+def _number(name: str) -> Any:
+    try:
+        return int(name)
+    except ValueError:
+        return name

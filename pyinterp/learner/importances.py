@@ -1,0 +1,374 @@
+"""How much features matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Unpack
+
+import numpy.typing as npt
+
+from pyinterp.data.features import check_names, names_of
+from pyinterp.errors import OptionError
+from pyinterp.estimands.importance.loco import leave_one_covariate_out
+from pyinterp.estimands.importance.native import Native, native_importance
+from pyinterp.estimands.importance.permutation import (
+    Permutations,
+    Replacement,
+    permutation_importance,
+)
+from pyinterp.estimands.importance.relation import Relation
+from pyinterp.estimands.importance.scored import metric_importance
+from pyinterp.estimands.importance.variable_importance import Adjustment, amvim, cvim, mvim
+from pyinterp.inference.options import Reading, takes
+from pyinterp.learner.fitted_models import Asked
+from pyinterp.losses.metrics import MetricLike
+from pyinterp.losses.rowwise import LossLike
+from pyinterp.results.results import EstimandResults
+from pyinterp.results.together import ImportanceResults
+from pyinterp.samplers import SamplerLike, check_sampler, is_conditional
+from pyinterp.samplers import check_names as check_sampled
+
+__all__ = ["Importances"]
+
+
+class Importances(Asked):
+    """Questions about importance."""
+
+    @takes(Reading)
+    def pfi(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        loss: LossLike | None = None,
+        metric: MetricLike | None = None,
+        permutations: Permutations | Mapping[str, npt.ArrayLike] = "auto",
+        relation: Relation = "difference",
+        sampler: Replacement = "marginal",
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Permutation feature importance (PFI), marginal or conditional.
+
+        .. math:: PFI_S = E[L(Y, f(\tilde X_S, X_C))] - E[L(Y, f(X))]
+
+        where :math:`\tilde X_S` is drawn from the marginal law of the feature, independently of all
+        else (Molnar et al. 2021, eqs 3, 4 and 8), or from its law given all other variables. For a
+        learner it is the mean over refits of the PFI on each refit's evaluation rows.
+
+        Parameters
+        ----------
+        features : str or sequence of str, optional
+            Features (variables, or groups of variables, which move jointly); by default all.
+        loss : str, Loss or callable, optional
+            "squared", "absolute", "huber", "poisson", "gamma" for regression; "log", "brier",
+            "zero_one" for classification; or a function ``loss(y, prediction)``, elementwise. The
+            default is "squared", or "log" for classifiers with probabilities.
+        metric : str or Metric, optional
+            Instead of a loss, a metric of all rows together: "rmse", "mae", "mape", "mse", "rsq"
+            (squared correlation), "rsq_trad", "accuracy", "bal_accuracy", "youden", "logloss",
+            "brier" or "roc_auc", named as in R's yardstick. The importance is the mean over
+            permutations of how much worse it gets.
+        permutations : "auto", "all", int or mapping
+            "all" takes the mean over all ordered pairs of different rows, the U-statistic
+            :math:`e_{switch}` of Fisher, Rudin and Dominici (2019), without Monte Carlo error. A
+            number K takes K balanced permutations: no row is its own donor and each meets K
+            different donors. "auto" is "all" as long as rows times distinct values of the feature
+            stay at most 250,000 per refit, else as many permutations as that allows, at least
+            10. For tree ensembles and linear models, which have exact engines, the bound is
+            1e8, and there is none with squared error. With a metric "auto" is 10; there is no
+            mean over all pairs. A mapping gives, per feature, the permutations of the rows of one
+            fitted model, shape (n, K).
+        relation : {"difference", "ratio"}
+            How the two expected losses are compared, per refit.
+        sampler : str, Sampler or mapping
+            How values that replace a feature are drawn: "marginal", or given the other variables by
+            "residual", "categorical", "subgroup" or "knockoff"; "conditional" takes the one that
+            suits the feature. A mapping gives samplers by feature. See `pyinterp.samplers`.
+        **reading
+            ``cov_type``, ``alternative``, ``p_adjust``: see `Reading`.
+
+        Returns
+        -------
+        EstimandResults
+            In units of the loss; one term per feature.
+
+        Raises
+        ------
+        LossError
+            If the learner's predictions can't serve the loss.
+        """
+        subject = self._analysis.subject
+        if metric is not None:
+            if loss is not None or is_conditional(sampler):
+                other = "loss" if loss is not None else "sampler"
+                raise OptionError(f"Give `metric` or `{other}`, not both.")
+            by_metric = metric_importance(
+                subject, features, metric=metric, permutations=permutations, relation=relation
+            )
+            return self._results(by_metric, reading, None)
+        if isinstance(permutations, Mapping):
+            raise OptionError(
+                'Given permutations are for a `metric`, for example the metric "mse" instead of '
+                "the squared loss."
+            )
+        estimand = permutation_importance(
+            subject,
+            features,
+            loss=loss,
+            permutations=permutations,
+            relation=relation,
+            sampler=sampler,
+        )
+        return self._results(estimand, reading, loss)
+
+    @takes(Reading)
+    def mvim(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        permutations: Permutations = "auto",
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Marginal variable importance metric (MVIM): marginal PFI under squared loss.
+
+        .. math:: MVIM = E[(Y - f(\tilde X_j, X_{-j}))^2] - E[(Y - f(X))^2]
+
+        (Khan, Saarela and Kustra 2025, eq. 3). Under positivity and conditional ignorability, and
+        as far as the learner is right, the mean squared effect of exchanging the feature between
+        rows (their Theorems 1 and 2).
+
+        Parameters
+        ----------
+        features, permutations, **reading
+            As for `pfi`.
+
+        Returns
+        -------
+        EstimandResults
+            In squared units of the response; for two classes, of the indicator of the second.
+        """
+        estimand = mvim(self._analysis.subject, features, permutations=permutations)
+        return self._results(estimand, reading, self._squared)
+
+    @takes(Reading)
+    def cvim(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        permutations: Permutations = "auto",
+        sampler: SamplerLike = "conditional",
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Conditional variable importance metric (CVIM): conditional PFI under squared loss.
+
+        .. math:: CVIM = E[(Y - f(\tilde X_j, X_{-j}))^2] - E[(Y - f(X))^2],
+            \quad \tilde X_j \sim X_j \mid X_{-j}
+
+        (Khan, Saarela and Kustra 2025, eqs 19 and 24-26, Algorithm 2). It does not extrapolate, and
+        it is twice what LOCO estimates.
+
+        Parameters
+        ----------
+        features, permutations, sampler, **reading
+            As for `pfi`.
+
+        Returns
+        -------
+        EstimandResults
+            In squared units of the response; for two classes, of the indicator of the second.
+            Tables show R²_j of `positivity` beside it.
+        """
+        estimand = cvim(
+            self._analysis.subject, features, permutations=permutations, sampler=sampler
+        )
+        return self._results(estimand, reading, self._squared)
+
+    @takes(Reading)
+    def amvim(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        method: Adjustment = "linear",
+        permutations: Permutations = "auto",
+        sampler: SamplerLike = "conditional",
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Adjusted MVIM: marginal importance without extrapolation, under an assumption.
+
+        .. math:: AMVIM = CVIM / (1 - R^2_j) \quad \text{or} \quad 2 V(f_j(X_j))
+
+        Parameters
+        ----------
+        features : str or sequence of str, optional
+            As for `pfi`.
+        method : {"linear", "additive"}
+            "linear" (Khan, Saarela and Kustra 2025, eq. 33) holds if the feature enters linearly,
+            without interactions, and its variance given the others is constant. "additive" (eq. 6,
+            with the accumulated local effect as :math:`f_j`) holds if the feature enters
+            additively, in whatever form, and whatever its variance.
+        permutations, sampler
+            As for `pfi`, with "linear".
+        **reading
+            See `Reading`.
+
+        Returns
+        -------
+        EstimandResults
+            In squared units of the response. Missing where R²_j is 0.999 or more; computed at
+            R²_j = 0 in refits where it is negative.
+        """
+        estimand = amvim(
+            self._analysis.subject,
+            features,
+            method=method,
+            permutations=permutations,
+            sampler=sampler,
+        )
+        return self._results(estimand, reading, self._squared)
+
+    @takes(Reading)
+    def loco(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        loss: LossLike | None = None,
+        relation: Relation = "difference",
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Leave-one-covariate-out importance (LOCO): the loss without a feature, minus with it.
+
+        .. math:: LOCO_S = E[L(Y, f_{-S}(X_C))] - E[L(Y, f(X))]
+
+        where :math:`f_{-S}` is the learner trained on the same rows without the feature (Lei et
+        al. 2018, section 6; Khan, Saarela and Kustra 2025, section 2.2). For a learner it is the
+        mean over refits. Unlike `pfi` it asks no model about rows that do not occur, and where
+        another feature can stand in for this one it is small. The truth may be negative: a learner
+        may predict better without a feature.
+
+        Every refit is trained again without each feature, under the joblib backend and `n_jobs` of
+        the fit, on the same rows and with the same seeds, so that the two differ by the feature
+        and not by chance. Without a variable of a formula all terms that use it go; if no column
+        is left, the prediction is the loss's best constant for the training rows. The models are
+        not kept, but their predictions are: other losses and relations, and features that have
+        been asked for, need no training.
+
+        Parameters
+        ----------
+        features : str or sequence of str, optional
+            Features (variables, or groups of variables, left out jointly); by default all.
+        loss : str, Loss or callable, optional
+            As for `pfi`.
+        relation : {"difference", "ratio"}
+            How the two expected losses are compared, per refit.
+        **reading
+            ``cov_type``, ``alternative``, ``p_adjust``: see `Reading`.
+
+        Returns
+        -------
+        EstimandResults
+            In units of the loss; one term per feature.
+
+        Raises
+        ------
+        OptionError
+            For a `FittedModel`, which has no learner to train, and for a learner that refers to
+            columns by position.
+        LossError
+            If the learner's predictions can't serve the loss, or no column is left and the loss
+            states no best constant.
+        RefitError
+            If the learner can't be trained without a feature, for example because it names it.
+
+        Notes
+        -----
+        Under squared loss and the true regression function f, LOCO is
+        :math:`E\,V(f(X) \mid X_C)` (Verdinelli and Wasserman 2024; Williamson et al. 2021): for a
+        linear function :math:`\beta^2 V(X_S \mid X_C)`. For an additive one of independent
+        features `pfi` is twice as large.
+        """
+        self._analysis.need_trainer()
+        estimand = leave_one_covariate_out(
+            self._analysis.subject, features, loss=loss, relation=relation
+        )
+        return self._results(estimand, reading, loss)
+
+    @takes(Reading)
+    def native_importance(
+        self,
+        type: Native | None = None,  # noqa: A002 - vip's name
+        **reading: Unpack[Reading],
+    ) -> EstimandResults:
+        r"""Native importance: what the fitted model itself reports.
+
+        For columns beside those of other importances. It asks for no predictions and is no mean
+        over rows: for one fitted model there is no interval, for a learner that over refits.
+
+        Parameters
+        ----------
+        type : {"stat", "raw", "impurity", "olden", "garson"}, optional
+            By default the first of "stat", "impurity", "olden" and "raw" that the model has.
+
+            "stat": t or z statistic of each column of the design but the intercept, with its sign,
+            of statsmodels results and `statsmodels_learner`. "raw": coefficient of each column.
+            "impurity": ``feature_importances_`` of trees and ensembles, summed over the columns
+            of each feature. "olden", "garson": weights of networks of one hidden layer
+            (scikit-learn's MLPRegressor and MLPClassifier), per input; see
+            `pyinterp.estimands.importance.native.olden` and `garson`.
+        **reading
+            ``cov_type``, ``alternative``, ``p_adjust``, ``simultaneous``: see `Reading`.
+
+        Returns
+        -------
+        EstimandResults
+            One term per column or feature (and class). R's ``vip::vi_model`` gives the absolute
+            value of t, z and coefficients, and their sign in a column of its own.
+
+        Raises
+        ------
+        OptionError
+            If the model has no importance, or not this one.
+        """
+        analysis = self._analysis
+        estimand = native_importance(analysis.subject, analysis.cases[0].whatif, type)
+        return self._results(estimand, reading, None)
+
+    @takes(Reading)
+    def importance(
+        self,
+        measures: str | Sequence[str] = ("mvim", "cvim", "amvim"),
+        features: str | Sequence[str] | None = None,
+        *,
+        permutations: Permutations = "auto",
+        sampler: SamplerLike = "conditional",
+        **reading: Unpack[Reading],
+    ) -> ImportanceResults:
+        """Return several importances of the same features in one table.
+
+        Parameters
+        ----------
+        measures : str or sequence of str
+            Names of methods: "pfi", "mvim", "cvim", "amvim", "loco".
+        features : str or sequence of str, optional
+            As for `pfi`.
+        permutations, sampler
+            As for `pfi`; the sampler of those that are conditional.
+        **reading
+            See `Reading`.
+
+        Returns
+        -------
+        ImportanceResults
+        """
+        names = names_of(measures, "measures")
+        check_sampler(sampler)
+        check_sampled(sampler, self._analysis.subject.choose(features))
+        drawn: dict[str, Any] = {"permutations": permutations, **reading}
+        given: dict[str, Any] = {"sampler": sampler, **drawn}
+        known: dict[str, Callable[[], EstimandResults]] = {
+            "pfi": lambda: self.pfi(features, **drawn),
+            "mvim": lambda: self.mvim(features, **drawn),
+            "cvim": lambda: self.cvim(features, **given),
+            "amvim": lambda: self.amvim(features, **given),
+            "loco": lambda: self.loco(features, **reading),
+        }
+        check_names(names, known, kind="measure", argument="measures")
+        return ImportanceResults({name: known[name]() for name in names})

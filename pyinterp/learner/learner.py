@@ -1,0 +1,534 @@
+"""Learners: a formula or arrays, an estimator, and refits of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import patsy
+from sklearn.base import clone
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_choice, check_flag, check_memory
+from pyinterp.data.design import Design, FormulaDesign
+from pyinterp.data.features import features_of
+from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, Source
+from pyinterp.data.sample import (
+    Missing,
+    Sample,
+    as_column,
+    as_frame,
+    check_aligned,
+    complete_rows,
+    read_response,
+    read_variables,
+)
+from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, shown
+from pyinterp.estimands.estimand import Subject
+from pyinterp.learner.analysis import Analysis
+from pyinterp.learner.fitted import FittedModel
+from pyinterp.learner.interpretable import Interpretable
+from pyinterp.models.adapters import fits_intercept, needs_intercept, suited, wants_frames
+from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
+from pyinterp.models.row_options import check_row_options
+from pyinterp.random import Seeds
+from pyinterp.resampling import HalfSampling, Resampling, Units
+from pyinterp.resampling.leave_out import LeaveOut
+from pyinterp.resampling.refits import (
+    DesignState,
+    OnError,
+    Refit,
+    RefitOptions,
+    UnseenLevels,
+    fit_alone,
+    refit,
+)
+from pyinterp.results.header import context_of
+from pyinterp.whatif import ENGINES, EngineName
+
+__all__ = ["Learner", "LearnerResults"]
+
+Encoding: TypeAlias = Literal["matrix", "frame"]
+
+
+class Learner:
+    """A learning procedure: what is predicted from what, and by which estimator.
+
+    The specification, like a statsmodels model; `fit` returns results.
+
+    Parameters
+    ----------
+    endog : array of shape (n,)
+        Response.
+    exog : DataFrame or array of shape (n, p)
+        Variables, one per column. A DataFrame is handed to the estimator as it is (category dtype
+        kept), an array as an array.
+    estimator : estimator
+        Unfitted, with ``fit`` and ``predict``: scikit-learn estimators and pipelines, XGBoost,
+        LightGBM, `statsmodels_learner`.
+    groups : mapping of str to list of str, optional
+        Variables that are replaced jointly, by the name of the group.
+    missing : {"drop", "raise"}
+        What to do with rows that have missing values in a variable that is used.
+
+    Attributes
+    ----------
+    estimator : estimator
+        As given; refits train clones of it.
+    groups : mapping or None
+        As given.
+    population : Sample
+        The rows analyzed.
+    design : Design
+        How variables become what the estimator is given.
+    features : dict of str to tuple of str
+        The variables of every feature.
+    dropped : int
+        Rows left out because of missing values.
+
+    See Also
+    --------
+    Learner.from_formula : The usual way to make one.
+    """
+
+    def __init__(
+        self,
+        endog: npt.ArrayLike,
+        exog: pd.DataFrame | npt.ArrayLike,
+        estimator: Any,
+        *,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        missing: Missing = "drop",
+    ) -> None:
+        reader = ArrayReader(as_frame=isinstance(exog, pd.DataFrame))
+        self._setup(reader, (endog, exog), estimator, groups=groups, missing=missing)
+
+    @classmethod
+    def from_formula(
+        cls,
+        formula: str,
+        data: pd.DataFrame,
+        estimator: Any,
+        *,
+        design: Encoding | None = None,
+        design_state: DesignState = "all",
+        unseen_levels: UnseenLevels = "raise",
+        groups: Mapping[str, Sequence[str]] | None = None,
+        missing: Missing = "drop",
+        trusted: bool = True,
+    ) -> Learner:
+        r"""Make a learner of an R-style formula and a data frame.
+
+        Parameters
+        ----------
+        formula : str
+            R's language, with `.` for every column that the response does not use:
+            ``"y ~ ."``, ``"np.log(y) ~ . - id + I(x**2)"``, ``"y ~ x*z + C(g) + bs(age, df=4)"``.
+            Inside function calls it is Python. What R or its packages would read in another way,
+            such as ``(1 | id)``, ``offset(x)`` or ``s(x)``, is an error that says what to write.
+            Features are the variables, whatever columns are built from them. An intercept column
+            is passed only to estimators that do not fit their own.
+        data : pandas.DataFrame
+            One row per observation.
+        estimator : estimator
+            As in `Learner`.
+        design : {"matrix", "frame"}, optional
+            "frame" hands the formula's variables over as a DataFrame, category dtype kept, to
+            learners and pipelines that encode for themselves; the formula then only selects. The
+            default is "frame" for learners that say so (``wants_frames``, as those of R do), and
+            "matrix" for all others.
+        design_state : {"all", "refit"}
+            Learn levels, knots and means once from all rows (they use no response), or anew from
+            each refit's training rows, where evaluation rows outside the knots are an error.
+        unseen_levels : {"raise", "allow"}
+            Whether a refit whose evaluation rows have a level that its training rows lack is an
+            error, or predicts it as the reference level.
+        groups : mapping of str to list of str, optional
+            Variables that are replaced jointly, by the name of the group.
+        missing : {"drop", "raise"}
+            What to do with rows that have missing values in a variable that is used.
+        trusted : bool
+            A formula is code: what stands inside function calls is run as Python, with the names
+            of the code around. False is for formulas that others wrote: before anything is
+            evaluated, all but variables, numbers, arithmetic, splines, contrasts and NumPy's
+            elementwise functions is refused.
+
+        Returns
+        -------
+        Learner
+
+        Raises
+        ------
+        FormulaError
+            If the formula can't be read, names an unknown variable, or has something that R would
+            read in another way, or that a formula that is not trusted may not have.
+        DataError
+            If the data can't be analyzed as given.
+        """
+        if design is None:
+            design = "frame" if wants_frames(estimator) else "matrix"
+        check_choice("design", design, ("matrix", "frame"))
+        if not isinstance(data, pd.DataFrame):
+            raise DataError(
+                f"`data` must be a pandas DataFrame, not {type(data).__name__}; for arrays use "
+                "Learner(endog, exog, estimator)."
+            )
+        check_flag("trusted", trusted)
+        env = patsy.EvalEnvironment.capture(1)
+        new = cls.__new__(cls)
+        new._setup(
+            FormulaReader(formula, data, env, as_frame=design == "frame", trusted=trusted),
+            data,
+            estimator,
+            groups=groups,
+            missing=missing,
+            options=RefitOptions(design_state=design_state, unseen_levels=unseen_levels),
+        )
+        return new
+
+    def _setup(
+        self,
+        reader: Reader,
+        data: Any,
+        estimator: Any,
+        *,
+        groups: Mapping[str, Sequence[str]] | None,
+        missing: Missing,
+        options: RefitOptions | None = None,
+    ) -> None:
+        check_estimator(estimator)
+        self._reader, self._options, self._missing = reader, options or RefitOptions(), missing
+        self._rows = _index_of(data)
+        source = reader.read(data)
+        self.estimator = suited(estimator, source.response)
+        self.population, self._source, self._kept = self._sample(source)
+        self.dropped = int((~self._kept).sum())
+        check_row_options(
+            self.estimator.get_params(deep=True),
+            learner_name(self.estimator),
+            {len(self._kept), self.population.nobs},
+        )
+        self.design: Design = reader.design(
+            self.population.variables, intercept=needs_intercept(estimator)
+        )
+        self.groups = groups
+        self.features = dict(features_of(self.design.variables, groups))
+        self._check_intercept()
+
+    def fit(
+        self,
+        resampling: Resampling | None = None,
+        *,
+        seed: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        reseed: bool = True,
+        on_error: OnError = "raise",
+        engine: EngineName = "auto",
+        memory_mb: float = 256.0,
+        progress: bool = True,
+    ) -> LearnerResults:
+        """Train and keep a model for every part of a resampling plan.
+
+        Parameters
+        ----------
+        resampling : Resampling, optional
+            By default ``HalfSampling()``: 15 refits estimate, and 15 pairs of refits on halves
+            of the data give intervals that cover.
+        seed : int, Generator or None
+            The same int gives the same results, for any `n_jobs`. None draws a seed, which the
+            header shows.
+        n_jobs : int, optional
+            Jobs over refits, by joblib: ``joblib.parallel_config`` chooses the backend.
+        reseed : bool
+            Give every ``random_state`` inside the estimator its own seed in every refit. False
+            keeps them as they are, so that refits share the estimator's seed.
+        on_error : {"raise", "drop"}
+            What to do when a refit fails. "drop" warns, and counts them in the header.
+        engine : {"auto", "trees", "linear", "batched"}
+            What computes what-if predictions. "auto" is exact for tree ensembles and linear
+            models, if that reproduces the model's own predictions, and predicts copies of rows
+            otherwise.
+        memory_mb : float
+            Bound on the memory of one predict call's what-if copies.
+        progress : bool
+            Show progress bars (never if the output is not a terminal).
+
+        Returns
+        -------
+        LearnerResults
+
+        Raises
+        ------
+        RefitError
+            If a refit fails; it names the refit and its cause.
+        """
+        plan = HalfSampling() if resampling is None else resampling
+        if not isinstance(plan, Resampling):
+            raise OptionError(
+                f"`resampling` must be a plan such as pi.HalfSampling(), not {shown(plan)}."
+            )
+        check_flag("reseed", reseed)
+        check_flag("progress", progress)
+        check_memory(memory_mb)
+        check_choice("engine", engine, ENGINES)
+        options = RefitOptions(
+            reseed=reseed,
+            on_error=on_error,
+            design_state=self._options.design_state,
+            unseen_levels=self._options.unseen_levels,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+        seeds = Seeds.start(seed)
+        units = self._units(plan)
+        population = self._clustered(plan, units)
+        refits = refit(
+            self.estimator,
+            self.design,
+            population,
+            plan=plan,
+            units=units,
+            read=lambda data: self._sample(self._reader.read(data))[0],
+            seeds=seeds,
+            options=options,
+        )
+        context = context_of(
+            refits,
+            level="learner" if plan.number > 1 else "model",
+            endog_name=self.endog_names,
+            learner=learner_name(self.estimator),
+            nobs=population.nobs,
+            dropped=self.dropped,
+            plan=plan.label,
+            where=plan.where,
+            studied=plan.studied,
+            unit="rows" if plan.cluster is None else "clusters",
+            failed=plan.number - len(refits),
+            seed=seeds.entropy,
+        )
+        return LearnerResults(
+            self,
+            plan,
+            Analysis(
+                subject=Subject(
+                    population=population,
+                    features=self.features,
+                    discrete=self.design.discrete,
+                    predictor=refits[0].predictor,
+                ),
+                refits=refits,
+                correction=plan.correction(context.n_train, context.n_evaluation),
+                context=context,
+                seeds=seeds,
+                leave_out=LeaveOut(
+                    estimator=clone(self.estimator), refits=refits, seeds=seeds, options=options
+                ),
+                engine=engine,
+                memory_mb=memory_mb,
+                n_jobs=n_jobs,
+                progress=progress,
+            ),
+        )
+
+    def fit_model(self, *, seed: int | np.random.Generator | None = None) -> FittedModel:
+        """Train one model on all rows and interpret it on the same rows, as R's `lm` would.
+
+        Losses and PFI are then in-sample and optimistic; PD is what R's ``pdp::partial`` computes.
+
+        Parameters
+        ----------
+        seed : int, Generator or None
+            For every ``random_state`` inside the estimator that is None, and for permutations. A
+            ``random_state`` that is set stays as it is: the model is the estimator's own fit.
+
+        Returns
+        -------
+        FittedModel
+
+        Raises
+        ------
+        RefitError
+            If the estimator can't be trained; it chains the cause.
+        """
+        seeds = Seeds.start(seed)
+        population = self.population
+        y, response = population.y, population.response
+        if y is None or response is None:
+            raise DataError("A learner needs a response.")
+        predictor = fit_alone(
+            self.estimator,
+            self.design.encode(population.variables),
+            y,
+            response,
+            seeds.stream("refits", 1),
+            keep_set=True,
+        )
+        return FittedModel._of_sample(
+            predictor,
+            self.design,
+            population,
+            groups=self.groups,
+            dropped=self.dropped,
+            plan="none (one fitted model)",
+            where="in sample",
+            seed=seeds.entropy,
+        )
+
+    def variables_of(self, data: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
+        """Return the learner's variables of new rows."""
+        frame = as_frame(data)
+        absent = [v for v in self.design.variables if v not in frame]
+        if absent:
+            raise DataError(
+                f"New rows must have the variable `{absent[0]}`." + did_you_mean(absent[0], frame)
+            )
+        return read_variables(frame[list(self.design.variables)])
+
+    @property
+    def endog_names(self) -> str:
+        """Name of the response."""
+        return self.population.response.name if self.population.response is not None else ""
+
+    @property
+    def exog_names(self) -> list[str]:
+        """Names of the columns given to the estimator."""
+        return list(self.design.columns)
+
+    def _sample(self, source: Source) -> tuple[Sample, Source, npt.NDArray[np.bool_]]:
+        keep = complete_rows([source.variables, source.response], self._missing)
+        variables = read_variables(source.variables[keep])
+        y, response = read_response(
+            source.response[keep],
+            str(source.response.name),
+            classifier=is_classifier(self.estimator),
+            learner=learner_name(self.estimator),
+        )
+        sample = Sample(
+            variables=variables.reset_index(drop=True),
+            y=y,
+            response=response,
+            rows=np.flatnonzero(keep),
+            index=None if source.index is None else source.index[keep],
+        )
+        return sample, source, keep
+
+    def _units(self, plan: Resampling) -> Units:
+        return Units.make(
+            self.population.nobs,
+            self._labels(plan.cluster, "cluster"),
+            self._labels(plan.strata, "strata"),
+        )
+
+    def _clustered(self, plan: Resampling, units: Units) -> Sample:
+        if plan.cluster is None:
+            return self.population
+        return self.population.with_clusters(units.of_row)
+
+    def _labels(self, by: str | npt.ArrayLike | None, what: str) -> npt.NDArray[np.intp] | None:
+        """Return the level of every analyzed row for a column name or an array."""
+        if by is None:
+            return None
+        frame, response = self._source.frame, self._source.response
+        if isinstance(by, str):
+            if by == response.name and by not in frame:
+                column = response
+            elif by in frame:
+                column = frame[by]
+            else:
+                raise OptionError(
+                    f"`{what}` names column {shown(by)}, which is not in the data."
+                    + did_you_mean(by, frame.columns)
+                )
+        else:
+            check_aligned(by, self._rows, what, "data")
+            column = as_column(by, len(frame), what, "data")
+        kept = column[self._kept]
+        if kept.isna().any():
+            raise DataError(
+                f"`{what}` must have no missing values; {int(kept.isna().sum())} rows have."
+            )
+        return pd.factorize(kept)[0].astype(np.intp)
+
+    def _check_intercept(self) -> None:
+        if (
+            isinstance(self.design, FormulaDesign)
+            and not self.design.has_intercept
+            and fits_intercept(self.estimator)
+        ):
+            raise FormulaError(
+                "The formula has no intercept, but "
+                f"{learner_name(self.estimator)} fits one; pass `fit_intercept=False`, or leave "
+                "`- 1` out of the formula."
+            )
+
+
+def _index_of(data: Any) -> pd.DataFrame | None:
+    """Return an empty frame with the index of the rows as given; None if they have none."""
+    parts = data if isinstance(data, tuple) else (data,)
+    for part in reversed(parts):  # variables before the response
+        if isinstance(part, pd.DataFrame | pd.Series):
+            return pd.DataFrame(index=part.index)
+    return None
+
+
+class LearnerResults(Interpretable):
+    """Refits of a learner: what can be asked of them is one method per estimand.
+
+    Made by `Learner.fit`. Inference options belong to these methods and never refit.
+
+    Attributes
+    ----------
+    model : Learner
+        The specification.
+    resampling : Resampling
+        The plan.
+    refits : tuple of Refit
+        The fitted models with their rows.
+    """
+
+    def __init__(self, model: Learner, resampling: Resampling, analysis: Analysis) -> None:
+        self.model, self.resampling = model, resampling
+        self._analysis = analysis
+
+    @property
+    def refits(self) -> tuple[Refit, ...]:
+        """The fitted models whose mean is the estimate, with their rows."""
+        return self._analysis.estimating
+
+    @property
+    def halves(self) -> tuple[Refit, ...]:
+        """The fitted models on complementary halves, two per pair; none for other plans."""
+        return tuple(
+            r for r in self._analysis.refits if r.group is not None and r.group.kind == "pair"
+        )
+
+    @property
+    def seed(self) -> int:
+        """The seed that repeats these results."""
+        return self._analysis.seeds.entropy
+
+    @property
+    def nobs(self) -> int:
+        """Number of rows analyzed."""
+        return self._analysis.context.nobs
+
+    def predict(self, data: pd.DataFrame | npt.ArrayLike) -> FloatArray | pd.DataFrame:
+        """Predict new rows by the mean over refits.
+
+        Parameters
+        ----------
+        data : DataFrame or array
+            New rows with the learner's variables.
+
+        Returns
+        -------
+        ndarray of shape (n,), or DataFrame of class probabilities
+        """
+        variables = self.model.variables_of(data)
+        predictions = [r.predictor(r.design.encode(variables)) for r in self.refits]
+        mean: FloatArray = np.mean(predictions, axis=0)
+        classes = self.refits[0].predictor.classes
+        return mean if classes is None else pd.DataFrame(mean, columns=list(classes))

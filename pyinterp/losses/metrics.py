@@ -1,0 +1,333 @@
+"""Metrics of all rows together: a root mean square, a correlation, an area under a curve."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy import stats
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_choice, is_hashable
+from pyinterp.data.sample import Response
+from pyinterp.errors import LossError, shown
+from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.models.predictor import Predictor, learner_name
+
+__all__ = ["METRICS", "Metric", "MetricLike", "MetricName", "choose_metric"]
+
+MetricName: TypeAlias = Literal[
+    "rmse",
+    "mae",
+    "mape",
+    "mse",
+    "rsq",
+    "rsq_trad",
+    "accuracy",
+    "bal_accuracy",
+    "youden",
+    "logloss",
+    "brier",
+    "roc_auc",
+]
+# What the order of sums may change: share of the distance from 0 or 1.
+ROUNDING = 1e-12
+Needs: TypeAlias = Literal["mean", "probability", "label"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric(ABC):
+    """How well all rows are predicted, as one number that need not be a mean over rows.
+
+    Attributes
+    ----------
+    name : str
+        As in R's yardstick and vip.
+    smaller_is_better : bool
+    needs : {"mean", "probability", "label"}
+        The least that a learner must predict.
+    unit : str
+        In terms of ``{y}``, the name of the response.
+    """
+
+    name: str
+    smaller_is_better: bool
+    needs: Needs = "mean"
+    unit: str = ""
+
+    @abstractmethod
+    def __call__(self, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
+        """Return the metric and every row's influence on it, shape (n,), whose mean is 0.
+
+        For regression `y` and `prediction` have shape (n,). For classification `y` holds
+        positions in the classes, and `prediction` probabilities, shape (n, classes).
+        """
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfMeans(Metric):
+    """A smooth function of means over rows.
+
+    Attributes
+    ----------
+    rows : callable
+        ``rows(y, prediction)`` returns the n rows' values, shape (n, c).
+    combine : callable
+        ``combine(means)`` returns the metric and its gradient, shape (c,).
+    """
+
+    rows: Callable[[FloatArray, FloatArray], FloatArray]
+    combine: Callable[[FloatArray], tuple[float, FloatArray]]
+
+    def __call__(self, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
+        """Return the metric and influences by the delta method."""
+        rows = self.rows(y, prediction)
+        means = rows.mean(axis=0)
+        value, gradient = self.combine(means)
+        return value, (rows - means) @ gradient
+
+
+@dataclass(frozen=True, kw_only=True)
+class AreaUnderROC(Metric):
+    """Probability that a row of the second of two classes scores above one of the first."""
+
+    def __call__(self, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
+        """Return the area, ties counting half, and influences by placement values.
+
+        DeLong, DeLong and Clarke-Pearson (1988).
+        """
+        if prediction.shape[-1] != 2:
+            raise LossError(
+                "The area under the ROC curve is for two classes; this learner predicts "
+                f"{prediction.shape[-1]}."
+            )
+        event, score = y == 1, _ranked(prediction[:, 1])
+        if event.all() or not event.any():
+            raise LossError(
+                "The area under the ROC curve needs rows of both classes, but all of the "
+                f"{len(y)} evaluation rows have the same; stratify the resampling by the response."
+            )
+        own = np.empty(len(y))  # the share of the other class that a row is on the right side of
+        ranks = stats.rankdata(score)
+        for side in (event, ~event):
+            above = (ranks[side] - stats.rankdata(score[side])) / (~side).sum()
+            own[side] = above if side is event else 1 - above
+        area = float(own[event].mean())
+        share = np.where(event, event.mean(), 1 - event.mean())
+        return area, (own - area) / share
+
+
+MetricLike: TypeAlias = "MetricName | Metric"
+
+
+def choose_metric(metric: MetricLike, predictor: Predictor, response: Response) -> Metric:
+    """Return the metric meant, after checking that the predictions can serve it."""
+    if isinstance(metric, Metric):
+        if not is_hashable(metric):
+            raise LossError(
+                "A metric must be hashable, as what it gives is kept: make its class a dataclass "
+                f"with `frozen=True` that holds no arrays; {type(metric).__name__} is not."
+            )
+        chosen = metric
+    else:
+        check_choice("metric", metric, METRICS)
+        chosen = METRICS[metric]
+    enough = {"mean": ("mean",), "probability": ("probability",), "label": ("label", "probability")}
+    if predictor.kind not in enough[chosen.needs]:
+        what = {
+            "mean": "numeric predictions",
+            "probability": "class probabilities",
+            "label": "a classifier",
+        }[chosen.needs]
+        suited = [name for name, m in METRICS.items() if predictor.kind in enough[m.needs]]
+        raise LossError(
+            f"The metric {shown(chosen.name)} needs {what}; {learner_name(predictor.estimator)}, "
+            f"which predicts `{response.name}`, can serve {', '.join(suited)}."
+        )
+    return chosen
+
+
+def _of_loss(loss: Loss) -> Callable[[FloatArray, FloatArray], FloatArray]:
+    def rows(y: FloatArray, prediction: FloatArray) -> FloatArray:
+        return loss(y, prediction)[:, None]
+
+    return rows
+
+
+def _mean(means: FloatArray) -> tuple[float, FloatArray]:
+    return float(means[0]), np.ones(1)
+
+
+def _root(means: FloatArray) -> tuple[float, FloatArray]:
+    root = float(np.sqrt(means[0]))
+    return root, np.array([0.5 / root if root > 0 else 0.0])
+
+
+def _percent(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    if (y == 0).any():
+        raise LossError(
+            f"The percentage error is not defined where the response is 0, as in "
+            f'{int((y == 0).sum())} rows; use "mae".'
+        )
+    return 100 * np.abs((y - prediction) / y)[:, None]
+
+
+def _moments(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    # About their means, so that no digits are lost; the correlation does not change.
+    a, b = y - y.mean(), prediction - prediction.mean()
+    return np.column_stack([a, b, a * a, b * b, a * b])
+
+
+def _squared_correlation(means: FloatArray) -> tuple[float, FloatArray]:
+    a, b, aa, bb, ab = means
+    vy, vp, cov = aa - a * a, bb - b * b, ab - a * b
+    if vp <= 0 or vy <= 0:
+        raise LossError(
+            'The squared correlation, "rsq", is not defined for constant predictions or '
+            'responses; use "rsq_trad".'
+        )
+    value = cov**2 / (vy * vp)
+    by_cov, by_vy, by_vp = 2 * cov / (vy * vp), -value / vy, -value / vp
+    gradient = np.array(
+        [
+            -b * by_cov - 2 * a * by_vy,
+            -a * by_cov - 2 * b * by_vp,
+            by_vy,
+            by_vp,
+            by_cov,
+        ]
+    )
+    return float(value), gradient
+
+
+def _errors_and_moments(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    a = y - y.mean()
+    return np.column_stack([np.square(y - prediction), a, a * a])
+
+
+def _explained(means: FloatArray) -> tuple[float, FloatArray]:
+    error, a, aa = means
+    total = aa - a * a
+    if total <= 0:
+        raise LossError("R² is not defined where the response is the same in all evaluation rows.")
+    return float(1 - error / total), np.array(
+        [-1 / total, -2 * a * error / total**2, error / total**2]
+    )
+
+
+def _ranked(probability: FloatArray) -> FloatArray:
+    """Return the places of probabilities in order; what differs by the order of sums only is a tie.
+
+    Differences count in proportion to the distance from 0 or 1: small ones of tiny probabilities
+    do, and all near 1.
+    """
+    order = np.argsort(probability, kind="stable")
+    ordered = probability[order]
+    apart = np.diff(ordered) > ROUNDING * np.minimum(ordered, 1 - ordered)[1:]
+    places = np.empty(len(ordered))
+    places[order] = np.concatenate([[0], np.cumsum(apart)])
+    return places
+
+
+def _half_brier(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return half the squared distance from the observed class, as yardstick has it."""
+    observed = y[:, None] == np.arange(prediction.shape[-1])
+    return np.asarray(np.square(prediction - observed).sum(axis=-1, keepdims=True) / 2)
+
+
+def _without_rounding(probability: FloatArray) -> FloatArray:
+    """Make equal what differs by the order of sums only: ties count half, or for the first."""
+    return np.round(probability, 12)
+
+
+def _predicted(prediction: FloatArray) -> FloatArray:
+    return np.asarray(_without_rounding(prediction).argmax(axis=-1))
+
+
+def _correct(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    return np.asarray(_predicted(prediction) == y, dtype=np.float64)[:, None]
+
+
+def _tables(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return membership, true positives and true negatives of every class."""
+    every = np.arange(prediction.shape[-1])
+    member, taken = y[:, None] == every, _predicted(prediction)[:, None] == every
+    return np.hstack([member, member & taken, ~member & ~taken]).astype(np.float64)
+
+
+def _balanced(means: FloatArray) -> tuple[float, FloatArray]:
+    """Return the mean of sensitivity and specificity, over the classes that occur."""
+    share, hit, left = np.split(means, 3)
+    if (share == 1).any():
+        raise LossError(
+            "Specificity needs rows of another class, but all evaluation rows have the same; "
+            "stratify the resampling by the response."
+        )
+    present = share > 0
+    weight = np.where(present, 0.5 / present.sum(), 0.0)
+    below = np.where(present, share, 1.0)
+    value = (weight * (hit / below + left / (1 - share))).sum()
+    by_share = weight * (left / (1 - share) ** 2 - hit / below**2)
+    return float(value), np.concatenate([by_share, weight / below, weight / (1 - share)])
+
+
+def _youden(means: FloatArray) -> tuple[float, FloatArray]:
+    value, gradient = _balanced(means)
+    return 2 * value - 1, 2 * gradient
+
+
+_ROWS: tuple[Metric, ...] = (
+    OfMeans(
+        name="rmse",
+        smaller_is_better=True,
+        unit="{y}",
+        rows=_of_loss(LOSSES["squared"]),
+        combine=_root,
+    ),
+    OfMeans(
+        name="mae",
+        smaller_is_better=True,
+        unit="{y}",
+        rows=_of_loss(LOSSES["absolute"]),
+        combine=_mean,
+    ),
+    OfMeans(name="mape", smaller_is_better=True, unit="percent", rows=_percent, combine=_mean),
+    OfMeans(
+        name="mse",
+        smaller_is_better=True,
+        unit="{y}²",
+        rows=_of_loss(LOSSES["squared"]),
+        combine=_mean,
+    ),
+    OfMeans(name="rsq", smaller_is_better=False, rows=_moments, combine=_squared_correlation),
+    OfMeans(name="rsq_trad", smaller_is_better=False, rows=_errors_and_moments, combine=_explained),
+    OfMeans(name="accuracy", smaller_is_better=False, needs="label", rows=_correct, combine=_mean),
+    OfMeans(
+        name="bal_accuracy",
+        smaller_is_better=False,
+        needs="label",
+        rows=_tables,
+        combine=_balanced,
+    ),
+    OfMeans(name="youden", smaller_is_better=False, needs="label", rows=_tables, combine=_youden),
+    OfMeans(
+        name="logloss",
+        smaller_is_better=True,
+        needs="probability",
+        unit="nats",
+        rows=_of_loss(LOSSES["log"]),
+        combine=_mean,
+    ),
+    OfMeans(
+        name="brier",
+        smaller_is_better=True,
+        needs="probability",
+        rows=_half_brier,
+        combine=_mean,
+    ),
+    AreaUnderROC(name="roc_auc", smaller_is_better=False, needs="probability"),
+)
+METRICS = {metric.name: metric for metric in _ROWS}

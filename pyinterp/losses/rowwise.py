@@ -1,0 +1,262 @@
+"""Per-row losses, and the best constant prediction under each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy import special
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_choice, check_text, is_hashable
+from pyinterp.data.sample import Response
+from pyinterp.errors import LossError, reason, short, shown
+from pyinterp.models.prediction_checks import read_only, real_numbers
+from pyinterp.models.predictor import Predictor, learner_name
+
+__all__ = ["LOSSES", "Loss", "LossLike", "LossName", "choose"]
+
+LossName: TypeAlias = Literal[
+    "squared", "absolute", "huber", "poisson", "gamma", "log", "brier", "zero_one"
+]
+LossFunction: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
+LossLike: TypeAlias = "LossName | Loss | LossFunction"
+
+# Probabilities below the rounding unit carry no information; scikit-learn's log_loss clips here.
+EPSILON = float(np.finfo(np.float64).eps)
+# Rows whose loss is asked for twice.
+TWICE = 64
+
+
+@dataclass(frozen=True)
+class Loss:
+    r"""A per-row loss L(y, prediction).
+
+    Parameters
+    ----------
+    name : str
+        What tables call it.
+    function : callable
+        ``function(y, prediction)``, elementwise over broadcast arrays. For regression both have
+        shape (...). For classification `y` holds positions in the classes, shape (...), and
+        `prediction` probabilities in their order, shape (..., number of classes).
+    needs : {"mean", "probability", "label"}
+        The least that a learner must predict.
+    constant : callable, optional
+        ``constant(y_train)``, the best prediction that ignores the features, shape () or
+        (number of classes,). Without it no share of explained loss is printed.
+    unit : str
+        Unit of the loss in terms of ``{y}``, the name of the response.
+    """
+
+    name: str
+    function: LossFunction
+    needs: Literal["mean", "probability", "label"] = "mean"
+    constant: Callable[[FloatArray], FloatArray] | None = None
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        check_text("name", self.name)
+        check_choice("needs", self.needs, ("mean", "probability", "label"))
+        for name in ("function", "constant"):
+            value = getattr(self, name)
+            given = name == "function" or value is not None
+            if given and (not callable(value) or isinstance(value, type)):
+                raise LossError(f"The {name} of a Loss must be callable, not {shown(value)}.")
+            if not is_hashable(value):
+                raise LossError(
+                    f"The {name} of a Loss must be hashable, as what it gives is kept; pass a "
+                    "function."
+                )
+        _check_unit(self.unit)
+
+    def __call__(self, y: FloatArray, prediction: FloatArray) -> FloatArray:
+        """Return the loss of every row; `y` broadcasts against the predictions."""
+        loss = self._values(y, prediction)
+        shape = prediction.shape[:-1] if self.needs != "mean" else prediction.shape
+        if loss.shape != shape:
+            raise LossError(
+                f"The loss `{self.name}` must return one value per prediction, shape {shape}; "
+                f"it returned shape {loss.shape}."
+            )
+        if not np.isfinite(loss).all():
+            raise LossError(
+                f"The loss `{self.name}` must be finite, but it is not for some rows; "
+                "check the response and the predictions it is given."
+            )
+        if y.shape == shape == (len(y),):
+            self._check_by_row(y, prediction, loss)
+        return loss
+
+    def best_constant(self, y: FloatArray) -> FloatArray | None:
+        """Return the best prediction that ignores the features; None if the loss states none."""
+        if self.constant is None:
+            return None
+        best = real_numbers(self.constant(read_only(y)))
+        if best is None or best.ndim > 1 or not np.isfinite(best).all():
+            raise LossError(
+                f"The constant of the loss `{self.name}` must return a finite number, or one "
+                "probability per class."
+            )
+        return best
+
+    def _values(self, y: FloatArray, prediction: FloatArray) -> FloatArray:
+        """Return what the function returns, which can't write into what it is given."""
+        try:
+            given = self.function(read_only(y), read_only(prediction))
+        except LossError:
+            raise
+        except Exception as error:
+            raise LossError(
+                f"The loss `{short(self.name)}` must work elementwise over broadcast arrays, but "
+                f"for y of shape {y.shape} and predictions of shape {prediction.shape} it raised "
+                f"{reason(error)}"
+            ) from error
+        loss = real_numbers(given)
+        if loss is None:
+            raise LossError(
+                f"The loss `{short(self.name)}` must return real numbers, not {shown(given)}."
+            )
+        return loss
+
+    def _check_by_row(self, y: FloatArray, prediction: FloatArray, loss: FloatArray) -> None:
+        """Raise unless some rows have the same loss when they are asked for without the others."""
+        again = self._values(y[:TWICE], prediction[:TWICE])
+        same = again.shape == loss[:TWICE].shape and np.allclose(again, loss[:TWICE], rtol=1e-9)
+        if not same:
+            raise LossError(
+                f"The loss `{short(self.name)}` must be the same for a row each time, whatever "
+                "rows are beside it, but it is not. A measure of all rows together is a `metric`."
+            )
+
+
+def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> Loss:
+    """Return the loss meant by `loss`, after checking that the predictions can serve it.
+
+    The default is squared loss for regression; for classification log loss, or zero-one loss if
+    the classifier predicts no probabilities.
+    """
+    if loss is None:
+        default = {"mean": "squared", "probability": "log", "label": "zero_one"}
+        return LOSSES[default[predictor.kind]]
+    if isinstance(loss, str):
+        check_choice("loss", loss, LOSSES)
+        chosen = LOSSES[loss]
+    elif isinstance(loss, Loss):
+        chosen = loss
+    elif callable(loss) and not isinstance(loss, type):
+        needs: Literal["mean", "label"] = "mean" if predictor.kind == "mean" else "label"
+        chosen = Loss(getattr(loss, "__name__", "callable"), loss, needs=needs)
+    else:
+        raise LossError(f"`loss` must be a name, a Loss or a function, not {shown(loss)}.")
+    _check_serves(chosen, predictor, response)
+    return chosen
+
+
+def _check_unit(unit: object) -> None:
+    try:
+        str.format(unit, y="y")  # type: ignore[arg-type]  # refused if it is no string
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        raise LossError(
+            f'The unit of a Loss must be a text in terms of {{y}}, such as "{{y}}²", not '
+            f"{shown(unit)}."
+        ) from error
+
+
+def _check_serves(loss: Loss, predictor: Predictor, response: Response) -> None:
+    rank = {"mean": ("mean",), "probability": ("probability",), "label": ("label", "probability")}
+    if predictor.kind in rank[loss.needs]:
+        return
+    name = learner_name(predictor.estimator)
+    if loss.needs == "mean":
+        raise LossError(
+            f"The loss `{loss.name}` needs numeric predictions, but {name} predicts the classes "
+            f'of `{response.name}`; use "log", "brier" or "zero_one".'
+        )
+    if predictor.kind == "mean":
+        raise LossError(
+            f"The loss `{loss.name}` needs a classifier, but {name} is a regressor; "
+            'use "squared", "absolute", "huber", "poisson" or "gamma".'
+        )
+    raise LossError(
+        f"The loss `{loss.name}` needs class probabilities, but {name} has no `predict_proba`; "
+        'use "zero_one", or a calibrated classifier.'
+    )
+
+
+def _squared(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    return np.asarray(np.square(y - prediction))
+
+
+def _absolute(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    return np.abs(y - prediction)
+
+
+def _huber(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    return np.asarray(special.huber(1.0, y - prediction))
+
+
+def _check_positive(name: str, y: FloatArray, prediction: FloatArray, *, zero: bool) -> None:
+    low = y.min() < 0 if zero else y.min() <= 0
+    if low or prediction.min() <= 0:
+        need = "a response >= 0" if zero else "a response > 0"
+        raise LossError(
+            f"The loss `{name}` needs {need} and predictions > 0; the smallest are "
+            f"{y.min():.6g} and {prediction.min():.6g}."
+        )
+
+
+def _poisson(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    _check_positive("poisson", y, prediction, zero=True)
+    return np.asarray(2 * special.kl_div(y, prediction))
+
+
+def _gamma(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    _check_positive("gamma", y, prediction, zero=False)
+    return np.asarray(2 * (y / prediction - np.log(y / prediction) - 1))
+
+
+def _own(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Probability given to the observed class."""
+    index = np.broadcast_to(y.astype(np.intp), prediction.shape[:-1])[..., None]
+    return np.asarray(np.take_along_axis(prediction, index, axis=-1)[..., 0])
+
+
+def _log(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    return np.asarray(-np.log(np.clip(_own(y, prediction), EPSILON, 1.0)))
+
+
+def _brier(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    total: FloatArray = np.square(prediction).sum(axis=-1) - 2 * _own(y, prediction) + 1
+    return total / 2 if prediction.shape[-1] == 2 else total
+
+
+def _zero_one(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    return np.asarray(np.argmax(prediction, axis=-1) != y, dtype=np.float64)
+
+
+def _mean(y: FloatArray) -> FloatArray:
+    return np.asarray(y.mean())
+
+
+def _median(y: FloatArray) -> FloatArray:
+    return np.asarray(np.median(y))
+
+
+def _shares(y: FloatArray) -> FloatArray:
+    codes = y.astype(np.intp)
+    return np.asarray(np.bincount(codes) / len(codes))
+
+
+LOSSES: Mapping[str, Loss] = {
+    "squared": Loss("squared error", _squared, "mean", _mean, "{y}²"),
+    "absolute": Loss("absolute error", _absolute, "mean", _median, "{y}"),
+    "huber": Loss("Huber loss", _huber, "mean", None),
+    "poisson": Loss("Poisson deviance", _poisson, "mean", _mean),
+    "gamma": Loss("gamma deviance", _gamma, "mean", _mean),
+    "log": Loss("log loss", _log, "probability", _shares),
+    "brier": Loss("Brier score", _brier, "probability", _shares),
+    "zero_one": Loss("zero-one loss", _zero_one, "label", _shares),
+}

@@ -1,0 +1,204 @@
+"""Which columns a fitted model was trained on, and how the columns of new rows are matched to them.
+
+Names decide wherever the model knows names, whatever kind of model it is; positions count only
+where it knows none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from pyinterp.data.formula import names_in
+from pyinterp.errors import DataError, listed
+from pyinterp.models.adapters import final_step
+
+__all__ = ["formula_of", "is_statsmodels", "match", "select", "uses"]
+
+
+def match(fitted: Any, X: object, frame: pd.DataFrame, who: str) -> tuple[list[str], bool]:
+    """Match the columns of new rows to those that a model was trained on.
+
+    Parameters
+    ----------
+    fitted : object
+        A fitted estimator, statsmodels results, or a function.
+    X : object
+        The rows as given; `frame` are the same rows as a DataFrame.
+    frame : pandas.DataFrame
+    who : str
+        Name of the model in messages.
+
+    Returns
+    -------
+    columns : list of str
+        Columns of `frame` in the order of the model.
+    named : bool
+        Whether they were matched by name.
+
+    Raises
+    ------
+    DataError
+        If a name is missing, unexpected or ambiguous, or the number of columns differs.
+    """
+    columns = list(frame.columns)
+    formula = formula_of(fitted)
+    if formula is not None:
+        return _selected(_variables(fitted, formula, columns), columns, who), True
+    names = _trained_on(fitted)
+    if getattr(fitted, "selects_columns", False) and _has_names(X):
+        return _selected(names or [], columns, who), True
+    if names is not None and _has_names(X):
+        return _renamed(names, columns, _rewriting(fitted), who), True
+    _check_numbered(X, who)
+    expected = len(names) if names is not None else _count(fitted)
+    if expected is not None and expected != len(columns):
+        known = f" ({listed(names)})" if names else ""
+        raise DataError(
+            f"{who} was fitted on {expected} columns{known}, but `X` has {len(columns)}; pass the "
+            "columns it was fitted on."
+        )
+    return columns, False
+
+
+def select(fitted: Any, X: Any) -> Any:
+    """Return rows with the model's columns alone, if it knows their names and all are there.
+
+    For functions that, like those of R, are given whole data frames.
+    """
+    names = _trained_on(fitted)
+    if names is None or not isinstance(X, pd.DataFrame):
+        return X
+    known = [str(column) in names for column in X.columns]
+    return X.loc[:, known] if sum(known) == len(names) else X
+
+
+def is_statsmodels(fitted: Any) -> bool:
+    """Whether `fitted` are results of a statsmodels model."""
+    model = getattr(fitted, "model", None)
+    own = type(model).__module__.partition(".")[0] == "statsmodels"
+    return not isinstance(model, type) and (own or hasattr(model, "endog_names"))
+
+
+def formula_of(fitted: Any) -> str | None:
+    """Return the formula of statsmodels results; None of other models."""
+    formula = getattr(getattr(fitted, "model", None), "formula", None)
+    return formula if isinstance(formula, str) and "~" in formula else None
+
+
+def uses(fitted: Any, column: str) -> bool:
+    """Whether a model is known to have been trained on a column of this name."""
+    formula = formula_of(fitted)
+    names = names_in(formula.partition("~")[2], [column]) if formula else _trained_on(fitted)
+    return column in (names or ())
+
+
+def _variables(fitted: Any, formula: str, columns: Sequence[str]) -> list[str]:
+    """Return the variables of a formula: the names in it that its training data had."""
+    trained = getattr(getattr(fitted.model, "data", None), "frame", None)
+    known = columns if trained is None else [str(c) for c in trained]  # a frame or a mapping
+    return list(names_in(formula.partition("~")[2], known))
+
+
+def _trained_on(fitted: Any) -> list[str] | None:
+    """Return the names of the columns of the training rows; None if the model knows none."""
+    if is_statsmodels(fitted):
+        return _of_statsmodels(fitted.model)
+    package = type(final_step(fitted)).__module__.partition(".")[0]
+    names = getattr(fitted, "feature_names_in_", None)
+    if names is None and package == "catboost":
+        names = getattr(fitted, "feature_names_", None)
+    if names is None and package == "lightgbm" and callable(getattr(fitted, "feature_name", None)):
+        names = fitted.feature_name()
+    if names is None:
+        return None
+    known = [str(name) for name in names]
+    # How these libraries number the columns of arrays.
+    numbered = {"lightgbm": "Column_{}", "catboost": "{}"}.get(package, "")
+    return None if known == [numbered.format(j) for j in range(len(known))] else known
+
+
+def _of_statsmodels(model: Any) -> list[str] | None:
+    """Return the names of the columns of a model of arrays, if they were given."""
+    given = getattr(getattr(model, "data", None), "orig_exog", None)
+    if isinstance(given, pd.DataFrame):
+        return [str(column) for column in given.columns]
+    names = [str(name) for name in getattr(model, "exog_names", None) or ()]
+    # Once data are removed, names that are not those of statsmodels itself tell of a frame.
+    made_up = all(re.fullmatch(r"const|x\d+", name) for name in names)
+    return None if given is not None or made_up else names
+
+
+def _count(fitted: Any) -> int | None:
+    """Return the number of columns of the training rows, if the model tells."""
+    if is_statsmodels(fitted):
+        exog = getattr(fitted.model, "exog", None)
+        return None if exog is None else int(exog.shape[1])
+    count = getattr(fitted, "n_features_in_", None)
+    return None if count is None else int(count)
+
+
+def _has_names(X: object) -> bool:
+    """Whether rows come with names of columns: those of an array, or by default, are none."""
+    if not isinstance(X, pd.DataFrame):
+        return False
+    return not X.columns.equals(pd.RangeIndex(X.shape[1]))
+
+
+def _check_numbered(X: object, who: str) -> None:
+    """Raise if numbers of columns are out of order, and the model can't tell which is which."""
+    if isinstance(X, pd.DataFrame) and pd.api.types.is_integer_dtype(X.columns):
+        numbers: list[Any] = X.columns.tolist()
+        if numbers != sorted(numbers) and sorted(numbers) == list(range(len(numbers))):
+            raise DataError(
+                f"Columns of `X` have the numbers {listed(numbers)}, but {who} knows no names to "
+                "match them by; put them in the order of its training data, and name them."
+            )
+
+
+def _rewriting(fitted: Any) -> Callable[[str], str]:
+    """Return how a library rewrites the names of columns before it keeps them."""
+    if type(final_step(fitted)).__module__.startswith("lightgbm"):
+        return lambda name: name.replace(" ", "_")
+    return lambda name: name
+
+
+def _selected(names: Sequence[str], columns: Sequence[str], who: str) -> list[str]:
+    """Return the variables of a formula, which selects among all columns."""
+    missing = [name for name in names if name not in columns]
+    if missing:
+        raise DataError(
+            f"`X` must have the variables of {who}, {listed(names)}, but lacks {listed(missing)}; "
+            f"it has {listed(columns)}."
+        )
+    return list(names)
+
+
+def _renamed(
+    names: Sequence[str], columns: Sequence[str], rewrite: Callable[[str], str], who: str
+) -> list[str]:
+    """Return the column that has each of the model's names, as they are or as it rewrites them."""
+    if set(names) == set(columns):
+        return list(names)
+    owners: dict[str, list[str]] = {}
+    for column in columns:
+        owners.setdefault(rewrite(column), []).append(column)
+    ambiguous = next((same for same in owners.values() if len(same) > 1), None)
+    if ambiguous:
+        raise DataError(
+            f"`X` must have one column for each that {who} was fitted on, but {listed(ambiguous)} "
+            f"are the same to it; it was fitted on {listed(names)}."
+        )
+    if set(names) != set(owners):
+        missing = [name for name in names if name not in owners]
+        unexpected = [same[0] for name, same in owners.items() if name not in names]
+        parts = (("missing", missing), ("unexpected", unexpected))
+        wrong = "; ".join(f"{what}: {listed(those)}" for what, those in parts if those)
+        raise DataError(
+            f"`X` must have the columns that {who} was fitted on ({listed(names)}), and no others. "
+            f"It has {listed(columns)} ({wrong})."
+        )
+    return [owners[name][0] for name in names]

@@ -1,0 +1,167 @@
+"""What predictions must be: real, finite, probabilities or classes, and the same every time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import get_tags
+
+from pyinterp._typing import FloatArray, Matrix
+from pyinterp.data.frames import unmasked
+from pyinterp.errors import PredictionError, shown
+
+__all__ = [
+    "as_numbers",
+    "check_finite",
+    "check_kind",
+    "check_probabilities",
+    "check_repeatable",
+    "read_only",
+    "real_numbers",
+    "spread",
+]
+
+# Probabilities in single precision add up to 1 this closely.
+UNITY = 1e-5
+# Rows that are predicted twice.
+TWICE = 64
+# Predictions of a row in another batch may differ by this share of their spread, and by so many
+# rounding units of their size.
+BATCH, UNITS = 1e-5, 64
+
+
+def real_numbers(given: Any) -> FloatArray | None:
+    """Return what a function returned as real numbers, masked ones missing; None if it is none."""
+    try:
+        array = unmasked(given)
+        return array.astype(np.float64, copy=False) if array.dtype.kind in "biufO" else None
+    except (TypeError, ValueError):
+        return None
+
+
+def read_only(values: FloatArray) -> FloatArray:
+    """Return the same numbers for a user's function, which can't write into them."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+def as_numbers(given: Any, who: str) -> FloatArray:
+    """Return predictions as real numbers, masked ones missing, or say that they are none."""
+    numbers = real_numbers(given)
+    if numbers is not None:
+        return numbers.copy()  # an estimator may use the same memory again
+    first = next(iter(np.ravel(np.array(given, dtype=object))), given)
+    raise PredictionError(
+        f"Predictions must be real numbers; {who} returned values such as {shown(first)}."
+    )
+
+
+def check_finite(predicted: FloatArray, who: str) -> None:
+    """Raise unless all predictions are finite."""
+    if not np.isfinite(predicted).all():
+        raise PredictionError(
+            f"Predictions must be finite; {who} returned {int((~np.isfinite(predicted)).sum())} "
+            f"that are not, of {predicted.size}."
+        )
+
+
+def check_probabilities(predicted: FloatArray, who: str) -> None:
+    """Raise unless probabilities, shape (n, classes), are in [0, 1] and add up to 1."""
+    low, high = predicted.min(initial=0.0), predicted.max(initial=1.0)
+    if low < -UNITY or high > 1 + UNITY:
+        raise PredictionError(
+            f"Probabilities must be between 0 and 1; {who} returned "
+            f"{low if low < -UNITY else high:.6g}."
+        )
+    off = np.abs(predicted.sum(axis=1) - 1)
+    if (off > UNITY).any():
+        total = predicted[int(off.argmax())].sum()
+        raise PredictionError(
+            f"The probabilities of all classes must add up to 1; {who} returned some that add up "
+            f"to {total:.6g}."
+        )
+
+
+def check_repeatable(
+    predict: Callable[[Matrix], FloatArray], matrix: Matrix, who: str
+) -> FloatArray:
+    """Return predictions of rows, after some of them were predicted in another batch too.
+
+    Raises
+    ------
+    PredictionError
+        If a row's prediction is not the same the second time, or `predict` changes the rows.
+    """
+    n = len(matrix)
+    # At most half of them, so that the batch is another one.
+    some = np.unique(np.linspace(0, n - 1, min(-(-n // 2), TWICE)).astype(np.intp))[::-1]
+    rows = _take(matrix, some)
+    first = predict(rows)
+    if not _same(rows, _take(matrix, some)):
+        raise PredictionError(
+            f"`predict` must not change the rows that it is given, but {who} does; let it work on "
+            "a copy."
+        )
+    every = predict(matrix)
+    allowed = BATCH * spread(every) + UNITS * _precision(every) * np.abs(every[some])
+    if (np.abs(first - every[some]) > allowed).any():
+        raise PredictionError(
+            f"A row must get the same prediction each time, whatever rows are predicted with it, "
+            f"but {who} gives others the second time. Fix the seed of what it draws at random."
+        )
+    return every
+
+
+def check_kind(estimator: Any, who: str) -> None:
+    """Raise if an estimator says that it predicts something else than a mean or classes."""
+    if not hasattr(estimator, "__sklearn_tags__"):
+        return
+    kind = get_tags(estimator).estimator_type
+    if kind is None and hasattr(estimator, "predict_proba"):
+        raise PredictionError(
+            f"{who} has `predict_proba` but does not say that it is a classifier; let it inherit "
+            "from sklearn.base.ClassifierMixin, before BaseEstimator."
+        )
+    if kind not in ("classifier", "regressor", None):
+        raise PredictionError(
+            f"An estimator must be a classifier or a regressor, but {who} is of type "
+            f"{shown(kind)}; to explain its scores, pass a function that returns them."
+        )
+
+
+def spread(predictions: FloatArray) -> FloatArray:
+    """Return the spread of predictions over rows, by class, which few extreme rows do not change.
+
+    The interquartile range as a standard deviation; if that is 0, the standard deviation; 0 where
+    all rows are predicted the same.
+    """
+    low, high = np.quantile(predictions, [0.25, 0.75], axis=0)
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # infinite where predictions are near the largest number
+        # Differences from one row, so that constants give 0 exactly.
+        deviation = (predictions - predictions[0]).std(axis=0)
+        return np.asarray(np.where(high > low, (high - low) / 1.349, deviation))
+
+
+def _precision(predictions: FloatArray) -> float:
+    """Return the rounding unit: of single precision if all predictions have it."""
+    with np.errstate(over="ignore"):
+        single = (predictions == predictions.astype(np.float32)).all()
+    return float(np.finfo(np.float32 if single else np.float64).eps)
+
+
+def _take(matrix: Matrix, rows: np.ndarray) -> Matrix:
+    if isinstance(matrix, pd.DataFrame):
+        return matrix.take(rows).reset_index(drop=True).copy()
+    return np.array(matrix[rows])
+
+
+def _same(rows: Matrix, before: Matrix) -> bool:
+    if isinstance(rows, pd.DataFrame) and isinstance(before, pd.DataFrame):
+        return bool(rows.equals(before))
+    return bool(np.array_equal(np.asarray(rows), np.asarray(before), equal_nan=True))

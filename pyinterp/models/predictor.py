@@ -1,0 +1,243 @@
+"""Predictions of any fitted estimator, in one form: means, or class probabilities in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from sklearn.base import is_classifier as sklearn_is_classifier
+
+from pyinterp._typing import FloatArray, Matrix
+from pyinterp.errors import OptionError, PredictionError, listed, reason, shown
+from pyinterp.models.prediction_checks import (
+    as_numbers,
+    check_finite,
+    check_kind,
+    check_probabilities,
+    check_repeatable,
+)
+
+__all__ = [
+    "Kind",
+    "Predictor",
+    "check_estimator",
+    "check_instance",
+    "is_classifier",
+    "learner_name",
+]
+
+Kind: TypeAlias = Literal["mean", "probability", "label"]
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A fitted estimator as a function of design rows.
+
+    Attributes
+    ----------
+    estimator : object
+        The fitted estimator.
+    kind : {"mean", "probability", "label"}
+        What is predicted. "label" stands for a classifier without ``predict_proba``: its
+        prediction is 1 for the predicted class and 0 for the others.
+    classes : tuple or None
+        The classes, in the order of the prediction's columns.
+    """
+
+    estimator: Any
+    kind: Kind
+    classes: tuple[Any, ...] | None
+    _call: Callable[[Matrix], Any]
+
+    @classmethod
+    def of(
+        cls, estimator: Any, classes: Sequence[Any] | None = None, *, coded: bool = False
+    ) -> Predictor:
+        """Wrap a fitted estimator, a results object with ``predict``, or a function.
+
+        Parameters
+        ----------
+        estimator : object
+            With ``predict``, or callable.
+        classes : sequence, optional
+            The classes to report, in order; by default the estimator's own. A class that the
+            estimator has not seen gets probability 0.
+        coded : bool
+            The estimator was fitted to positions in `classes`, not to the labels themselves.
+        """
+        check_kind(estimator, learner_name(estimator))
+        if is_classifier(estimator):
+            own = list(getattr(estimator, "classes_", ()))
+            names = tuple(classes) if classes is not None else tuple(_plain(c) for c in own)
+            proba = getattr(estimator, "predict_proba", None)
+            if proba is not None:
+                place = [int(c) for c in own] if coded else [_position(c, names) for c in own]
+                call = _aligned(estimator, proba, place, len(names), one_column=False)
+                return cls(estimator, "probability", names, call)
+            known = tuple(range(len(names))) if coded else names
+            return cls(estimator, "label", names, _indicator(estimator, known))
+        if callable(getattr(estimator, "predict", None)):
+            if classes is not None:
+                raise OptionError(
+                    "`classes` is for a function that returns class probabilities, but "
+                    f"{learner_name(estimator)} predicts numbers; leave it out."
+                )
+            return cls(estimator, "mean", None, estimator.predict)
+        if callable(estimator) and not isinstance(estimator, type):
+            if classes is None:
+                return cls(estimator, "mean", None, estimator)
+            identity = list(range(len(classes)))
+            return cls(
+                estimator,
+                "probability",
+                tuple(classes),
+                _aligned(estimator, estimator, identity, len(classes), one_column=True),
+            )
+        raise PredictionError(
+            f"An estimator must have a `predict` method; {learner_name(estimator)} has none."
+        )
+
+    def __call__(self, matrix: Matrix) -> FloatArray:
+        """Return predictions of shape (n,) for means, (n, number of classes) otherwise."""
+        try:
+            given = self._call(matrix)
+        except PredictionError:
+            raise
+        except Exception as error:
+            raise PredictionError(
+                f"{self.name} can't predict {len(matrix)} rows: {reason(error)}"
+            ) from error
+        predicted = as_numbers(given, self.name)
+        if self.kind == "mean" and predicted.ndim == 2 and predicted.shape[1] == 1:
+            predicted = predicted[:, 0]
+        expected = (len(matrix),) if self.classes is None else (len(matrix), len(self.classes))
+        if predicted.shape != expected:
+            raise PredictionError(
+                f"{self.name} must return one prediction per row, of shape "
+                f"{expected}; it returned shape {predicted.shape}."
+            )
+        check_finite(predicted, self.name)
+        if self.kind == "probability":
+            check_probabilities(predicted, self.name)
+        return predicted
+
+    def checked(self, matrix: Matrix) -> FloatArray:
+        """Return predictions after all checks; those of other rows and batches need be no others.
+
+        Raises
+        ------
+        PredictionError
+            If predictions of the same rows differ, or `predict` changes the rows.
+        """
+        return check_repeatable(self, matrix, self.name)
+
+    @property
+    def name(self) -> str:
+        """What tables and messages call the estimator."""
+        return learner_name(self.estimator)
+
+
+def check_estimator(estimator: Any) -> None:
+    """Raise unless `estimator` is an instance that can be trained and predicts."""
+    check_instance(estimator, "estimator")
+    for method in ("fit", "predict", "get_params", "set_params"):
+        if not callable(getattr(estimator, method, None)):
+            hint = " Inherit from sklearn.base.BaseEstimator." if "params" in method else ""
+            raise PredictionError(
+                f"An estimator must have a `{method}` method; {learner_name(estimator)} has none."
+                + hint
+            )
+    check_kind(estimator, learner_name(estimator))
+
+
+def check_instance(estimator: Any, argument: str) -> None:
+    """Raise `OptionError` if `estimator` is a class instead of an instance."""
+    if not isinstance(estimator, type):
+        return
+    name = estimator.__name__
+    instance = f"{name}()"
+    if estimator.__module__.startswith("statsmodels"):
+        instance = f"pi.statsmodels_learner({name})"
+    raise OptionError(f"`{argument}` must be an instance such as {instance}, not the class.")
+
+
+def is_classifier(estimator: Any) -> bool:
+    """Whether the estimator predicts classes."""
+    if hasattr(estimator, "__sklearn_tags__"):
+        return bool(sklearn_is_classifier(estimator))
+    return hasattr(estimator, "classes_") and hasattr(estimator, "predict")
+
+
+def learner_name(estimator: Any) -> str:
+    """Return the name to print for an estimator; a pipeline's is that of its last step."""
+    steps = getattr(estimator, "steps", None)
+    if steps:
+        return f"Pipeline({learner_name(steps[-1][1])})"
+    name = getattr(estimator, "learner_name", None)
+    if isinstance(name, str):
+        return name
+    model = getattr(estimator, "model", None)  # a statsmodels results object
+    if model is not None and hasattr(estimator, "params"):
+        return type(model).__name__
+    if hasattr(estimator, "__name__"):
+        return str(estimator.__name__)
+    return type(estimator).__name__
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _position(label: Any, names: Sequence[Any]) -> int:
+    try:
+        return list(names).index(_plain(label))
+    except ValueError:
+        raise PredictionError(
+            f"The estimator predicts class {shown(label)}, which is not among {listed(names)}."
+        ) from None
+
+
+def _aligned(
+    estimator: Any,
+    proba: Callable[[Matrix], Any],
+    place: Sequence[int],
+    k: int,
+    *,
+    one_column: bool,
+) -> Callable[[Matrix], FloatArray]:
+    """Return probabilities in the order of the classes; `one_column` may be that of the second."""
+    in_order = list(place) == list(range(k))
+
+    def call(matrix: Matrix) -> FloatArray:
+        predicted = as_numbers(proba(matrix), learner_name(estimator))
+        if one_column and predicted.ndim == 1 and k == 2:
+            return np.column_stack([1 - predicted, predicted])
+        if in_order or predicted.ndim != 2 or predicted.shape[1] != len(place):
+            return predicted
+        full = np.zeros((len(predicted), k))
+        full[:, list(place)] = predicted
+        return full
+
+    return call
+
+
+def _indicator(estimator: Any, names: Sequence[Any]) -> Callable[[Matrix], FloatArray]:
+    classes = pd.Index(list(names), dtype=object)
+
+    def call(matrix: Matrix) -> FloatArray:
+        predicted = np.asarray(estimator.predict(matrix))
+        labels = predicted[:, 0] if predicted.shape[1:] == (1,) else predicted
+        if labels.ndim != 1:
+            return np.asarray(labels, dtype=np.float64)  # of the wrong shape, which is said
+        codes = classes.get_indexer(pd.Index(labels, dtype=object))
+        if (codes < 0).any():
+            raise PredictionError(
+                f"{learner_name(estimator)} must predict its classes, {listed(classes)}, but it "
+                f"predicted {shown(_plain(labels[codes < 0][0]))}."
+            )
+        return np.asarray(codes[:, None] == np.arange(len(classes)), dtype=np.float64)
+
+    return call

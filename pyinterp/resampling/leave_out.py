@@ -1,0 +1,194 @@
+"""Refits trained again without some variables, of which only the predictions are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from pyinterp import threads
+from pyinterp._typing import FloatArray, Matrix
+from pyinterp.data.design import Design, FrameDesign
+from pyinterp.data.sample import Response
+from pyinterp.errors import OptionError, RefitError
+from pyinterp.models.adapters import column_positions
+from pyinterp.parallel import outcomes
+from pyinterp.random import Seeds
+from pyinterp.resampling.refits import Refit, RefitOptions, fit_one
+
+__all__ = ["LeaveOut"]
+
+Key: TypeAlias = tuple[int, tuple[str, ...]]
+
+
+class _Job(NamedTuple):
+    """One refit to train again, without the variables of one feature."""
+
+    refit: Refit
+    feature: str
+    variables: tuple[str, ...]
+    design: Design
+
+    @property
+    def key(self) -> Key:
+        return self.refit.number, self.variables
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeaveOut:
+    """Trains refits again on the same rows without some variables, and keeps their predictions.
+
+    Attributes
+    ----------
+    estimator : estimator
+        Unfitted, as it was when the refits were made.
+    refits : tuple of Refit
+    seeds : Seeds
+        Root of the refits' random streams. A refit that is trained again takes its own stream
+        again: the two differ by the variables, not by chance.
+    options : RefitOptions
+        As for the refits.
+    """
+
+    estimator: Any
+    refits: tuple[Refit, ...]
+    seeds: Seeds
+    options: RefitOptions
+    _predictions: dict[Key, FloatArray | None] = field(default_factory=dict)
+
+    def predictions(self, refit: int, variables: tuple[str, ...]) -> FloatArray | None:
+        """Return what the refit's evaluation rows are predicted without `variables`.
+
+        None if no design column is left without them.
+        """
+        return self._predictions[refit, variables]
+
+    def train(self, features: Mapping[str, tuple[str, ...]], label: str) -> None:
+        """Train every refit again without each of the features, if that is not done yet.
+
+        One job per refit and feature, under the joblib backend that is set: nothing waits for
+        the slowest feature of a refit.
+
+        Raises
+        ------
+        OptionError
+            If the learner refers to columns by position.
+        RefitError
+            If the learner can't be trained or predict without a feature.
+        """
+        jobs = self._jobs(features)
+        if not jobs:
+            return
+        where = column_positions(self.estimator)
+        if where:
+            raise OptionError(
+                f"{label} trains the learner without `{jobs[0].feature}`, but `{where}` refers to "
+                "columns by position, and positions would then mean other columns; refer to them "
+                "by name, or by dtype (`make_column_selector`)."
+            )
+        workers = threads.workers(self.options.n_jobs)
+        trained = (
+            partial(
+                _predicted,
+                self.estimator,
+                *parts,
+                self.seeds.stream("refits", job.refit.number) if self.options.reseed else None,
+                workers=workers,
+            )
+            for job, parts in _with_rows(jobs)
+        )
+        with outcomes(
+            trained,
+            len(jobs),
+            n_jobs=self.options.n_jobs,
+            label=f"{label} refits",
+            progress=self.options.progress,
+        ) as fits:
+            for job, outcome in zip(jobs, fits, strict=True):
+                if isinstance(outcome, Exception):
+                    raise RefitError(_failed(label, job, outcome)) from outcome
+                self._predictions[job.key] = outcome
+
+    def _jobs(self, features: Mapping[str, tuple[str, ...]]) -> list[_Job]:
+        """Return what there is to train; where no column is left, that there is nothing."""
+        designs: dict[tuple[int, tuple[str, ...]], Design | None] = {}
+        jobs = []
+        for refit in self.refits:
+            for feature, variables in features.items():
+                if (refit.number, variables) in self._predictions:
+                    continue
+                key = id(refit.design), variables  # refits usually share one design
+                if key not in designs:
+                    designs[key] = refit.design.without(variables)
+                reduced = designs[key]
+                if reduced is None:
+                    self._predictions[refit.number, variables] = None
+                else:
+                    jobs.append(_Job(refit, feature, variables, reduced))
+        return jobs
+
+
+def _with_rows(
+    jobs: Sequence[_Job],
+) -> Iterator[tuple[_Job, tuple[Matrix, FloatArray, Response, Matrix]]]:
+    """Yield every job with its training rows, responses and evaluation rows.
+
+    The rows of a refit are encoded once for all of its jobs.
+    """
+    last: Refit | None = None
+    for job in jobs:
+        refit, train = job.refit, job.refit.train
+        if train is None or train.y is None or train.response is None:
+            raise OptionError("A learner can be trained again only if its training rows are known.")
+        if refit is not last:
+            last = refit
+            whole = [refit.design.encode(s.variables) for s in (train, refit.evaluation)]
+        rows, evaluation = (
+            _reduced(job.design, refit.design, matrix, sample.variables)
+            for matrix, sample in zip(whole, (train, refit.evaluation), strict=True)
+        )
+        yield job, (rows, train.y, train.response, evaluation)
+
+
+def _reduced(design: Design, full: Design, matrix: Matrix, variables: pd.DataFrame) -> Matrix:
+    """Return the rows in a reduced design: columns of the full one, if coding is the same."""
+    place = {name: j for j, name in enumerate(full.columns)}
+    if isinstance(matrix, np.ndarray) and place.keys() >= set(design.columns):
+        return np.asarray(matrix[:, [place[name] for name in design.columns]])
+    return design.encode(variables)
+
+
+def _predicted(
+    estimator: Any,
+    matrix: Matrix,
+    y: FloatArray,
+    response: Response,
+    evaluation: Matrix,
+    rng: np.random.Generator | None,
+    *,
+    workers: int,
+) -> FloatArray | Exception:
+    try:
+        predictor = fit_one(estimator, matrix, y, response, rng, workers=workers)
+        with threads.shared_cores([predictor.estimator], workers):
+            return predictor(evaluation)
+    except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by train
+        return error
+
+
+def _failed(label: str, job: _Job, error: Exception) -> str:
+    remedy = (
+        "a learner that names its columns needs them all: select columns by dtype "
+        '(`make_column_selector`), use a formula with `design="matrix"`'
+        if isinstance(job.refit.design, FrameDesign)
+        else "choose settings that allow fewer columns"
+    )
+    return (
+        f"{label} trains the learner without `{job.feature}`, but refit {job.refit.number} then "
+        f"failed: {type(error).__name__}: {str(error).rstrip('.')}. Remedy: {remedy}, or leave "
+        f"`{job.feature}` out of `features`."
+    )

@@ -1,0 +1,298 @@
+"""Refits: one learner trained on every part of a resampling plan."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from sklearn.base import clone
+
+from pyinterp import threads
+from pyinterp._typing import FloatArray, IntArray, Matrix
+from pyinterp.checks import check_choice, check_jobs
+from pyinterp.data.design import Design, FormulaDesign
+from pyinterp.data.sample import Response, Sample
+from pyinterp.errors import DesignError, PyinterpError, RefitError, RefitWarning, reason
+from pyinterp.models.adapters import wants_codes, wants_frames
+from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.parallel import outcomes
+from pyinterp.random import Seeds
+from pyinterp.resampling import Group, Part, Resampling, Units
+
+__all__ = [
+    "DesignState",
+    "OnError",
+    "Refit",
+    "RefitOptions",
+    "UnseenLevels",
+    "estimating",
+    "fit_one",
+    "refit",
+]
+
+OnError: TypeAlias = Literal["raise", "drop"]
+DesignState: TypeAlias = Literal["all", "refit"]
+UnseenLevels: TypeAlias = Literal["raise", "allow"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refit:
+    """A fitted model with the rows that evaluate it.
+
+    Attributes
+    ----------
+    number : int
+        1, 2, ... in the order of the plan; a dropped refit leaves a gap.
+    predictor : Predictor
+        The fitted estimator as a function of design rows.
+    design : Design
+        How its variables are encoded.
+    evaluation : Sample
+        The rows on which it is evaluated.
+    train : Sample or None
+        Its training rows, repeats included; None if the model was trained elsewhere.
+    n_train, n_evaluation : int
+        Number of distinct units (rows, or clusters) that train and evaluate.
+    group : Group or None
+        What the refit is for, besides or instead of the estimate.
+    """
+
+    number: int
+    predictor: Predictor
+    design: Design
+    evaluation: Sample
+    train: Sample | None
+    n_train: int
+    n_evaluation: int
+    group: Group | None = None
+
+    @property
+    def train_rows(self) -> IntArray:
+        """Positions in the data of its training rows, repeats included."""
+        return np.empty(0, np.intp) if self.train is None else self.train.rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefitOptions:
+    """How refits are made; see `Learner.fit`."""
+
+    reseed: bool = True
+    on_error: OnError = "raise"
+    design_state: DesignState = "all"
+    unseen_levels: UnseenLevels = "raise"
+    n_jobs: int | None = None
+    progress: bool = True
+
+    def __post_init__(self) -> None:
+        check_jobs(self.n_jobs)
+        check_choice("on_error", self.on_error, ("raise", "drop"))
+        check_choice("design_state", self.design_state, ("all", "refit"))
+        check_choice("unseen_levels", self.unseen_levels, ("raise", "allow"))
+
+
+def refit(
+    estimator: Any,
+    design: Design,
+    population: Sample,
+    *,
+    plan: Resampling,
+    units: Units,
+    read: Callable[[Any], Sample],
+    seeds: Seeds,
+    options: RefitOptions,
+) -> tuple[Refit, ...]:
+    """Train `estimator` on every part of the plan.
+
+    Refits whose training fails are left out if ``options.on_error`` is "drop".
+
+    Raises
+    ------
+    RefitError
+        If a refit fails (or, with "drop", if fewer than are needed succeed); it names the refit
+        and chains the cause.
+    """
+    parts = list(plan.parts(population, units, seeds.stream("splits"), read))
+    designs = [_design_for(design, part, plan, options) for part in parts]
+    jobs: Iterator[Callable[[], Any]] = (
+        partial(
+            _attempt,
+            estimator,
+            *_training(own, part),
+            seeds.stream("refits", k) if options.reseed else None,
+            workers=threads.workers(options.n_jobs),
+        )
+        for k, (own, part) in enumerate(zip(designs, parts, strict=True), start=1)
+    )
+    done = []
+    failed: list[tuple[int, Exception]] = []
+    with outcomes(
+        jobs, len(parts), n_jobs=options.n_jobs, label="Refits", progress=options.progress
+    ) as fits:
+        for k, (outcome, own, part) in enumerate(zip(fits, designs, parts, strict=True), start=1):
+            if isinstance(own, Exception) or isinstance(outcome, Exception):
+                error = own if isinstance(own, Exception) else outcome
+                if options.on_error == "raise":
+                    raise RefitError(_failed(k, len(parts), error)) from error
+                failed.append((k, error))
+            else:
+                done.append(_refit(k, outcome, own, part))
+    _report(failed, len(parts), plan.lacking([r.group for r in done]))
+    return tuple(done)
+
+
+def fit_one(
+    estimator: Any,
+    matrix: Matrix,
+    y: FloatArray,
+    response: Response,
+    rng: np.random.Generator | None,
+    *,
+    workers: int = 1,
+    keep_set: bool = False,
+) -> Predictor:
+    """Train a clone of `estimator` on design rows `matrix` and responses `y`.
+
+    As one of several `workers` it uses its share of the cores.
+    Every ``random_state`` inside the estimator, those of a pipeline's steps included, gets its own
+    seed from `rng`; with `keep_set` only those that are None. Without `rng` all stay as they are.
+    """
+    own = clone(estimator)
+    if rng is not None:
+        params = own.get_params(deep=True)
+        names = sorted(k for k in params if k.split("__")[-1] == "random_state")
+        seeds = dict(zip(names, rng.integers(2**31 - 1, size=len(names)).tolist(), strict=True))
+        unset = {name: seed for name, seed in seeds.items() if params[name] is None}
+        own.set_params(**(unset if keep_set else seeds))
+    coded = response.classes is not None and wants_codes(own)
+    with threads.shared_cores([own], workers):
+        if wants_frames(own):
+            own.fit(matrix, response.column(y))
+        else:
+            own.fit(matrix, y.astype(np.intp) if coded else response.labels(y))
+    return Predictor.of(own, response.classes, coded=coded)
+
+
+def fit_alone(
+    estimator: Any,
+    matrix: Matrix,
+    y: FloatArray,
+    response: Response,
+    rng: np.random.Generator | None,
+    *,
+    keep_set: bool = False,
+) -> Predictor:
+    """Train as `fit_one` does, where there are no other refits.
+
+    Raises
+    ------
+    RefitError
+        If the estimator can't be trained; it chains the cause.
+    """
+    try:
+        return fit_one(estimator, matrix, y, response, rng, keep_set=keep_set)
+    except PyinterpError:
+        raise
+    except Exception as error:
+        raise RefitError(f"{learner_name(estimator)} can't be trained: {reason(error)}") from error
+
+
+def _training(design: Design | Exception, part: Part) -> tuple[Any, Any, Any]:
+    if isinstance(design, Exception):
+        return design, None, None
+    try:
+        return design.encode(part.train.variables), part.train.y, part.train.response
+    except PyinterpError as error:  # fresh rows with levels or values never seen
+        return error, None, None
+
+
+def _attempt(
+    estimator: Any,
+    matrix: Matrix | Exception,
+    y: FloatArray,
+    response: Response,
+    rng: np.random.Generator | None,
+    *,
+    workers: int,
+) -> Predictor | Exception:
+    if isinstance(matrix, Exception):
+        return matrix
+    try:
+        return fit_one(estimator, matrix, y, response, rng, workers=workers)
+    except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by refit
+        return error
+
+
+def _refit(k: int, predictor: Predictor, design: Design, part: Part) -> Refit:
+    return Refit(
+        number=k,
+        predictor=predictor,
+        design=design,
+        evaluation=part.evaluation,
+        train=part.train,
+        n_train=part.n_train,
+        n_evaluation=part.n_evaluation,
+        group=part.group,
+    )
+
+
+def _design_for(
+    design: Design, part: Part, plan: Resampling, options: RefitOptions
+) -> Design | Exception:
+    try:
+        if options.unseen_levels == "raise":
+            _check_levels(design, part, plan)
+        if not isinstance(design, FormulaDesign):
+            return design
+        own = design
+        if options.design_state == "refit":
+            own = design.relearn(part.train.variables)
+        own.encode(part.evaluation.variables)  # rows outside the knots or levels fail here
+    except PyinterpError as error:
+        return error
+    return own
+
+
+def _check_levels(design: Design, part: Part, plan: Resampling) -> None:
+    trained = design.categories(part.train.variables)
+    for name, evaluated in design.categories(part.evaluation.variables).items():
+        unseen = np.setdiff1d(evaluated.codes, trained[name].codes)
+        if len(unseen):
+            level = evaluated.levels[int(unseen[0])]
+            strata = "draw within levels (`strata=`), " if plan.stratifies else ""
+            raise DesignError(
+                f"Level {level!r} of `{name}` is in the evaluation rows but not in the training "
+                f"rows: merge rare levels, {strata}or accept that it is treated as the reference "
+                'level (`unseen_levels="allow"`).'
+            )
+
+
+def _failed(k: int, total: int, error: Exception) -> str:
+    ours = isinstance(error, PyinterpError)
+    said = f"{type(error).__name__}: {error}" if ours else reason(error)
+    return f"Refit {k} of {total} failed: {said}"
+
+
+def _report(failed: Sequence[tuple[int, Exception]], total: int, lacking: str) -> None:
+    if not failed:
+        return
+    k, first = failed[0]
+    if lacking:
+        raise RefitError(f"{lacking} {_failed(k, total, first)}") from first
+    warnings.warn(
+        f"{len(failed)} of {total} refits failed and were left out. {_failed(k, total, first)}",
+        RefitWarning,
+        stacklevel=4,
+    )
+
+
+def estimating(refits: Sequence[Refit]) -> tuple[Refit, ...]:
+    """Return the refits whose mean is the estimate."""
+    return tuple(r for r in refits if _estimates(r)) or tuple(refits)
+
+
+def _estimates(refit: Refit) -> bool:
+    return refit.group is None or refit.group.estimates

@@ -1,0 +1,233 @@
+"""What tables and plots show: numbers with their inference, and the analysis behind them."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import importlib.metadata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pyinterp.estimands.estimand import Estimand
+from pyinterp.inference import Alternative, TermInference, Variance
+from pyinterp.resampling.refits import Refit, estimating
+from pyinterp.whatif import Engine
+
+__all__ = ["Context", "Fit", "Shown", "context_of"]
+
+PACKAGES = ("pyinterp-stats", "numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """How well the evaluation rows are predicted.
+
+    Attributes
+    ----------
+    name : str
+        Name of the loss.
+    loss, bse : float
+        Mean loss and its standard error (missing where it is not defined).
+    explained_name : str
+        "R²" for squared loss, "D²" for others; empty if the loss has no best constant.
+    explained : float
+    """
+
+    name: str
+    loss: float
+    bse: float
+    explained_name: str
+    explained: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """The analysis behind a result.
+
+    Attributes
+    ----------
+    level : {"learner", "model"}
+        Whether estimates are means over refits or of one fitted model.
+    endog_name : str
+        Name of the response; empty if there is none.
+    learner : str
+        Name of the estimator.
+    nobs : int
+        Rows analyzed.
+    dropped : int
+        Rows left out because of missing values.
+    plan : str
+        Resampling plan, or how the model's rows came about.
+    studied : str
+        Name under which published simulations studied the plan; empty if they did not.
+    where : {"out of sample", "partly in sample", "in sample", "evaluation rows"}
+        What the rows are to the models that they evaluate.
+    refits : int
+        Refits whose mean is the estimate.
+    pairs : int
+        Pairs of refits on complementary halves.
+    failed : int
+        Refits that failed.
+    unit : {"rows", "clusters"}
+        What is resampled.
+    n_train, n_evaluation : float
+        Mean number of distinct rows (or clusters) that train and evaluate a refit.
+    engine : Engine
+        What computed the predictions.
+    seed : int or None
+    date : str
+    resamples : tuple
+        Identifies the resamples: two results can be paired only if these are equal.
+    versions : tuple of (str, str)
+        Versions of the packages behind the numbers.
+    """
+
+    level: Literal["learner", "model"]
+    endog_name: str
+    learner: str
+    nobs: int
+    dropped: int
+    plan: str
+    studied: str
+    where: str
+    refits: int
+    pairs: int
+    failed: int
+    unit: str
+    n_train: float
+    n_evaluation: float
+    engine: Engine
+    seed: int | None
+    date: str
+    resamples: tuple[bytes, ...]
+    versions: tuple[tuple[str, str], ...]
+
+
+class Shown(Protocol):
+    """What tables and plots ask of results; see `EstimandResults`."""
+
+    @property
+    def estimand(self) -> Estimand:
+        """What is estimated."""
+
+    @property
+    def variance(self) -> Variance:
+        """Sampling covariance and degrees of freedom."""
+
+    @property
+    def context(self) -> Context:
+        """The analysis behind the numbers."""
+
+    @property
+    def fit(self) -> Fit | None:
+        """Out-of-sample loss."""
+
+    @property
+    def diagnostic(self) -> Shown | None:
+        """What says when to trust the numbers, term by term."""
+
+    @property
+    def corrected(self) -> pd.Series[float] | None:
+        """Estimates without the bias that can be taken out."""
+
+    @property
+    def alternative(self) -> Alternative:
+        """Side of tests and intervals."""
+
+    @property
+    def simultaneous(self) -> bool:
+        """Whether intervals cover all terms at once."""
+
+    @property
+    def inference(self) -> TermInference:
+        """Tests and intervals of the terms."""
+
+    @property
+    def support(self) -> dict[str, npt.NDArray[Any]]:
+        """Observed values of the variables on the axes."""
+
+    @property
+    def params(self) -> pd.Series[float]:
+        """Estimates."""
+
+    @property
+    def bse(self) -> pd.Series[float]:
+        """Standard errors."""
+
+    @property
+    def mcse(self) -> pd.Series[float]:
+        """Monte Carlo errors."""
+
+    @property
+    def df_resid(self) -> float:
+        """Degrees of freedom of t."""
+
+    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return estimates with their inference."""
+
+    def row_frame(self) -> pd.DataFrame:
+        """Return every row's own contribution."""
+
+
+def context_of(
+    refits: Sequence[Refit],
+    *,
+    level: str,
+    endog_name: str,
+    learner: str,
+    nobs: int,
+    dropped: int,
+    plan: str,
+    where: str,
+    studied: str = "",
+    unit: str = "rows",
+    failed: int,
+    seed: int | None,
+) -> Context:
+    """Describe an analysis for its headers."""
+    own = estimating(refits)
+    return Context(
+        level="learner" if level == "learner" else "model",
+        endog_name=endog_name,
+        learner=learner,
+        nobs=nobs,
+        dropped=dropped,
+        plan=plan,
+        studied=studied,
+        where=where,
+        refits=len(own),
+        pairs=sum(r.group is not None and r.group.kind == "pair" for r in refits) // 2,
+        failed=failed,
+        unit=unit,
+        n_train=float(np.mean([r.n_train for r in own])),
+        n_evaluation=float(np.mean([r.n_evaluation for r in own])),
+        engine=Engine(""),
+        seed=seed,
+        date=datetime.date.today().strftime("%a, %d %b %Y"),
+        resamples=tuple(_fingerprint(r) for r in refits),
+        versions=_versions(),
+    )
+
+
+def _fingerprint(refit: Refit) -> bytes:
+    digest = blake2b(digest_size=16)
+    for part in (refit.train_rows, refit.evaluation.rows, refit.evaluation.y):
+        if part is not None:
+            digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.digest()
+
+
+@cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    found = []
+    for name in PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found.append((name, importlib.metadata.version(name)))
+    return tuple(found)

@@ -1,0 +1,90 @@
+"""Several importances of the same features side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from pyinterp.checks import check_alpha, check_flag
+from pyinterp.results import summary as tables
+from pyinterp.results.results import EstimandResults, dotted
+
+if TYPE_CHECKING:
+    from plotnine import ggplot
+    from statsmodels.iolib.summary import Summary
+
+__all__ = ["ImportanceResults"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ImportanceResults:
+    """Importances of the same features; made by ``importance()``.
+
+    Attributes
+    ----------
+    results : mapping of str to EstimandResults
+        By name, such as "cvim"; also ``found["cvim"]``.
+    """
+
+    results: Mapping[str, EstimandResults]
+
+    def __getitem__(self, name: str) -> EstimandResults:
+        return self.results[name]
+
+    @property
+    def params(self) -> pd.DataFrame:
+        """Estimates, one row per feature and one column per measure."""
+        return pd.DataFrame({name: found.params for name, found in self.results.items()})
+
+    @property
+    def bse(self) -> pd.DataFrame:
+        """Standard errors, laid out like `params`."""
+        return pd.DataFrame({name: found.bse for name, found in self.results.items()})
+
+    def summary(self, alpha: float = 0.05, *, sort: bool = True) -> Summary:
+        """Return one table: per feature, each estimate with its standard error and interval.
+
+        Conditional measures add the positivity diagnostic R²_j.
+
+        Parameters
+        ----------
+        alpha : float
+            Significance level of the intervals.
+        sort : bool
+            Print features in decreasing order of the first measure.
+        """
+        check_alpha(alpha)
+        check_flag("sort", sort)
+        return tables.summarize_together(list(self.results.values()), alpha=alpha, sort=sort)
+
+    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return the measures' summary frames below each other, with a column `measure`."""
+        frames = [
+            found.summary_frame(alpha).assign(measure=found.estimand.label)
+            for found in self.results.values()
+        ]
+        stacked = pd.concat(frames)
+        return stacked[["measure", *stacked.columns.drop("measure")]]
+
+    def to_r(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return `summary_frame` with the terms as a column, under broom's own column names."""
+        return dotted(self.summary_frame(alpha).reset_index())
+
+    def plot(self, alpha: float = 0.05) -> ggplot:
+        """Plot estimates with their intervals, one color per measure."""
+        from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+
+        check_alpha(alpha)
+        return plots.together(list(self.results.values()), alpha=alpha)
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return str(self.summary().as_html())

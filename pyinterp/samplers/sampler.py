@@ -1,0 +1,289 @@
+"""What a sampler is: a way to learn the law of a feature given the other variables."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, KFold
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.data.sample import Sample
+from pyinterp.errors import OptionError, RefitError, reason, shown
+from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.samplers.covariates import encoded
+
+__all__ = ["Draws", "Fit", "Known", "Law", "Sampler", "Target", "blocks", "own_copy", "trained"]
+
+Fit: TypeAlias = Callable[[FloatArray, pd.DataFrame], Callable[[FloatArray], FloatArray]]
+
+BLOCK = 200_000  # draws that are predicted at a time
+FOLDS = 5
+
+
+class Target(NamedTuple):
+    """A feature that is to be drawn.
+
+    Attributes
+    ----------
+    name : str
+    variables : tuple of str
+        Several if it is a group.
+    discrete : bool
+        Whether the learner's formula treats one of them as a category, so that only observed
+        values can be predicted.
+    """
+
+    name: str
+    variables: tuple[str, ...]
+    discrete: bool
+
+
+class Draws(NamedTuple):
+    """New values of a feature for some rows.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (b,)
+        Positions in the evaluation rows.
+    drawn : pandas.DataFrame
+        The values, each perhaps for many rows.
+    given : ndarray of int, shape (b, k)
+        Positions in `drawn` of the draws of every row.
+    weights : ndarray of shape (b, k), or None
+        Probabilities of the draws; None if all are 1/k.
+    donors : ndarray of int, shape (b, k), or None
+        The evaluation row that every draw comes from; None if it comes from none.
+    """
+
+    rows: IntArray
+    drawn: pd.DataFrame
+    given: IntArray
+    weights: FloatArray | None = None
+    donors: IntArray | None = None
+
+    def mean(self, values: FloatArray) -> FloatArray:
+        """Return every row's mean of values, shape (b, k), over its draws."""
+        if self.weights is None:
+            return np.asarray(values.mean(axis=1))
+        return np.asarray((self.weights * values).sum(axis=1))
+
+    def by_donor(self, values: FloatArray, n: int) -> FloatArray:
+        """Add up values, shape (b, k), by the row that draws come from, each row's mean as one."""
+        if self.donors is None:
+            return np.zeros(n)
+        added = np.bincount(self.donors.ravel(), weights=values.ravel(), minlength=n)
+        return np.asarray(added / values.shape[1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What the law of a feature can be learned from.
+
+    Attributes
+    ----------
+    target : pandas.DataFrame, n rows
+        The feature's variables in the evaluation rows.
+    others : ndarray of shape (n, p)
+        All other variables there, as numbers.
+    trained : tuple of DataFrame and ndarray, or None
+        The same of the distinct training rows; None if they are not known.
+    population : pandas.DataFrame
+        The feature's variables in all rows, for their levels.
+    clusters : ndarray of int or None
+        Clusters of the evaluation rows.
+    seed : int
+    """
+
+    target: pd.DataFrame
+    others: FloatArray
+    trained: tuple[pd.DataFrame, FloatArray] | None
+    population: pd.DataFrame
+    clusters: IntArray | None
+    seed: int
+
+    @classmethod
+    def of(
+        cls,
+        variables: Sequence[str],
+        evaluation: Sample,
+        train: Sample | None,
+        population: Sample,
+        rng: np.random.Generator,
+    ) -> Known:
+        """Read the rows of one fitted model."""
+        names, every = list(variables), population.variables
+        rest = [name for name in every.columns if name not in names]
+        trained = None
+        if train is not None:
+            # Copies of a row, as in a bootstrap sample, would make a learner too sure.
+            once = train.take(np.unique(train.rows, return_index=True)[1]).variables
+            trained = once[names], encoded(once[rest], every[rest])
+        return cls(
+            target=evaluation.variables[names],
+            others=encoded(evaluation.variables[rest], every[rest]),
+            trained=trained,
+            population=every[names],
+            clusters=evaluation.clusters,
+            seed=int(rng.integers(2**31 - 1)),
+        )
+
+    def out_of_sample(self, fit: Fit) -> FloatArray:
+        """Predict every evaluation row by what was fitted without it, shape (n, ...).
+
+        ``fit(others, target)`` returns a function of `others`. It is given the training rows; if
+        they are not known, the evaluation rows of the other folds of 5.
+        """
+        if self.trained is not None:
+            target, others = self.trained
+            return fit(others, target)(self.others)
+        parts: list[tuple[IntArray, FloatArray]] = []
+        for learn, rest in self._folds():
+            predict = fit(self.others[learn], self.target.iloc[learn])
+            parts.append((rest, predict(self.others[rest])))
+        order = np.argsort(np.concatenate([rest for rest, _ in parts]))
+        return np.asarray(np.concatenate([found for _, found in parts])[order])
+
+    def _folds(self) -> Iterator[tuple[IntArray, IntArray]]:
+        n = len(self.target)
+        units = n if self.clusters is None else len(np.unique(self.clusters))
+        if units < 2:
+            raise OptionError(
+                "A conditional sampler learns from other rows or clusters; there is only one."
+            )
+        if self.clusters is None:
+            folds = KFold(min(FOLDS, units), shuffle=True, random_state=self.seed)
+            yield from folds.split(self.others)
+        else:
+            grouped = GroupKFold(min(FOLDS, units))
+            yield from grouped.split(self.others, groups=self.clusters)
+
+
+class Law(ABC):
+    """The law of a feature given the other variables, for n evaluation rows.
+
+    Attributes
+    ----------
+    size : float
+        Number of draws per row that exhaust it; infinite if none do.
+    strata : ndarray of int, shape (n,), or None
+        Rows with equal numbers exchange values with each other only.
+    unexplained : ndarray of shape (n,), or None
+        Squared errors of the feature's prediction from the other variables, out of sample.
+    spread : ndarray of shape (n,), or None
+        Squared deviations of the feature from its mean over the evaluation rows. Both are sums over
+        indicators if the feature is a category, and None for groups.
+    predicted : ndarray of shape (n,) or (n, levels), or None
+        The feature's prediction: a number, or the probabilities of `levels`. None for groups.
+    levels : tuple
+        Of a category.
+    """
+
+    size: float
+    strata: IntArray | None = None
+    unexplained: FloatArray | None = None
+    spread: FloatArray | None = None
+    predicted: FloatArray | None = None
+    levels: tuple[Any, ...] = ()
+
+    def apart(self, contributions: FloatArray) -> FloatArray:
+        """Return deviations from the mean of the rows that exchange values, shape (n,)."""
+        n = len(contributions)
+        strata = np.zeros(n, np.intp) if self.strata is None else self.strata
+        means = np.bincount(strata, weights=contributions) / np.bincount(strata)
+        deviations: FloatArray = contributions - means[strata]
+        return deviations
+
+    @abstractmethod
+    def all(self) -> Iterator[Draws]:
+        """Yield all draws, in blocks of rows."""
+
+    @abstractmethod
+    def some(self, k: int, rng: np.random.Generator) -> Iterator[Draws]:
+        """Yield k draws per row, in blocks of rows."""
+
+
+class Sampler(ABC):
+    """How the values that replace a feature are drawn, given the other variables.
+
+    Attributes
+    ----------
+    label : str
+        What tables say of the draws.
+    same_law : bool
+        Whether draws are independent of the feature's own value given the other variables, which
+        CVIM and AMVIM need.
+    """
+
+    label: str
+    same_law: bool = True
+
+    @abstractmethod
+    def check(self, target: Target, population: pd.DataFrame) -> None:
+        """Raise `OptionError` if the feature can't be drawn in this way."""
+
+    @abstractmethod
+    def learn(self, known: Known) -> Law:
+        """Learn the law from other rows than those that it is for."""
+
+
+def own_copy(sampler: object, kind: str, fits: Callable[[Any], bool]) -> None:
+    """Give a sampler its own copy of `sampler.estimator`: laws are kept by sampler."""
+    estimator = getattr(sampler, "estimator", None)
+    if estimator is None:
+        return
+    if isinstance(estimator, type) or not hasattr(estimator, "get_params") or not fits(estimator):
+        raise OptionError(
+            f"`{type(sampler).__name__}` needs a scikit-learn {kind}, not {shown(estimator)}."
+        )
+    object.__setattr__(sampler, "estimator", clone(estimator))
+
+
+def trained(
+    estimator: Any,
+    others: FloatArray,
+    target: npt.NDArray[Any],
+    seed: int,
+    classes: Sequence[int] | None = None,
+) -> Callable[[FloatArray], FloatArray]:
+    """Train a copy of a sampler's estimator; return its predictions, checked as any model's.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+    others : ndarray of shape (n, p)
+    target : ndarray of shape (n,)
+        Numbers, or codes of classes.
+    seed : int
+        For the estimator's ``random_state``, if it has one.
+    classes : sequence of int, optional
+        All codes, for a classifier: those that it does not know get probability 0.
+
+    Raises
+    ------
+    RefitError
+        If it can't be trained.
+    """
+    own = clone(estimator)
+    if "random_state" in own.get_params():
+        own.set_params(random_state=seed)
+    try:
+        own.fit(others, target)
+    except Exception as error:
+        raise RefitError(
+            f"The sampler's {learner_name(own)} can't be trained: {reason(error)}"
+        ) from error
+    return Predictor.of(own, classes).checked
+
+
+def blocks(n: int, per_row: int) -> Iterator[IntArray]:
+    """Yield rows 0, ..., n - 1 so that a block has at most `BLOCK` draws, or one row."""
+    step = max(1, BLOCK // max(1, per_row))
+    for start in range(0, n, step):
+        yield np.arange(start, min(start + step, n))

@@ -1,0 +1,167 @@
+r"""Friedman's three regression problems, with any number of noise features.
+
+J. H. Friedman (1991). Multivariate adaptive regression splines. Annals of Statistics 19(1), 1-67.
+L. Breiman (1996). Bagging predictors. Machine Learning 24, 123-140.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from pyinterp._typing import FloatArray
+from pyinterp.simulation.processes.process import Process, columns, noise_names, uniform
+
+__all__ = ["friedman1", "friedman2", "friedman3"]
+
+LOW = np.array([0, 40 * np.pi, 0, 1])
+HIGH = np.array([100, 560 * np.pi, 1, 11])
+
+
+def friedman1(noise_features: int = 5) -> Process:
+    r"""Friedman 1: an interaction, a quadratic and two linear effects.
+
+    .. math:: Y = 10 \sin(\pi x_1 x_2) + 20 (x_3 - 1/2)^2 + 10 x_4 + 5 x_5 + \epsilon
+
+    Features are independent and uniform on [0, 1], :math:`\epsilon \sim N(0, 1)` (Friedman 1991;
+    Greenwell et al. 2018, section 4). Closed forms: PD and PFI of all features.
+
+    Parameters
+    ----------
+    noise_features : int
+        Features that f does not depend on, x6 and following; Friedman has 5.
+    """
+    names = ("x1", "x2", "x3", "x4", "x5", *noise_names(6, noise_features))
+    return Process(
+        name=f"friedman1, {noise_features} noise features",
+        source="Friedman (1991); Breiman (1996)",
+        features=names,
+        covariates=partial(uniform, names=names),
+        function=_f1,
+        noise="N(0, 1)",
+        noise_sd=1.0,
+        closed_pd=_f1_pd,
+        closed_pfi=_f1_pfi,
+    )
+
+
+def _f1(frame: pd.DataFrame) -> FloatArray:
+    x1, x2, x3, x4, x5 = columns(frame, "x1", "x2", "x3", "x4", "x5")
+    return np.asarray(10 * np.sin(np.pi * x1 * x2) + 20 * (x3 - 0.5) ** 2 + 10 * x4 + 5 * x5)
+
+
+def _mean_sine(x: FloatArray) -> FloatArray:
+    """Mean of sin(pi x U) over a uniform U: (1 - cos(pi x)) / (pi x), 0 at 0."""
+    return np.asarray(np.pi * x / 2 * np.sinc(x / 2) ** 2)
+
+
+def _f1_pd(feature: str, x: FloatArray) -> FloatArray:
+    # E sin(pi U V) = (gamma + log(pi) - Ci(pi)) / pi
+    sine = 10 / np.pi * (np.euler_gamma + np.log(np.pi) - special.sici(np.pi)[1])
+    square, linear4, linear5 = 20 / 12, 10 / 2, 5 / 2
+    match feature:
+        case "x1" | "x2":
+            return 10 * _mean_sine(x) + square + linear4 + linear5
+        case "x3":
+            return np.asarray(sine + 20 * (x - 0.5) ** 2 + linear4 + linear5)
+        case "x4":
+            return np.asarray(sine + square + 10 * x + linear5)
+        case "x5":
+            return np.asarray(sine + square + linear4 + 5 * x)
+        case _:
+            return np.full(len(x), sine + square + linear4 + linear5)
+
+
+def _f1_pfi(feature: str) -> float:
+    match feature:
+        case "x1" | "x2":  # 2 100 (E[sin^2] - E[E[sin | one of the two]^2])
+            si, si2 = special.sici(np.pi)[0], special.sici(2 * np.pi)[0]
+            square = 1 / 2 - si2 / (4 * np.pi)
+            of_mean = (2 * si - si2 - 4 / np.pi) / np.pi
+            return float(200 * (square - of_mean))
+        case "x3":  # 2 20^2 V((x - 1/2)^2)
+            return 800 * (1 / 80 - 1 / 144)
+        case "x4":
+            return 2 * 100 / 12
+        case "x5":
+            return 2 * 25 / 12
+        case _:
+            return 0.0
+
+
+def friedman2(noise_features: int = 0) -> Process:
+    r"""Friedman 2: the impedance of an electric circuit.
+
+    .. math:: Y = \left( x_1^2 + (x_2 x_3 - 1 / (x_2 x_4))^2 \right)^{1/2} + \epsilon
+
+    Features are independent and uniform, :math:`x_1` on [0, 100], :math:`x_2` on
+    :math:`[40 \pi, 560 \pi]`, :math:`x_3` on [0, 1], :math:`x_4` on [1, 11];
+    :math:`\epsilon \sim N(0, 125^2)`, which makes the ratio of the standard deviations of signal
+    and noise 3 (Friedman 1991; Breiman 1996). No closed forms but the PFI of noise features.
+
+    Parameters
+    ----------
+    noise_features : int
+        Features that f does not depend on, x5 and following, uniform on [0, 1].
+    """
+    return _circuit("friedman2", _impedance, noise_features, 125.0, "N(0, 125²)")
+
+
+def friedman3(noise_features: int = 0) -> Process:
+    r"""Friedman 3: the phase shift of the circuit of Friedman 2.
+
+    .. math:: Y = \arctan\left( (x_2 x_3 - 1 / (x_2 x_4)) / x_1 \right) + \epsilon
+
+    with the features of `friedman2` and :math:`\epsilon \sim N(0, 0.1^2)` (Friedman 1991; Breiman
+    1996). No closed forms but the PFI of noise features.
+
+    Parameters
+    ----------
+    noise_features : int
+        As for `friedman2`.
+    """
+    return _circuit("friedman3", _phase, noise_features, 0.1, "N(0, 0.1²)")
+
+
+def _circuit(
+    name: str,
+    function: Callable[[pd.DataFrame], FloatArray],
+    noise_features: int,
+    sd: float,
+    noise: str,
+) -> Process:
+    names = ("x1", "x2", "x3", "x4", *noise_names(5, noise_features))
+    return Process(
+        name=f"{name}, {noise_features} noise features",
+        source="Friedman (1991); Breiman (1996)",
+        features=names,
+        covariates=partial(_circuits, names=names),
+        function=function,
+        noise=noise,
+        noise_sd=sd,
+        closed_pfi=_circuit_pfi,
+    )
+
+
+def _circuits(n: int, rng: np.random.Generator, *, names: tuple[str, ...]) -> pd.DataFrame:
+    unit = rng.random((n, len(names)))
+    unit[:, :4] = LOW + (HIGH - LOW) * unit[:, :4]
+    return pd.DataFrame(unit, columns=list(names))
+
+
+def _impedance(frame: pd.DataFrame) -> FloatArray:
+    x1, x2, x3, x4 = columns(frame, "x1", "x2", "x3", "x4")
+    return np.asarray(np.hypot(x1, x2 * x3 - 1 / (x2 * x4)))
+
+
+def _phase(frame: pd.DataFrame) -> FloatArray:
+    x1, x2, x3, x4 = columns(frame, "x1", "x2", "x3", "x4")
+    return np.arctan2(x2 * x3 - 1 / (x2 * x4), x1)  # x1 >= 0; at 0 the limit
+
+
+def _circuit_pfi(feature: str) -> float | None:
+    return None if feature in ("x1", "x2", "x3", "x4") else 0.0

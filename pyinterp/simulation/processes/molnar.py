@@ -1,0 +1,170 @@
+r"""Processes of Molnar et al. (2021): Tables 1 and 2, and Figure 2.
+
+C. Molnar, T. Freiesleben, G. König, G. Casalicchio, M. N. Wright, B. Bischl (2021). Relating the
+Partial Dependence Plot and Permutation Feature Importance to the Data Generating Process.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_choice
+from pyinterp.simulation.processes.process import Process, columns, uniform
+
+__all__ = ["Version", "molnar_figure2", "molnar_linear", "molnar_nonlinear"]
+
+Version: TypeAlias = Literal["code", "printed"]
+
+
+def molnar_linear() -> Process:
+    r"""Linear process, :math:`Y = x_1 - x_2 + \epsilon`.
+
+    Features are independent and uniform on [0, 1], :math:`\epsilon \sim N(0, 1)` (Molnar et al.
+    2021, section 8). Closed forms: PD and PFI of both features.
+    """
+    names = ("x1", "x2")
+    return Process(
+        name="linear",
+        source="Molnar et al. (2021), section 8",
+        features=names,
+        covariates=partial(uniform, names=names),
+        function=_linear,
+        noise="N(0, 1)",
+        noise_sd=1.0,
+        closed_pd=_linear_pd,
+        closed_pfi={"x1": 2 / 12, "x2": 2 / 12}.get,  # twice the variance of a uniform
+    )
+
+
+def _linear(frame: pd.DataFrame) -> FloatArray:
+    x1, x2 = columns(frame, "x1", "x2")
+    return x1 - x2
+
+
+def _linear_pd(feature: str, x: FloatArray) -> FloatArray:
+    return x - 0.5 if feature == "x1" else 0.5 - x
+
+
+def molnar_nonlinear(version: Version = "code") -> Process:
+    r"""Non-linear process of four features, of which two interact.
+
+    .. math:: Y = x_1 - \sqrt{1 + x_2} + x_3 x_4 + (x_4 / 10)^2 + \epsilon
+
+    Features are independent and uniform on [0, 1], :math:`\epsilon \sim N(0, 1)` (Molnar et al.
+    2021, section 8). Closed forms: PD and PFI of all features.
+
+    Parameters
+    ----------
+    version : {"code", "printed"}
+        The code behind the paper's Tables 1 and 2 has :math:`\sqrt{1 + x_2}`; the text prints
+        :math:`\sqrt{1 - x_2}`.
+    """
+    check_choice("version", version, ("code", "printed"))
+    names = ("x1", "x2", "x3", "x4")
+    sign = 1 if version == "code" else -1
+    return Process(
+        name="non-linear" if version == "code" else "non-linear (printed)",
+        source=f"Molnar et al. (2021), section 8 ({version})",
+        features=names,
+        covariates=partial(uniform, names=names),
+        function=partial(_nonlinear, sign=sign),
+        noise="N(0, 1)",
+        noise_sd=1.0,
+        closed_pd=partial(_nonlinear_pd, sign=sign),
+        closed_pfi=partial(_nonlinear_pfi, sign=sign),
+    )
+
+
+def _nonlinear(frame: pd.DataFrame, *, sign: int) -> FloatArray:
+    x1, x2, x3, x4 = columns(frame, "x1", "x2", "x3", "x4")
+    return np.asarray(x1 - np.sqrt(1 + sign * x2) + x3 * x4 + (x4 / 10) ** 2)
+
+
+def _mean_root(sign: int) -> float:
+    return 2 / 3 * (2**1.5 - 1) if sign == 1 else 2 / 3
+
+
+def _nonlinear_pd(feature: str, x: FloatArray, *, sign: int) -> FloatArray:
+    mean = {"x1": 1 / 2, "x2": -_mean_root(sign), "x3 and x4": 1 / 4 + 1 / 300}
+    match feature:
+        case "x1":
+            return x + mean["x2"] + mean["x3 and x4"]
+        case "x2":
+            return np.asarray(mean["x1"] - np.sqrt(1 + sign * x) + mean["x3 and x4"])
+        case "x3":
+            return mean["x1"] + mean["x2"] + x / 2 + 1 / 300
+        case _:
+            return mean["x1"] + mean["x2"] + x / 2 + (x / 10) ** 2
+
+
+def _nonlinear_pfi(feature: str, *, sign: int) -> float:
+    match feature:
+        case "x1":
+            return 2 / 12
+        case "x2":
+            return 2 * (1 + sign / 2 - _mean_root(sign) ** 2)
+        case "x3":  # E[x4^2] 2 V(x3)
+            return 1 / 3 * 2 / 12
+        case _:  # 2 E V(x3 x4 + x4^2 / 100 | x3); Cov(x, x^2) = 1 / 12, V(x^2) = 4 / 45
+            return 2 * (1 / 3 / 12 + 2 / 2 / 12 / 100 + 4 / 45 / 100**2)
+
+
+def molnar_figure2() -> Process:
+    r"""Toy example whose PD curve is that of Figure 2, with a wave and a slope.
+
+    .. math:: Y = \sin(x_1) + x_1 / 2 + x_2 + x_2 x_3^2 + \epsilon
+
+    with :math:`x_1` uniform on [0, 10], :math:`x_2, x_3 \sim N(0, 1)`, all independent, and
+    :math:`\epsilon \sim N(0, 5^2)`. The paper doesn't print it; this is that of its code
+    (compstat-lmu/code_relating_pdp_pfi_to_dgp). Closed forms: PD and PFI of all features.
+    """
+    return Process(
+        name="figure 2",
+        source="Molnar et al. (2021), code behind Figure 2",
+        features=("x1", "x2", "x3"),
+        covariates=_figure2_covariates,
+        function=_figure2,
+        noise="N(0, 5²)",
+        noise_sd=5.0,
+        closed_pd=_figure2_pd,
+        closed_pfi=_figure2_pfi,
+    )
+
+
+def _figure2_covariates(n: int, rng: np.random.Generator) -> pd.DataFrame:
+    x1, normal = rng.uniform(0, 10, n), rng.standard_normal((n, 2))
+    return pd.DataFrame({"x1": x1, "x2": normal[:, 0], "x3": normal[:, 1]})
+
+
+def _figure2(frame: pd.DataFrame) -> FloatArray:
+    x1, x2, x3 = columns(frame, "x1", "x2", "x3")
+    return np.asarray(np.sin(x1) + x1 / 2 + x2 + x2 * x3**2)
+
+
+def _figure2_pd(feature: str, x: FloatArray) -> FloatArray:
+    mean = (1 - np.cos(10)) / 10 + 5 / 2
+    match feature:
+        case "x1":  # x2 has mean 0 and is independent of x3
+            return np.asarray(np.sin(x) + x / 2)
+        case "x2":
+            return np.asarray(mean + 2 * x)
+        case _:
+            return np.full(len(x), mean)
+
+
+def _figure2_pfi(feature: str) -> float:
+    match feature:
+        case "x1":
+            square = 1 / 2 - np.sin(20) / 40  # of the sine
+            cross = (np.sin(10) - 10 * np.cos(10)) / 10  # E[x sin x]
+            mean = (1 - np.cos(10)) / 10 + 5 / 2
+            return float(2 * (square + cross + 100 / 12 - mean**2))
+        case "x2":  # 2 E[(1 + x3^2)^2]
+            return 2 * (1 + 2 + 3)
+        case _:  # E[x2^2] 2 V(x3^2)
+            return 4.0

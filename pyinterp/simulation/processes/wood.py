@@ -1,0 +1,150 @@
+r"""The two synthetic data sets of Wood et al. (2024), section 3.4.1, with redundant features.
+
+D. Wood, T. Papamarkou, M. Benatan, R. Allmendinger (2024). Model-agnostic variable importance for
+predictive uncertainty: an entropy-based approach.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_choice, check_number
+from pyinterp.simulation.processes.mease_wyner import mease_wyner_classification
+from pyinterp.simulation.processes.process import Process, Values, columns, uniform
+
+__all__ = ["Copied", "wood_classification", "wood_regression"]
+
+Copied: TypeAlias = Literal["x1", "x5"] | None
+
+CORRELATION = 0.8
+PARTNER = {"X1": "X2", "X2": "X1", "X3": "X4", "X4": "X3"}
+
+
+def wood_classification(copied: Copied = None) -> Process:
+    r"""The process of Mease & Wyner (2008) in which feature 10 may copy another one.
+
+    `mease_wyner_classification` with d = 10, J = 4 and noise 0.1 (Wood et al. 2024, section 3.4.1):
+    features 1 to 4 matter, 5 to 10 do not. Closed forms: PD of the probability, and PFI and CVIM
+    under the Brier score, of all features.
+
+    Parameters
+    ----------
+    copied : {None, "x1", "x5"}
+        The feature that x10 copies, a relevant or an irrelevant one. The true f takes x1 and never
+        x10, although with a copy the data can't tell them apart: PFI is that of this f, and the
+        CVIM of both is 0.
+    """
+    if copied is not None:
+        check_choice("copied", copied, ("x1", "x5"))
+    plain = mease_wyner_classification(features=10, relevant=4, noise=0.1)
+    source = "Wood et al. (2024), section 3.4.1"
+    if copied is None:
+        return replace(plain, name="wood classification", source=source)
+    return replace(
+        plain,
+        name=f"wood classification, x10 = {copied}",
+        source=source,
+        covariates=partial(_with_copy, names=plain.features, copied=copied),
+        conditional=partial(_given_copy, copied=copied),
+        closed_cvim=partial(_copy_cvim, plain=plain, copied=copied),
+    )
+
+
+def _with_copy(
+    n: int, rng: np.random.Generator, *, names: tuple[str, ...], copied: str
+) -> pd.DataFrame:
+    frame = uniform(n, rng, names=names)
+    return frame.assign(x10=frame[copied])
+
+
+def _given_copy(
+    feature: str, frame: pd.DataFrame, rng: np.random.Generator, *, copied: str
+) -> Values:
+    if feature == copied:
+        return frame["x10"].to_numpy()
+    if feature == "x10":
+        return frame[copied].to_numpy()
+    return rng.random(len(frame))
+
+
+def _copy_cvim(feature: str, *, plain: Process, copied: str) -> float | None:
+    return 0.0 if feature in (copied, "x10") else plain.pfi(feature)
+
+
+def wood_regression(noise_variance: float = 2.0) -> Process:
+    r"""Regression on two pairs of correlated features and one independent feature.
+
+    .. math:: Y = X_1 + X_2 + 0.9 X_3^2 + X_4 + X_5 + \epsilon
+
+    with :math:`(X_1, X_2)` and :math:`(X_3, X_4)` standard normal with correlation 0.8,
+    :math:`X_5 \sim N(0, 1)`, and :math:`\epsilon \sim N(0, 2)` (Wood et al. 2024, section 3.4.1).
+    Closed forms: PD, PFI and CVIM of all features.
+
+    Parameters
+    ----------
+    noise_variance : float
+        The paper's N(0, 2) is read as variance 2, as its normal laws of features give covariances;
+        4 is the other reading.
+    """
+    check_number("noise_variance", noise_variance, "[0, inf)")
+    more = "" if noise_variance == 2 else f", noise variance {noise_variance:g}"
+    return Process(
+        name=f"wood regression{more}",
+        source="Wood et al. (2024), section 3.4.1",
+        features=("X1", "X2", "X3", "X4", "X5"),
+        covariates=_pairs,
+        function=_regression,
+        noise=f"N(0, {noise_variance:g}), the variance",
+        noise_sd=float(np.sqrt(noise_variance)),
+        conditional=_given_partner,
+        closed_pd=_regression_pd,
+        closed_pfi=_regression_pfi,
+        closed_cvim=_regression_cvim,
+    )
+
+
+def _pairs(n: int, rng: np.random.Generator) -> pd.DataFrame:
+    z = rng.standard_normal((n, 5))
+    spread = np.sqrt(1 - CORRELATION**2)
+    z[:, 1] = CORRELATION * z[:, 0] + spread * z[:, 1]
+    z[:, 3] = CORRELATION * z[:, 2] + spread * z[:, 3]
+    return pd.DataFrame(z, columns=["X1", "X2", "X3", "X4", "X5"])
+
+
+def _given_partner(feature: str, frame: pd.DataFrame, rng: np.random.Generator) -> Values:
+    z = rng.standard_normal(len(frame))
+    if feature == "X5":
+        return z
+    (partner,) = columns(frame, PARTNER[feature])
+    return np.asarray(CORRELATION * partner + np.sqrt(1 - CORRELATION**2) * z)
+
+
+def _regression(frame: pd.DataFrame) -> FloatArray:
+    x1, x2, x3, x4, x5 = columns(frame, "X1", "X2", "X3", "X4", "X5")
+    return np.asarray(x1 + x2 + 0.9 * x3**2 + x4 + x5)
+
+
+def _regression_pd(feature: str, x: FloatArray) -> FloatArray:
+    return np.asarray(0.9 * x**2 if feature == "X3" else x + 0.9)
+
+
+def _regression_pfi(feature: str) -> float:
+    return 2 * 0.9**2 * 2 if feature == "X3" else 2.0  # 2 V(X3^2) 0.9^2, 2 V(X)
+
+
+def _regression_cvim(feature: str) -> float:
+    r"""Return the closed form of the CVIM.
+
+    Two draws of :math:`X_j` given its partner have correlation :math:`\rho^2`, and their squares
+    have :math:`\rho^4`.
+    """
+    if feature == "X5":
+        return 2.0
+    shared = CORRELATION**4 if feature == "X3" else CORRELATION**2
+    return _regression_pfi(feature) * (1 - shared)

@@ -1,0 +1,210 @@
+"""Which engine answers for a model: an exact one if it reproduces the model, else batches."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import check_choice
+from pyinterp.data.design import Design, is_single
+from pyinterp.data.sample import Sample
+from pyinterp.errors import DesignError, OptionError, PredictionError
+from pyinterp.models.prediction_checks import spread
+from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.whatif.batched import BatchedWhatIf
+from pyinterp.whatif.inputs import Inputs, final_step
+from pyinterp.whatif.linear import LinearWhatIf, own_terms, read_linear
+from pyinterp.whatif.read_forest import read_forest
+from pyinterp.whatif.trees import TreesWhatIf
+from pyinterp.whatif.whatif import WhatIf
+
+__all__ = ["ENGINES", "EngineName", "dispatch"]
+
+EngineName: TypeAlias = Literal["auto", "trees", "linear", "batched"]
+ENGINES = ("auto", "trees", "linear", "batched")
+_KINDS = {"trees": "a tree ensemble", "linear": "a linear model"}
+
+# Whose models predict elsewhere as they do on the rows that are checked.
+LIBRARIES = {"sklearn", "xgboost", "lightgbm", "statsmodels", "pyinterp"}
+
+HARMLESS = {"fit", "get_params", "set_params", "_get_tags", "_more_tags", "_abc_impl"}
+SHUFFLED = 256
+
+# The largest deviation from the model's own predictions, in units of their spread: rounding of sums
+# in another order, in double or in single precision. What deviates more is predicted in batches.
+DOUBLE, SINGLE = 1e-10, 1e-5
+LEAST = 1e-300  # predictions that are all 0 have no spread
+
+
+def dispatch(
+    predictor: Predictor,
+    design: Design,
+    sample: Sample,
+    *,
+    engine: EngineName = "auto",
+    memory_mb: float = 256.0,
+) -> WhatIf:
+    """Return what-if predictions by the wanted engine, after the model's own were checked.
+
+    "auto" takes an exact engine if it can read the model and its predictions on the sample's rows
+    and on what-if rows equal the model's own, else predicts copies of rows in batches, and gives
+    the reason.
+    """
+    check_choice("engine", engine, ENGINES)
+    batched = BatchedWhatIf(predictor, design, sample, memory_mb=memory_mb)
+    if engine == "batched":
+        return batched.checked()
+    reasons: dict[str, str] = {}
+    for name, exact, tolerance in _readings(predictor, design, sample, memory_mb):
+        if engine in ("auto", name):
+            try:
+                return _proven(exact, tolerance)
+            except _UnsuitedError as error:
+                reasons[name] = str(error)
+    if engine != "auto":
+        reason = reasons.get(engine, f"it is not {_KINDS[engine]} that can be read")
+        raise OptionError(
+            f'`engine="{engine}"` can\'t serve {learner_name(predictor.estimator)}: {reason}; use '
+            '`engine="auto"`.'
+        )
+    if reasons:
+        batched.engine = batched.engine._replace(reason=next(iter(reasons.values())))
+    return batched.checked()
+
+
+class _UnsuitedError(Exception):
+    """An exact engine can't serve a model; the message says why."""
+
+
+def _readings(
+    predictor: Predictor, design: Design, sample: Sample, memory_mb: float
+) -> Iterator[tuple[str, TreesWhatIf | LinearWhatIf, float]]:
+    """Yield the exact engines that may serve, each with its name and tolerance."""
+    final, before = final_step(predictor.estimator)
+    double = SINGLE if is_single(design.encode(sample.variables[:1])) else DOUBLE
+
+    forest = read_forest(final) if predictor.kind != "label" else None
+    if forest is not None:
+        tolerance = SINGLE if type(final).__module__.startswith("xgboost") else double
+        levels = getattr(getattr(final, "booster_", None), "pandas_categorical", None) or ()
+        given = Inputs(design, sample, before=before, levels=levels, cast=forest.cast)
+        yield (
+            "trees",
+            TreesWhatIf(
+                predictor, design, sample, forest=forest, inputs=given, memory_mb=memory_mb
+            ),
+            tolerance,
+        )
+    model = read_linear(final, predictor.kind)
+    if model is not None:
+        encode, mixes = own_terms(final) or (before, None)
+        given = Inputs(design, sample, before=encode, mixes=mixes, cast=_as_given)
+        yield (
+            "linear",
+            LinearWhatIf(predictor, design, sample, model=model, inputs=given, memory_mb=memory_mb),
+            double,
+        )
+
+
+def _as_given(inputs: FloatArray, _: IntArray) -> FloatArray:
+    return np.ascontiguousarray(inputs)
+
+
+def _proven(exact: TreesWhatIf | LinearWhatIf, tolerance: float) -> TreesWhatIf | LinearWhatIf:
+    """Return an exact engine after its predictions were compared with the model's own.
+
+    On the rows as they are, whose predictions by the engine it then keeps, so that all that is
+    compared comes from one source; and on what-if rows. The model predicts all at once, the engine
+    each for itself: a model whose predictions depend on the other rows, as on their mean, differs.
+    """
+    what = exact.engine.name.partition(",")[0]
+    if _predicts_in_its_own_way(exact.predictor.estimator):
+        raise _UnsuitedError("its `predict` is its own")  # what it does elsewhere can't be seen
+    try:
+        rows, whatif = exact.sample.variables, _whatif_rows(exact)
+        both = pd.concat([rows, whatif], ignore_index=True)
+        model = exact.predictor(exact.design.encode(both))
+    except (DesignError, PredictionError) as error:
+        raise _UnsuitedError("some what-if rows can't be predicted") from error
+    try:
+        computed, rounding = exact.computed(whatif)
+    except (DesignError, ValueError, TypeError, IndexError, KeyError) as error:
+        raise _UnsuitedError(
+            f"the {what} engine can't tell the model's inputs from the design"
+        ) from error
+    if computed.shape != model.shape:
+        raise _UnsuitedError(f"the {what} engine does not reproduce its predictions")
+    hidden, apart = _largest(rounding, model), _largest(computed - model, model)
+    if not hidden <= tolerance:
+        raise _UnsuitedError("rounding of its terms is not small beside its predictions' spread")
+    if not apart <= tolerance:
+        raise _UnsuitedError(f"the {what} engine does not reproduce its predictions")
+    exact.keep(computed[: len(rows)], max(apart, hidden))
+    return exact
+
+
+def _largest(deviation: FloatArray, predictions: FloatArray) -> float:
+    """Return the largest deviation from predictions, in units of their spread.
+
+    That from a prediction far from the others is in units of its distance from their median. Where
+    all rows are predicted the same, and deviate alike, the size of the predictions is the unit.
+    """
+    distance = np.abs(predictions - np.median(predictions, axis=0))
+    unit = np.maximum(distance, np.maximum(spread(predictions), LEAST))
+    if not np.isfinite(unit).all():
+        return np.inf
+    same = (predictions == predictions[0]).all(axis=0) & (deviation == deviation[0]).all(axis=0)
+    unit = np.where(same, np.maximum(np.abs(predictions), LEAST), unit)
+    return float((np.abs(deviation) / unit).max())
+
+
+def _whatif_rows(exact: TreesWhatIf | LinearWhatIf) -> pd.DataFrame:
+    """Return what-if rows: shuffled ones, and those of levels that no row has."""
+    rows = exact.sample.variables
+    unused = _unused_levels(rows)
+    try:
+        with warnings.catch_warnings(action="error"):
+            exact.predictor(exact.design.encode(unused))
+    except (DesignError, PredictionError, Warning):  # a level that the model does not know
+        unused = unused[:0]
+    return pd.concat([_shuffled(rows), unused], ignore_index=True)
+
+
+def _shuffled(variables: pd.DataFrame) -> pd.DataFrame:
+    """Return some rows of which every variable is another row's: what-if rows, to be checked."""
+    rng = np.random.default_rng(0)
+    # Half of the rows, so that their means are others.
+    n = min(-(-len(variables) // 2), SHUFFLED)
+    return pd.DataFrame(
+        {
+            name: column.take(rng.permutation(len(variables))[:n]).array
+            for name, column in variables.items()
+        }
+    )
+
+
+def _unused_levels(variables: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for every level that no row has: grids may ask for it."""
+    made = [variables.iloc[:0]]
+    for name, column in variables.select_dtypes("category").items():
+        unused = column.cat.categories.difference(pd.Index(column.unique()), sort=False)
+        rows = variables.iloc[np.zeros(len(unused), np.intp)]
+        made.append(rows.assign(**{str(name): unused.astype(column.dtype)}))
+    return pd.concat(made, ignore_index=True)
+
+
+def _predicts_in_its_own_way(estimator: Any) -> bool:
+    """Whether a class outside the libraries changes more than training."""
+    for part in (estimator, final_step(estimator)[0]):
+        for kind in type(part).__mro__:
+            if kind.__module__.partition(".")[0] in LIBRARIES:
+                break
+            own = {name for name in vars(kind) if not name.startswith("__")}
+            if own - HARMLESS:
+                return True
+    return False

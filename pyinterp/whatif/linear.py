@@ -1,0 +1,336 @@
+"""Exact what-if predictions of linear and generalized linear models, on the link scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import patsy
+from scipy import special, stats
+
+from pyinterp._typing import FloatArray, IntArray, Matrix
+from pyinterp.data.design import Design
+from pyinterp.data.formula import names_in
+from pyinterp.data.sample import Sample
+from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.models.prediction_checks import check_finite
+from pyinterp.models.predictor import Kind, Predictor
+from pyinterp.samplers import Distinct
+from pyinterp.whatif.batched import BatchedWhatIf
+from pyinterp.whatif.inputs import Inputs
+from pyinterp.whatif.whatif import PAIRS, Block, Engine
+
+__all__ = ["LinearModel", "LinearWhatIf", "own_terms", "read_linear"]
+
+Link = Callable[[FloatArray], FloatArray]
+
+BLOCK_BYTES = 2**20
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearModel:
+    """f(x) = inverse(intercept + x @ coefficients).
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (columns, outputs)
+    intercept : ndarray of shape (outputs,)
+    inverse : callable
+        From linear predictors, shape (..., outputs), to predictions, shape (...) or
+        (..., classes).
+    """
+
+    coefficients: FloatArray
+    intercept: FloatArray
+    inverse: Link
+
+    @property
+    def identity(self) -> bool:
+        """Whether predictions are the linear predictor itself."""
+        return self.inverse is _identity
+
+
+def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
+    """Return what a fitted model is if it is known to be linear.
+
+    Reads scikit-learn's models with ``coef_``, and statsmodels results.
+    """
+    results = getattr(estimator, "results_", estimator)
+    if hasattr(results, "params") and hasattr(results, "model"):
+        link = _link_of_results(results.model, kind)
+        coefficients, intercept = np.asarray(results.params, dtype=np.float64), np.zeros(1)
+    elif hasattr(estimator, "coef_") and hasattr(estimator, "intercept_"):
+        link = _link_of_estimator(estimator, kind)
+        try:
+            coefficients = np.asarray(estimator.coef_, dtype=np.float64).T
+            intercept = np.atleast_1d(np.asarray(estimator.intercept_, dtype=np.float64))
+        except (AttributeError, TypeError, ValueError):  # sparse, or of a kernel
+            return None
+    else:
+        return None
+    if coefficients.ndim == 1:
+        coefficients = coefficients[:, None]
+    if link is None or coefficients.ndim != 2 or intercept.ndim != 1:
+        return None
+    if kind == "label" and hasattr(estimator, "support_") and coefficients.shape[1] > 1:
+        return None  # one row of coefficients per pair of classes, which vote
+    return LinearModel(coefficients=coefficients, intercept=intercept, inverse=link)
+
+
+def own_terms(
+    estimator: Any,
+) -> tuple[Callable[[Matrix], FloatArray], Callable[[Sequence[str], Sequence[str]], bool]] | None:
+    """Return how statsmodels results of a formula encode a frame, and what its terms mix."""
+    data = getattr(getattr(estimator, "model", None), "data", None)
+    # statsmodels renamed it in 0.15.
+    info = getattr(data, "model_spec", None) or getattr(data, "design_info", None)
+    if not isinstance(info, patsy.DesignInfo):
+        return None
+    keep_missing = patsy.NAAction(NA_types=[])
+
+    def encode(frame: Matrix) -> FloatArray:
+        (matrix,) = patsy.build_design_matrices([info], frame, NA_action=keep_missing)
+        return np.asarray(matrix, dtype=np.float64)
+
+    def mixes(variables: Sequence[str], known: Sequence[str]) -> bool:
+        for term in info.terms:
+            used = {name for factor in term.factors for name in names_in(factor.code, known)}
+            if used & set(variables) and used - set(variables):
+                return True
+        return False
+
+    return encode, mixes
+
+
+class LinearWhatIf(BatchedWhatIf):
+    """What-if predictions of a linear model: kept and replaced columns add up on the link scale.
+
+    Parameters
+    ----------
+    predictor, design, sample, memory_mb
+        As for `BatchedWhatIf`, which serves columns that mix replaced and kept variables.
+    model : LinearModel
+        The coefficients.
+    inputs : Inputs
+        The rows that they multiply.
+    """
+
+    def __init__(
+        self,
+        predictor: Predictor,
+        design: Design,
+        sample: Sample,
+        *,
+        model: LinearModel,
+        inputs: Inputs,
+        memory_mb: float = 256.0,
+        factual: FloatArray | None = None,
+    ) -> None:
+        super().__init__(predictor, design, sample, memory_mb=memory_mb, factual=factual)
+        self.engine = Engine("linear, exact")
+        self._model, self._inputs = model, inputs
+        self._bytes = min(BLOCK_BYTES, int(memory_mb * 2**20))
+
+    def take(self, rows: IntArray) -> LinearWhatIf:
+        """Return what-if predictions of the same model on some of the rows."""
+        sample = self.sample.take(rows)
+        return LinearWhatIf(
+            self.predictor, self.design, sample, model=self._model, inputs=self._inputs.on(sample),
+            memory_mb=self._memory_mb, factual=self.factual[rows],
+        )  # fmt: skip
+
+    def most_pairs(self, variables: Sequence[str], donors: Distinct, loss: Loss) -> float:
+        """No bound for squared error, whose sums need no predictions; else many."""
+        if self._inputs.replaced(variables, donors.values) is None:
+            return super().most_pairs(variables, donors, loss)
+        return np.inf if self._sums_squares(loss) else PAIRS
+
+    def most_draws(self, variables: Sequence[str]) -> float:
+        """Many where donors add up to rows; earlier steps would be asked about every pair."""
+        own = self.sample.variables[list(variables)]
+        fast = self._inputs.columnwise and self._inputs.replaced(variables, own) is not None
+        return PAIRS if fast else super().most_draws(variables)
+
+    def computed(self, whatif: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+        """Return the engine's predictions of its rows, then of others, and their rounding."""
+        rows, model = np.concatenate([self._inputs.rows, self._inputs.of(whatif)]), self._model
+        with np.errstate(all="ignore"):  # what overflows is refused
+            linear = model.intercept + rows @ model.coefficients
+            return model.inverse(linear), self._rounding(rows, linear)
+
+    def cross(self, variables: Sequence[str], donors: pd.DataFrame) -> Iterator[Block]:
+        """Predict every row with the `variables` of every donor, in blocks of rows."""
+        sides = self._sides(variables, donors)
+        if sides is None:
+            yield from super().cross(variables, donors)
+            return
+        kept, given = sides
+        step = max(1, self._bytes // (8 * given.size))
+        for start in range(0, len(kept), step):
+            rows = np.arange(start, min(start + step, len(kept)))
+            yield Block(rows, self._predictions(kept[rows, None] + given))
+
+    def paired(
+        self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray
+    ) -> FloatArray:
+        """Predict row ``rows[a]`` with the `variables` of donors ``index[a]``."""
+        shared = self._inputs.shared(len(donors), index.size)
+        sides = self._sides(variables, donors) if shared else None
+        if sides is None:
+            return super().paired(rows, variables, donors, index)
+        kept, given = sides
+        step = max(1, self._bytes // (8 * index.shape[1] * given.shape[1]))
+        blocks = (slice(i, i + step) for i in range(0, len(rows), step))
+        return np.concatenate(
+            [self._predictions(kept[rows[some], None] + given[index[some]]) for some in blocks]
+        )
+
+    def summed_losses(
+        self, variables: Sequence[str], donors: Distinct, y: FloatArray, loss: Loss
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return losses summed over donors, and over rows."""
+        sides = self._sides(variables, donors.values)
+        if sides is None or not self._sums_squares(loss):
+            return super().summed_losses(variables, donors, y, loss)
+        # (r_i - b_d)^2 adds up to that of the mean, and the variance around it.
+        rest, given = y - sides[0][:, 0], sides[1][:, 0]
+        center, middle = np.average(given, weights=donors.counts), rest.mean()
+        around = donors.counts @ np.square(given - center)
+        between = np.square(rest - middle).sum()
+        return (
+            donors.counts.sum() * np.square(rest - center) + around,
+            len(y) * np.square(middle - given) + between,
+        )
+
+    def _predictions(self, linear: FloatArray) -> FloatArray:
+        with np.errstate(all="ignore"):  # said in a sentence
+            predictions = self._model.inverse(linear)
+        check_finite(predictions, self.predictor.name)
+        return predictions
+
+    def _sums_squares(self, loss: Loss) -> bool:
+        return loss is LOSSES["squared"] and self._model.identity
+
+    def _sides(
+        self, variables: Sequence[str], donors: pd.DataFrame
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Return what kept columns, (n, outputs), and donors, (donors, outputs), contribute."""
+        replaced = self._inputs.replaced(variables, donors)
+        if replaced is None:
+            return None
+        columns, values = replaced
+        model = self._model
+        kept = np.delete(self._inputs.rows, columns, axis=1)
+        return (
+            model.intercept + kept @ np.delete(model.coefficients, columns, axis=0),
+            values @ model.coefficients[columns],
+        )
+
+    def _rounding(self, rows: FloatArray, linear: FloatArray) -> FloatArray:
+        """Return how far rounding moves each prediction when kept and replaced terms are added.
+
+        Sums of p terms in two orders differ, with high probability, by the root of p times the
+        rounding unit times the sum of the terms' sizes [1]_, which may be far larger than the
+        prediction.
+
+        References
+        ----------
+        .. [1] Higham, N. J. and Mary, T. (2019). A new approach to probabilistic rounding error
+           analysis. SIAM Journal on Scientific Computing 41, A2815-A2835.
+        """
+        model = self._model
+        predictions = model.inverse(linear)
+        moved = np.zeros_like(predictions)
+        if self.predictor.kind == "label":
+            return moved  # a class moves by all or nothing
+        size = np.abs(model.intercept) + np.abs(rows) @ np.abs(model.coefficients)
+        off = np.sqrt(rows.shape[1] + 1) * np.finfo(np.float64).eps * size
+        for one in np.eye(linear.shape[1]):
+            for way in (one, -one):
+                moved += np.abs(model.inverse(linear + off * way) - predictions)
+        return moved
+
+
+def _identity(linear: FloatArray) -> FloatArray:
+    return linear[..., 0]
+
+
+def _exponential(linear: FloatArray) -> FloatArray:
+    return np.asarray(np.exp(linear[..., 0]))
+
+
+def _two_classes(inverse: Link) -> Link:
+    def probabilities(linear: FloatArray) -> FloatArray:
+        p = inverse(linear)
+        return np.stack([1 - p, p], axis=-1)
+
+    return probabilities
+
+
+def _logistic(linear: FloatArray) -> FloatArray:
+    return np.asarray(special.expit(linear[..., 0]))
+
+
+def _probit(linear: FloatArray) -> FloatArray:
+    return np.asarray(stats.norm.cdf(linear[..., 0]))
+
+
+def _softmax(linear: FloatArray) -> FloatArray:
+    return np.asarray(special.softmax(linear, axis=-1))
+
+
+def _one_against_rest(linear: FloatArray) -> FloatArray:
+    p = special.expit(linear)
+    return np.asarray(p / p.sum(axis=-1, keepdims=True))
+
+
+def _after_the_first(linear: FloatArray) -> FloatArray:
+    """Return probabilities of classes the first of which has linear predictor 0."""
+    return _softmax(np.concatenate([np.zeros_like(linear[..., :1]), linear], axis=-1))
+
+
+def _largest(linear: FloatArray) -> FloatArray:
+    if linear.shape[-1] == 1:
+        linear = np.concatenate([-linear, linear], axis=-1)
+    best = linear.argmax(axis=-1)[..., None]
+    return np.asarray(best == np.arange(linear.shape[-1]), dtype=np.float64)
+
+
+def _link_of_estimator(estimator: Any, kind: Kind) -> Link | None:
+    """Return the inverse link of a scikit-learn model."""
+    name = type(estimator).__name__
+    several = len(np.atleast_1d(np.asarray(estimator.intercept_))) > 1
+    if kind == "label":
+        return _largest
+    if kind == "mean":
+        params = estimator.get_params()
+        auto = params.get("link") == "auto" and params.get("power", 0) > 0
+        log = name in ("PoissonRegressor", "GammaRegressor") or params.get("link") == "log" or auto
+        return _exponential if log else _identity
+    if not several:
+        return _two_classes(_logistic)
+    return _one_against_rest if name == "SGDClassifier" else _softmax
+
+
+def _link_of_results(model: Any, kind: Kind) -> Link | None:
+    """Return the inverse link of a statsmodels model."""
+    name, family = type(model).__name__, getattr(model, "family", None)
+    if family is not None:
+        inverse = family.link.inverse
+
+        def stated(linear: FloatArray) -> FloatArray:
+            return np.asarray(inverse(linear[..., 0]))
+
+        if type(family.link).__name__ == "Identity" and kind == "mean":
+            return _identity
+        return stated if kind == "mean" else _two_classes(stated)
+    return {
+        **dict.fromkeys(("OLS", "WLS", "GLS", "GLSAR", "RLM", "QuantReg"), _identity),
+        "Poisson": _exponential,
+        "Logit": _two_classes(_logistic),
+        "Probit": _two_classes(_probit),
+        "MNLogit": _after_the_first,
+    }.get(name)

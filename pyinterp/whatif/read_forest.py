@@ -1,0 +1,289 @@
+"""Tree ensembles read from fitted models, through treelite where it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import treelite
+from sklearn.base import is_classifier
+from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from pyinterp._typing import FloatArray
+from pyinterp.whatif.forest import LEAF, Forest, first, identity, link_of
+from pyinterp.whatif.walks import preorder
+
+__all__ = ["read_forest"]
+
+LARGEST = 2**24  # category; treelite reads a missing one as a huge number
+_CATEGORICAL = 2  # treelite's node types: 0 leaf, 1 numerical, 2 categorical
+_LESS = 2  # treelite's comparisons: 2 is <, 3 is <=
+
+
+def read_forest(estimator: Any) -> Forest | None:
+    """Return the trees of a fitted ensemble, or None if it is not one that can be read.
+
+    Reads scikit-learn's trees, random and extra forests, gradient boosting and histogram gradient
+    boosting, XGBoost and LightGBM.
+    """
+    if isinstance(estimator, DecisionTreeClassifier | DecisionTreeRegressor):
+        return _of_trees([estimator.tree_], classifier=is_classifier(estimator))
+    if isinstance(estimator, ForestClassifier | ForestRegressor):
+        trees = [member.tree_ for member in estimator.estimators_]
+        return _of_trees(trees, classifier=is_classifier(estimator))
+    model = _treelite(estimator)
+    return None if model is None else _of_treelite(model, estimator)
+
+
+def _treelite(estimator: Any) -> Any:
+    package = type(estimator).__module__.partition(".")[0]
+    try:
+        if package == "sklearn":
+            with np.errstate(invalid="ignore"):  # a missing value among the categories
+                return treelite.sklearn.import_model(estimator)
+        if package == "xgboost" and estimator.get_params().get("booster") != "gblinear":
+            booster = estimator.get_booster()
+            best = booster.attr("best_iteration")  # of early stopping
+            return treelite.frontend.from_xgboost(
+                booster if best is None else booster[: int(best) + 1]
+            )
+        if package == "lightgbm" and not estimator.get_params().get("zero_as_missing"):
+            return treelite.frontend.from_lightgbm(estimator.booster_)
+    except (treelite.TreeliteError, NotImplementedError, AttributeError, TypeError, ValueError):
+        return None
+    return None
+
+
+def _of_trees(trees: list[Any], *, classifier: bool) -> Forest | None:
+    """Read scikit-learn's trees, which are averaged; most are in preorder."""
+    values = np.concatenate([np.asarray(tree.value, dtype=np.float64) for tree in trees])
+    if values.shape[1] != 1:  # several responses
+        return None
+    if any(
+        (t.children_left[t.feature >= 0] != np.flatnonzero(t.feature >= 0) + 1).any() for t in trees
+    ):  # grown best first
+        return _reordered(trees, classifier=classifier)
+    sizes = [tree.node_count for tree in trees]
+    roots = np.cumsum([0, *sizes[:-1]]).astype(np.int32)
+    column = np.concatenate([tree.feature for tree in trees]).astype(np.int32)
+    is_leaf = column < 0
+    right = np.concatenate([tree.children_right for tree in trees]).astype(np.int32)
+    right += np.repeat(roots, sizes)
+    right[is_leaf] = np.arange(int(is_leaf.sum()), dtype=np.int32)
+    column[is_leaf] = LEAF
+    leaves = _shares(values[is_leaf, 0, :], classifier=classifier)
+    return Forest(
+        column=column,
+        threshold=np.concatenate([tree.threshold for tree in trees]),
+        right=right,
+        missing_left=np.concatenate([tree.missing_go_to_left for tree in trees]).astype(bool),
+        category=np.full(len(column), -1, np.int32),
+        left_categories=np.zeros((1, 1), dtype=bool),
+        roots=roots,
+        leaves=np.ascontiguousarray(leaves),
+        base=np.zeros(leaves.shape[1]),
+        scale=1.0 / len(trees),
+        link=identity if classifier else first,
+        single=True,
+    )
+
+
+def _reordered(trees: list[Any], *, classifier: bool) -> Forest:
+    nodes = _Nodes()
+    for tree in trees:
+        leaves = _shares(np.asarray(tree.value, dtype=np.float64)[:, 0, :], classifier=classifier)
+        nodes.add(
+            left=tree.children_left,
+            right=tree.children_right,
+            column=tree.feature,
+            threshold=tree.threshold,
+            missing_left=tree.missing_go_to_left,
+            categories={},
+            leaves=leaves,
+        )
+    outputs = nodes.leaves[0].shape[1]
+    return nodes.forest(
+        base=np.zeros(outputs),
+        scale=1.0 / len(trees),
+        link=identity if classifier else first,
+        single=True,
+    )
+
+
+def _shares(leaves: FloatArray, *, classifier: bool) -> FloatArray:
+    """Return leaf values; those of classes, which older trees count, as shares."""
+    return leaves / leaves.sum(axis=1, keepdims=True) if classifier else leaves
+
+
+def _of_treelite(model: Any, estimator: Any) -> Forest | None:
+    header = model.get_header_accessor()
+    if int(header.get_field("num_target")[0]) != 1:
+        return None
+    outputs = int(header.get_field("num_class")[0])
+    classes = header.get_field("class_id")
+    vectors = int(np.prod(header.get_field("leaf_vector_shape"))) > 1
+    link = link_of(str(header.get_field("postprocessor")), outputs)
+    if link is None:
+        return None
+    nodes = _Nodes()
+    for t in range(model.num_tree):
+        get = model.get_tree_accessor(t).get_field
+        left = get("cleft")
+        leaves = _leaves(get, left, outputs, None if vectors else int(classes[t]))
+        threshold = np.asarray(get("threshold"))
+        strict = get("cmp") == _LESS
+        # x < t is x <= the number before t, in the precision in which the model compares.
+        below = np.nextafter(threshold, threshold.dtype.type(-np.inf))
+        nodes.add(
+            left=left,
+            right=get("cright"),
+            column=get("split_index"),
+            threshold=np.where(strict, below, threshold),
+            missing_left=get("default_left"),
+            categories=_left_categories(get),
+            leaves=leaves,
+        )
+    averaged = bool(header.get_field("average_tree_output")[0])
+    package = type(estimator).__module__.partition(".")[0]
+    histogram = "HistGradientBoosting" in type(estimator).__name__
+    return nodes.forest(
+        # A copy: treelite gives views of memory that goes with its model.
+        base=np.array(header.get_field("base_scores"), dtype=np.float64),
+        scale=1.0 / model.num_tree if averaged else 1.0,
+        link=link,
+        single=package == "xgboost" or (package == "sklearn" and not histogram),
+        missing=float(estimator.get_params()["missing"]) if package == "xgboost" else np.nan,
+        known=_categories(estimator) if histogram else {},
+    )
+
+
+def _categories(estimator: Any) -> dict[int, FloatArray]:
+    """Return the training data's categories, by column, of histogram gradient boosting."""
+    if getattr(estimator, "is_categorical_", None) is None:
+        return {}
+    encoder = estimator._preprocessor.named_transformers_["encoder"]
+    columns = np.flatnonzero(estimator.is_categorical_).tolist()
+    return dict(zip(columns, map(np.asarray, encoder.categories_), strict=True))
+
+
+def _leaves(
+    get: Callable[[str], Any], left: npt.NDArray[Any], outputs: int, output: int | None
+) -> FloatArray:
+    values = np.zeros((len(left), outputs))
+    if output is not None:
+        values[:, output] = get("leaf_value")
+        return values
+    vector, begin = np.asarray(get("leaf_vector"), dtype=np.float64), get("leaf_vector_begin")
+    for q in np.flatnonzero(left < 0):
+        values[q] = vector[int(begin[q]) : int(begin[q]) + outputs]
+    return values
+
+
+def _left_categories(get: Callable[[str], Any]) -> dict[int, tuple[npt.NDArray[Any], bool]]:
+    """Return, for every categorical node, its list and whether the list goes to the left."""
+    if not int(get("has_categorical_split")[0]):
+        return {}
+    listed, begin, end = (get(f"category_list{part}") for part in ("", "_begin", "_end"))
+    to_right = get("category_list_right_child")
+    return {
+        int(q): (_in_use(listed[int(begin[q]) : int(end[q])]), not to_right[q])
+        for q in np.flatnonzero(get("node_type") == _CATEGORICAL)
+    }
+
+
+def _in_use(categories: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return categories without what stands for a missing value."""
+    codes = categories.astype(np.int64)
+    return codes[(codes >= 0) & (codes < LARGEST)]
+
+
+class _Nodes:
+    """Trees collected one after the other, put into preorder."""
+
+    def __init__(self) -> None:
+        self.parts: list[tuple[Any, ...]] = []
+        self.roots: list[int] = []
+        self.leaves: list[FloatArray] = []
+        self.lists: list[tuple[npt.NDArray[Any], bool]] = []
+        self.size = self.leaf_count = 0
+
+    def add(
+        self,
+        *,
+        left: npt.NDArray[Any],
+        right: npt.NDArray[Any],
+        column: npt.NDArray[Any],
+        threshold: npt.NDArray[Any],
+        missing_left: npt.NDArray[Any],
+        categories: Mapping[int, tuple[npt.NDArray[Any], bool]],
+        leaves: FloatArray,
+    ) -> None:
+        order = _preorder(left, right)
+        place = np.empty(len(order), np.int32)
+        place[order] = np.arange(len(order), dtype=np.int32)
+        is_leaf = left[order] < 0
+        child = np.where(is_leaf, 0, place[np.where(is_leaf, 0, right[order])] + self.size)
+        child[is_leaf] = self.leaf_count + np.arange(int(is_leaf.sum()))
+        category = np.full(len(order), -1, np.int32)
+        for q, listed in categories.items():
+            category[place[q]] = len(self.lists)
+            self.lists.append(listed)
+        self.parts.append(
+            (
+                np.where(is_leaf, LEAF, column[order]).astype(np.int32),
+                np.asarray(threshold, dtype=np.float64)[order],
+                child.astype(np.int32),
+                np.asarray(missing_left, dtype=bool)[order],
+                category,
+            )
+        )
+        self.leaves.append(leaves[order][is_leaf])
+        self.roots.append(self.size)
+        self.size += len(order)
+        self.leaf_count += int(is_leaf.sum())
+
+    def forest(
+        self,
+        *,
+        base: FloatArray,
+        scale: float,
+        link: Callable[[FloatArray], FloatArray],
+        single: bool,
+        missing: float = np.nan,
+        known: Mapping[int, FloatArray] | None = None,
+    ) -> Forest:
+        column, threshold, right, missing_left, category = (
+            np.concatenate([p[k] for p in self.parts]) for k in range(5)
+        )
+        largest = max((int(c.max()) for c, _ in self.lists if len(c)), default=-1)
+        goes_left = np.zeros((max(len(self.lists), 1), largest + 2), dtype=bool)
+        for k, (listed, to_left) in enumerate(self.lists):
+            goes_left[k] = not to_left  # the last column stands for categories never listed
+            goes_left[k, listed] = to_left
+        return Forest(
+            column=column,
+            threshold=threshold,
+            right=right,
+            missing_left=missing_left,
+            category=category,
+            left_categories=goes_left,
+            roots=np.array(self.roots, dtype=np.int32),
+            leaves=np.concatenate(self.leaves),
+            base=base,
+            scale=scale,
+            link=link,
+            single=single,
+            missing=missing,
+            known=known or {},
+        )
+
+
+def _preorder(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    inner = np.flatnonzero(left >= 0)
+    if (left[inner] == inner + 1).all():  # scikit-learn's trees come in this order
+        return np.arange(len(left))
+    order = np.empty(len(left), np.int64)
+    return order[: preorder(left, right, order)]

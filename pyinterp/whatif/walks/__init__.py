@@ -1,0 +1,27 @@
+"""Walks down trees that branch only where the replaced columns split, compiled by numba.
+
+Rows are walked in groups of 64: bit i of a word stands for row i of the group. Before the walk,
+`left_bits` answers every split for all rows of a group at once; a walk then carries the word of
+the rows that are still with it, and parts it at splits of kept columns. At splits of replaced
+columns it parts the donors instead. With numba's JIT disabled the same functions run as Python.
+"""
+
+from pyinterp.whatif.walks.bits import GROUP, Splits, Trees, left_bits
+from pyinterp.whatif.walks.own_donors import add_up_pairs
+from pyinterp.whatif.walks.parts import cross_parts
+from pyinterp.whatif.walks.ranges import cross_ranges, squared_pairs
+from pyinterp.whatif.walks.rows import add_up, first_leaves, preorder
+
+__all__ = [
+    "GROUP",
+    "Splits",
+    "Trees",
+    "add_up",
+    "add_up_pairs",
+    "cross_parts",
+    "cross_ranges",
+    "first_leaves",
+    "left_bits",
+    "preorder",
+    "squared_pairs",
+]

@@ -1,0 +1,184 @@
+"""The trees, and what rows answer to their splits: bit i of a word is row i of a group."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pyinterp.whatif.walks.compiled import compiled
+
+__all__ = [
+    "GROUP",
+    "NONE",
+    "ONE",
+    "Splits",
+    "Trees",
+    "all_rows",
+    "bits_of",
+    "goes_left",
+    "group_bits",
+    "left_bits",
+    "lowest",
+    "stacks",
+]
+
+GROUP = 64
+NONE, ONE = np.uint64(0), np.uint64(1)
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+# The position of a word's only bit: the powers of two differ modulo 67.
+_PRIME = np.uint64(67)
+_POSITION = np.zeros(67, np.int64)
+for _i in range(GROUP):
+    _POSITION[2**_i % 67] = _i
+
+
+class Trees(NamedTuple):
+    """Trees, all in one array of nodes in preorder: the left child of node q is q + 1.
+
+    Attributes
+    ----------
+    column : int32, (nodes,)
+        The column that a node splits on; -1 for leaves.
+    threshold : float64, (nodes,)
+        Numerical nodes send x to the left if x <= threshold,
+    missing_left : bool, (nodes,)
+        and missing x to this side.
+    category : int32, (nodes,)
+        For categorical nodes the row of `left_categories`; -1 for numerical ones.
+    left_categories : bool, (categorical nodes, largest category + 2)
+        Which categories go to the left; the last column stands for all others.
+    right : int32, (nodes,)
+        The right child; for leaves the row of `leaves`.
+    roots : int32, (trees,)
+    leaves : int64, (leaves, outputs)
+        In multiples of `unit`: whole numbers add up exactly, in any order.
+    unit : float
+    stack : int
+        No tree is deeper.
+    """
+
+    column: npt.NDArray[np.int32]
+    threshold: npt.NDArray[np.float64]
+    missing_left: npt.NDArray[np.bool_]
+    category: npt.NDArray[np.int32]
+    left_categories: npt.NDArray[np.bool_]
+    right: npt.NDArray[np.int32]
+    roots: npt.NDArray[np.int32]
+    leaves: npt.NDArray[np.int64]
+    unit: float
+    stack: int
+
+
+class Splits(NamedTuple):
+    """The splits that part a sample's rows differently, sorted by column.
+
+    Attributes
+    ----------
+    of : int32, (nodes,)
+        The split at each node; -1 for leaves.
+    first, categorical : int64, (columns + 1,) and (columns,)
+        Splits of column c are ``first[c]`` to ``first[c + 1]``: numerical ones with increasing
+        thresholds, from ``categorical[c]`` on categorical ones.
+    threshold : float64, (splits,)
+    missing_left : bool, (splits,)
+    category : int32, (splits,)
+        As in `Trees`.
+    """
+
+    of: npt.NDArray[np.int32]
+    first: npt.NDArray[np.int64]
+    categorical: npt.NDArray[np.int64]
+    threshold: npt.NDArray[np.float64]
+    missing_left: npt.NDArray[np.bool_]
+    category: npt.NDArray[np.int32]
+
+
+@compiled
+def lowest(word):  # pragma: no cover - compiled
+    """Return the position of the lowest bit."""
+    return _POSITION[(word & (~word + ONE)) % _PRIME]
+
+
+@compiled
+def all_rows(b):  # pragma: no cover - compiled
+    """Return the word of all of b rows."""
+    return _ALL if b == GROUP else (ONE << np.uint64(b)) - ONE
+
+
+@compiled
+def goes_left(at, k, x, left_categories):  # pragma: no cover - compiled
+    """Whether a node (`at` is Trees) or a split (`at` is Splits) sends x to the left."""
+    if np.isnan(x):
+        return at.missing_left[k]
+    listed = at.category[k]
+    if listed < 0:
+        return x <= at.threshold[k]
+    last = left_categories.shape[1] - 1
+    return left_categories[listed, int(x) if 0 <= x < last else last]
+
+
+@compiled
+def group_bits(splits, left_categories, rows, bits):  # pragma: no cover - compiled
+    """Answer every split for at most 64 rows: `bits`, (splits,), are those that go to the left."""
+    b = rows.shape[0]
+    for c in range(rows.shape[1]):
+        start, stop = splits.first[c], splits.categorical[c]
+        if start < stop:
+            x = rows[:, c].copy()
+            order = np.argsort(x)
+            known = b
+            while known > 0 and np.isnan(x[order[known - 1]]):
+                known -= 1
+            # The rows up to a threshold change only where it passes one of them.
+            word, s = NONE, start
+            for k in range(known):
+                until = start + np.searchsorted(splits.threshold[start:stop], x[order[k]])
+                while s < until:
+                    bits[s] = word
+                    s += 1
+                word |= ONE << np.uint64(order[k])
+            while s < stop:
+                bits[s] = word
+                s += 1
+            missing = NONE
+            for k in range(known, b):
+                missing |= ONE << np.uint64(order[k])
+            if missing != NONE:
+                for s in range(start, stop):
+                    if splits.missing_left[s]:
+                        bits[s] |= missing
+        for s in range(stop, splits.first[c + 1]):
+            word = NONE
+            for i in range(b):
+                if goes_left(splits, s, rows[i, c], left_categories):
+                    word |= ONE << np.uint64(i)
+            bits[s] = word
+
+
+@compiled
+def left_bits(splits, left_categories, rows, bits):  # pragma: no cover - compiled
+    """Answer every split for all rows: `bits`, uint64, (groups of 64 rows, splits)."""
+    for g in range(bits.shape[0]):
+        group_bits(splits, left_categories, rows[g * GROUP : (g + 1) * GROUP], bits[g])
+
+
+@compiled
+def bits_of(trees, splits, known, start, group, scratch):  # pragma: no cover - compiled
+    """Return the answers to splits for the group of rows from `start`, known or found now."""
+    if len(known) > 0:
+        return known[start // GROUP]
+    group_bits(splits, trees.left_categories, group, scratch)
+    return scratch
+
+
+@compiled
+def stacks(trees):  # pragma: no cover - compiled
+    """Return stacks of nodes, of rows and of ranges of donors, for one walk at a time."""
+    node, low, high = (
+        np.empty(trees.stack, np.int64),
+        np.empty(trees.stack, np.int64),
+        np.empty(trees.stack, np.int64),
+    )
+    return node, np.empty(trees.stack, np.uint64), low, high
