@@ -488,9 +488,9 @@ def test_bad_input_gives_its_sentence() -> None:
         mease_wyner_classification(noise=0.5)
     with pytest.raises(OptionError, match="`features` must be a whole number of at least 4"):
         mease_wyner_classification(features=3)
-    with pytest.raises(OptionError, match='`copied` must be None, "x1" or "x5"'):
+    with pytest.raises(OptionError, match='`copied` must be one of "x1", "x5"'):
         wood_classification("x2")
-    with pytest.raises(OptionError, match=r"`noise_variance` must be a number in \[0, inf\)"):
+    with pytest.raises(OptionError, match="`noise_variance` must be a number of at least 0"):
         wood_regression(-1)
     with pytest.raises(OptionError, match='`version` must be one of "code", "printed"'):
         molnar_nonlinear("text")

@@ -40,8 +40,8 @@ def mease_wyner_classification(
     noise : float
         :math:`\epsilon`, the error rate of the best classifier, in [0, 0.5).
     """
-    check_count("features", features, 1, MOST_FEATURES)
-    check_count("relevant", relevant, 1, features)
+    check_count("relevant", relevant, 1, MOST_FEATURES)
+    check_count("features", features, relevant, MOST_FEATURES)
     check_number("noise", noise, "[0, 0.5)", " It is the share of wrong labels.")
     names = tuple(f"x{j}" for j in range(1, features + 1))
     return Process(
