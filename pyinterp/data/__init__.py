@@ -1,1 +1,20 @@
-"""TODO."""
+"""From the user's data to checked samples and designs.
+
+In come a formula or arrays, and a data frame; out go a `Sample` (rows of variables with their
+response, without missing values), a `Design` (how variables become the columns of a model) and
+`Features` (variables, or groups of variables that are replaced together). Everything a user gives
+is checked here, once: what passes is complete, named and finite.
+
+==============  ===============================================================================
+Module          What is in it
+==============  ===============================================================================
+`frames`        Frames, Series, arrays and Arrow tables as pandas objects with text as names
+`formula`       The grammar of formulas, and what is refused
+`design`        Designs: variables to columns, and columns of rows with replaced values
+`readers`       The two ways in: a formula with a frame, or a response with variables
+`sample`        Samples and responses
+`features`      Features, and names that are looked up among them
+==============  ===============================================================================
+
+patsy builds the columns. A new kind of input is a new reader; nothing further up knows which.
+"""

@@ -1,4 +1,27 @@
-"""Inference, once for all estimands: variances, intervals, tests and multiplicity."""
+"""Inference, once for all estimands: variances, intervals, tests and multiplicity.
+
+In come `Replicates`, the estimates of every refit with every row's contribution; out go a
+`Variance` and, under the options of the user, a `TermInference` that all tables ask.
+
+================  =============================================================================
+Module            What is in it
+================  =============================================================================
+`replicates`      What the refits say, arranged as the plan of resampling is
+`cov_types`       The names of variances, and which is the default
+`variance`        What a variance is; naive and corrected over refits, rows and U-statistics
+`half_sample`     Pairs of refits on complementary halves
+`nested_cv`       Nested cross-validation
+`bootstrap`       Percentile and BCa intervals of the nested bootstrap
+`intervals`       t intervals, their sides and adjustments
+`simultaneous`    Bands and p-values of the largest t
+`terms`           `TermInference`: one answer to statistic, p-value and interval
+`contrasts`       Linear hypotheses
+`options`         The options of inference, the same for every estimand
+================  =============================================================================
+
+A new variance is a function from `Replicates` to `Variance` and its name in `cov_types`. No
+estimand may be named here.
+"""
 
 from pyinterp.inference.bootstrap import BootstrapVariance
 from pyinterp.inference.cov_types import COV_TYPES, default, variance

@@ -1,1 +1,18 @@
-"""TODO."""
+"""What a fitted estimator is, and what it wants.
+
+In comes an estimator of any library; out goes a `Predictor`, a function from design columns to
+predictions that are checked: real, finite, probabilities where they must be, the same when asked
+twice. What differs between libraries is here and nowhere else.
+
+====================  =========================================================================
+Module                What is in it
+====================  =========================================================================
+`predictor`           Predictions of an estimator: means, probabilities or labels
+`prediction_checks`   What predictions must be
+`column_names`        Columns matched by name, whichever library the model comes from
+`adapters`            What estimators say about themselves, and statsmodels models as learners
+`row_options`         Options with one value per row, which are refused
+====================  =========================================================================
+
+A library that needs a special case gets it in one of these modules.
+"""

@@ -1,4 +1,10 @@
-"""Resampling plans: which rows train and which evaluate each refit."""
+"""Resampling plans, and the refits that they make.
+
+In come a sample and an estimator; out go `Refit` objects, each with its model and its training and
+evaluation rows. A plan (`plans`, `halves`, `nested_folds`, `nested_bootstrap`, `fresh`) says which
+rows train and which evaluate; `refits` trains; `leave_out` trains again without some variables. A
+new plan is a subclass of `Resampling` with ``splits``.
+"""
 
 from pyinterp.resampling.fresh import FreshDraws
 from pyinterp.resampling.halves import HalfSampling

@@ -1,4 +1,10 @@
-"""Samplers: where the values that replace a feature come from."""
+"""Samplers: where the values that replace a feature come from.
+
+In come the rows and the names of a feature's variables; out goes the distribution of the feature
+given all other variables, from which conditional importances draw. `residual`, `categorical`,
+`subgroup` and `knockoff` are samplers, `choice` picks one for a feature, `marginal` has draws that
+ignore the other variables. A new sampler is a subclass of `Sampler`.
+"""
 
 from pyinterp.samplers.categorical import Categorical
 from pyinterp.samplers.choice import (

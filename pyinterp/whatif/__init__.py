@@ -1,4 +1,11 @@
-"""What-if predictions: the only place that calls a fitted model's predictions."""
+"""What-if predictions: the only place that calls a fitted model's predictions.
+
+In come a predictor, a design and rows; out go predictions of those rows with some variables
+replaced. `dispatch` proves an exact engine on the model's own predictions before it is used:
+`trees` reads ensembles of trees (`forest`, `read_forest`, `walks`), `linear` reads linear and
+generalized linear models, and `batched` asks any model, many copies of rows at a time. A new engine
+is a class with the methods of `WhatIf` and a line in `dispatch`; estimands don't know which serves.
+"""
 
 from pyinterp.whatif.batched import BatchedWhatIf
 from pyinterp.whatif.dispatch import ENGINES, EngineName, dispatch

@@ -1,1 +1,5 @@
-"""TODO."""
+"""How predictions depend on variables.
+
+`partial_dependence` and `accumulated` are the estimands; `grids`, `scales` and `averages` are the
+choices that they share: at which values, on which scale, and which average over rows.
+"""
