@@ -149,10 +149,10 @@ def compare(
             options=options,
         )
     )
-    context = ours._analysis.context
+    context = ours.analysis.context
     said = ", ".join(f"{n} {'.'.join(map(str, v))}" for n, v in versions.items())
     base = text_from_r(SESSION.evaluate("as.character(getRversion())"))[0]
-    learner, refits = results._analysis.context.learner, results._analysis.context.refits
+    learner, refits = results.analysis.context.learner, results.analysis.context.refits
     if refits > 1:
         learner += f", mean of {refits} refits"
     facts = (
@@ -160,13 +160,13 @@ def compare(
         ("R:", f"{base}, {said}"),
         ("Rows:", str(context.nobs)),
         ("Largest difference:", f"{_largest(found.frame):.1e}"),
-        ("Engine:", ours._analysis.engine_used.name),
+        ("Engine:", ours.analysis.engine_used.name),
     )
     return RComparison(what=what, facts=facts, **found._asdict())
 
 
 def _names(results: Interpretable, features: str | Sequence[str] | None) -> list[str]:
-    known = [str(name) for name in results._analysis.subject.population.variables]
+    known = [str(name) for name in results.analysis.subject.population.variables]
     asked = known if features is None else names_of(features)
     check_names(asked, known, kind="variable")
     return asked

@@ -137,9 +137,9 @@ def hand_over(model: Any, data: Rows, classes: Sequence[Any] | None = None) -> H
     if not isinstance(model, Interpretable):
         if data is None:
             raise OptionError("`data` must be given: the model does not bring along its rows.")
-        analysis = FittedModel(model, select(model, data), classes=classes)._analysis
+        analysis = FittedModel(model, select(model, data), classes=classes).analysis
     else:
-        analysis = model._analysis
+        analysis = model.analysis
     own = analysis.subject.population.variables
     refits = analysis.estimating
 

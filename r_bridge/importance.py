@@ -234,7 +234,7 @@ def _features(names: str | Sequence[str] | None, handed: Handed) -> list[str]:
 
 def _own_response(model: Any, name: str | None, handed: Handed) -> Any:
     """Return the response that results bring along, if R is given their own rows."""
-    own = model._analysis.subject.population if isinstance(model, Interpretable) else None
+    own = model.analysis.subject.population if isinstance(model, Interpretable) else None
     if own is None or own.y is None or own.response is None:
         raise OptionError(
             "`target` must be given: the response, or the name of its column in `data`."

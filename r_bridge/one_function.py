@@ -43,7 +43,7 @@ def one_function(results: Interpretable) -> Interpretable:
 
     R knows no groups of variables: of a fitted model that has some, its function alone.
     """
-    analysis = results._analysis
+    analysis = results.analysis
     grouped = any(len(variables) > 1 for variables in analysis.subject.features.values())
     if len(analysis.refits) == 1 and not grouped:
         return results

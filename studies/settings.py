@@ -65,11 +65,11 @@ def independent(case: Case, *, features: Features, loss: pi.Loss) -> Measurement
 
 def permuted(results: pi.LearnerResults, **reading: Any) -> pi.EstimandResults:
     """Ask for PFI by 5 independent permutations."""
-    subject = results._analysis.subject
+    subject = results.analysis.subject
     made = permutation_importance(subject, permutations=5)
     measure = partial(independent, features=dict(subject.features), loss=LOSSES["squared"])
     estimand = replace(made, key=("independent", *made.key[1:]), measure=measure)
-    return results._results(estimand, reading, None)
+    return results.estimate(estimand, **reading)
 
 
 def tables(process: simulation.Process) -> simulation.CoverageStudy:

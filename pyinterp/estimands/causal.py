@@ -58,6 +58,7 @@ def causal_effects(
         ),
         zero_variance="the value that others are compared with, or a feature that no refit uses",
         curves=True,
+        loss=subject.squared_loss,
     )
 
 
@@ -95,6 +96,7 @@ def causal_importance(
         null=0.0,
         floor=0.0,
         unit=marginal.unit,
+        loss=subject.squared_loss,
         notes=(
             "Mean squared difference of predictions with the feature exchanged between rows (MVIM; "
             "Theorems 1 and 2 of Khan, Saarela and Kustra 2025) or redrawn given the others (CVIM; "

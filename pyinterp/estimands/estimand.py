@@ -13,6 +13,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.data.features import Features, check_names, names_of
 from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import OptionError
+from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.predictor import Predictor
 from pyinterp.samplers import Known, Law, Sampler
 from pyinterp.whatif import WhatIf
@@ -55,6 +56,11 @@ class Subject:
         if self.population.response is None or self.population.y is None:
             raise OptionError("A loss needs the response: pass `y` to FittedModel.")
         return self.population.response
+
+    @property
+    def squared_loss(self) -> Loss:
+        """The squared error; of classes, that of their indicators."""
+        return LOSSES["squared" if self.predictor.classes is None else "brier"]
 
     def choose(self, features: str | Sequence[str] | None) -> Features:
         """Return the named features, or all."""
@@ -292,6 +298,8 @@ class Estimand:
         ``read(measurement)`` returns the estimate that the components give, without predictions.
     left_out : mapping of str to tuple of str
         Features without which every refit is trained again before it is measured.
+    loss : Loss or None
+        Loss that the header shows; None for that which suits the predictions.
     label : str
         Heading of the estimate's column, such as "PFI".
     title : str
@@ -344,6 +352,7 @@ class Estimand:
     unit: str
     notes: tuple[str, ...]
     left_out: Features = field(default_factory=dict)
+    loss: Loss | None = None
     exact: str = ""
     inexact: str = "mcse: Monte Carlo error of using some of all draws."
     fixed: str = ""

@@ -52,6 +52,7 @@ def risk(
         null=None if relation == "loss" else 0.0,
         unit=used.unit.format(y=subject.response.name) if relation == "loss" else "",
         notes=(note,),
+        loss=used,
     )
 
 

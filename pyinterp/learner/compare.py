@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,10 +14,11 @@ from statsmodels.iolib.tableformatting import fmt_params
 from pyinterp.checks import check_flag, is_list
 from pyinterp.errors import InferenceError, OptionError, shown
 from pyinterp.estimands.estimand import Estimand, Estimate, Terms
-from pyinterp.inference import combined, variance
-from pyinterp.inference.options import Reading, options_of, takes
+from pyinterp.inference import Alternative, CovType, combined, variance
+from pyinterp.inference.options import InferenceOptions
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.rowwise import LossLike
+from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import Table, number_format
 from pyinterp.whatif import Engine
@@ -27,13 +28,16 @@ __all__ = ["compare", "summary_col"]
 WIDEST = 40  # characters of a number in a table of several results
 
 
-@takes(Reading)
+@takes()
 def compare(
     first: Interpretable | EstimandResults,
     *others: Interpretable | EstimandResults,
     loss: LossLike | None = None,
     names: Sequence[str] | None = None,
-    **reading: Unpack[Reading],
+    cov_type: CovType | None = None,
+    alternative: Alternative = "two-sided",
+    p_adjust: str | None = None,
+    simultaneous: bool = False,
 ) -> EstimandResults:
     r"""Paired comparison of learners on the same resamples: `first` minus each of the others.
 
@@ -53,8 +57,7 @@ def compare(
         For learners; by default squared loss, or log loss for classifiers.
     names : sequence of str, optional
         Names of the learners; by default those of their estimators.
-    **reading
-        ``cov_type``, ``alternative``, ``p_adjust``: see `Interpretable`.
+    {inference}
 
     Returns
     -------
@@ -79,7 +82,9 @@ def compare(
     >>> bool(pi.compare(*fits).params.iloc[0] < 0)
     True
     """
-    options = options_of(reading)
+    options = InferenceOptions(
+        cov_type=cov_type, alternative=alternative, p_adjust=p_adjust, simultaneous=simultaneous
+    )
     if not others:
         raise OptionError("A comparison needs at least two results; got one.")
     results = [_as_results(r, loss) for r in (first, *others)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -12,8 +12,9 @@ from pyinterp.estimands.causal import causal_effects, causal_importance, causal_
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.importance.permutation import Permutations
 from pyinterp.estimands.positivity import positivity, samplers_of
-from pyinterp.inference.options import Reading, takes
-from pyinterp.learner.fitted_models import Asked
+from pyinterp.inference import Alternative, CovType
+from pyinterp.learner.fitted_models import FittedModels
+from pyinterp.parameters import takes
 from pyinterp.results.causal_results import CausalResults
 from pyinterp.results.results import EstimandResults
 from pyinterp.samplers import SamplerLike
@@ -24,16 +25,19 @@ if TYPE_CHECKING:
 __all__ = ["Conditions"]
 
 
-class Conditions(Asked):
+class Conditions(FittedModels):
     """Questions about positivity and causes."""
 
-    @takes(Reading)
+    @takes()
     def positivity(
         self,
         features: str | Sequence[str] | None = None,
         *,
         sampler: SamplerLike = "conditional",
-        **reading: Unpack[Reading],
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
     ) -> EstimandResults:
         r"""Positivity diagnostic: how much of a feature the other variables determine.
 
@@ -44,16 +48,23 @@ class Conditions(Asked):
 
         Parameters
         ----------
-        features, sampler, **reading
-            As for `pfi`.
+        {features}
+        {sampler}
+        {inference}
 
         Returns
         -------
         EstimandResults
             Between 0 and 1, or negative where the features are predicted worse than by their mean.
         """
-        estimand = positivity(self._analysis.subject, features, sampler=sampler)
-        return self._results(estimand, reading, None)
+        estimand = positivity(self.analysis.subject, features, sampler=sampler)
+        return self.estimate(
+            estimand,
+            cov_type=cov_type,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=simultaneous,
+        )
 
     def plot_positivity(self, feature: str, *, sampler: SamplerLike = "conditional") -> ggplot:
         """Plot a feature against its prediction from all other variables, out of sample.
@@ -66,8 +77,7 @@ class Conditions(Asked):
         ----------
         feature : str
             One variable.
-        sampler
-            As for `pfi`.
+        {sampler}
         """
         from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
@@ -76,7 +86,7 @@ class Conditions(Asked):
                 f"`plot_positivity` is about one variable; `feature` must be its name, not "
                 f"{shown(feature)}."
             )
-        analysis = self._analysis
+        analysis = self.analysis
         chosen = analysis.subject.choose(feature)
         (own,) = samplers_of(analysis.subject, chosen, sampler).values()
         estimating = {refit.number for refit in analysis.estimating}
@@ -100,7 +110,7 @@ class Conditions(Asked):
         once = seen[~seen.index.duplicated()].sort_index()
         return plots.agreement(once, found.groupby(found.index).mean(), caption)
 
-    @takes(Reading)
+    @takes()
     def causal(
         self,
         feature: str,
@@ -109,7 +119,10 @@ class Conditions(Asked):
         points: int | None = None,
         permutations: Permutations = "auto",
         sampler: SamplerLike = "conditional",
-        **reading: Unpack[Reading],
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
     ) -> CausalResults:
         r"""Causal reading of one feature: effects, importance and share of variance by plug-in.
 
@@ -125,22 +138,27 @@ class Conditions(Asked):
             One variable.
         grid, points
             As for `pd`; effects are against the first level or the smallest value.
-        permutations, sampler
-            As for `pfi`.
-        **reading
-            See `Reading`.
+        {permutations}
+        {sampler}
+        {inference}
 
         Returns
         -------
         CausalResults
         """
-        subject = self._analysis.subject
+        subject = self.analysis.subject
         options: dict[str, Any] = {"permutations": permutations, "sampler": sampler}
         importance = causal_importance(subject, feature, **options)
         share = causal_share(subject, feature, **options)
         effects = causal_effects(subject, feature, grid=grid, points=points)
+        inference: dict[str, Any] = {
+            "cov_type": cov_type,
+            "alternative": alternative,
+            "p_adjust": p_adjust,
+            "simultaneous": simultaneous,
+        }
         return CausalResults(
-            effects=self._results(effects, reading, self._squared),
-            importance=self._results(importance, reading, self._squared),
-            share=self._results(share, reading, self._squared),
+            effects=self.estimate(effects, **inference),
+            importance=self.estimate(importance, **inference),
+            share=self.estimate(share, **inference),
         )

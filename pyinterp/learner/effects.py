@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Any
 
 from pyinterp.estimands.effects.averages import Average
 from pyinterp.estimands.effects.grids import Grid
@@ -12,17 +12,18 @@ from pyinterp.estimands.effects.scales import Scale
 from pyinterp.estimands.importance.flatness import Spread, flatness
 from pyinterp.estimands.interaction.h_statistic import Order, h_statistic
 from pyinterp.estimands.interaction.vint import Sets, vint
-from pyinterp.inference.options import Reading, reading_of, takes
-from pyinterp.learner.fitted_models import Asked
+from pyinterp.inference import Alternative, CovType
+from pyinterp.learner.fitted_models import FittedModels
+from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 
 __all__ = ["Effects"]
 
 
-class Effects(Asked):
+class Effects(FittedModels):
     """Questions about effects."""
 
-    @takes(Reading)
+    @takes()
     def pd(
         self,
         features: str | Sequence[str],
@@ -33,7 +34,10 @@ class Effects(Asked):
         scale: Scale | None = None,
         which_class: Any = None,
         average: Average = "mean",
-        **reading: Unpack[Reading],
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
     ) -> EstimandResults:
         """Partial dependence (PD) on one or two variables, with its ICE curves.
 
@@ -46,29 +50,13 @@ class Effects(Asked):
         ----------
         features : str or sequence of two str
             The variables.
-        grid : {"quantile", "equidistant", "unique", "r"}, RGrid, array, mapping or DataFrame
-            "r" and `pi.RGrid` are the grids of R's
-            pdp. An array, a mapping from variables to arrays, or a frame with one row per
-            point, is used as it is. Categories give their levels unless they are in it.
-        points : int, optional
-            Grid points per variable; 20 for one variable, 10 each for two.
-        kind : {"pd", "ice", "c-ice", "d-ice"}
-            "ice" adds every row's curve to the plot. "c-ice" subtracts each curve's value at the
-            first grid point, "d-ice" takes its slope; estimates and intervals are then of the
-            centered curve or of the slope.
-        scale : {"probability", "logit", "centered-logit"} or callable, optional
-            For classifiers. The centered logit of a class is log p minus its mean over the classes,
-            per row, as in R's pdp; the logit is the same for more than two classes, and for
-            two, log p - log(1 - p), is twice as large. A function is applied to each prediction
-            before the average, such as ``np.exp`` for a model of a logarithm.
-        which_class : label or list of labels, optional
-            For classifiers; by default the second of two classes, or all of more.
-        average : {"mean", "median", "trimmed", "exemplar"}
-            How the rows' curves are averaged. "trimmed" leaves out 10 % at either end.
-            "exemplar" is no average, but the one curve of a made-up row of medians and most
-            frequent levels.
-        **reading
-            ``cov_type``, ``alternative``, ``p_adjust``: see `Reading`.
+        {grid}
+        {points}
+        {kind}
+        {scale}
+        {which_class}
+        {average}
+        {inference}
 
         Returns
         -------
@@ -82,7 +70,7 @@ class Effects(Asked):
             If a variable, level or class is unknown, or the grid can't be used.
         """
         estimand = partial_dependence(
-            self._analysis.subject,
+            self.analysis.subject,
             features,
             grid=grid,
             points=points,
@@ -91,16 +79,31 @@ class Effects(Asked):
             which_class=which_class,
             average=average,
         )
-        return self._results(estimand, reading, None)
+        return self.estimate(
+            estimand,
+            cov_type=cov_type,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=simultaneous,
+        )
 
-    @takes(partial_dependence, Reading)
+    @takes()
     def firm(
         self,
         features: str | Sequence[str] | None = None,
         *,
         spread: Spread = "sd",
         ice: bool = False,
-        **options: Any,
+        grid: Grid = "quantile",
+        points: int | None = None,
+        kind: PDKind = "pd",
+        scale: Scale | None = None,
+        which_class: Any = None,
+        average: Average = "mean",
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
     ) -> EstimandResults:
         r"""Flatness of partial dependence (FIRM), an importance that needs no loss.
 
@@ -128,10 +131,9 @@ class Effects(Asked):
         ice : bool
             Take the spread of every row's own curve, and their mean: what the feature does where
             interactions cancel in the mean curve.
-        **options
-            Options of `pd` (``grid``, ``points``, ``scale``, ``which_class``; a mapping of grids
-            may have several variables) and of inference (``cov_type``, ``alternative``,
-            ``p_adjust``, ``simultaneous``; see `Reading`).
+        grid, points, kind, scale, which_class, average
+            Of the curves, as for `pd`; a mapping of grids may have several variables.
+        {inference}
 
         Returns
         -------
@@ -145,12 +147,42 @@ class Effects(Asked):
         OptionError
             If a variable, level or class is unknown, or the grid can't be used.
         """
-        reading, curve = reading_of(options)
-        estimand = flatness(self._analysis.subject, features, spread=spread, ice=ice, **curve)
-        return self._results(estimand, reading, None)
+        estimand = flatness(
+            self.analysis.subject,
+            features,
+            spread=spread,
+            ice=ice,
+            grid=grid,
+            points=points,
+            kind=kind,
+            scale=scale,
+            which_class=which_class,
+            average=average,
+        )
+        return self.estimate(
+            estimand,
+            cov_type=cov_type,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=simultaneous,
+        )
 
-    @takes(partial_dependence, Reading)
-    def vint(self, pairs: Sets | None = None, **options: Any) -> EstimandResults:
+    @takes()
+    def vint(
+        self,
+        pairs: Sets | None = None,
+        *,
+        grid: Grid = "quantile",
+        points: int | None = None,
+        kind: PDKind = "pd",
+        scale: Scale | None = None,
+        which_class: Any = None,
+        average: Average = "mean",
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
+    ) -> EstimandResults:
         r"""Interaction of pairs of variables by the flatness of partial dependence (vint).
 
         .. math:: v_{jk} = \tfrac12 \Big[ sd_a\, sd_b\, PD_{jk}(a, b) + sd_b\, sd_a\,
@@ -165,8 +197,9 @@ class Effects(Asked):
         ----------
         pairs : sequence of str or of pairs of str, optional
             Variables, of which all pairs are taken, or pairs; by default all pairs.
-        **options
-            Options of `pd` and of inference, as for `firm`.
+        grid, points, kind, scale, which_class, average
+            Of the surfaces, as for `firm`.
+        {inference}
 
         Returns
         -------
@@ -178,10 +211,25 @@ class Effects(Asked):
         OptionError
             If a variable, level or class is unknown, a pair is not one, or the grid can't be used.
         """
-        reading, curve = reading_of(options)
-        return self._results(vint(self._analysis.subject, pairs, **curve), reading, None)
+        estimand = vint(
+            self.analysis.subject,
+            pairs,
+            grid=grid,
+            points=points,
+            kind=kind,
+            scale=scale,
+            which_class=which_class,
+            average=average,
+        )
+        return self.estimate(
+            estimand,
+            cov_type=cov_type,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=simultaneous,
+        )
 
-    @takes(Reading)
+    @takes()
     def h_statistic(
         self,
         features: str | Sets | None = None,
@@ -193,7 +241,10 @@ class Effects(Asked):
         eps: float = 0.0,
         scale: Scale | None = None,
         which_class: Any = None,
-        **reading: Unpack[Reading],
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
     ) -> EstimandResults:
         r"""Friedman and Popescu's H: the share of the prediction's variance due to interactions.
 
@@ -233,10 +284,9 @@ class Effects(Asked):
         eps : float
             Mean squares of at most this count as 0, in squared units of the prediction (1e-10 in
             hstats). Rounding errors always do, and 0/0 is 0.
-        scale, which_class
-            As for `pd`.
-        **reading
-            ``cov_type``, ``alternative``, ``p_adjust``, ``simultaneous``: see `Reading`.
+        {scale}
+        {which_class}
+        {inference}
 
         Returns
         -------
@@ -249,7 +299,7 @@ class Effects(Asked):
             If a feature or class is unknown, or a pair is not one.
         """
         estimand = h_statistic(
-            self._analysis.subject,
+            self.analysis.subject,
             features,
             order=order,
             normalize=normalize,
@@ -259,4 +309,10 @@ class Effects(Asked):
             scale=scale,
             which_class=which_class,
         )
-        return self._results(estimand, reading, None)
+        return self.estimate(
+            estimand,
+            cov_type=cov_type,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=simultaneous,
+        )

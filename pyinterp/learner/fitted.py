@@ -192,7 +192,7 @@ class FittedModel(Interpretable):
             n_train=0,
             n_evaluation=sample.nobs,
         )
-        self._analysis = Analysis(
+        self.analysis = Analysis(
             subject=Subject(
                 population=sample,
                 features=features_of(design.variables, groups),

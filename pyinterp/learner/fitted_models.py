@@ -1,4 +1,4 @@
-"""How a question is put to an analysis and answered with its inference."""
+"""How an estimand becomes results: the one door to inference."""
 
 from __future__ import annotations
 
@@ -7,51 +7,76 @@ from dataclasses import replace
 import pandas as pd
 
 from pyinterp.estimands.estimand import Estimand
-from pyinterp.inference import CovType, variance
-from pyinterp.inference.options import Reading, options_of
+from pyinterp.inference import Alternative, CovType, variance
+from pyinterp.inference.options import InferenceOptions
 from pyinterp.learner.analysis import Analysis
-from pyinterp.losses.rowwise import LossLike
+from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 
-__all__ = ["Asked"]
+__all__ = ["FittedModels"]
 
 
-class Asked:
-    """Fitted models of which questions can be asked."""
+class FittedModels:
+    """Fitted models, of refits or one alone, of which estimands are estimated.
 
-    _analysis: Analysis
+    Attributes
+    ----------
+    analysis : Analysis
+        The models with all that is kept to interpret them.
+    """
+
+    analysis: Analysis
 
     def __repr__(self) -> str:
-        context = self._analysis.context
-        made = f", {context.refits} refits ({context.plan})" if context.level == "learner" else ""
-        return f"<{type(self).__name__}: {context.learner}{made}, {context.nobs} rows>"
+        context = self.analysis.context
+        refits = f", {context.refits} refits ({context.plan})" if context.level == "learner" else ""
+        return f"<{type(self).__name__}: {context.learner}{refits}, {context.nobs} rows>"
 
-    @property
-    def _squared(self) -> LossLike:
-        """The squared error; of classes, that of their indicators."""
-        return "squared" if self._analysis.subject.predictor.classes is None else "brier"
-
-    def _results(
-        self, estimand: Estimand, reading: Reading, loss: LossLike | None
+    @takes()
+    def estimate(
+        self,
+        estimand: Estimand,
+        *,
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
     ) -> EstimandResults:
-        options = options_of(reading)
-        analysis = self._analysis
+        """Estimate any estimand: every other method of this class ends here.
+
+        Parameters
+        ----------
+        estimand : Estimand
+            What is estimated.
+        {inference}
+
+        Returns
+        -------
+        EstimandResults
+        """
+        options = InferenceOptions(
+            cov_type=cov_type,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=simultaneous,
+        )
+        analysis = self.analysis
         evidence = analysis.evidence(estimand)
         beside = estimand.diagnostic
-        axis_names = estimand.terms.axis_names
+        variables = analysis.subject.population.variables
         return EstimandResults(
             estimand=estimand,
             evidence=evidence,
             variance=variance(evidence, options.cov_type),
             context=replace(analysis.context, engine=analysis.engine_of(estimand)),
-            fit=analysis.fit(loss),
+            fit=analysis.fit(estimand.loss),
             rows=tuple(r.evaluation.rows for r in analysis.estimating),
             labels=tuple(r.evaluation.labels for r in analysis.estimating),
             alternative=options.alternative,
             p_adjust=options.p_adjust,
             simultaneous=options.simultaneous,
-            support={n: analysis.subject.population.variables[n].to_numpy() for n in axis_names},
-            diagnostic=None if beside is None else self._results(beside, {}, None),
+            support={name: variables[name].to_numpy() for name in estimand.terms.axis_names},
+            diagnostic=None if beside is None else self.estimate(beside),
             corrected=_corrected(analysis, estimand, options.cov_type),
         )
 

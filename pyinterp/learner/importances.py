@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any
 
 import numpy.typing as npt
 
@@ -19,10 +19,11 @@ from pyinterp.estimands.importance.permutation import (
 from pyinterp.estimands.importance.relation import Relation
 from pyinterp.estimands.importance.scored import metric_importance
 from pyinterp.estimands.importance.variable_importance import Adjustment, amvim, cvim, mvim
-from pyinterp.inference.options import Reading, takes
-from pyinterp.learner.fitted_models import Asked
+from pyinterp.inference import Alternative, CovType
+from pyinterp.learner.fitted_models import FittedModels
 from pyinterp.losses.metrics import MetricLike
 from pyinterp.losses.rowwise import LossLike
+from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import ImportanceResults
 from pyinterp.samplers import SamplerLike, check_sampler, is_conditional
@@ -31,10 +32,10 @@ from pyinterp.samplers import check_names as check_sampled
 __all__ = ["Importances"]
 
 
-class Importances(Asked):
+class Importances(FittedModels):
     """Questions about importance."""
 
-    @takes(Reading)
+    @takes()
     def pfi(
         self,
         features: str | Sequence[str] | None = None,
@@ -44,7 +45,10 @@ class Importances(Asked):
         permutations: Permutations | Mapping[str, npt.ArrayLike] = "auto",
         relation: Relation = "difference",
         sampler: Replacement = "marginal",
-        **reading: Unpack[Reading],
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
     ) -> EstimandResults:
         r"""Permutation feature importance (PFI), marginal or conditional.
 
@@ -56,12 +60,8 @@ class Importances(Asked):
 
         Parameters
         ----------
-        features : str or sequence of str, optional
-            Features (variables, or groups of variables, which move jointly); by default all.
-        loss : str, Loss or callable, optional
-            "squared", "absolute", "huber", "poisson", "gamma" for regression; "log", "brier",
-            "zero_one" for classification; or a function ``loss(y, prediction)``, elementwise. The
-            default is "squared", or "log" for classifiers with probabilities.
+        {features}
+        {loss}
         metric : str or Metric, optional
             Instead of a loss, a metric of all rows together: "rmse", "mae", "mape", "mse", "rsq"
             (squared correlation), "rsq_trad", "accuracy", "bal_accuracy", "youden", "logloss",
@@ -83,8 +83,7 @@ class Importances(Asked):
             How values that replace a feature are drawn: "marginal", or given the other variables by
             "residual", "categorical", "subgroup" or "knockoff"; "conditional" takes the one that
             suits the feature. A mapping gives samplers by feature. See `pyinterp.samplers`.
-        **reading
-            ``cov_type``, ``alternative``, ``p_adjust``: see `Reading`.
+        {inference}
 
         Returns
         -------
@@ -96,7 +95,7 @@ class Importances(Asked):
         LossError
             If the learner's predictions can't serve the loss.
         """
-        subject = self._analysis.subject
+        subject = self.analysis.subject
         if metric is not None:
             if loss is not None or is_conditional(sampler):
                 other = "loss" if loss is not None else "sampler"
@@ -104,7 +103,13 @@ class Importances(Asked):
             by_metric = metric_importance(
                 subject, features, metric=metric, permutations=permutations, relation=relation
             )
-            return self._results(by_metric, reading, None)
+            return self.estimate(
+                by_metric,
+                cov_type=cov_type,
+                alternative=alternative,
+                p_adjust=p_adjust,
+                simultaneous=simultaneous,
+            )
         if isinstance(permutations, Mapping):
             raise OptionError(
                 'Given permutations are for a `metric`, for example the metric "mse" instead of '
@@ -118,15 +123,24 @@ class Importances(Asked):
             relation=relation,
             sampler=sampler,
         )
-        return self._results(estimand, reading, loss)
+        return self.estimate(
+            estimand,
+            cov_type=cov_type,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=simultaneous,
+        )
 
-    @takes(Reading)
+    @takes()
     def mvim(
         self,
         features: str | Sequence[str] | None = None,
         *,
         permutations: Permutations = "auto",
-        **reading: Unpack[Reading],
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
     ) -> EstimandResults:
         r"""Marginal variable importance metric (MVIM): marginal PFI under squared loss.
 
@@ -138,25 +152,35 @@ class Importances(Asked):
 
         Parameters
         ----------
-        features, permutations, **reading
-            As for `pfi`.
+        {features}
+        {permutations}
+        {inference}
 
         Returns
         -------
         EstimandResults
             In squared units of the response; for two classes, of the indicator of the second.
         """
-        estimand = mvim(self._analysis.subject, features, permutations=permutations)
-        return self._results(estimand, reading, self._squared)
+        estimand = mvim(self.analysis.subject, features, permutations=permutations)
+        return self.estimate(
+            estimand,
+            cov_type=cov_type,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=simultaneous,
+        )
 
-    @takes(Reading)
+    @takes()
     def cvim(
         self,
         features: str | Sequence[str] | None = None,
         *,
         permutations: Permutations = "auto",
         sampler: SamplerLike = "conditional",
-        **reading: Unpack[Reading],
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
     ) -> EstimandResults:
         r"""Conditional variable importance metric (CVIM): conditional PFI under squared loss.
 
@@ -168,8 +192,10 @@ class Importances(Asked):
 
         Parameters
         ----------
-        features, permutations, sampler, **reading
-            As for `pfi`.
+        {features}
+        {permutations}
+        {sampler}
+        {inference}
 
         Returns
         -------
@@ -177,12 +203,16 @@ class Importances(Asked):
             In squared units of the response; for two classes, of the indicator of the second.
             Tables show R²_j of `positivity` beside it.
         """
-        estimand = cvim(
-            self._analysis.subject, features, permutations=permutations, sampler=sampler
+        estimand = cvim(self.analysis.subject, features, permutations=permutations, sampler=sampler)
+        return self.estimate(
+            estimand,
+            cov_type=cov_type,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=simultaneous,
         )
-        return self._results(estimand, reading, self._squared)
 
-    @takes(Reading)
+    @takes()
     def amvim(
         self,
         features: str | Sequence[str] | None = None,
@@ -190,7 +220,10 @@ class Importances(Asked):
         method: Adjustment = "linear",
         permutations: Permutations = "auto",
         sampler: SamplerLike = "conditional",
-        **reading: Unpack[Reading],
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
     ) -> EstimandResults:
         r"""Adjusted MVIM: marginal importance without extrapolation, under an assumption.
 
@@ -198,17 +231,15 @@ class Importances(Asked):
 
         Parameters
         ----------
-        features : str or sequence of str, optional
-            As for `pfi`.
+        {features}
         method : {"linear", "additive"}
             "linear" (Khan, Saarela and Kustra 2025, eq. 33) holds if the feature enters linearly,
             without interactions, and its variance given the others is constant. "additive" (eq. 6,
             with the accumulated local effect as :math:`f_j`) holds if the feature enters
             additively, in whatever form, and whatever its variance.
-        permutations, sampler
-            As for `pfi`, with "linear".
-        **reading
-            See `Reading`.
+        {permutations}
+        {sampler}
+        {inference}
 
         Returns
         -------
@@ -217,22 +248,31 @@ class Importances(Asked):
             R²_j = 0 in refits where it is negative.
         """
         estimand = amvim(
-            self._analysis.subject,
+            self.analysis.subject,
             features,
             method=method,
             permutations=permutations,
             sampler=sampler,
         )
-        return self._results(estimand, reading, self._squared)
+        return self.estimate(
+            estimand,
+            cov_type=cov_type,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=simultaneous,
+        )
 
-    @takes(Reading)
+    @takes()
     def loco(
         self,
         features: str | Sequence[str] | None = None,
         *,
         loss: LossLike | None = None,
         relation: Relation = "difference",
-        **reading: Unpack[Reading],
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
     ) -> EstimandResults:
         r"""Leave-one-covariate-out importance (LOCO): the loss without a feature, minus with it.
 
@@ -255,12 +295,10 @@ class Importances(Asked):
         ----------
         features : str or sequence of str, optional
             Features (variables, or groups of variables, left out jointly); by default all.
-        loss : str, Loss or callable, optional
-            As for `pfi`.
+        {loss}
         relation : {"difference", "ratio"}
             How the two expected losses are compared, per refit.
-        **reading
-            ``cov_type``, ``alternative``, ``p_adjust``: see `Reading`.
+        {inference}
 
         Returns
         -------
@@ -285,17 +323,26 @@ class Importances(Asked):
         linear function :math:`\beta^2 V(X_S \mid X_C)`. For an additive one of independent
         features `pfi` is twice as large.
         """
-        self._analysis.need_trainer()
+        self.analysis.need_trainer()
         estimand = leave_one_covariate_out(
-            self._analysis.subject, features, loss=loss, relation=relation
+            self.analysis.subject, features, loss=loss, relation=relation
         )
-        return self._results(estimand, reading, loss)
+        return self.estimate(
+            estimand,
+            cov_type=cov_type,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=simultaneous,
+        )
 
-    @takes(Reading)
+    @takes()
     def native_importance(
         self,
         type: Native | None = None,  # noqa: A002 - vip's name
-        **reading: Unpack[Reading],
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
     ) -> EstimandResults:
         r"""Native importance: what the fitted model itself reports.
 
@@ -313,8 +360,7 @@ class Importances(Asked):
             of each feature. "olden", "garson": weights of networks of one hidden layer
             (scikit-learn's MLPRegressor and MLPClassifier), per input; see
             `pyinterp.estimands.importance.native.olden` and `garson`.
-        **reading
-            ``cov_type``, ``alternative``, ``p_adjust``, ``simultaneous``: see `Reading`.
+        {inference}
 
         Returns
         -------
@@ -327,11 +373,17 @@ class Importances(Asked):
         OptionError
             If the model has no importance, or not this one.
         """
-        analysis = self._analysis
+        analysis = self.analysis
         estimand = native_importance(analysis.subject, analysis.cases[0].whatif, type)
-        return self._results(estimand, reading, None)
+        return self.estimate(
+            estimand,
+            cov_type=cov_type,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=simultaneous,
+        )
 
-    @takes(Reading)
+    @takes()
     def importance(
         self,
         measures: str | Sequence[str] = ("mvim", "cvim", "amvim"),
@@ -339,7 +391,10 @@ class Importances(Asked):
         *,
         permutations: Permutations = "auto",
         sampler: SamplerLike = "conditional",
-        **reading: Unpack[Reading],
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
     ) -> ImportanceResults:
         """Return several importances of the same features in one table.
 
@@ -347,12 +402,10 @@ class Importances(Asked):
         ----------
         measures : str or sequence of str
             Names of methods: "pfi", "mvim", "cvim", "amvim", "loco".
-        features : str or sequence of str, optional
-            As for `pfi`.
-        permutations, sampler
-            As for `pfi`; the sampler of those that are conditional.
-        **reading
-            See `Reading`.
+        {features}
+        {permutations}
+        {sampler}
+        {inference}
 
         Returns
         -------
@@ -360,15 +413,21 @@ class Importances(Asked):
         """
         names = names_of(measures, "measures")
         check_sampler(sampler)
-        check_sampled(sampler, self._analysis.subject.choose(features))
-        drawn: dict[str, Any] = {"permutations": permutations, **reading}
-        given: dict[str, Any] = {"sampler": sampler, **drawn}
+        check_sampled(sampler, self.analysis.subject.choose(features))
+        asked: dict[str, Any] = {
+            "cov_type": cov_type,
+            "alternative": alternative,
+            "p_adjust": p_adjust,
+            "simultaneous": simultaneous,
+        }
+        drawn = {"permutations": permutations, **asked}
+        given = {"sampler": sampler, **drawn}
         known: dict[str, Callable[[], EstimandResults]] = {
             "pfi": lambda: self.pfi(features, **drawn),
             "mvim": lambda: self.mvim(features, **drawn),
             "cvim": lambda: self.cvim(features, **given),
             "amvim": lambda: self.amvim(features, **given),
-            "loco": lambda: self.loco(features, **reading),
+            "loco": lambda: self.loco(features, **asked),
         }
         check_names(names, known, kind="measure", argument="measures")
         return ImportanceResults({name: known[name]() for name in names})

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Unpack
-
 from statsmodels.iolib.summary import Summary
 
 from pyinterp.estimands.risk import RiskRelation, risk
-from pyinterp.inference.options import Reading, takes
+from pyinterp.inference import Alternative, CovType
 from pyinterp.learner.conditions import Conditions
 from pyinterp.learner.effects import Effects
 from pyinterp.learner.importances import Importances
 from pyinterp.losses.rowwise import LossLike
+from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 
 __all__ = ["Interpretable"]
@@ -20,34 +19,41 @@ __all__ = ["Interpretable"]
 class Interpretable(Effects, Importances, Conditions):
     """Methods common to a fitted learner and a single fitted model: one per estimand."""
 
-    @takes(Reading)
+    @takes()
     def loss(
         self,
         loss: LossLike | None = None,
         *,
         relation: RiskRelation = "loss",
-        **reading: Unpack[Reading],
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
     ) -> EstimandResults:
         """Expected loss on evaluation rows, or the share of it that the features explain.
 
         Parameters
         ----------
-        loss : str, Loss or callable, optional
-            As for `pfi`.
+        {loss}
         relation : {"loss", "explained"}
             "explained" gives R² for squared loss and D² for others: one minus the ratio to the
             loss of the best constant prediction of the training rows (of the evaluation rows for a
             `FittedModel`, whose training rows are not known).
-        **reading
-            ``cov_type``, ``alternative``, ``p_adjust``: see `Reading`.
+        {inference}
 
         Returns
         -------
         EstimandResults
             With one term.
         """
-        estimand = risk(self._analysis.subject, loss=loss, relation=relation)
-        return self._results(estimand, reading, loss)
+        estimand = risk(self.analysis.subject, loss=loss, relation=relation)
+        return self.estimate(
+            estimand,
+            cov_type=cov_type,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=simultaneous,
+        )
 
     def summary(self, alpha: float = 0.05, *, sort: bool = True) -> Summary:
         """Return the summary of `pfi` with default options."""

@@ -491,29 +491,29 @@ class LearnerResults(Interpretable):
 
     def __init__(self, model: Learner, resampling: Resampling, analysis: Analysis) -> None:
         self.model, self.resampling = model, resampling
-        self._analysis = analysis
+        self.analysis = analysis
 
     @property
     def refits(self) -> tuple[Refit, ...]:
         """The fitted models whose mean is the estimate, with their rows."""
-        return self._analysis.estimating
+        return self.analysis.estimating
 
     @property
     def halves(self) -> tuple[Refit, ...]:
         """The fitted models on complementary halves, two per pair; none for other plans."""
         return tuple(
-            r for r in self._analysis.refits if r.group is not None and r.group.kind == "pair"
+            r for r in self.analysis.refits if r.group is not None and r.group.kind == "pair"
         )
 
     @property
     def seed(self) -> int:
         """The seed that repeats these results."""
-        return self._analysis.seeds.entropy
+        return self.analysis.seeds.entropy
 
     @property
     def nobs(self) -> int:
         """Number of rows analyzed."""
-        return self._analysis.context.nobs
+        return self.analysis.context.nobs
 
     def predict(self, data: pd.DataFrame | npt.ArrayLike) -> FloatArray | pd.DataFrame:
         """Predict new rows by the mean over refits.

@@ -109,7 +109,7 @@ def translated(
         cats=[] if cats is None else names_of(cats, "cats"),
         check_class=curve.get("check_class", True),
     )
-    predictor = object._analysis.subject.predictor
+    predictor = object.analysis.subject.predictor
     scale, which = _scale(predictor, curve)
     grid: Grid = rule
     if given is not None:
@@ -215,7 +215,7 @@ def check_results(object: Interpretable) -> None:  # noqa: A002 - R's name
 
 def rows_of(object: Interpretable) -> pd.DataFrame:  # noqa: A002 - R's name
     """Return the variables of the rows that stand for R's training data."""
-    return object._analysis.subject.population.variables
+    return object.analysis.subject.population.variables
 
 
 def chosen(

@@ -10,8 +10,8 @@ import pandas as pd
 
 from pyinterp.checks import check_flag
 from pyinterp.data.features import names_of
-from pyinterp.inference.options import takes
 from pyinterp.learner.interpretable import Interpretable
+from pyinterp.parameters import takes
 from pyinterp.r_style.arguments import Curve, rows_of, translated
 
 __all__ = ["partial"]

@@ -12,9 +12,9 @@ import pandas as pd
 from pyinterp.checks import check_choice, check_count, check_flag, check_mapping
 from pyinterp.estimands.importance.flatness import Spread, flatness
 from pyinterp.estimands.importance.relation import Relation
-from pyinterp.inference.options import takes
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metrics import MetricLike
+from pyinterp.parameters import takes
 from pyinterp.r_style.arguments import Curve, check_results, chosen, factors, rows_of, translated
 
 __all__ = ["vi", "vi_firm", "vi_permute"]
@@ -43,11 +43,11 @@ def vi_firm(
     check_flag("center", center)
     names = chosen(object, feature_names)
     asked = translated(object, curve, names)
-    subject, data = object._analysis.subject, rows_of(object)
+    subject, data = object.analysis.subject, rows_of(object)
     estimand = flatness(
         subject, names, spread=var_continuous, ice=ice, categories=factors(data[names]), **asked
     )
-    found = object._results(estimand, {}, None).params
+    found = object.estimate(estimand).params
     numbers = [n for n in names if n not in factors(data[names])]
     still = [n for n in numbers if (data[n] == data[n].iloc[0]).all()]  # the sd of one value
     return _importances(found.mask(found.index.isin(still)))

@@ -314,7 +314,7 @@ def test_a_model_fitted_elsewhere_gives_what_the_learner_gives(name: str, respon
     named = (
         numeric
         if served(name, response).design == "frame"
-        else [list(elsewhere._analysis.subject.features)[j] for j in position]
+        else [list(elsewhere.analysis.subject.features)[j] for j in position]
     )
     np.testing.assert_allclose(
         elsewhere.pfi(named, permutations="all").params.to_numpy(),

@@ -166,7 +166,7 @@ def test_pd_of_a_poisson_glm_is_the_mean_of_means(mixed: pd.DataFrame) -> None:
 
 def permuted_loss(model: pi.FittedModel, loss: pi.Loss, index: pd.DataFrame) -> pd.DataFrame:
     """Loss increase under R's own permutations, one row per variable, one column per simulation."""
-    (case,) = model._analysis.cases
+    (case,) = model.analysis.cases
     base = loss(case.y, case.whatif.factual).mean()
     donors = case.sample.variables
     found = []

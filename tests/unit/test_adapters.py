@@ -34,7 +34,7 @@ def test_ols_equals_statsmodels_own_formula(data: pd.DataFrame) -> None:
     learner = pi.Learner.from_formula(formula, data, pi.statsmodels_learner(sm.OLS))
     fitted = learner.fit_model(seed=1)
     own = smf.ols(formula, data).fit()
-    refit = fitted._analysis.refits[0]
+    refit = fitted.analysis.refits[0]
     np.testing.assert_allclose(refit.predictor.estimator.results_.params, own.params, rtol=SAME)
     np.testing.assert_allclose(fitted.loss().params, (own.resid**2).mean(), rtol=SAME)
     theirs = pi.FittedModel(own, data, "y").pfi()

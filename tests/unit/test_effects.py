@@ -52,7 +52,7 @@ def test_pipeline_with_one_hot_encoding_equals_scikit_learn(
     encode = ColumnTransformer([("g", OneHotEncoder(), ["g"])], remainder="passthrough")
     learner = make_pipeline(encode, RandomForestRegressor(10, random_state=1))
     learned = pi.Learner.from_formula("y ~ .", data, learner, design="frame").fit_model(seed=1)
-    model = learned._analysis.refits[0].predictor.estimator
+    model = learned.analysis.refits[0].predictor.estimator
     result = learned.pd(feature)
     grid = result.estimand.terms.layout["value"].to_numpy()
     theirs = sklearn_pd(model, data[["a", "b", "g"]], [feature], {feature: grid})

@@ -15,8 +15,8 @@ import pyinterp as pi
 from pyinterp import errors
 from pyinterp.checks import check_count, check_flag, check_number
 from pyinterp.errors import OptionError, shown
-from pyinterp.inference.options import Reading, takes
 from pyinterp.learner.interpretable import Interpretable
+from pyinterp.parameters import takes
 
 
 class Unwritable:

@@ -41,8 +41,8 @@ def test_h_equals_hstats(name: str) -> None:
     rows = friedman[:200]
     if name == "lmf":
         fitted = pi.Learner.from_formula(LM_FRIEDMAN, friedman, LinearRegression()).fit_model()
-        predictor = fitted._analysis.subject.predictor
-        design = fitted._analysis.refits[0].design
+        predictor = fitted.analysis.subject.predictor
+        design = fitted.analysis.refits[0].design
         model = pi.FittedModel(lambda X: predictor(design.encode(X)), rows.drop(columns="y"))
     else:
         model = pi.FittedModel(network, rows.drop(columns="y"))
@@ -217,7 +217,7 @@ def test_what_if_predictions_of_some_rows(normal: pd.DataFrame, estimator: str) 
         "batched": LinearRegression(),
     }[estimator].fit(normal, y)
     engine = "batched" if estimator == "batched" else "auto"
-    (case,) = pi.FittedModel(fitted, normal, engine=engine)._analysis.cases
+    (case,) = pi.FittedModel(fitted, normal, engine=engine).analysis.cases
     rows = np.array([3, 5, 20])
     part = case.whatif.take(rows)
     assert part.engine.name == case.whatif.engine.name

@@ -60,7 +60,7 @@ def prepared(phase):
         return lambda: fitted(pi.Bootstrap(40), fits=1.0)
     if phase == "loco":
         results = fitted(pi.Bootstrap(40))
-        results._analysis.leave_out.estimator.fits = 1.0
+        results.analysis.leave_out.estimator.fits = 1.0
         return results.loco
     if phase == "study":
         study = CoverageStudy(

@@ -135,7 +135,7 @@ def fit(name: str) -> tuple[Any, np.ndarray, np.ndarray]:
 
 
 def whatif_of(fitted: pi.FittedModel) -> Any:
-    return fitted._analysis.cases[0].whatif
+    return fitted.analysis.cases[0].whatif
 
 
 def in_order(whatif: Any, variables: Sequence[str], donors: pd.DataFrame) -> np.ndarray:

@@ -57,7 +57,7 @@ def test_least_squares_equals_a_loop_over_all_refits(data: pd.DataFrame) -> None
     designs = [
         patsy.dmatrix(f, data) for f in (FORMULA.partition("~")[2], *map(WITHOUT.get, "xzg"))
     ]
-    refits = res._analysis.refits
+    refits = res.analysis.refits
     assert len(refits) == 13
     for refit, estimate in each(found, refits):
         train, rows = refit.train_rows, refit.evaluation.rows
@@ -217,7 +217,7 @@ def test_without_the_only_feature_the_best_constant_predicts(
     res = learner(data, estimator, "y ~ x + I(x**2)").fit(PLAN, seed=1)
     for name, constant in {"squared": np.mean, "absolute": np.median}.items():
         found = res.loco(loss=name)
-        for refit, estimate in each(found, res._analysis.refits):
+        for refit, estimate in each(found, res.analysis.refits):
             y, rows = data["y"].to_numpy(), refit.evaluation.rows
             predicted = refit.predictor(refit.design.encode(refit.evaluation.variables))
             power = {"squared": 2, "absolute": 1}[name]
@@ -356,7 +356,7 @@ def test_nothing_is_trained_twice(data: pd.DataFrame) -> None:
 def test_models_without_features_are_not_kept(data: pd.DataFrame) -> None:
     res = learner(data, LinearRegression()).fit(PLAN, seed=1)
     res.loco()
-    kept = res._analysis.leave_out._predictions
+    kept = res.analysis.leave_out._predictions
     assert len(kept) == 3 * PLAN.number
     assert all(isinstance(p, np.ndarray) and p.base is None for p in kept.values())
 
@@ -393,7 +393,7 @@ def test_training_takes_the_users_backend_which_changes_nothing(
         numbers = learner(data, Process(), "y ~ x + z").fit(PLAN, seed=1, n_jobs=2)
         numbers.loco()
     pd.testing.assert_frame_equal(found, expected)
-    where = {float(p[0]) for p in numbers._analysis.leave_out._predictions.values()}
+    where = {float(p[0]) for p in numbers.analysis.leave_out._predictions.values()}
     assert (where == {os.getpid()}) == here
 
 

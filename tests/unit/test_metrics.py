@@ -125,7 +125,7 @@ class TestImportance:
     def test_standard_errors(self) -> None:
         """The spread over 400 samples of rows is what `bse` says; 4 se of the ratio are 0.14."""
         rng = np.random.default_rng(12)
-        model = self.fitted._analysis.subject.predictor.estimator
+        model = self.fitted.analysis.subject.predictor.estimator
         estimates, said = [], []
         for _ in range(400):
             data = pd.DataFrame(rng.normal(size=(N, 3)), columns=["a", "b", "c"])
@@ -159,7 +159,7 @@ class TestImportance:
         }
         ratio = self.fitted.pfi("a", metric="mae", relation="ratio", permutations=given)
         plain = self.fitted.pfi("a", metric="mae", permutations=given)
-        base = METRICS["mae"](self.y.to_numpy(), self.fitted._analysis.cases[0].whatif.factual)[0]
+        base = METRICS["mae"](self.y.to_numpy(), self.fitted.analysis.cases[0].whatif.factual)[0]
         assert ratio.params["a"] == pytest.approx(1 + plain.params["a"] / base, rel=1e-12)
         assert ratio.null == 1
 

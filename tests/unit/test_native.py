@@ -141,7 +141,7 @@ def test_networks_of_scikit_learn() -> None:
 def test_impurity_adds_up_the_columns_of_a_variable(data: pd.DataFrame) -> None:
     learner = pi.Learner.from_formula("y ~ x + z + g", data, RandomForestRegressor(20))
     found = learner.fit_model(seed=1)
-    design, forest = found._analysis.refits[0].design, found._analysis.refits[0].predictor.estimator
+    design, forest = found.analysis.refits[0].design, found.analysis.refits[0].predictor.estimator
     own = pd.Series(forest.feature_importances_, index=design.columns)
     by_hand = {"x": own["x"], "z": own["z"], "g": own.filter(like="g[").sum()}
     params = found.native_importance().params
@@ -157,7 +157,7 @@ def test_impurity_adds_up_the_columns_of_a_variable(data: pd.DataFrame) -> None:
 def test_a_column_of_two_variables_counts_for_both(data: pd.DataFrame) -> None:
     learner = pi.Learner.from_formula("y ~ x + x:z", data, DecisionTreeRegressor(max_depth=3))
     found = learner.fit_model(seed=1).native_importance().params
-    (tree,) = (r.predictor.estimator for r in learner.fit_model(seed=1)._analysis.refits)
+    (tree,) = (r.predictor.estimator for r in learner.fit_model(seed=1).analysis.refits)
     np.testing.assert_allclose(found, [1.0, tree.feature_importances_[1]], rtol=EXACT)
 
 
@@ -166,7 +166,7 @@ def test_which_inputs_of_a_pipeline_a_variable_drives(data: pd.DataFrame) -> Non
     pipeline = make_pipeline(encode, RandomForestRegressor(20))
     learned = pi.Learner.from_formula("y ~ x + z + g", data, pipeline, design="frame")
     model = learned.fit_model(seed=1)
-    fitted = model._analysis.refits[0].predictor.estimator
+    fitted = model.analysis.refits[0].predictor.estimator
     names = fitted[:-1].get_feature_names_out()
     own = pd.Series(fitted[-1].feature_importances_, index=names)
     found = model.native_importance().params
@@ -195,13 +195,13 @@ def test_coefficients_of_several_classes(data: pd.DataFrame) -> None:
     data["k"] = pd.cut(data["y"], 3, labels=["lo", "mid", "hi"])
     three = pi.Learner.from_formula("k ~ x + z", data, LogisticRegression()).fit_model()
     raw = three.native_importance()
-    model = three._analysis.refits[0].predictor.estimator
+    model = three.analysis.refits[0].predictor.estimator
     assert raw.exog_names == [f"{c}: {n}" for c in ("lo", "mid", "hi") for n in ("x", "z")]
     order = [list(model.classes_).index(c) for c in ("lo", "mid", "hi")]
     np.testing.assert_allclose(raw.params, model.coef_[order].ravel(), rtol=EXACT)
     logit = pi.Learner.from_formula("k ~ x + z", data, pi.statsmodels_learner(sm.MNLogit))
     z = logit.fit_model().native_importance()
-    results = logit.fit_model()._analysis.refits[0].predictor.estimator.results_
+    results = logit.fit_model().analysis.refits[0].predictor.estimator.results_
     # Two classes against the first in statsmodels' order, which is alphabetical.
     assert z.exog_names == ["lo: x", "lo: z", "mid: x", "mid: z"]
     np.testing.assert_allclose(z.params, results.tvalues[1:].T.ravel(), rtol=EXACT)

@@ -35,7 +35,7 @@ def fitted(data: pd.DataFrame) -> pi.LearnerResults:
 
 
 def test_folds_are_left_out_one_and_two_at_a_time(fitted: pi.LearnerResults) -> None:
-    refits = fitted._analysis.refits
+    refits = fitted.analysis.refits
     assert len(refits) == K * K * 3
     for start in range(0, len(refits), K):
         outer, *inner = refits[start : start + K]
@@ -51,7 +51,7 @@ def test_folds_are_left_out_one_and_two_at_a_time(fitted: pi.LearnerResults) -> 
 def test_the_estimate_is_that_of_cross_validation(fitted: pi.LearnerResults) -> None:
     loss = fitted.loss()
     assert len(fitted.refits) == K * 3
-    outer = [r for r in fitted._analysis.refits if not r.group.inner]
+    outer = [r for r in fitted.analysis.refits if not r.group.inner]
     expected = np.mean(
         [np.mean((r.evaluation.y - r.predictor(r.design.encode(r.evaluation.variables))) ** 2)
          for r in outer]
@@ -63,7 +63,7 @@ def test_the_standard_error_is_that_of_the_algorithm(fitted: pi.LearnerResults) 
     # Bates, Hastie and Tibshirani (2024), algorithm 1, as their package has it, by loops.
     errors = [
         (r.evaluation.y - r.predictor(r.design.encode(r.evaluation.variables))) ** 2
-        for r in fitted._analysis.refits
+        for r in fitted.analysis.refits
     ]
     a, b, pooled = [], [], []
     for start in range(0, len(errors), K):
@@ -155,7 +155,7 @@ def test_refits_that_differ_have_the_standard_error_of_the_algorithm() -> None:
     data["y"] = data["x0"] + rng.normal(size=60)
     learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
     results = learner.fit(pi.NestedCrossValidation(K, repeats=10), seed=1)
-    refits = results._analysis.refits
+    refits = results.analysis.refits
     errors = [
         (r.evaluation.y - r.predictor(r.design.encode(r.evaluation.variables))) ** 2 for r in refits
     ]

@@ -114,7 +114,7 @@ def test_contributions_of_some_permutations_are_those_of_the_pairs_met() -> None
     model = LinearRegression().fit(X, y)
     fitted = pi.FittedModel(model, X, y, seed=4)
     (estimate,) = fitted.pfi("a", permutations=6).evidence.estimates
-    index = balanced(25, 6, fitted._analysis.seeds.stream("draws", 1, "a"))
+    index = balanced(25, 6, fitted.analysis.seeds.stream("draws", 1, "a"))
     D, _ = literal(model, LOSSES["squared"], X, y.to_numpy(), ["a"], lambda m, r: m.predict(r))
     met = np.full((25, 25), np.nan)
     for i, donors in enumerate(index):
@@ -207,8 +207,8 @@ def test_ratio_is_switched_over_original_loss() -> None:
     np.testing.assert_allclose(ratio.params, 1 + difference.params / loss, rtol=1e-12)
     assert ratio.null == 1.0
     # Both sides' contributions, by the delta method from those of the two losses.
-    ((case,), key) = fitted._analysis.cases, ratio.estimand.key
-    measured = fitted._analysis._measured[key][0]
+    ((case,), key) = fitted.analysis.cases, ratio.estimand.key
+    measured = fitted.analysis._measured[key][0]
     switched, original = measured["switched"], measured["original"]
     (estimate,) = ratio.evidence.estimates
     r = switched.value / original.value

@@ -70,13 +70,13 @@ def test_inference_options_belong_to_the_reader(fitted: pi.LearnerResults) -> No
             calls["n"] += 1
             raise AssertionError("predicted again")
 
-    cases = fitted._analysis.__dict__["cases"]
-    fitted._analysis.__dict__["cases"] = Broken()
+    cases = fitted.analysis.__dict__["cases"]
+    fitted.analysis.__dict__["cases"] = Broken()
     try:
         naive = fitted.pfi(cov_type="naive", alternative="greater", p_adjust="holm")
         ratio = fitted.pfi(relation="ratio")
     finally:
-        fitted._analysis.__dict__["cases"] = cases
+        fitted.analysis.__dict__["cases"] = cases
     assert calls["n"] == 0
     assert (naive.bse <= before.bse).all()
     assert ratio.params["a"] > 1

@@ -134,7 +134,7 @@ def is_walked(whatif, name: str) -> bool:
 
 
 def check(model, X, y, tolerance: float, categorical: str = "") -> None:
-    whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
+    whatif = pi.FittedModel(model, X, y).analysis.cases[0].whatif
     assert whatif.engine.name == "trees, exact"
     donors = whatif.sample.variables
     for name in donors.columns:
@@ -186,7 +186,7 @@ def test_missing_donors_and_rows_go_where_the_model_sends_them(name: str) -> Non
     X[3::7, 1] = np.nan
     model = REGRESSORS[name].fit(X, y)
     whole = pi.FittedModel(REGRESSORS[name].fit(*make_data()), make_data()[0], y)
-    case = whole._analysis.cases[0].whatif
+    case = whole.analysis.cases[0].whatif
     from dataclasses import replace
 
     from pyinterp.models.predictor import Predictor
@@ -221,7 +221,7 @@ def test_random_trees(seed: int, depth: int, decimals: int, trees: int) -> None:
     X = rng.normal(size=(40, 3)).round(decimals)
     y = rng.normal(size=40)
     model = RandomForestRegressor(trees, max_depth=depth, random_state=seed).fit(X, y)
-    whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
+    whatif = pi.FittedModel(model, X, y).analysis.cases[0].whatif
     for name in ("x1", "x2", "x3"):
         compare(whatif, [name], whatif.sample.variables, DOUBLE)
 
@@ -234,7 +234,7 @@ class TestDesigns:
 
     def whatif(self, formula: str, learner, **options):
         fitted = pi.Learner.from_formula(formula, self.data, learner, **options).fit_model(seed=1)
-        return fitted._analysis.cases[0].whatif
+        return fitted.analysis.cases[0].whatif
 
     def test_a_variable_that_drives_several_columns(self) -> None:
         whatif = self.whatif("y ~ a + I(a**2) + np.sin(a) + b + C(k)", RandomForestRegressor(8))
@@ -270,7 +270,7 @@ class TestDesigns:
     def test_a_variable_without_a_column_changes_nothing(self) -> None:
         data = self.data.assign(one="same")
         learner = pi.Learner.from_formula("y ~ a + one", data, RandomForestRegressor(8))
-        whatif = learner.fit_model(seed=1)._analysis.cases[0].whatif
+        whatif = learner.fit_model(seed=1).analysis.cases[0].whatif
         compare(whatif, ["one"], whatif.sample.variables, DOUBLE)
         assert is_walked(whatif, "one")
 
@@ -287,7 +287,7 @@ class TestDesigns:
     def test_pipelines_are_asked_about_every_pair(self, steps, walked: dict[str, bool]) -> None:
         X, y = self.data[["a", "b"]].to_numpy(), self.data["y"]
         model = make_pipeline(*steps, RandomForestRegressor(8, random_state=0)).fit(X, y)
-        whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
+        whatif = pi.FittedModel(model, X, y).analysis.cases[0].whatif
         for name, walks in walked.items():
             compare(whatif, [name], whatif.sample.variables, DOUBLE)
             assert is_walked(whatif, name) is walks
@@ -330,9 +330,7 @@ class TestDesigns:
         forest = RandomForestRegressor(8, random_state=0)
         X = self.data[["a", "b", "k"]].to_numpy()
         y = 9 * X[:, 0] * (X[:, 1] >= large) + X[:, 2]
-        whatif = (
-            pi.FittedModel(make_pipeline(mix, forest).fit(X, y), X, y)._analysis.cases[0].whatif
-        )
+        whatif = pi.FittedModel(make_pipeline(mix, forest).fit(X, y), X, y).analysis.cases[0].whatif
         for donors in (30, len(X)):
             compare(whatif, ["x1"], whatif.sample.variables[:donors], DOUBLE)
 
@@ -395,7 +393,7 @@ def test_pairs_in_small_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> 
     donors.loc[: 7 * 40, "x1"] = np.repeat(X[::-1, 0], 7)[: 7 * 40 + 1]  # nothing changes at first
 
     def asked() -> np.ndarray:
-        whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
+        whatif = pi.FittedModel(model, X, y).analysis.cases[0].whatif
         assert is_walked(whatif, "x1")
         return whatif.paired(rows, ["x1"], donors, index)
 
@@ -571,7 +569,7 @@ class TestWhatTheRowsDoNotShow:
         trained = X.copy()
         trained[::3, 0] = missing
         model = XGBRegressor(n_estimators=10, missing=missing, n_jobs=1).fit(trained, y)
-        whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
+        whatif = pi.FittedModel(model, X, y).analysis.cases[0].whatif
         assert whatif.engine.name == "trees, exact"
         compare(whatif, ["x1"], pd.DataFrame({"x1": [missing, 20.0]}), SINGLE)
 
@@ -583,7 +581,7 @@ class TestWhatTheRowsDoNotShow:
         model = LGBMRegressor(
             n_estimators=10, min_child_samples=5, zero_as_missing=True, verbose=-1, n_jobs=1
         ).fit(trained, y)
-        whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
+        whatif = pi.FittedModel(model, X, y).analysis.cases[0].whatif
         compare(whatif, ["x1"], pd.DataFrame({"x1": [0.0, 20.0]}), DOUBLE)
 
     def test_rows_with_fewer_levels_than_lightgbm_was_trained_on(self) -> None:
@@ -656,7 +654,7 @@ class TestWhatTheRowsDoNotShow:
     def test_groups_have_a_bound(self) -> None:
         X, y = make_data()
         model = RandomForestRegressor(10, random_state=0).fit(X, y)
-        whatif = pi.FittedModel(model, X, y)._analysis.cases[0].whatif
+        whatif = pi.FittedModel(model, X, y).analysis.cases[0].whatif
         from pyinterp.losses.rowwise import LOSSES
 
         one, both = ["x1"], ["x1", "x2"]

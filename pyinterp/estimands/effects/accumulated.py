@@ -74,6 +74,7 @@ def additive_importance(subject: Subject, features: str | Sequence[str] | None =
         null=0.0,
         floor=0.0,
         unit=unit,
+        loss=subject.squared_loss,
         notes=(
             "2 V(f_j(X_j)), f_j the accumulated local effect of the feature: its MVIM if it enters "
             "additively, in whatever form. Interactions are averaged over.",

@@ -49,6 +49,7 @@ def leave_one_covariate_out(
         # more than the feature gives; above it the error grows with the value, as that of PFI does.
         floor=0.0 if relation == "difference" else 1.0,
         unit=unit,
+        loss=used,
         notes=_notes(used, relation, unit),
         zero_variance=(
             "the learner predicts the same without it in every refit, which does not mean "

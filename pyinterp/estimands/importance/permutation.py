@@ -92,6 +92,7 @@ def permutation_importance(
         inexact=SOME_PAIRS,
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
         diagnostic=beside,
+        loss=used,
     )
 
 

@@ -1,0 +1,177 @@
+"""Parameters that several functions share: each is described once, and wrong names are refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import wraps
+from inspect import Parameter, cleandoc, signature
+from typing import Any, ParamSpec, TypeVar
+
+from pyinterp.errors import did_you_mean, listed
+
+__all__ = ["described", "takes"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# What scikit-learn and R's packages call our options.
+ELSEWHERE = {
+    "class_": "which_class",
+    "feature": "features",
+    "feature_names": "features",
+    "grid_resolution": "points",
+    "method": "cov_type",
+    "n_repeats": "permutations",
+    "nsim": "permutations",
+    "percentiles": "grid",
+    "scoring": "metric",
+    "target": "which_class",
+    "type": "relation",
+    "vars": "features",
+}
+
+# A line of a docstring that is one of these names in braces stands for the text.
+DESCRIPTIONS = {
+    "features": """
+        features : str or sequence of str, optional
+            Features (variables, or groups of variables, which move jointly); by default all.
+        """,
+    "loss": """
+        loss : str, Loss or callable, optional
+            "squared", "absolute", "huber", "poisson", "gamma" for regression; "log", "brier",
+            "zero_one" for classification; or a function ``loss(y, prediction)``, elementwise. The
+            default is "squared", or "log" for classifiers with probabilities.
+        """,
+    "permutations": """
+        permutations : "auto", "all" or int
+            "all" takes the mean over all ordered pairs of different rows, the U-statistic
+            :math:`e_{switch}` of Fisher, Rudin and Dominici (2019), without Monte Carlo error. A
+            number K takes K balanced permutations: no row is its own donor and each meets K
+            different donors. "auto" is "all" as long as rows times distinct values of the feature
+            stay at most 250,000 per refit, else as many permutations as that allows, at least
+            10. For tree ensembles and linear models, which have exact engines, the bound is
+            1e8, and there is none with squared error.
+        """,
+    "sampler": """
+        sampler : str, Sampler or mapping
+            How values that replace a feature are drawn given the other variables: "residual",
+            "categorical", "subgroup" or "knockoff"; "conditional" takes the one that suits the
+            feature. A mapping gives samplers by feature. See `pyinterp.samplers`.
+        """,
+    "grid": """
+        grid : {"quantile", "equidistant", "unique", "r"}, RGrid, array, mapping or DataFrame
+            "r" and `pi.RGrid` are the grids of R's pdp. An array, a mapping from variables to
+            arrays, or a frame with one row per point, is used as it is. Categories give their
+            levels unless they are in it.
+        """,
+    "points": """
+        points : int, optional
+            Grid points per variable; 20 for one variable, 10 each for two.
+        """,
+    "kind": """
+        kind : {"pd", "ice", "c-ice", "d-ice"}
+            "ice" adds every row's curve to the plot. "c-ice" subtracts each curve's value at the
+            first grid point, "d-ice" takes its slope; estimates and intervals are then of the
+            centered curve or of the slope.
+        """,
+    "scale": """
+        scale : {"probability", "logit", "centered-logit"} or callable, optional
+            For classifiers. The centered logit of a class is log p minus its mean over the classes,
+            per row, as in R's pdp; the logit is the same for more than two classes, and for
+            two, log p - log(1 - p), is twice as large. A function is applied to each prediction
+            before the average, such as ``np.exp`` for a model of a logarithm.
+        """,
+    "which_class": """
+        which_class : label or list of labels, optional
+            For classifiers; by default the second of two classes, or all of more.
+        """,
+    "average": """
+        average : {"mean", "median", "trimmed", "exemplar"}
+            How the rows' curves are averaged. "trimmed" leaves out 10 % at either end.
+            "exemplar" is no average, but the one curve of a made-up row of medians and most
+            frequent levels.
+        """,
+    "inference": """
+        cov_type : str, optional
+            Variance estimator: "half-sample" (default after `HalfSampling`), "nested-cv" (after
+            `NestedCrossValidation`), "bootstrap" (after `NestedBootstrap`; percentile intervals),
+            "bootstrap-bca" (BCa intervals), "corrected" (after other plans whose refits share
+            rows), "naive" (after fresh draws), "ustat" (for one fitted model) or "rows".
+        alternative : {"two-sided", "greater", "less"}
+            Alternative hypothesis of the tests and side of the intervals.
+        p_adjust : str, optional
+            Adjustment of the p-values for multiplicity, a method of statsmodels' ``multipletests``
+            such as "holm" or "fdr_bh". "bonferroni" and "sidak" adjust intervals alike; others have
+            no intervals, and those shown are for one term each.
+        simultaneous : bool
+            Whether intervals cover all terms at once with probability 1 - alpha (sup-t), not each
+            of them: a band for a whole curve. p-values are then those of such intervals. Not with
+            `p_adjust`.
+        """,
+}
+_PLACE = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
+
+
+def described(docstring: str) -> str:
+    """Return a docstring with the descriptions of shared parameters filled in."""
+
+    def text(place: re.Match[str]) -> str:
+        indent, name = place.groups()
+        lines = cleandoc(DESCRIPTIONS[name]).splitlines()
+        return "\n".join(indent + line if line else line for line in lines)
+
+    return _PLACE.sub(text, docstring)
+
+
+def takes(*others: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Describe shared parameters, and refuse keywords that a function does not take.
+
+    Parameters
+    ----------
+    *others : TypedDict or callable
+        What the function's ``**options`` may be, if it has any: keys of a TypedDict, or the
+        keyword-only parameters of a function.
+    """
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        known = [*_named(function), *(name for other in others for name in _options(other))]
+
+        @wraps(function)
+        def checked(*args: P.args, **options: P.kwargs) -> R:
+            for name in options:
+                _check_keyword(function.__name__, name, known)
+            return function(*args, **options)
+
+        checked.__doc__ = described(function.__doc__ or "")
+        return checked
+
+    return decorated
+
+
+def _named(function: Callable[..., Any]) -> Iterator[str]:
+    """Yield the names of parameters that can be given by keyword."""
+    for name, parameter in signature(function).parameters.items():
+        if name != "self" and parameter.kind in (
+            Parameter.POSITIONAL_OR_KEYWORD,
+            Parameter.KEYWORD_ONLY,
+        ):
+            yield name
+
+
+def _options(other: Callable[..., Any]) -> list[str]:
+    if isinstance(other, type):
+        return list(other.__annotations__)
+    parameters = signature(other).parameters.values()
+    return [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
+
+
+def _check_keyword(method: str, name: str, known: list[str]) -> None:
+    if name in known:
+        return
+    ours = ELSEWHERE.get(name)
+    guess = f" Did you mean `{ours}`?" if ours in known else did_you_mean(name, known)
+    raise TypeError(
+        f"{method}() takes no keyword argument `{name}`; its options are "
+        f"{listed(known, most=20, limit=300)}.{guess}"
+    )
