@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyinterp import datasets, r_style, samplers, simulation
     from pyinterp.estimands.effects.grids import RGrid
+    from pyinterp.estimands.estimand import Estimand, Estimate, Terms
+    from pyinterp.estimands.mean_over_rows import mean_over_rows
     from pyinterp.learner.compare import compare, summary_col
     from pyinterp.learner.fitted import FittedModel
     from pyinterp.learner.learner import Learner, LearnerResults
+    from pyinterp.losses.metrics import Metric
     from pyinterp.losses.rowwise import Loss
     from pyinterp.models.adapters import statsmodels_learner
     from pyinterp.resampling import (
@@ -26,27 +29,36 @@ if TYPE_CHECKING:
         NestedCrossValidation,
         Subsampling,
     )
+    from pyinterp.results.causal_results import CausalResults
     from pyinterp.results.results import EstimandResults
+    from pyinterp.results.together import ImportanceResults
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
     "Bootstrap",
+    "CausalResults",
     "CrossValidation",
+    "Estimand",
     "EstimandResults",
+    "Estimate",
     "FittedModel",
     "FreshDraws",
     "HalfSampling",
     "Holdout",
+    "ImportanceResults",
     "Learner",
     "LearnerResults",
     "Loss",
+    "Metric",
     "NestedBootstrap",
     "NestedCrossValidation",
     "RGrid",
     "Subsampling",
+    "Terms",
     "compare",
     "datasets",
+    "mean_over_rows",
     "r_style",
     "samplers",
     "simulation",
@@ -56,20 +68,27 @@ __all__ = [
 
 _HOME = {
     "Bootstrap": "resampling",
+    "CausalResults": "results.causal_results",
     "CrossValidation": "resampling",
+    "Estimand": "estimands.estimand",
     "EstimandResults": "results.results",
+    "Estimate": "estimands.estimand",
     "FittedModel": "learner.fitted",
     "FreshDraws": "resampling",
     "HalfSampling": "resampling",
     "Holdout": "resampling",
+    "ImportanceResults": "results.together",
     "Learner": "learner.learner",
     "LearnerResults": "learner.learner",
     "Loss": "losses.rowwise",
+    "Metric": "losses.metrics",
     "NestedBootstrap": "resampling",
     "NestedCrossValidation": "resampling",
     "RGrid": "estimands.effects.grids",
     "Subsampling": "resampling",
+    "Terms": "estimands.estimand",
     "compare": "learner.compare",
+    "mean_over_rows": "estimands.mean_over_rows",
     "statsmodels_learner": "models.adapters",
     "summary_col": "learner.compare",
 }

@@ -11,7 +11,7 @@ from pyinterp.resampling.halves import HalfSampling
 from pyinterp.resampling.nested_bootstrap import NestedBootstrap
 from pyinterp.resampling.nested_folds import NestedCrossValidation
 from pyinterp.resampling.plans import Bootstrap, CrossValidation, Holdout, Subsampling
-from pyinterp.resampling.resampling import Group, Part, Resampling
+from pyinterp.resampling.resampling import Group, Part, Resampling, Split, Splitting
 from pyinterp.resampling.units import Units
 
 __all__ = [
@@ -25,6 +25,8 @@ __all__ = [
     "NestedCrossValidation",
     "Part",
     "Resampling",
+    "Split",
+    "Splitting",
     "Subsampling",
     "Units",
 ]

@@ -100,9 +100,10 @@ class HalfSampling(Splitting):
             found = f"{refits} of {self.refits} refits succeeded and {found}"
         return f"Half-sampling needs at least {needed}, but {found}."
 
-    def _splits(
+    def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
+        """Yield the units of every refit."""
         if units.count < LEAST_UNITS:
             what = "rows" if self.cluster is None else "clusters"
             other = f"pi.Bootstrap(15{'' if self.cluster is None else ', cluster=...'})"

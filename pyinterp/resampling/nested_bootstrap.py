@@ -90,9 +90,10 @@ class NestedBootstrap(Splitting):
         """What evaluation rows are to the models."""
         return "partly in sample" if self.split_by == "copy" else super().where
 
-    def _splits(
+    def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
+        """Yield the units of every refit."""
         for number, stream in enumerate(rng.spawn(self.bootstraps)):
             drawn = self._drawn(units, stream, classes)
             group = Group("bootstrap", number)

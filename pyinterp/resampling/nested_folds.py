@@ -68,9 +68,10 @@ class NestedCrossValidation(Splitting):
             f"folds there are {len(outer)} and {whole}."
         )
 
-    def _splits(
+    def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
+        """Yield the units of every refit."""
         if units.count < 2 * self.folds:
             raise DataError(
                 f"Nested cross-validation needs at least 2 rows per fold; got {units.count} rows "

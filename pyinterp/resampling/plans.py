@@ -70,9 +70,11 @@ class Bootstrap(Splitting):
         plain = self.refits == STUDIED_REFITS and self.cluster is None and self.strata is None
         return "bootstrap" if plain else ""
 
-    def _splits(
+    def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
+        """Yield the units of every refit."""
+
         def draw() -> Split:
             train = np.concatenate(
                 [rng.choice(stratum, size=len(stratum)) for stratum in units.within_strata()]
@@ -125,9 +127,10 @@ class Subsampling(Splitting):
         plain = self.refits == STUDIED_REFITS and self.cluster is None and self.strata is None
         return "subsampling" if plain and self.fraction == 0.632 else ""
 
-    def _splits(
+    def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
+        """Yield the units of every refit."""
         for _ in range(self.refits):
             yield redraw(lambda: subsample(units, self.fraction, rng), units, classes, self.label)
 
@@ -167,9 +170,10 @@ class Holdout(Splitting):
         """What tables call the plan."""
         return f"holdout, {self.fraction:.3g}"
 
-    def _splits(
+    def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
+        """Yield the units of every refit."""
         yield redraw(lambda: subsample(units, self.fraction, rng), units, classes, self.label)
 
 
@@ -210,9 +214,10 @@ class CrossValidation(Splitting):
         times = f", {self.repeats} times" if self.repeats > 1 else ""
         return f"{self.folds}-fold cross-validation{times}"
 
-    def _splits(
+    def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
+        """Yield the units of every refit."""
         if self.folds > units.count:
             raise DataError(
                 f"There must be at least as many rows or clusters as folds; got {units.count} "

@@ -161,7 +161,7 @@ class Splitting(Resampling):
         """Yield every refit's training and evaluation rows."""
         categorical = population.response is not None and population.response.classes is not None
         classes = population.y if categorical else None
-        for split in self._splits(units, rng, classes):
+        for split in self.split(units, rng, classes):
             train, evaluation = units.rows(split.train), units.rows(split.evaluation)
             check_size(train, evaluation, self.label, population.nobs)
             yield Part(
@@ -173,7 +173,7 @@ class Splitting(Resampling):
             )
 
     @abstractmethod
-    def _splits(
+    def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
         """Yield the units of every refit."""

@@ -326,7 +326,7 @@ def test_the_variance_of_a_mean_is_that_of_its_law(split_by: Any) -> None:
     n, k, count = 200, 3, 1500
     y = np.random.default_rng(1).normal(size=n)
     plan = pi.NestedBootstrap(count, k, split_by=split_by)
-    splits = list(plan._splits(Units.make(n, None, None), np.random.default_rng(2), None))
+    splits = list(plan.split(Units.make(n, None, None), np.random.default_rng(2), None))
     evidence = Evidence(
         estimates=tuple(Estimate.of_rows(y[s.evaluation, None]) for s in splits),
         clusters=(None,) * len(splits),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import pyinterp as pi
-from pyinterp import errors
+from pyinterp import checks
 from pyinterp.checks import check_count, check_flag, check_number
 from pyinterp.errors import OptionError, shown
 from pyinterp.learner.interpretable import Interpretable
@@ -57,13 +57,13 @@ ODD: tuple[Any, ...] = (
 )
 
 CHECKS: dict[str, Callable[[object], None]] = {
-    "choice": lambda value: errors.check_choice("it", value, ("a", "b")),
+    "choice": lambda value: checks.check_choice("it", value, ("a", "b")),
     "flag": partial(check_flag, "it"),
     "count": lambda value: check_count("it", value, 0, 9),
     "number": lambda value: check_number("it", value, "[0, 1]"),
     "positive": lambda value: check_number("it", value, "(0, 9)"),
-    "alpha": errors.check_alpha,
-    "mapping": lambda value: errors.check_mapping("it", _not_named(value), "{'a': 1}"),
+    "alpha": checks.check_alpha,
+    "mapping": lambda value: checks.check_mapping("it", _not_named(value), "{'a': 1}"),
 }
 
 
@@ -121,6 +121,13 @@ def test_values_are_shown_as_python_writes_them() -> None:
     assert shown(object()) == "an object of type object"
 
 
+class Reading(TypedDict, total=False):
+    """Options that a function hands on."""
+
+    alternative: str
+    simultaneous: bool
+
+
 @takes(Reading)
 def asked(features: object, *, points: int = 3, **reading: Any) -> tuple[object, int, Any]:
     """A method of the kind that hands options on."""
@@ -133,27 +140,27 @@ def test_keywords_are_the_method_s_own_or_those_of_what_it_hands_on() -> None:
         asked("x", grid_resolution=4)
     assert str(caught.value) == (
         "asked() takes no keyword argument `grid_resolution`; its options are features, points, "
-        "cov_type, alternative, p_adjust, simultaneous. Did you mean `points`?"
+        "alternative, simultaneous. Did you mean `points`?"
     )
     with pytest.raises(TypeError, match="Did you mean `alternative`"):
         asked("x", alternativ="less")
 
 
-def _open(functions: dict[str, Any]) -> list[Any]:
-    """Return the functions that take any keyword."""
-    public = [f for name, f in functions.items() if not name.startswith("_") and callable(f)]
-    return [f for f in public if _takes_any(f)]
+def _public(functions: dict[str, Any]) -> list[Any]:
+    return [f for name, f in functions.items() if not name.startswith("_") and callable(f)]
 
 
-def _takes_any(function: Any) -> bool:
-    parameters = inspect.signature(function).parameters.values()
-    return any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
-
-
-METHODS = _open(dict(inspect.getmembers(Interpretable, inspect.isfunction)))
+# Of those without inference Python's own message suffices.
+PLAIN = {"summary", "plot_positivity"}
+METHODS = [
+    f
+    for f in _public(dict(inspect.getmembers(Interpretable, inspect.isfunction)))
+    if f.__name__ not in PLAIN
+]
 STYLE = dict(inspect.getmembers(pi.r_style, inspect.isfunction))
 # Those of `vi` are options of the function that `method` names, which refuses.
-FUNCTIONS = [f for f in _open({"compare": pi.compare, **STYLE}) if f is not pi.r_style.vi]
+OPEN = [f for f in _public(STYLE) if "curve" in inspect.signature(f).parameters]
+FUNCTIONS = [pi.compare, *OPEN]
 
 
 @pytest.mark.parametrize("ask", METHODS + FUNCTIONS, ids=lambda ask: str(ask.__qualname__))

@@ -1,0 +1,105 @@
+"""Estimands of one's own: the mean over rows of a function of responses and predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_callable, check_number, check_text
+from pyinterp.data.features import names_of
+from pyinterp.errors import OptionError, reason, shown
+from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Terms
+from pyinterp.models.prediction_checks import real_numbers
+
+__all__ = ["mean_over_rows"]
+
+
+def mean_over_rows(
+    function: Callable[[FloatArray, FloatArray], Any],
+    label: str,
+    *,
+    names: Sequence[str] | None = None,
+    title: str | None = None,
+    note: str | None = None,
+    unit: str = "",
+    null: float | None = None,
+) -> Estimand:
+    r"""Return the estimand :math:`E[g(Y, f(X))]`, for ``results.estimate``.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(y, prediction)`` returns every row's value of g, shape (n,), or of q functions,
+        shape (n, q). `y` has shape (n,), with codes 0, 1, ... of classes; `prediction` has shape
+        (n,), or (n, classes) for probabilities.
+    label : str
+        Heading of the estimates' column, and the term's name if there is one.
+    names : sequence of str, optional
+        Names of the q terms.
+    title, note : str, optional
+        Title of the table, and its first footnote: what the value means.
+    unit : str
+        Unit of the values.
+    null : float, optional
+        Value under the null hypothesis; without it tables have no test.
+
+    Returns
+    -------
+    Estimand
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> bias = pi.mean_over_rows(lambda y, prediction: prediction - y, "bias", null=0.0)
+    >>> bool(abs(learner.fit(seed=1).estimate(bias).tvalues["bias"]) < 3)
+    True
+    """
+    check_callable("function", function, "lambda y, prediction: prediction - y")
+    check_text("label", label)
+    if null is not None:
+        check_number("null", null, "(-inf, inf)")
+    terms = [label] if names is None else names_of(names, "names")
+    if len(set(terms)) < len(terms):
+        raise OptionError(f"`names` must be different, but {shown(terms)} are not.")
+    return Estimand(
+        key=("mean over rows", function, tuple(terms)),
+        terms=Terms.plain(terms),
+        measure=partial(_measure, function=function, count=len(terms)),
+        read=_mean,
+        label=label,
+        title=title or f"Mean {label}",
+        description=title or f"mean {label}",
+        null=null,
+        unit=unit,
+        notes=(note or "Mean over evaluation rows.",),
+    )
+
+
+def _measure(
+    case: Case, *, function: Callable[[FloatArray, FloatArray], Any], count: int
+) -> Measurement:
+    y, prediction = case.y, case.whatif.factual
+    try:
+        values = real_numbers(function(y, prediction))
+    except Exception as error:
+        raise OptionError(f"`function` can't be computed: {reason(error)}.") from error
+    if values is not None and values.ndim == 1:
+        values = values[:, None]
+    if values is None or values.shape != (len(y), count) or not np.isfinite(values).all():
+        got = "something else" if values is None else f"shape {values.shape}"
+        raise OptionError(
+            f"`function` must return finite numbers of shape ({len(y)}, {count}), one row per "
+            f"evaluation row and one column per name; got {got}."
+        )
+    return {"mean": Estimate.of_rows(values)}
+
+
+def _mean(measurement: Measurement) -> Estimate:
+    return measurement["mean"]
