@@ -87,7 +87,7 @@ def _sample(number: int, seed: int) -> list[Mutant]:
     modules = [
         str(path.relative_to(ROOT))
         for package in PACKAGES
-        for path in sorted((ROOT / package).glob("*.py"))
+        for path in sorted((ROOT / package).rglob("*.py"))
     ]
     lines = {module: code_lines(ROOT, module) for module in modules}
     share = number / sum(lines.values())
