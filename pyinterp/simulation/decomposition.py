@@ -16,7 +16,7 @@ from pyinterp.errors import (
     check_flag,
     check_jobs,
 )
-from pyinterp.estimands.base import names_of
+from pyinterp.estimands.base import check_names, names_of
 from pyinterp.estimands.grids import Grid
 from pyinterp.learner import Learner
 from pyinterp.losses import LossLike, choose
@@ -139,6 +139,7 @@ def decompose(
     names = list(made.features) if features is None else names_of(features)
     for feature in names:
         process.check(feature)
+    check_names(names, made.features)
     asked = _Asked(
         process=process,
         formula=formula,
