@@ -30,6 +30,7 @@ __all__ = [
 
 Missing: TypeAlias = Literal["drop", "raise"]
 MINIMUM_ROWS = 5
+LARGEST = 1e150  # of a response; its square is about the largest number
 MOST_CLASSES = 20  # more than so many different numbers are looked at twice
 
 
@@ -144,6 +145,11 @@ def read_response(
                 f"dtype {short(column.dtype)}; use a classifier or turn it into numbers."
             )
         numbers = column.to_numpy(dtype=np.float64)
+        if np.abs(numbers).max(initial=0.0) > LARGEST:
+            raise DataError(
+                f"The response `{short(name)}` must be at most {LARGEST:g} in size, because "
+                "squares of larger numbers overflow; choose a larger unit."
+            )
         if not constant_ok:
             _check_varies(len(np.unique(numbers)), float(numbers[0]), name)
         return numbers, Response(name=name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +14,9 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 from statsmodels.base.model import Model
+from statsmodels.tools.sm_exceptions import ValueWarning
 
+from pyinterp.checks import check_mapping
 from pyinterp.errors import DataError, OptionError, shown
 from pyinterp.models.row_options import check_row_options
 
@@ -65,7 +68,9 @@ class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is 
     def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> None:
         options = {"options": self.options or {}, "fit_options": self.fit_options or {}}
         check_row_options(options, self.learner_name, {len(y)})
-        self.results_ = self.model(y, X, **options["options"]).fit(**options["fit_options"])
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "unknown kwargs", ValueWarning)
+            self.results_ = self.model(y, X, **options["options"]).fit(**options["fit_options"])
 
     def _predicted(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
         check_is_fitted(self, "results_")
@@ -167,6 +172,8 @@ def statsmodels_learner(
             f"`model` must be a statsmodels model class such as sm.GLM, not {shown(model)}; "
             "options of the model go in as keywords."
         )
+    if fit is not None:
+        check_mapping("fit", fit, "{'maxiter': 200}", empty=True)
     family = options.get("family")
     classifies = model.__name__ in {"Logit", "Probit", "MNLogit"} or (
         family is not None and type(family).__name__ == "Binomial"

@@ -12,7 +12,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_count, check_flag, check_jobs
-from pyinterp.data.features import names_of
+from pyinterp.data.features import check_names, names_of
 from pyinterp.data.sample import Response
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.learner.learner import Learner
@@ -135,6 +135,7 @@ def decompose(
     names = list(made.features) if features is None else names_of(features)
     for feature in names:
         process.check(feature)
+    check_names(names, made.features)
     asked = _Asked(
         process=process,
         formula=formula,

@@ -29,11 +29,11 @@ def read_forest(estimator: Any) -> Forest | None:
     Reads scikit-learn's trees, random and extra forests, gradient boosting and histogram gradient
     boosting, XGBoost and LightGBM.
     """
-    if isinstance(estimator, DecisionTreeClassifier | DecisionTreeRegressor):
-        return _of_trees([estimator.tree_], classifier=is_classifier(estimator))
-    if isinstance(estimator, ForestClassifier | ForestRegressor):
-        trees = [member.tree_ for member in estimator.estimators_]
-        return _of_trees(trees, classifier=is_classifier(estimator))
+    single = isinstance(estimator, DecisionTreeClassifier | DecisionTreeRegressor)
+    if single or isinstance(estimator, ForestClassifier | ForestRegressor):
+        fitted = [estimator] if single else getattr(estimator, "estimators_", [])
+        trees = [member.tree_ for member in fitted if hasattr(member, "tree_")]
+        return _of_trees(trees, classifier=is_classifier(estimator)) if trees else None
     model = _treelite(estimator)
     return None if model is None else _of_treelite(model, estimator)
 

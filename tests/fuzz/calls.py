@@ -164,7 +164,7 @@ CURVE = {
     "probs": "probs",
     "trim_outliers": "flag",
     "chull": "flag",
-    "cats": "features",
+    "cats": "categories",
     "check_class": "flag",
     "pred_grid": "grid",
     "type": "choice",

@@ -221,7 +221,6 @@ BAD_ARRAYS = (
     "A * np.nan",
     "A * np.inf",
     "A.astype('M8[s]')",
-    "np.array([(1.0, 2.0)] * N, dtype=[('x', float), ('z', float)])",
     "A[:20]",
     "X[:20]",
     "X * np.nan",
@@ -281,7 +280,12 @@ GOOD_RESPONSES = (
 HERE = (*FORMS, *ARROW) if find_spec("pyarrow") else FORMS
 LEARNED = tuple(f for f in FAULTS if f not in ("random", "by position", "depends on batch"))
 
+EMPTY = ("[]", "()", "{}", "set()", "np.array([])")
 DATA_KINDS = KINDS | {
+    "categories": Kind(  # none are as good as their default
+        tuple(value for value in KINDS["features"].bad if value not in EMPTY),
+        (*KINDS["features"].odd, *EMPTY),
+    ),
     "frame": Kind(BROKEN, HERE),
     "frame of classes": Kind(
         tuple(source for source in BROKEN if "y=" not in source and "'y'" not in source), HERE
@@ -567,7 +571,6 @@ DATA_KINDS = KINDS | {
             "3",
             "'q'",
             "[]",
-            "{'no_such': 3}",
             "{3: 3}",
             "True",
             "float('nan')",

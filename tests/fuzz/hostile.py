@@ -107,7 +107,7 @@ PROBABILITY_FAULTS: dict[str, Any] = {
     "minus 1": lambda p: p - 1,
     "not summing": lambda p: p**2,
     "nan": lambda p: np.where(np.arange(len(p))[:, None] == 0, np.nan, p),
-    "above 1": lambda p: np.column_stack([1 - 2 * p[:, 0], 2 * p[:, 0]]),
+    "above 1": lambda p: np.column_stack([1 - 9 * p[:, 0], 9 * p[:, 0]]),
     "one column": lambda p: p[:, :1],
     "flat": lambda p: p[:, 0],
     "extra column": lambda p: np.column_stack([p, np.zeros(len(p))]),

@@ -130,10 +130,12 @@ def _inside(value: EstimandResults, frame: pd.DataFrame) -> str:
 
 
 def _limits(value: EstimandResults, frame: pd.DataFrame) -> str:
+    """So few bootstraps have no limits, and tables must say so."""
     both = np.isneginf(frame["conf_low"].to_numpy(float)) & np.isposinf(
         frame["conf_high"].to_numpy(float)
     )
-    return "an interval from -inf to inf" if both.any() else ""
+    told = "No limit for" in str(value.summary())
+    return "an interval from -inf to inf" if both.any() and not told else ""
 
 
 def _probabilities(value: EstimandResults, frame: pd.DataFrame) -> str:

@@ -379,7 +379,7 @@ KINDS = {
         ),
     ),
     "class": Kind(
-        ("'no such'", "3", "[]", "float('nan')", "{}", "['yes']", "True", "1.5", "''", "pd.NA"),
+        ("'no such'", "3", "[]", "float('nan')", "{}", "['maybe']", "True", "1.5", "''", "pd.NA"),
         ("None", "'yes'", "'no'", "np.str_('yes')", "0", "1"),
     ),
     "seed": Kind(
@@ -540,7 +540,6 @@ KINDS = {
             "[]",
             "[1, 0]",
             "{}",
-            "{'x': 1}",
             "{'no such': 0}",
             "None",
             "float('nan')",

@@ -18,6 +18,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+import pandas as pd
 import specimens
 from calls import Call
 from lawful import broken_laws, numbers
@@ -34,6 +35,8 @@ CHARACTERS = 400
 SENTENCES = 2
 # Refits left out as was asked, and learners that say that they did not converge.
 ASKED = (RefitWarning, ConvergenceWarning)
+# What scikit-learn says to a function that hands it an array in the place of a frame.
+OF_THE_USERS_FUNCTION = "X does not have valid feature names"
 # Packages whose objects keep what they have computed.
 KEEPING = ("pyinterp", "statsmodels")
 
@@ -133,7 +136,13 @@ def _judged(attempt: Callable[[], tuple[Any, str]]) -> Verdict:
 
 def _told(heard: Sequence[warnings.WarningMessage]) -> list[warnings.WarningMessage]:
     """Return the warnings that nobody asked for; those of "<string>" are the input's own."""
-    return [w for w in heard if not issubclass(w.category, ASKED) and w.filename != "<string>"]
+    return [
+        w
+        for w in heard
+        if not issubclass(w.category, ASKED)
+        and w.filename != "<string>"
+        and not str(w.message).startswith(OF_THE_USERS_FUNCTION)
+    ]
 
 
 def _broken(attempt: Callable[[], tuple[Any, str]]) -> str:
@@ -192,6 +201,8 @@ def _fingerprint(value: Any) -> str:
         return ""  # to be read is to be changed
     if type(value).__module__.startswith(KEEPING):
         return ""
+    if isinstance(value, pd.Series):  # pandas' own arrays do not keep one hash
+        value = (value.astype(object).tolist(), value.index, value.name)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what pickle looks at

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import xgboost
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from model_situations import ONCE
 from sklearn import ensemble, linear_model, neighbors, tree
@@ -74,7 +74,10 @@ def pfi_of(model: Any, X: pd.DataFrame, y: np.ndarray) -> dict[str, float]:
 
 def right_or_refused(fit: Fit, X: pd.DataFrame, y: np.ndarray, given_: pd.DataFrame) -> None:
     """Compare by name; a column that the model does not know has importance 0."""
-    model = fit(X, y)
+    try:
+        model = fit(X, y)
+    except lightgbm.basic.LightGBMError:  # it makes one name of `a b` and `a_b`
+        reject()
     expected = pfi_of(model, X, y)
     try:
         got = pi.FittedModel(model, given_, y).pfi().params

@@ -15,15 +15,20 @@ from sklearn.compose import (
     make_column_selector,
     make_column_transformer,
 )
-from sklearn.ensemble import BaggingClassifier, HistGradientBoostingRegressor
+from sklearn.ensemble import (
+    BaggingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+)
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
 from xgboost import XGBClassifier, XGBRegressor
 
 import pyinterp as pi
-from pyinterp.errors import OptionError
+from pyinterp.errors import OptionError, PredictionError, RefitError
 from pyinterp.models.adapters import column_positions, fits_intercept, needs_intercept, wants_codes
 
 SAME = 1e-9  # iterative fits of the same model from the same start
@@ -185,3 +190,17 @@ def columns(chosen: Any) -> Any:
 )
 def test_who_refers_to_columns_by_position(estimator: Any, where: str) -> None:
     assert column_positions(estimator) == where
+
+
+def test_options_that_statsmodels_does_not_know(data: pd.DataFrame) -> None:
+    unknown = pi.statsmodels_learner(sm.GLM, no_such=3)
+    with pytest.raises(RefitError, match="unknown kwargs"):
+        pi.Learner.from_formula("y ~ x", data, unknown).fit(pi.Bootstrap(3), seed=1)
+    with pytest.raises(OptionError, match="`fit` must be a mapping"):
+        pi.statsmodels_learner(sm.GLM, fit=("x",))  # type: ignore[arg-type]
+
+
+def test_models_that_are_not_fitted_are_refused(data: pd.DataFrame) -> None:
+    for model in (DecisionTreeRegressor(), RandomForestRegressor()):
+        with pytest.raises(PredictionError, match="not fitted"):
+            pi.FittedModel(model, data[["x", "z"]], data["y"]).loss()

@@ -208,6 +208,14 @@ def test_missing_rows_are_dropped_or_refused() -> None:
         complete_rows([frame], "keep")  # type: ignore[arg-type]
 
 
+def test_responses_whose_squares_overflow_are_refused() -> None:
+    huge = pd.Series([1e151, 1.0, 2.0])
+    with pytest.raises(DataError, match=r"`y` must be at most 1e\+150 in size"):
+        read_response(huge, "y", classifier=False, learner="ols")
+    values, _ = read_response(huge / 10, "y", classifier=False, learner="ols")
+    assert values.max() == 1e150
+
+
 def test_taking_rows_keeps_all_parts_together() -> None:
     sample = Sample(
         variables=pd.DataFrame({"a": [10.0, 11.0, 12.0]}),

@@ -32,7 +32,9 @@ __all__ = [
 Seed: TypeAlias = int | np.random.Generator | None
 Values: TypeAlias = npt.NDArray[Any]
 
-MOST_FEATURES = 1_000_000  # more would be a mistake that takes all memory
+# More would be a mistake that takes all memory.
+MOST_FEATURES = 1_000_000
+MOST_ROWS = 100_000_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -109,7 +111,7 @@ class Process:
         seed : int, Generator or None
             The same int gives the same rows; a Generator advances.
         """
-        check_count("n", n)
+        check_count("n", n, 1, MOST_ROWS)
         rng = generator(seed)
         frame = self.covariates(n, rng)
         y = self.respond(self.function(frame), rng)
