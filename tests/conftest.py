@@ -28,7 +28,7 @@ SLOWLY = """
 import sys, time
 sys.path[:0] = {path!r}
 from {module} import study
-from pyinterp.simulation.ledger import Ledger
+from pyinterp.simulation.studies.ledger import Ledger
 add = Ledger.add
 def slowly(self, line):
     add(self, line)

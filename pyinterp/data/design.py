@@ -7,7 +7,6 @@ column built from `x`, with the state (levels, knots, means) that the design has
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence, Set
 from copy import copy
 from functools import cached_property
@@ -16,10 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import patsy
 
 from pyinterp._typing import IntArray, Matrix
-from pyinterp.data.formula import Factor, Terms, namespace, parse_terms
+from pyinterp.data.formula import (
+    Coded,
+    Factor,
+    Scope,
+    Terms,
+    learn,
+    namespace,
+    parse_terms,
+    reason_of,
+)
 from pyinterp.errors import DesignError, FormulaError, short
 
 __all__ = [
@@ -164,8 +171,8 @@ class FormulaDesign(Design):
         Right-hand side of the formula.
     frame : pandas.DataFrame
         Rows from which levels, knots and means are learned.
-    env : patsy.EvalEnvironment
-        Where the formula's functions are looked up.
+    scope : mapping from str
+        What names that are no columns stand for.
     intercept : bool
         Keep the intercept column, for learners that do not fit their own.
     """
@@ -174,37 +181,46 @@ class FormulaDesign(Design):
         self,
         terms: str | Terms,
         frame: pd.DataFrame,
-        env: patsy.EvalEnvironment,
+        scope: Mapping[str, Any],
         *,
         intercept: bool,
     ) -> None:
         known = [str(c) for c in frame.columns]
-        read = parse_terms(terms, known, env.namespace) if isinstance(terms, str) else terms
-        self._terms, self._frame, self._env, self._intercept = read, frame, env, intercept
-        coded = _Coded(_learned(read, frame, env))
-        if not intercept:
-            coded = coded.subset([t for t, term in enumerate(coded.terms) if term.factors])
-        self._take(coded)
+        read = parse_terms(terms, known, scope) if isinstance(terms, str) else terms
+        self._learned, self._frame, self._intercept = read, frame, intercept
+        self._scope = Scope(read.names - set(known), scope)
+        self._whole = self._learn()
+        coded = enumerate(self._whole.terms)
+        self._take(read, [t for t, term in coded if intercept or term.factors])
 
-    def _take(self, coded: _Coded) -> None:
-        """Read off which terms use which variables."""
-        self._coded, self.columns = coded, coded.columns
-        self.has_intercept = self._terms.intercept
+    def _learn(self) -> Coded:
+        names = self._learned.names - set(self._frame.columns)
+        return learn(self._learned, self._frame, namespace(names, self._scope))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what patsy has learned, which can't be pickled but learned again."""
+        return {name: v for name, v in vars(self).items() if name not in ("_whole", "_coded")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._whole = self._learn()
+        self._coded = self._whole.subset(self._positions)
+
+    def _take(self, terms: Terms, positions: Sequence[int]) -> None:
+        """Keep some of the terms that were learned, by their positions."""
+        self._terms, self._positions = terms, list(positions)
+        self._coded = coded = self._whole.subset(positions)
+        self.columns, self.discrete = coded.columns, coded.discrete
+        self.has_intercept = terms.intercept
         self._terms_of: dict[str, list[int]] = {}
         for position, used in enumerate(coded.uses):
             for name in used:
                 self._terms_of.setdefault(name, []).append(position)
         self.variables = tuple(str(c) for c in self._frame.columns if str(c) in self._terms_of)
-        self.discrete = frozenset(
-            name
-            for factor, found in coded.info.factor_infos.items()
-            if found.type == "categorical"
-            for name in factor.variables
-        )
 
     def relearn(self, frame: pd.DataFrame) -> FormulaDesign:
         """Return the same design with its state learned from the rows of `frame`."""
-        return FormulaDesign(self._terms, frame, self._env, intercept=self._intercept)
+        return FormulaDesign(self._terms, frame, self._scope, intercept=self._intercept)
 
     def encode(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
         """Return the design matrix of the rows of `frame`."""
@@ -241,27 +257,15 @@ class FormulaDesign(Design):
         )
         if self._coded.is_coded_apart(kept, dropped):
             left = copy(self)
-            left._terms = terms
-            left._take(self._coded.subset(kept))
+            left._take(terms, [self._positions[t] for t in kept])
         else:
-            left = FormulaDesign(terms, self._frame, self._env, intercept=self._intercept)
+            left = FormulaDesign(terms, self._frame, self._scope, intercept=self._intercept)
         return left if left.columns else None
 
     def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
         """Return the levels of the categorical factors, by factor name."""
-        found = {}
-        for factor, info in self._coded.info.factor_infos.items():
-            if info.type != "categorical":
-                continue
-            try:
-                values = factor.eval(info.state, frame)
-                codes = patsy.categorical.categorical_to_int(
-                    values, info.categories, patsy.NAAction(), origin=factor
-                )
-            except Exception as error:
-                raise _cannot_encode(error) from error
-            found[factor.name()] = Categories(np.asarray(codes, np.intp), tuple(info.categories))
-        return found
+        coded = self._coded.categories(frame)
+        return {name: Categories(*factor) for name, factor in coded.items()}
 
     def check_rows(self) -> None:
         """Raise if a row can't be encoded, or what it is encoded as depends on the rows beside it.
@@ -278,7 +282,7 @@ class FormulaDesign(Design):
         except DesignError as error:
             if error.__cause__ is None:  # encoded, but not finite
                 raise
-            reason = _reason(error.__cause__)
+            reason = reason_of(error.__cause__)
             raise FormulaError(f"{_BY_ROW}, and be one value: {reason}") from error
         size = np.abs(whole).max(axis=0, initial=1.0)
         apart = (np.abs(whole[every_other] - part) > SAME * size).any(axis=0)
@@ -296,8 +300,7 @@ class FormulaDesign(Design):
         R codes h in ``g:h`` by contrasts if an earlier term has g, even beside a number as in
         ``x:g``, which does not make up for what contrasts leave out.
         """
-        infos = self._coded.info.factor_infos.items()
-        numbers = {factor.key for factor, info in infos if info.type == "numerical"}
+        numbers = self._coded.numbers
         terms = [{f.key: f.code for f in product} for product in self._terms.products]
         known = {frozenset(term) for term in terms}
         for term in terms:
@@ -311,56 +314,6 @@ class FormulaDesign(Design):
 
 
 _BY_ROW = "What is computed of a row must depend on that row alone"
-
-
-class _ColumnFactor:
-    """patsy's interface to a column of the data: looked up, never evaluated as code."""
-
-    origin = None
-
-    def __init__(self, factor: Factor) -> None:
-        self.key, self.code, self.column = factor.key, factor.code, str(factor.column)
-        self.variables = factor.variables
-
-    def name(self) -> str:
-        return self.code
-
-    def memorize_passes_needed(self, state: object, env: object) -> int:
-        return 0
-
-    def eval(self, state: object, data: pd.DataFrame) -> pd.Series[Any]:
-        return data[self.column]
-
-
-class _CodeFactor(patsy.EvalFactor):  # type: ignore[misc]  # patsy has no types
-    """patsy's interface to code: named as it is written, evaluated with double numbers."""
-
-    def __init__(self, factor: Factor) -> None:
-        super().__init__(factor.code)
-        self.key, self.column, self.variables = factor.key, None, factor.variables
-        self._evaluated = factor.evaluated
-
-    def memorize_passes_needed(self, state: dict[str, Any], env: patsy.EvalEnvironment) -> int:
-        passes: int = patsy.EvalFactor(self._evaluated).memorize_passes_needed(state, env)
-        return passes
-
-
-def _learned(terms: Terms, frame: pd.DataFrame, env: patsy.EvalEnvironment) -> patsy.DesignInfo:
-    """Return patsy's design of the terms, its state learned from `frame`."""
-    factors = {factor: _factor(factor) for product in terms.products for factor in product}
-    described = [patsy.Term([factors[f] for f in product]) for product in terms.products]
-    names = {name for factor in factors for name in factor.names} - set(frame.columns)
-    flat = patsy.EvalEnvironment([namespace(names, env.namespace)])
-    try:
-        with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-            return patsy.incr_dbuilder(
-                patsy.ModelDesc([], [patsy.INTERCEPT] * terms.intercept + described),
-                lambda: iter([frame]),
-                flat,
-            )
-    except Exception as error:
-        written = short(" + ".join(":".join(f.code for f in p) for p in terms.products[:9]))
-        raise FormulaError(f"Can't build the terms `{written}`: {_reason(error)}") from error
 
 
 def _check_margin(
@@ -379,109 +332,8 @@ def _check_margin(
             )
 
 
-def _factor(factor: Factor) -> _ColumnFactor | _CodeFactor:
-    return _CodeFactor(factor) if factor.column is None else _ColumnFactor(factor)
-
-
 def _uses_any(product: tuple[Factor, ...], names: set[str]) -> bool:
     return any(not names.isdisjoint(factor.variables) for factor in product)
-
-
-class _Coded:
-    """patsy's design of some terms; columns that are variables are copied without asking it.
-
-    Attributes
-    ----------
-    info : patsy.DesignInfo
-    terms : list of patsy.Term
-    uses : list of dict from str
-        The variables of every term.
-    slices : list of slice
-        The columns of every term.
-    columns : tuple of str
-    """
-
-    def __init__(self, info: patsy.DesignInfo) -> None:
-        self.info = info
-        self.terms = list(info.term_codings)
-        self.uses = [
-            dict.fromkeys(name for factor in term.factors for name in factor.variables)
-            for term in self.terms
-        ]
-        self.slices: list[slice] = list(info.term_slices.values())
-        self.columns = tuple(info.column_names)
-
-    def subset(self, positions: Sequence[int]) -> _Coded:
-        """Return the design of some of the terms, coded as they are."""
-        terms = [self.terms[t] for t in positions]
-        factors = dict.fromkeys(factor for term in terms for factor in term.factors)
-        return _Coded(
-            patsy.DesignInfo(
-                [name for t in positions for name in self.columns[self.slices[t]]],
-                {factor: self.info.factor_infos[factor] for factor in factors},
-                OrderedDict((term, self.info.term_codings[term]) for term in terms),
-            )
-        )
-
-    def is_coded_apart(self, kept: Sequence[int], dropped: set[int]) -> bool:
-        """Whether the `kept` terms are coded alike without the `dropped` ones.
-
-        patsy codes terms together that share their numeric factors, and only categories.
-        """
-        touched = {self._numeric(t) for t in dropped}
-        return not any(
-            len(numeric) < len(self.terms[t].factors) and numeric in touched
-            for t, numeric in ((t, self._numeric(t)) for t in kept)
-        )
-
-    @cached_property
-    def is_plain(self) -> bool:
-        """Whether every column is a numeric variable, or the intercept."""
-        return self._mixed is None
-
-    def build(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
-        """Return the design of the rows of `frame`; patsy takes long, and only builds the rest."""
-        names = list(self._variables.values())
-        if all(pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes[names]):
-            matrix = np.ones((len(frame), len(self.columns)))
-            matrix[:, list(self._variables)] = frame[names].to_numpy(dtype=np.float64)
-            if self._mixed is not None:
-                places, info = self._mixed
-                matrix[:, places] = _patsy(info, frame)
-        else:
-            matrix = _patsy(self.info, frame)
-        _check_finite(matrix, self.columns)
-        return matrix
-
-    @cached_property
-    def _variables(self) -> dict[int, str]:
-        """The numeric variable that a column is, by the column's position."""
-        return {
-            self.slices[t].start: term.factors[0].column
-            for t, term in enumerate(self.terms)
-            if len(term.factors) == 1 and self._is_variable(term.factors[0])
-        }
-
-    @cached_property
-    def _mixed(self) -> tuple[IntArray, patsy.DesignInfo] | None:
-        """The columns that are neither variables nor the intercept, and patsy's design of them."""
-        positions = [
-            t
-            for t, term in enumerate(self.terms)
-            if term.factors and self.slices[t].start not in self._variables
-        ]
-        if not positions:
-            return None
-        places = [j for t in positions for j in range(self.slices[t].start, self.slices[t].stop)]
-        info = self.info if len(positions) == len(self.terms) else self.subset(positions).info
-        return np.array(places, dtype=np.intp), info
-
-    def _is_variable(self, factor: _ColumnFactor | _CodeFactor) -> bool:
-        return factor.column is not None and self.info.factor_infos[factor].type == "numerical"
-
-    def _numeric(self, position: int) -> frozenset[Any]:
-        factors = self.terms[position].factors
-        return frozenset(f for f in factors if self.info.factor_infos[f].type == "numerical")
 
 
 class _ColumnSwap(Swap):
@@ -517,7 +369,7 @@ class _RebuildSwap(Swap):
         self,
         base: npt.NDArray[np.float64],
         driven: IntArray,
-        coded: _Coded,
+        coded: Coded,
         kept: pd.DataFrame,
         donors: pd.DataFrame,
     ) -> None:
@@ -548,37 +400,3 @@ class _FrameSwap(Swap):
             single = copies[name].dtype == np.float32
             copies[name] = (values.astype(np.float32) if single else values).array
         return copies
-
-
-def _check_finite(matrix: npt.NDArray[np.float64], columns: Sequence[str]) -> None:
-    bad = ~np.isfinite(matrix)
-    if bad.any():
-        column = int(np.flatnonzero(bad.any(axis=0))[0])
-        raise DesignError(
-            f"Every design column must be finite, but `{short(columns[column])}` is not in "
-            f"{int(bad[:, column].sum())} of {len(matrix)} rows; change the transformation or drop "
-            "those rows."
-        )
-
-
-def _patsy(info: patsy.DesignInfo, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
-    keep_missing = patsy.NAAction(NA_types=[])  # no variable has any; transformations may
-    try:
-        with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-            (built,) = patsy.build_design_matrices([info], frame, NA_action=keep_missing)
-    except Exception as error:
-        raise _cannot_encode(error) from error
-    return np.asarray(built, dtype=np.float64)
-
-
-def _cannot_encode(error: Exception) -> DesignError:
-    return DesignError(
-        "Some rows can't be encoded with the levels and knots that the design has learned: "
-        f"{_reason(error)}"
-    )
-
-
-def _reason(error: BaseException) -> str:
-    first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    first = first.partition(", and I'm not sure how to handle them")[0]  # patsy's, of knots
-    return short(first, 180).removesuffix(".") + "."

@@ -23,8 +23,10 @@ def features_of(variables: Sequence[str], groups: Mapping[str, Sequence[str]] | 
     owner: dict[str, str] = {}
     known = set(variables)
     for group, members in (groups or {}).items():
-        if not isinstance(group, str):
-            raise OptionError(f"The name of a group must be a string, not {shown(group)}.")
+        if not isinstance(group, str) or not group.strip():
+            raise OptionError(
+                f"The name of a group must be a text that is not empty, not {shown(group)}."
+            )
         if isinstance(members, str) or not _are_names(members):
             raise OptionError(
                 f"Group {short(group)!r} must be a list of variables such as ['area', 'rooms'], "

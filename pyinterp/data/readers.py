@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import patsy
 
 from pyinterp.data.design import ArrayDesign, Design, FormulaDesign, FrameDesign, is_single
-from pyinterp.data.formula import Terms, namespace, parse, quoted
+from pyinterp.data.formula import Scope, Terms, evaluate, namespace, parse, quoted
 from pyinterp.data.frames import as_column, check_aligned, index_of, one_column
 from pyinterp.data.frames import as_frame as read_frame
 from pyinterp.data.sample import is_category
@@ -66,8 +66,8 @@ class FormulaReader(Reader):
         As in `Learner.from_formula`.
     data : pandas.DataFrame
         Data at hand, which say what `.` stands for.
-    env : patsy.EvalEnvironment
-        The caller's namespace.
+    scope : mapping from str
+        The caller's names.
     as_frame : bool
         Hand the variables over as a DataFrame instead of a matrix.
     trusted : bool
@@ -78,15 +78,17 @@ class FormulaReader(Reader):
         self,
         formula: str,
         data: pd.DataFrame,
-        env: patsy.EvalEnvironment,
+        scope: Mapping[str, Any],
         *,
         as_frame: bool,
         trusted: bool = True,
     ) -> None:
         frame = read_frame(data)
-        self._env, self._as_frame = env, as_frame
+        self._as_frame = as_frame
         numeric = None if trusted else [str(c) for c in frame if _is_number(frame[c])]
-        self._parsed = parse(formula, map(str, frame.columns), env.namespace, numeric=numeric)
+        self._parsed = parse(formula, map(str, frame.columns), scope, numeric=numeric)
+        names = self._parsed.terms.names.union(self._parsed.response.names)
+        self._scope = Scope(names, scope)
         used = {v for product in self._parsed.terms.products for f in product for v in f.variables}
         if used.issuperset(self._parsed.response.variables):
             raise FormulaError(
@@ -117,7 +119,7 @@ class FormulaReader(Reader):
         if self._as_frame:
             return FrameDesign(list(variables.columns))
         _check_levels(self._parsed.terms, variables)
-        made = FormulaDesign(self._parsed.terms, variables, self._env, intercept=intercept)
+        made = FormulaDesign(self._parsed.terms, variables, self._scope, intercept=intercept)
         made.check_rows()
         made.check_coding()
         return made
@@ -142,11 +144,9 @@ class FormulaReader(Reader):
     def _evaluated(self, frame: pd.DataFrame) -> Any:
         factor = self._parsed.response
         columns = {name: frame[name] for name in factor.variables}
-        known = namespace(set(factor.names) - columns.keys(), self._env.namespace)
-        env = patsy.EvalEnvironment([known | {"Q": _Quote(frame)}])
+        names = namespace(set(factor.names) - columns.keys(), self._scope)
         try:
-            with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-                return env.eval(factor.evaluated, inner_namespace=columns)
+            return evaluate(factor.evaluated, names | {"Q": _Quote(frame)}, columns)
         except Exception as error:
             raise FormulaError(
                 f"Can't evaluate the response `{short(factor.code)}`: {short(error, 120)}."

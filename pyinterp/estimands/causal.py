@@ -12,7 +12,15 @@ from pyinterp._typing import FloatArray
 from pyinterp.errors import OptionError, shown
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
-from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.estimands.estimand import (
+    Case,
+    Estimand,
+    Estimate,
+    Measurement,
+    Subject,
+    Terms,
+    no_remarks,
+)
 from pyinterp.estimands.importance.conditional_losses import number_of_draws, predicted_draws
 from pyinterp.estimands.importance.marginal_losses import Permutations, one_term, switched_losses
 from pyinterp.estimands.importance.variable_importance import cvim, mvim
@@ -132,7 +140,7 @@ def causal_share(
             "CVIM / 2 V(Y), the share of V(Y) that the feature explains causally, given the others "
             f"(Chen et al. 2020); plug-in. {ASSUMPTIONS}",
         ),
-        remarks=lambda _: (),
+        remarks=no_remarks,
         diagnostic=_renamed(positivity(subject, feature, sampler=sampler), "CVIM / 2 V(Y)"),
     )
 

@@ -26,6 +26,7 @@ __all__ = [
     "Measurement",
     "Subject",
     "Terms",
+    "no_remarks",
 ]
 
 
@@ -277,6 +278,11 @@ class Correction:
     note: str
 
 
+def no_remarks(_: pd.Series[float]) -> Sequence[str]:
+    """Return no footnotes, whatever the estimates are."""
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Estimand:
     """A quantity of a fitted model and a sample: two pure functions, and words for tables.
@@ -360,7 +366,7 @@ class Estimand:
     zero_variance: str = "all refits agree exactly, so there is no variance"
     engine: str = ""
     missing: Mapping[str, str] = field(default_factory=dict)
-    remarks: Callable[[pd.Series[float]], Sequence[str]] = lambda _: ()
+    remarks: Callable[[pd.Series[float]], Sequence[str]] = no_remarks
     correction: Correction | None = None
     diagnostic: Estimand | None = None
     curves: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def mean_over_rows(
         key=("mean over rows", function, tuple(terms)),
         terms=Terms.plain(terms),
         measure=partial(_measure, function=function, count=len(terms)),
-        read=_mean,
+        read=itemgetter("mean"),
         label=label,
         title=title or f"Mean {label}",
         description=title or f"mean {label}",
@@ -99,7 +100,3 @@ def _measure(
             f"evaluation row and one column per name; got {got}."
         )
     return {"mean": Estimate.of_rows(values)}
-
-
-def _mean(measurement: Measurement) -> Estimate:
-    return measurement["mean"]

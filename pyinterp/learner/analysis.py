@@ -68,6 +68,10 @@ class Analysis:
     def __post_init__(self) -> None:
         check_memory(self.memory_mb)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is computed again when it is asked for."""
+        return {name: v for name, v in vars(self).items() if name not in ("cases", "engine_used")}
+
     @cached_property
     def cases(self) -> tuple[Case, ...]:
         """One case per refit; each keeps its predictions on the rows as they are."""

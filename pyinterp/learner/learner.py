@@ -8,13 +8,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import patsy
 from sklearn.base import clone
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_flag, check_memory
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.features import features_of
+from pyinterp.data.formula import callers_names
 from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, Source
 from pyinterp.data.sample import (
     Missing,
@@ -177,10 +177,10 @@ class Learner:
                 "Learner(endog, exog, estimator)."
             )
         check_flag("trusted", trusted)
-        env = patsy.EvalEnvironment.capture(1)
+        scope = callers_names(1)
         new = cls.__new__(cls)
         new._setup(
-            FormulaReader(formula, data, env, as_frame=design == "frame", trusted=trusted),
+            FormulaReader(formula, data, scope, as_frame=design == "frame", trusted=trusted),
             data,
             estimator,
             groups=groups,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -151,10 +152,11 @@ def choose_metric(metric: MetricLike, predictor: Predictor, response: Response) 
 
 
 def _of_loss(loss: Loss) -> Callable[[FloatArray, FloatArray], FloatArray]:
-    def rows(y: FloatArray, prediction: FloatArray) -> FloatArray:
-        return loss(y, prediction)[:, None]
+    return partial(_losses, loss=loss)
 
-    return rows
+
+def _losses(y: FloatArray, prediction: FloatArray, *, loss: Loss) -> FloatArray:
+    return loss(y, prediction)[:, None]
 
 
 def _mean(means: FloatArray) -> tuple[float, FloatArray]:

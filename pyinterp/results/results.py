@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from patsy.constraint import linear_constraint
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_alpha, check_flag
+from pyinterp.data.formula import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, listed, shown
 from pyinterp.estimands.estimand import Estimand
 from pyinterp.inference import (
@@ -421,11 +421,9 @@ class EstimandResults:
         try:
             if isinstance(hypotheses, np.ma.MaskedArray):
                 raise TypeError("a masked array")  # noqa: TRY301 - refused like all unreadable ones
-            read = linear_constraint(hypotheses, names)
+            weights, target = linear_hypotheses(hypotheses, names)
         except Exception as error:
             raise OptionError(self._unread(hypotheses)) from error
-        weights = np.asarray(read.coefs, dtype=np.float64)
-        target = np.asarray(read.constants, dtype=np.float64).ravel()
         if not np.isfinite(weights).all() or not np.isfinite(target).all():
             raise OptionError("Contrast weights and values must be finite numbers.")
         return Hypotheses(

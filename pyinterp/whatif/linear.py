@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import patsy
 from scipy import special, stats
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.design import Design
-from pyinterp.data.formula import names_in
+from pyinterp.data.formula import names_in, own_coding
 from pyinterp.data.sample import Sample
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.prediction_checks import check_finite
@@ -87,17 +86,14 @@ def own_terms(
     data = getattr(getattr(estimator, "model", None), "data", None)
     # statsmodels renamed it in 0.15.
     info = getattr(data, "model_spec", None) or getattr(data, "design_info", None)
-    if not isinstance(info, patsy.DesignInfo):
+    coding = own_coding(info)
+    if coding is None:
         return None
-    keep_missing = patsy.NAAction(NA_types=[])
-
-    def encode(frame: Matrix) -> FloatArray:
-        (matrix,) = patsy.build_design_matrices([info], frame, NA_action=keep_missing)
-        return np.asarray(matrix, dtype=np.float64)
+    encode, terms = coding
 
     def mixes(variables: Sequence[str], known: Sequence[str]) -> bool:
-        for term in info.terms:
-            used = {name for factor in term.factors for name in names_in(factor.code, known)}
+        for term in terms:
+            used = {name for code in term for name in names_in(code, known)}
             if used & set(variables) and used - set(variables):
                 return True
         return False

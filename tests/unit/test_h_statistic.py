@@ -236,7 +236,7 @@ def test_what_if_predictions_of_some_rows(normal: pd.DataFrame, estimator: str) 
 def test_predictions_that_are_not_kept_are_made_again(
     normal: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import pyinterp.estimands.h_statistic as module
+    import pyinterp.estimands.interaction.h_statistic as module
 
     model = pi.FittedModel(lambda r: r["a"] * r["b"] + np.sin(r["b"] * r["c"]), normal)
     kept = model.h_statistic(order="three-way").summary_frame()

@@ -273,7 +273,7 @@ def refuse(self): raise OSError("read-only")
 for locator in caching.CacheImpl._locator_classes:
     locator.ensure_cache_path = refuse
 import numpy as np
-from pyinterp.engine.walks.bits import lowest
+from pyinterp.whatif.walks.bits import lowest
 print(lowest(np.uint64(8)))
 """
 

@@ -12,23 +12,40 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pyinterp.data.formula.algebra import Terms, atom_end, read_terms
+from pyinterp.data.formula.coding import (
+    Coded,
+    callers_names,
+    evaluate,
+    learn,
+    linear_hypotheses,
+    own_coding,
+    reason_of,
+)
 from pyinterp.data.formula.columns import Columns
 from pyinterp.data.formula.expressions import Factor, Reading, read_factor
-from pyinterp.data.formula.scope import namespace
+from pyinterp.data.formula.scope import Scope, namespace
 from pyinterp.data.formula.syntax import parsed, variables_of
 from pyinterp.data.formula.tokens import Token, joined, quoted, read_tokens
 from pyinterp.data.formula.trust import only_known
 from pyinterp.errors import FormulaError, short
 
 __all__ = [
+    "Coded",
     "Factor",
     "Formula",
+    "Scope",
     "Terms",
+    "callers_names",
+    "evaluate",
+    "learn",
+    "linear_hypotheses",
     "names_in",
     "namespace",
+    "own_coding",
     "parse",
     "parse_terms",
     "quoted",
+    "reason_of",
 ]
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})

@@ -24,6 +24,11 @@ class Terms(NamedTuple):
     intercept: bool
     products: tuple[tuple[Factor, ...], ...]
 
+    @property
+    def names(self) -> set[str]:
+        """Names that are used besides the variables."""
+        return {name for product in self.products for factor in product for name in factor.names}
+
 
 def read_terms(tokens: Sequence[Token], rest: Sequence[str], reading: Reading) -> Terms:
     """Read the right side of a formula.

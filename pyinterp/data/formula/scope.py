@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Mapping
+import importlib
+from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import patsy.builtins
-from patsy.state import Standardize
 
+from pyinterp.data.formula.coding import FUNCTIONS
 from pyinterp.errors import FormulaError, short
 
-__all__ = ["DOUBLE", "LANGUAGE", "check_not_hidden", "double", "in_reach", "is_called", "namespace"]
+__all__ = [
+    "DOUBLE",
+    "LANGUAGE",
+    "Scope",
+    "check_not_hidden",
+    "double",
+    "in_reach",
+    "is_called",
+    "namespace",
+]
 
 DOUBLE = "_double"
 
 
-class RScale(Standardize):  # type: ignore[misc]  # patsy has no types
-    """R's ``scale``: the standard deviation divides by n - 1, where patsy divides by n."""
-
-    def memorize_chunk(self, x: Any) -> None:
-        """Take rows into the mean and the standard deviation."""
-        super().memorize_chunk(x, ddof=1)
-
-    def transform(self, x: Any) -> Any:
-        """Return the rows less the mean, over the standard deviation."""
-        return super().transform(x, ddof=1)
-
-
 LANGUAGE: Mapping[str, Any] = {
-    **{name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__},
-    "scale": patsy.stateful_transform(RScale),
+    **FUNCTIONS,
     "np": np,
 }
 
@@ -50,6 +46,33 @@ def double(values: Any) -> Any:
             return pd.Series(numbers, index=values.index)
         return values.astype(np.float64)
     return float(values) if isinstance(values, bool) else values
+
+
+class Scope(Mapping[str, Any]):
+    """Names of the caller that a formula uses, which can be pickled: modules by their names."""
+
+    def __init__(self, names: Iterable[str], scope: Mapping[str, Any]) -> None:
+        self._values = {name: scope[name] for name in names if name in scope}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getstate__(self) -> dict[str, tuple[bool, Any]]:
+        values = self._values.items()
+        modules = {name: value.__name__ for name, value in values if isinstance(value, ModuleType)}
+        return {name: (name in modules, modules.get(name, value)) for name, value in values}
+
+    def __setstate__(self, state: dict[str, tuple[bool, Any]]) -> None:
+        self._values = {
+            name: importlib.import_module(value) if module else value
+            for name, (module, value) in state.items()
+        }
 
 
 def namespace(names: Iterable[str], scope: Mapping[str, Any]) -> dict[str, Any]:

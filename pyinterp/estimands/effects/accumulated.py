@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -67,7 +68,7 @@ def additive_importance(subject: Subject, features: str | Sequence[str] | None =
         key=("accumulated", tuple(chosen.items())),
         terms=Terms.plain(list(chosen)),
         measure=partial(_measure, axes=[axes.get(name) for name in chosen]),
-        read=lambda measurement: measurement["effect"],
+        read=itemgetter("effect"),
         label="AMVIM",
         title="Adjusted marginal variable importance",
         description=f"AMVIM ({'Brier score' if classes else 'squared error'}, additive)",

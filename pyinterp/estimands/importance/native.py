@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -66,7 +67,7 @@ def native_importance(subject: Subject, first: WhatIf, kind: Native | None = Non
         key=("native", used, tuple(subject.features.items())),
         terms=class_terms(found.names, found.classes),
         measure=partial(_measure, features=subject.features, kind=used, names=found.names),
-        read=lambda measurement: measurement["reported"],
+        read=itemgetter("reported"),
         label=label,
         title="Native importance",
         description=DESCRIPTIONS[used].format(statistic=label),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -55,7 +56,7 @@ def vint(subject: Subject, pairs: Sets | None = None, **curve: Any) -> Estimand:
         ),
         terms=class_terms([":".join(pair) for pair in wanted], _classes(layouts[0])),
         measure=partial(_measure, curves=curves),
-        read=lambda measurement: measurement["vint"],
+        read=itemgetter("vint"),
         label="vint",
         title="Interaction by flatness of partial dependence",
         description=f"vint ({about})",

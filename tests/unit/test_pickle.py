@@ -1,0 +1,137 @@
+"""What users keep is data: it survives pickle, cloudpickle and deepcopy, and shows the same."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import cloudpickle
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+from pyinterp import simulation
+
+WAYS: dict[str, Callable[[Any], Any]] = {
+    "pickle": lambda value: pickle.loads(pickle.dumps(value)),  # noqa: S301 - our own bytes
+    "cloudpickle": lambda value: cloudpickle.loads(cloudpickle.dumps(value)),
+    "deepcopy": copy.deepcopy,
+}
+ASKED: dict[str, Callable[[Any], Any]] = {
+    "loss": lambda r: r.loss(),
+    "explained": lambda r: r.loss(relation="explained"),
+    "pfi": lambda r: r.pfi(),
+    "rmse": lambda r: r.pfi(metric="rmse"),
+    "conditional": lambda r: r.pfi("x", sampler="subgroup"),
+    "pd": lambda r: r.pd("x", points=3),
+    "firm": lambda r: r.firm(points=3),
+    "vint": lambda r: r.vint([("x", "z")], points=3),
+    "h": lambda r: r.h_statistic(rows=10),
+    "mvim": lambda r: r.mvim(),
+    "cvim": lambda r: r.cvim("x", sampler="subgroup"),
+    "amvim": lambda r: r.amvim("x", method="additive"),
+    "positivity": lambda r: r.positivity("x"),
+    "importance": lambda r: r.importance(["pfi", "mvim"]),
+    "causal": lambda r: r.causal("x", points=3, sampler="subgroup"),
+    "native": lambda r: r.native_importance(),
+    "loco": lambda r: r.loco(),
+    "own": lambda r: r.estimate(pi.mean_over_rows(squared, "squared error")),
+    "compared": lambda r: pi.compare(r.pfi(), r.pfi(loss="squared")),
+}
+PLANS = {
+    "halves": pi.HalfSampling(3, pairs=5),
+    "bootstrap": pi.Bootstrap(3),
+    "subsampling": pi.Subsampling(3),
+    "folds": pi.CrossValidation(3),
+    "nested folds": pi.NestedCrossValidation(3, repeats=2),
+    "nested bootstrap": pi.NestedBootstrap(3, splits=2),
+    "holdout": pi.Holdout(),
+}
+PROCESSES = {
+    "linear": simulation.molnar_linear,
+    "friedman": simulation.friedman1,
+    "khan": simulation.khan_regression,
+    "wood": simulation.wood_classification,
+    "classes": simulation.mease_wyner_classification,
+}
+
+
+def squared(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    return (y - prediction) ** 2
+
+
+def halved(x: pd.Series) -> pd.Series:
+    return x / 2
+
+
+@pytest.fixture(scope="module")
+def learner() -> pi.Learner:
+    """A formula with functions, splines, categories and a function of ours."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
+    data["g"] = rng.permutation(np.repeat(["a", "b", "c"], 20))
+    data["y"] = data["x"] + rng.normal(size=60)
+    formula = "np.sinh(y) ~ halved(x) + cr(z, df=3) + C(g, Sum) + scale(x):z"
+    return pi.Learner.from_formula(formula, data, LinearRegression())
+
+
+@pytest.fixture(scope="module")
+def fitted(learner: pi.Learner) -> pi.LearnerResults:
+    return learner.fit(pi.CrossValidation(3), seed=1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("asked", ASKED)
+def test_results(asked: str, way: str, fitted: pi.LearnerResults) -> None:
+    results = ASKED[asked](fitted)
+    assert str(WAYS[way](results).summary()) == str(results.summary())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_learners_and_fitted_models_answer_as_before(
+    way: str, learner: pi.Learner, fitted: pi.LearnerResults
+) -> None:
+    again = WAYS[way](fitted)
+    assert str(again.pfi().summary()) == str(fitted.pfi().summary())
+    assert str(again.pd("z", points=3).summary()) == str(fitted.pd("z", points=3).summary())
+    refitted = WAYS[way](learner).fit(pi.CrossValidation(3), seed=1)
+    assert str(refitted.pfi().summary()) == str(fitted.pfi().summary())
+    model = learner.fit_model(seed=1)
+    assert str(WAYS[way](model).pfi().summary()) == str(model.pfi().summary())
+
+
+def test_models_that_exact_engines_have_read(learner: pi.Learner) -> None:
+    data = learner.population.variables
+    forest = RandomForestRegressor(5, random_state=0).fit(data[["x", "z"]], data["x"])
+    model = pi.FittedModel(forest, data[["x", "z"]], data["x"])
+    table = str(model.pfi().summary())
+    again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own bytes
+    assert str(again.pfi().summary()) == table
+    assert again.pfi().engine.name == "trees, exact"
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", PLANS)
+def test_plans(name: str, way: str) -> None:
+    assert repr(WAYS[way](PLANS[name])) == repr(PLANS[name])
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", PROCESSES)
+def test_processes(name: str, way: str) -> None:
+    process = PROCESSES[name]()
+    pd.testing.assert_frame_equal(WAYS[way](process).draw(5, seed=1), process.draw(5, seed=1))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_results_of_simulations(way: str) -> None:
+    parts = simulation.decompose(
+        simulation.molnar_linear(), LinearRegression(), n=20, evaluation=20, repetitions=3,
+        truth_n=100, seed=1,
+    )  # fmt: skip
+    pd.testing.assert_frame_equal(WAYS[way](parts).frame, parts.frame)
