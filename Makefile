@@ -2,15 +2,24 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+FAST = tests/unit/test_import.py tests/unit/test_estimate.py
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test r lint docs calibration acceptance torture mutants bench study format clean
+.PHONY: demo test check wheel r lint docs calibration acceptance torture mutants bench study format clean
 
 demo: $(VENV)/.base
 	$(BIN)/python vignettes/demo.py demo_output
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# What to run before a commit: rules, types, and the tests that take no time.
+check: $(VENV)/.dev lint
+	$(BIN)/python -m pytest -n 2 -q $(FAST)
+
+# The wheel, in an empty environment, without the source tree.
+wheel: $(VENV)/.test
+	tests/wheel.sh $(BIN)/python
 
 # rpy2, for the tests of the R bridge; without R's headers and a compiler it works in this mode alone.
 r: $(VENV)/.r

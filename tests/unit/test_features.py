@@ -32,7 +32,7 @@ def test_a_group_may_have_the_name_of_a_variable_in_it_alone() -> None:
     ("groups", "message"),
     [
         (["a", "b"], "`groups` must map names to lists"),
-        ({1: ["a"]}, "name of a group must be a string"),
+        ({1: ["a"]}, "name of a group must be a text"),
         ({"d": "a"}, "must be a list of variables"),
         ({"d": []}, "must be a list of variables"),
         ({"d": ["a", "e"]}, "Can't find variable 'e'"),
