@@ -97,7 +97,7 @@ def curves(question: Question) -> Answer:
 
 
 def _scale_notes(ours: Interpretable, options: dict[str, Any]) -> list[str]:
-    predictor = ours.analysis.subject.predictor
+    predictor = ours.analysis.problem.predictor
     if predictor.classes is None or options.get("type") == "regression":
         return []
     which = r_style.classes_in_order(predictor)[options.get("which_class", 1) - 1]
@@ -114,7 +114,7 @@ def _scale_notes(ours: Interpretable, options: dict[str, Any]) -> list[str]:
 def importances(question: Question) -> Answer:
     """Compare FIRM and, if the response is known, permutation importance."""
     ours, names, options = question.ours, question.names, question.options
-    data = ours.analysis.subject.population
+    data = ours.analysis.problem.population
     default = question.results.firm(names).params.to_numpy()
     if len(default) != len(names):  # several classes: pdp has one
         default = np.full(len(names), np.nan)
@@ -166,12 +166,12 @@ def importances(question: Question) -> Answer:
 
 def _has_an_event(ours: Interpretable, metric: MetricName) -> bool:
     """Whether a metric is about the probability of one of two classes."""
-    classes = ours.analysis.subject.predictor.classes
+    classes = ours.analysis.problem.predictor.classes
     return classes is not None and len(classes) == 2 and metric in OF_AN_EVENT
 
 
 def _default_metric(ours: Interpretable) -> MetricName:
-    classes = ours.analysis.subject.predictor.classes
+    classes = ours.analysis.problem.predictor.classes
     if classes is None:
         return "rmse"
     return "logloss" if len(classes) == 2 else "accuracy"
@@ -213,7 +213,7 @@ def interactions(question: Question) -> Answer:
 def statistics(question: Question) -> Answer:
     """Compare the H statistics."""
     ours, names, options = question.ours, question.names, question.options
-    n, most = ours.analysis.subject.population.nobs, options.get("n_max", 500)
+    n, most = ours.analysis.problem.population.nobs, options.get("n_max", 500)
     if n > most:
         raise OptionError(
             f"hstats samples {most} of the {n} rows, and which ones is R's own secret; pass "
@@ -221,7 +221,7 @@ def statistics(question: Question) -> Answer:
         )
     own = r_style.hstats(ours, names, **options)
     theirs = hstats(ours, None, names, **options)
-    classes = ours.analysis.subject.predictor.classes
+    classes = ours.analysis.problem.predictor.classes
     if classes is not None:
         theirs = theirs[theirs["class"] == str(classes[-1])].drop(columns="class")
     keys = ["statistic", "term"]

@@ -166,7 +166,7 @@ def compare(
 
 
 def _names(results: Interpretable, features: str | Sequence[str] | None) -> list[str]:
-    known = [str(name) for name in results.analysis.subject.population.variables]
+    known = [str(name) for name in results.analysis.problem.population.variables]
     asked = known if features is None else names_of(features)
     check_names(asked, known, kind="variable")
     return asked

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from r_bridge.conversion import from_r, text_from_r
-from r_bridge.handed import Handed, Rows, hand_over
+from r_bridge.handed import ModelForR, Rows, hand_over
 from r_bridge.packages import need
 from r_bridge.partial_dependence import variables_of
 from r_bridge.session import SESSION
@@ -92,7 +92,7 @@ def hstats(
 
 
 def _values(
-    made: Any, name: str, handed: Handed, *, normalize: bool, squared: bool
+    made: Any, name: str, handed: ModelForR, *, normalize: bool, squared: bool
 ) -> pd.DataFrame | None:
     found = SESSION.call(f"hstats::{name}", made, normalize=normalize, squared=squared)
     matrix = found[text_from_r(SESSION.call("names", found)).index("M")]

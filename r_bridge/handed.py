@@ -22,7 +22,7 @@ from r_bridge.conversion import frame_from_r, level_texts
 from r_bridge.names import Translation, columns_by_name
 from r_bridge.session import SESSION
 
-__all__ = ["OF_PDP", "Handed", "Rows", "hand_over"]
+__all__ = ["OF_PDP", "ModelForR", "Rows", "hand_over"]
 
 Rows: TypeAlias = pd.DataFrame | Any
 
@@ -30,7 +30,7 @@ OF_PDP = ("yhat", "yhat.id")  # columns of what pdp returns
 
 
 @dataclass(frozen=True)
-class Handed:
+class ModelForR:
     """A prediction function with the rows that R is given as training data.
 
     Attributes
@@ -93,7 +93,7 @@ class Handed:
         known = word in self.names
         return _restored(column, self.rows[self.names.from_r(word)]) if known else column
 
-    def log_odds(self, position: int) -> Handed:
+    def log_odds(self, position: int) -> ModelForR:
         """Return a regression whose predictions are the log-odds of one of two classes.
 
         Raises
@@ -122,7 +122,7 @@ class Handed:
         return model
 
 
-def hand_over(model: Any, data: Rows, classes: Sequence[Any] | None = None) -> Handed:
+def hand_over(model: Any, data: Rows, classes: Sequence[Any] | None = None) -> ModelForR:
     """Return a model's prediction function.
 
     Parameters
@@ -140,7 +140,7 @@ def hand_over(model: Any, data: Rows, classes: Sequence[Any] | None = None) -> H
         analysis = FittedModel(model, select(model, data), classes=classes).analysis
     else:
         analysis = model.analysis
-    own = analysis.subject.population.variables
+    own = analysis.problem.population.variables
     refits = analysis.estimating
 
     def predict(variables: pd.DataFrame) -> FloatArray:
@@ -148,10 +148,10 @@ def hand_over(model: Any, data: Rows, classes: Sequence[Any] | None = None) -> H
         return predicted[0] if len(predicted) == 1 else np.mean(predicted, axis=0)
 
     rows = own if data is None else columns_by_name(data, as_frame(data), list(own.columns), "data")
-    predictor = analysis.subject.predictor
+    predictor = analysis.problem.predictor
     counted = tuple(map(str, classes_in_order(predictor)))
     known = None if predictor.classes is None else tuple(level_texts(predictor.classes))
-    return Handed(rows, known, counted, predict)
+    return ModelForR(rows, known, counted, predict)
 
 
 def _restored(column: pd.Series[Any], like: pd.Series[Any]) -> pd.Series[Any]:

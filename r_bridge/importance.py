@@ -15,7 +15,7 @@ from pyinterp.learner.interpretable import Interpretable
 from r_bridge.checks import check_whole
 from r_bridge.conversion import RCode, frame_from_r, from_r
 from r_bridge.errors import RMissingError
-from r_bridge.handed import Handed, Rows, hand_over
+from r_bridge.handed import ModelForR, Rows, hand_over
 from r_bridge.packages import need
 from r_bridge.partial_dependence import (
     PdpOptions,
@@ -219,22 +219,22 @@ def vint(
     return _named(SESSION.call_with("vip::vint", arguments), handed, "Variables")
 
 
-def _named(value: Any, handed: Handed, column: str) -> pd.DataFrame:
+def _named(value: Any, handed: ModelForR, column: str) -> pd.DataFrame:
     """Return a frame of R whose `column` has names of variables, of pairs "x1*x2"."""
     frame = frame_from_r(value, SESSION.r)
     names = [handed.names.parts_from_r(text, "*") for text in frame[column]]
     return frame.assign(**{column: names})
 
 
-def _features(names: str | Sequence[str] | None, handed: Handed) -> list[str]:
+def _features(names: str | Sequence[str] | None, handed: ModelForR) -> list[str]:
     if names is None:
         return list(handed.rows.columns)
     return variables_of(names, handed, "feature_names")
 
 
-def _own_response(model: Any, name: str | None, handed: Handed) -> Any:
+def _own_response(model: Any, name: str | None, handed: ModelForR) -> Any:
     """Return the response that results bring along, if R is given their own rows."""
-    own = model.analysis.subject.population if isinstance(model, Interpretable) else None
+    own = model.analysis.problem.population if isinstance(model, Interpretable) else None
     if own is None or own.y is None or own.response is None:
         raise OptionError(
             "`target` must be given: the response, or the name of its column in `data`."
@@ -252,7 +252,7 @@ def _own_response(model: Any, name: str | None, handed: Handed) -> Any:
     return own.response.labels(own.y)
 
 
-def _truth(target: Any, handed: Handed) -> Any:
+def _truth(target: Any, handed: ModelForR) -> Any:
     """Return the response as R wants it: numbers, or a factor with the model's classes."""
     values = pd.Series(np.asarray(target))
     if len(values) != len(handed.rows):
@@ -270,7 +270,7 @@ def _truth(target: Any, handed: Handed) -> Any:
     return pd.Categorical(labels, categories=list(handed.classes))
 
 
-def _predictions(metric: Metric, handed: Handed, event_level: str | None) -> str:
+def _predictions(metric: Metric, handed: ModelForR, event_level: str | None) -> str:
     """Return R's code for what a metric compares with the truth."""
     if handed.classes is None:
         return "predict(object, newdata)"

@@ -44,11 +44,11 @@ def one_function(results: Interpretable) -> Interpretable:
     R knows no groups of variables: of a fitted model that has some, its function alone.
     """
     analysis = results.analysis
-    grouped = any(len(variables) > 1 for variables in analysis.subject.features.values())
+    grouped = any(len(variables) > 1 for variables in analysis.problem.features.values())
     if len(analysis.refits) == 1 and not grouped:
         return results
     handed = hand_over(results, None)
-    population, predictor = analysis.subject.population, analysis.subject.predictor
+    population, predictor = analysis.problem.population, analysis.problem.predictor
     y: Any = population.y
     response = population.response
     if response is not None and response.classes is not None and y is not None:

@@ -13,7 +13,7 @@ from pyinterp.data.features import names_of
 from pyinterp.errors import DataError, OptionError, did_you_mean
 from r_bridge.checks import check_whole
 from r_bridge.conversion import RCode, frame_from_r
-from r_bridge.handed import OF_PDP, Handed, Rows, hand_over
+from r_bridge.handed import OF_PDP, ModelForR, Rows, hand_over
 from r_bridge.packages import need
 from r_bridge.session import SESSION
 
@@ -132,7 +132,7 @@ def partial(
     return handed.restored(result)
 
 
-def _of_a_curve(names: object, handed: Handed) -> list[str]:
+def _of_a_curve(names: object, handed: ModelForR) -> list[str]:
     wanted = variables_of(names, handed, "pred_var")
     for name in wanted:
         if name in OF_PDP:
@@ -143,7 +143,7 @@ def _of_a_curve(names: object, handed: Handed) -> list[str]:
     return wanted
 
 
-def variables_of(names: object, handed: Handed, argument: str) -> list[str]:
+def variables_of(names: object, handed: ModelForR, argument: str) -> list[str]:
     """Return one name or several as a list.
 
     Raises
@@ -168,7 +168,7 @@ def variables_of(names: object, handed: Handed, argument: str) -> list[str]:
     return wanted
 
 
-def model_and_options(handed: Handed, options: PdpOptions) -> list[tuple[str, Any]]:
+def model_and_options(handed: ModelForR, options: PdpOptions) -> list[tuple[str, Any]]:
     """Return the model, R's first argument, and the options under R's names."""
     given: dict[str, Any] = {"type": "auto", **options}
     check_choice("type", given["type"], ("auto", "regression", "classification"))
@@ -191,7 +191,7 @@ def model_and_options(handed: Handed, options: PdpOptions) -> list[tuple[str, An
     return [("", model.in_r()), *named]
 
 
-def _position(handed: Handed, which_class: int) -> int:
+def _position(handed: ModelForR, which_class: int) -> int:
     """Return where the class that is meant stands among the model's, from 0."""
     if which_class not in range(1, len(handed.counted) + 1):
         raise OptionError(

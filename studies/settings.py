@@ -24,7 +24,7 @@ from xgboost import XGBRegressor
 import pyinterp as pi
 from pyinterp import simulation
 from pyinterp.data.features import Features
-from pyinterp.estimands.estimand import Case, Estimate, Measurement
+from pyinterp.estimands.estimand import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.marginal_losses import some_pairs
 from pyinterp.estimands.importance.permutation import permutation_importance
 from pyinterp.losses.rowwise import LOSSES
@@ -51,7 +51,7 @@ def curves(features: tuple[str, ...], grid: tuple[float, ...] = GRID) -> dict[st
     return {f"PD {x}": partial(curve, features=x) for x in features}
 
 
-def independent(case: Case, *, features: Features, loss: pi.Loss) -> Measurement:
+def independent(case: ModelOnRows, *, features: Features, loss: pi.Loss) -> Measurement:
     """Measure losses after 5 independent permutations, fixed points allowed, as the paper did."""
     losses = loss(case.y, case.whatif.factual)
     pairs = []
@@ -65,9 +65,9 @@ def independent(case: Case, *, features: Features, loss: pi.Loss) -> Measurement
 
 def permuted(results: pi.LearnerResults, **reading: Any) -> pi.EstimandResults:
     """Ask for PFI by 5 independent permutations."""
-    subject = results.analysis.subject
-    made = permutation_importance(subject, permutations=5)
-    measure = partial(independent, features=dict(subject.features), loss=LOSSES["squared"])
+    problem = results.analysis.problem
+    made = permutation_importance(problem, permutations=5)
+    measure = partial(independent, features=dict(problem.features), loss=LOSSES["squared"])
     estimand = replace(made, key=("independent", *made.key[1:]), measure=measure)
     return results.estimate(estimand, **reading)
 

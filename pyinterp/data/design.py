@@ -18,7 +18,7 @@ import pandas as pd
 
 from pyinterp._typing import IntArray, Matrix
 from pyinterp.data.formula import (
-    Coded,
+    Coding,
     Factor,
     Scope,
     Terms,
@@ -193,7 +193,7 @@ class FormulaDesign(Design):
         coded = enumerate(self._whole.terms)
         self._take(read, [t for t, term in coded if intercept or term.factors])
 
-    def _learn(self) -> Coded:
+    def _learn(self) -> Coding:
         names = self._learned.names - set(self._frame.columns)
         return learn(self._learned, self._frame, namespace(names, self._scope))
 
@@ -369,7 +369,7 @@ class _RebuildSwap(Swap):
         self,
         base: npt.NDArray[np.float64],
         driven: IntArray,
-        coded: Coded,
+        coded: Coding,
         kept: pd.DataFrame,
         donors: pd.DataFrame,
     ) -> None:

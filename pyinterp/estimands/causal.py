@@ -13,11 +13,11 @@ from pyinterp.errors import OptionError, shown
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.estimand import (
-    Case,
     Estimand,
     Estimate,
     Measurement,
-    Subject,
+    ModelOnRows,
+    Problem,
     Terms,
     no_remarks,
 )
@@ -41,7 +41,7 @@ ASSUMPTIONS = (
 
 
 def causal_effects(
-    subject: Subject, feature: str, *, grid: Grid = "quantile", points: int | None = None
+    problem: Problem, feature: str, *, grid: Grid = "quantile", points: int | None = None
 ) -> Estimand:
     r"""Plug-in average effects of setting a feature, against its first level or smallest value.
 
@@ -49,7 +49,7 @@ def causal_effects(
 
     with f in the place of :math:`E(Y_x \mid Z)`. Rows' own contributions are their CATE.
     """
-    made = partial_dependence(subject, feature, grid=grid, points=points, kind="c-ice")
+    made = partial_dependence(problem, feature, grid=grid, points=points, kind="c-ice")
     if len(made.terms.names) < 2:
         raise OptionError(
             f"An effect is of one value against another, but the grid of {shown(feature)} has one "
@@ -66,12 +66,12 @@ def causal_effects(
         ),
         zero_variance="the value that others are compared with, or a feature that no refit uses",
         curves=True,
-        loss=subject.squared_loss,
+        loss=problem.squared_loss,
     )
 
 
 def causal_importance(
-    subject: Subject,
+    problem: Problem,
     feature: str,
     *,
     permutations: Permutations = "auto",
@@ -84,16 +84,16 @@ def causal_importance(
 
     (Khan, Saarela and Kustra 2025, Theorems 1 to 5, the fourth without its factor 2.)
     """
-    _check(subject, feature)
-    marginal = mvim(subject, feature, permutations=permutations)
-    conditional = cvim(subject, feature, permutations=permutations, sampler=sampler)
+    _check(problem, feature)
+    marginal = mvim(problem, feature, permutations=permutations)
+    conditional = cvim(problem, feature, permutations=permutations, sampler=sampler)
     return Estimand(
         key=("causal", feature, permutations, marginal.key, conditional.key),
         terms=Terms.plain([PLUG_IN[0], PERMUTED[0], PLUG_IN[1], PERMUTED[1]]),
         measure=partial(
             _measure,
             feature=feature,
-            sampler=samplers_of(subject, subject.choose(feature), sampler)[feature],
+            sampler=samplers_of(problem, problem.choose(feature), sampler)[feature],
             permutations=permutations,
             permuted=(marginal, conditional),
         ),
@@ -104,7 +104,7 @@ def causal_importance(
         null=0.0,
         floor=0.0,
         unit=marginal.unit,
-        loss=subject.squared_loss,
+        loss=problem.squared_loss,
         notes=(
             "Mean squared difference of predictions with the feature exchanged between rows (MVIM; "
             "Theorems 1 and 2 of Khan, Saarela and Kustra 2025) or redrawn given the others (CVIM; "
@@ -116,7 +116,7 @@ def causal_importance(
 
 
 def causal_share(
-    subject: Subject,
+    problem: Problem,
     feature: str,
     *,
     permutations: Permutations = "auto",
@@ -127,7 +127,7 @@ def causal_share(
     The between-exposure term of the causal variance decomposition (Chen et al. 2020; Khan, Saarela
     and Kustra 2025, eq. 23), by plug-in.
     """
-    made = causal_importance(subject, feature, permutations=permutations, sampler=sampler)
+    made = causal_importance(problem, feature, permutations=permutations, sampler=sampler)
     return replace(
         made,
         terms=Terms.plain(["CVIM / 2 V(Y)"]),
@@ -141,7 +141,7 @@ def causal_share(
             f"(Chen et al. 2020); plug-in. {ASSUMPTIONS}",
         ),
         remarks=no_remarks,
-        diagnostic=_renamed(positivity(subject, feature, sampler=sampler), "CVIM / 2 V(Y)"),
+        diagnostic=_renamed(positivity(problem, feature, sampler=sampler), "CVIM / 2 V(Y)"),
     )
 
 
@@ -149,10 +149,10 @@ def _renamed(estimand: Estimand, name: str) -> Estimand:
     return replace(estimand, terms=Terms.plain([name]), key=(estimand.key, name))
 
 
-def _check(subject: Subject, feature: str) -> None:
+def _check(problem: Problem, feature: str) -> None:
     if not isinstance(feature, str):
         raise OptionError(f"`causal` is about one feature; got {shown(feature)}.")
-    if len(subject.choose(feature)[feature]) > 1:
+    if len(problem.choose(feature)[feature]) > 1:
         raise OptionError(
             f"`causal` is about one variable, but {shown(feature)} is a group; make a learner "
             "without that group."
@@ -160,7 +160,7 @@ def _check(subject: Subject, feature: str) -> None:
 
 
 def _measure(
-    case: Case,
+    case: ModelOnRows,
     *,
     feature: str,
     sampler: Sampler,

@@ -15,23 +15,23 @@ from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import OptionError
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.predictor import Predictor
-from pyinterp.samplers import Known, Law, Sampler
+from pyinterp.samplers import ConditionalDistribution, KnownRows, Sampler
 from pyinterp.whatif import WhatIf
 
 __all__ = [
-    "Case",
     "Correction",
     "Estimand",
     "Estimate",
     "Measurement",
-    "Subject",
+    "ModelOnRows",
+    "Problem",
     "Terms",
     "no_remarks",
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subject:
+class Problem:
     """What an estimand may look at before refitting, to fix its terms.
 
     Attributes
@@ -73,7 +73,7 @@ class Subject:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
+class ModelOnRows:
     """One fitted model on its evaluation rows.
 
     Attributes
@@ -97,7 +97,9 @@ class Case:
     population: Sample
     draw: Callable[[str], np.random.Generator]
     without: Callable[[tuple[str, ...]], FloatArray | None]
-    _laws: dict[tuple[Sampler, tuple[str, ...]], Law] = field(default_factory=dict)
+    _laws: dict[tuple[Sampler, tuple[str, ...]], ConditionalDistribution] = field(
+        default_factory=dict
+    )
 
     @property
     def sample(self) -> Sample:
@@ -111,12 +113,12 @@ class Case:
             raise OptionError("A loss needs the response: pass `y` to FittedModel.")
         return self.sample.y
 
-    def law(self, sampler: Sampler, variables: tuple[str, ...]) -> Law:
+    def law(self, sampler: Sampler, variables: tuple[str, ...]) -> ConditionalDistribution:
         """Return the law of some variables given all others, learned once."""
         key = sampler, variables
         if key not in self._laws:
             rng = self.draw(f"law of {', '.join(variables)}")
-            known = Known.of(variables, self.sample, self.train, self.population, rng)
+            known = KnownRows.of(variables, self.sample, self.train, self.population, rng)
             self._laws[key] = sampler.learn(known)
         return self._laws[key]
 
@@ -348,7 +350,7 @@ class Estimand:
 
     key: Hashable
     terms: Terms
-    measure: Callable[[Case], Measurement]
+    measure: Callable[[ModelOnRows], Measurement]
     read: Callable[[Measurement], Estimate]
     label: str
     title: str

@@ -13,7 +13,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_callable, check_number, check_text
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError, reason, shown
-from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Terms
+from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Terms
 from pyinterp.models.prediction_checks import real_numbers
 
 __all__ = ["mean_over_rows"]
@@ -84,7 +84,7 @@ def mean_over_rows(
 
 
 def _measure(
-    case: Case, *, function: Callable[[FloatArray, FloatArray], Any], count: int
+    case: ModelOnRows, *, function: Callable[[FloatArray, FloatArray], Any], count: int
 ) -> Measurement:
     y, prediction = case.y, case.whatif.factual
     try:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.data.features import Features
-from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.samplers import Sampler, SamplerLike, Target, check_names, choose_sampler
 
 __all__ = ["NEAR", "laws_parts", "positivity", "samplers_of"]
@@ -19,7 +19,7 @@ NEAR = 0.9
 
 
 def positivity(
-    subject: Subject,
+    problem: Problem,
     features: str | Sequence[str] | None = None,
     *,
     sampler: SamplerLike = "conditional",
@@ -32,8 +32,8 @@ def positivity(
     indicators of its levels. 1 violates positivity: given the others the feature is fixed. A
     negative value says that the sampler's learner predicts worse than the mean.
     """
-    chosen = subject.choose(features)
-    samplers = samplers_of(subject, chosen, sampler)
+    chosen = problem.choose(features)
+    samplers = samplers_of(problem, chosen, sampler)
     return Estimand(
         key=("positivity", tuple(chosen.items()), tuple(samplers.items())),
         terms=Terms.plain(list(chosen)),
@@ -58,21 +58,21 @@ def positivity(
 
 
 def samplers_of(
-    subject: Subject, features: Features, sampler: SamplerLike
+    problem: Problem, features: Features, sampler: SamplerLike
 ) -> Mapping[str, Sampler]:
     """Return the sampler of every feature, checked."""
     check_names(sampler, features)
-    data = subject.population.variables
+    data = problem.population.variables
     return {
         name: choose_sampler(
-            sampler, Target(name, variables, bool(subject.discrete & set(variables))), data
+            sampler, Target(name, variables, bool(problem.discrete & set(variables))), data
         )
         for name, variables in features.items()
     }
 
 
 def laws_parts(
-    case: Case, features: Features, samplers: Mapping[str, Sampler]
+    case: ModelOnRows, features: Features, samplers: Mapping[str, Sampler]
 ) -> Mapping[str, Estimate]:
     """Return the variance of every feature, and what of it is left given the others."""
     laws = [case.law(samplers[name], variables) for name, variables in features.items()]
@@ -86,7 +86,9 @@ def laws_parts(
     }
 
 
-def _measure(case: Case, *, features: Features, samplers: Mapping[str, Sampler]) -> Measurement:
+def _measure(
+    case: ModelOnRows, *, features: Features, samplers: Mapping[str, Sampler]
+) -> Measurement:
     return laws_parts(case, features, samplers)
 
 

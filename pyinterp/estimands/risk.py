@@ -10,7 +10,7 @@ import numpy as np
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.errors import LossError
-from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.losses.rowwise import Loss, LossLike, choose
 
 __all__ = ["RiskRelation", "best_constant", "risk"]
@@ -19,7 +19,7 @@ RiskRelation: TypeAlias = Literal["loss", "explained"]
 
 
 def risk(
-    subject: Subject, *, loss: LossLike | None = None, relation: RiskRelation = "loss"
+    problem: Problem, *, loss: LossLike | None = None, relation: RiskRelation = "loss"
 ) -> Estimand:
     r"""Expected loss :math:`E[L(Y, f(X))]`, or the share :math:`1 - E[L] / E[L_0]` explained.
 
@@ -27,7 +27,7 @@ def risk(
     squared loss), so that under squared loss the share is R² out of sample.
     """
     check_choice("relation", relation, ("loss", "explained"))
-    used = choose(loss, subject.predictor, subject.response)
+    used = choose(loss, problem.predictor, problem.response)
     if relation == "loss":
         label, note = "loss", "Mean loss over evaluation rows."
     else:
@@ -50,13 +50,13 @@ def risk(
         title="Expected loss" if relation == "loss" else "Explained share of expected loss",
         description=f"{label} ({used.name})",
         null=None if relation == "loss" else 0.0,
-        unit=used.unit.format(y=subject.response.name) if relation == "loss" else "",
+        unit=used.unit.format(y=problem.response.name) if relation == "loss" else "",
         notes=(note,),
         loss=used,
     )
 
 
-def best_constant(case: Case, loss: Loss) -> FloatArray | None:
+def best_constant(case: ModelOnRows, loss: Loss) -> FloatArray | None:
     """Return the best constant prediction of the training rows, for every evaluation row.
 
     Of the evaluation rows if those that trained are not known; None if the loss states none.
@@ -71,7 +71,7 @@ def best_constant(case: Case, loss: Loss) -> FloatArray | None:
     return np.asarray(np.broadcast_to(best, factual.shape))
 
 
-def _measure(case: Case, *, loss: Loss) -> Measurement:
+def _measure(case: ModelOnRows, *, loss: Loss) -> Measurement:
     measured = {"loss": Estimate.of_rows(loss(case.y, case.whatif.factual)[:, None])}
     constant = best_constant(case, loss)
     if constant is not None:

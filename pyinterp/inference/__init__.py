@@ -27,7 +27,7 @@ from pyinterp.inference.bootstrap import BootstrapVariance
 from pyinterp.inference.cov_types import COV_TYPES, default, variance
 from pyinterp.inference.half_sample import HalfSampleVariance
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, check_adjustment
-from pyinterp.inference.replicates import Evidence, Fold, Found, Half, combined, gathered
+from pyinterp.inference.replicates import Fold, Half, RefitEstimate, Replicates, combine, gather
 from pyinterp.inference.terms import TermInference
 from pyinterp.inference.variance import CovType, Variance
 
@@ -37,16 +37,16 @@ __all__ = [
     "Alternative",
     "BootstrapVariance",
     "CovType",
-    "Evidence",
     "Fold",
-    "Found",
     "Half",
     "HalfSampleVariance",
+    "RefitEstimate",
+    "Replicates",
     "TermInference",
     "Variance",
     "check_adjustment",
-    "combined",
+    "combine",
     "default",
-    "gathered",
+    "gather",
     "variance",
 ]

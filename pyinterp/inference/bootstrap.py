@@ -12,7 +12,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha, check_choice
 from pyinterp.errors import InferenceError
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds
-from pyinterp.inference.replicates import Evidence, row_effects
+from pyinterp.inference.replicates import Replicates, row_effects
 from pyinterp.inference.variance import CovType, Variance
 
 __all__ = ["BootstrapVariance", "bootstrap", "bootstrap_bca"]
@@ -133,7 +133,7 @@ class BootstrapVariance(Variance):
         return _Side(-self.means, -self.bias, -self.acceleration)
 
 
-def bootstrap(evidence: Evidence) -> BootstrapVariance:
+def bootstrap(replicates: Replicates) -> BootstrapVariance:
     r"""Covariance of the B bootstrap means, B - 1 df, and percentile intervals.
 
     .. math:: V = \frac{1}{B - 1} \sum_b (T^*_b - \bar T^*) (T^*_b - \bar T^*)^\top
@@ -143,12 +143,12 @@ def bootstrap(evidence: Evidence) -> BootstrapVariance:
     for a mean over rows V is 1 + 4/k times the variance of the bootstrap, 1 + 2/k times if copies
     are split as they come.
     """
-    means = _means(evidence)
+    means = _means(replicates)
     nothing = np.zeros(means.shape[1])
     return _variance(means, "bootstrap", bias=nothing, acceleration=nothing)
 
 
-def bootstrap_bca(evidence: Evidence) -> BootstrapVariance:
+def bootstrap_bca(replicates: Replicates) -> BootstrapVariance:
     r"""Covariance of the B bootstrap means, B - 1 df, and BCa intervals (Efron 1987).
 
     .. math:: z_0 = \Phi^{-1}\left(\frac{\#\{T^*_b < \bar T\} + \frac12 \#\{T^*_b = \bar T\}}{B}
@@ -162,8 +162,8 @@ def bootstrap_bca(evidence: Evidence) -> BootstrapVariance:
     skewness but not the bias of the bootstrap. It is extreme, and so are the intervals, where most
     means are the same number, as for features that trees seldom use.
     """
-    means = _means(evidence)
-    estimate = evidence.per_refit.mean(axis=0)
+    means = _means(replicates)
+    estimate = replicates.per_refit.mean(axis=0)
     below = (means < estimate).mean(axis=0) + (means == estimate).mean(axis=0) / 2
     # Only rounding can put all means on one side of their own mean.
     least = 1 / (2 * len(means))
@@ -171,7 +171,7 @@ def bootstrap_bca(evidence: Evidence) -> BootstrapVariance:
         means,
         "bootstrap-bca",
         bias=ndtri(np.clip(below, least, 1 - least)),
-        acceleration=_acceleration(evidence),
+        acceleration=_acceleration(replicates),
     )
 
 
@@ -229,27 +229,27 @@ def _quantile(values: FloatArray, levels: FloatArray) -> FloatArray:
     return np.where(levels > 1 / (len(values) + 1), found, -np.inf)
 
 
-def _means(evidence: Evidence) -> FloatArray:
+def _means(replicates: Replicates) -> FloatArray:
     """Return the mean of every bootstrap sample over its splits, shape (B, q)."""
-    if evidence.bootstraps is None:
+    if replicates.bootstraps is None:
         raise InferenceError(
             '`cov_type="bootstrap"` and "bootstrap-bca" need the means of bootstrap samples over '
             "their splits: fit with `pi.NestedBootstrap()`."
         )
-    numbers, of = np.unique(evidence.bootstraps, return_inverse=True)
+    numbers, of = np.unique(replicates.bootstraps, return_inverse=True)
     if len(numbers) < 2:
         raise InferenceError(
             f"A variance over bootstraps needs at least 2 bootstrap samples; there is "
             f"{len(numbers)} with refits that succeeded."
         )
-    sums = np.zeros((len(numbers), evidence.per_refit.shape[1]))
-    np.add.at(sums, of, evidence.per_refit)
+    sums = np.zeros((len(numbers), replicates.per_refit.shape[1]))
+    np.add.at(sums, of, replicates.per_refit)
     return np.asarray(sums / np.bincount(of)[:, None])
 
 
-def _acceleration(evidence: Evidence) -> FloatArray:
-    positions, effects = row_effects(evidence.estimates, evidence.rows)
-    clusters = [c for c in evidence.clusters if c is not None]
+def _acceleration(replicates: Replicates) -> FloatArray:
+    positions, effects = row_effects(replicates.estimates, replicates.rows)
+    clusters = [c for c in replicates.clusters if c is not None]
     if clusters:
         unit = np.zeros(len(effects), np.intp)
         unit[np.concatenate(positions)] = np.concatenate(clusters)

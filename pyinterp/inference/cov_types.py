@@ -8,12 +8,12 @@ from pyinterp.checks import check_choice
 from pyinterp.inference.bootstrap import bootstrap, bootstrap_bca
 from pyinterp.inference.half_sample import half_sample
 from pyinterp.inference.nested_cv import nested_cv
-from pyinterp.inference.replicates import Evidence
+from pyinterp.inference.replicates import Replicates
 from pyinterp.inference.variance import CovType, Variance, corrected, naive, rows, ustat
 
 __all__ = ["COV_TYPES", "default", "variance"]
 
-COV_TYPES: Mapping[str, Callable[[Evidence], Variance]] = {
+COV_TYPES: Mapping[str, Callable[[Replicates], Variance]] = {
     "half-sample": half_sample,
     "nested-cv": nested_cv,
     "bootstrap": bootstrap,
@@ -25,26 +25,26 @@ COV_TYPES: Mapping[str, Callable[[Evidence], Variance]] = {
 }
 
 
-def default(evidence: Evidence) -> CovType:
+def default(replicates: Replicates) -> CovType:
     """Return the best that the refits can serve.
 
     "half-sample" if there are pairs of halves, "nested-cv" if there are folds within folds,
     "bootstrap" if there are splits of bootstrap samples, "ustat" for one model, "naive" for fresh
     data, else "corrected".
     """
-    if evidence.pairs:
+    if replicates.pairs:
         return "half-sample"
-    if evidence.folds:
+    if replicates.folds:
         return "nested-cv"
-    if evidence.bootstraps is not None:
+    if replicates.bootstraps is not None:
         return "bootstrap"
-    if len(evidence.estimates) == 1:
+    if len(replicates.estimates) == 1:
         return "ustat"
-    return "corrected" if evidence.correction > 0 else "naive"
+    return "corrected" if replicates.correction > 0 else "naive"
 
 
-def variance(evidence: Evidence, cov_type: CovType | None) -> Variance:
+def variance(replicates: Replicates, cov_type: CovType | None) -> Variance:
     """Return the variance of the wanted type."""
-    chosen = default(evidence) if cov_type is None else cov_type
+    chosen = default(replicates) if cov_type is None else cov_type
     check_choice("cov_type", chosen, COV_TYPES)
-    return COV_TYPES[chosen](evidence)
+    return COV_TYPES[chosen](replicates)

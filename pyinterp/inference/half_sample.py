@@ -12,7 +12,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError
 from pyinterp.inference.intervals import Alternative, bounds, t_quantile
-from pyinterp.inference.replicates import Evidence, Half, contributions
+from pyinterp.inference.replicates import Half, Replicates, contributions
 from pyinterp.inference.variance import Variance
 from pyinterp.resampling.halves import LEAST_PAIRS
 
@@ -103,7 +103,7 @@ class HalfSampleVariance(Variance):
         return ratio, np.asarray(stats.chi2.sf(np.maximum(1 + np.sqrt(2) * ratio, 0), 1))
 
 
-def half_sample(evidence: Evidence) -> HalfSampleVariance:
+def half_sample(replicates: Replicates) -> HalfSampleVariance:
     r"""Variance bound from M pairs of refits on complementary halves, M df.
 
     .. math:: V = \frac{1}{4M} \sum_j D_j D_j^\top + \frac{s^2}{m}, \quad
@@ -118,7 +118,7 @@ def half_sample(evidence: Evidence) -> HalfSampleVariance:
     that training causes (Efron and Stein 1981). What refits on 0.632 n share was found to vary up
     to 1.2 times as much, for trees and forests, whose V is too large by more.
     """
-    m, M = len(evidence.estimates), len(evidence.pairs)
+    m, M = len(replicates.estimates), len(replicates.pairs)
     if M < LEAST_PAIRS:
         raise InferenceError(
             f'`cov_type="half-sample"` needs at least {LEAST_PAIRS} pairs of refits on '
@@ -126,23 +126,23 @@ def half_sample(evidence: Evidence) -> HalfSampleVariance:
         )
     if m < 2:
         raise InferenceError(f"At least 2 refits must estimate; {m} did.")
-    each = np.array([[half.estimate.value for half in pair] for pair in evidence.pairs])
-    trained = _trained([half for pair in evidence.pairs for half in pair]).reshape(each.shape)
+    each = np.array([[half.estimate.value for half in pair] for pair in replicates.pairs])
+    trained = _trained([half for pair in replicates.pairs for half in pair]).reshape(each.shape)
     # The part by training less the part by evaluating.
     signed = 2 * trained - (each - each[0, 0])
     difference = signed[:, 0] - signed[:, 1]
     middle = _covariance(each.mean(axis=1))
-    between = _covariance(evidence.per_refit) / m if evidence.apart else middle / M
-    on = "63.2% of" if evidence.apart else "half"
+    between = _covariance(replicates.per_refit) / m if replicates.apart else middle / M
+    on = "63.2% of" if replicates.apart else "half"
     return HalfSampleVariance(
         cov=difference.T @ difference / (4 * M) + between,
         df=M,
         cov_type="half-sample",
         label="half-sample",
         note=f"Intervals (half-sample, {M} df) are for the learner trained on {on} the data.",
-        interval_note="" if evidence.floor is None else LIMITS,
-        test_note="" if evidence.floor is None else TESTS,
-        floor=evidence.floor,
+        interval_note="" if replicates.floor is None else LIMITS,
+        test_note="" if replicates.floor is None else TESTS,
+        floor=replicates.floor,
         under_null=np.diag(middle + between),
     )
 

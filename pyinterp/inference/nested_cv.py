@@ -7,13 +7,13 @@ import numpy as np
 from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimand import Estimate
-from pyinterp.inference.replicates import Evidence, contributions
+from pyinterp.inference.replicates import Replicates, contributions
 from pyinterp.inference.variance import Variance
 
 __all__ = ["nested_cv"]
 
 
-def nested_cv(evidence: Evidence) -> Variance:
+def nested_cv(replicates: Replicates) -> Variance:
     r"""Variance of a cross-validated mean (Bates, Hastie and Tibshirani 2024, algorithm 1), normal.
 
     .. math:: V = \frac{\hat\sigma^2}{n}\, r^2, \quad
@@ -26,7 +26,7 @@ def nested_cv(evidence: Evidence) -> Variance:
     errs more than a mean of independent rows, is kept between 1 and the root of K. Only folds
     count of which no inner refit failed.
     """
-    folds = evidence.folds
+    folds = replicates.folds
     if not folds:
         raise InferenceError(
             '`cov_type="nested-cv"` needs folds within folds: fit with '

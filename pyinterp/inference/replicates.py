@@ -13,13 +13,13 @@ from pyinterp.estimands.estimand import Estimate
 from pyinterp.resampling import Group
 
 __all__ = [
-    "Evidence",
     "Fold",
-    "Found",
     "Half",
-    "combined",
+    "RefitEstimate",
+    "Replicates",
+    "combine",
     "contributions",
-    "gathered",
+    "gather",
     "row_effects",
 ]
 
@@ -56,7 +56,7 @@ class Fold(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class Replicates:
     """All that a variance may use.
 
     Attributes
@@ -97,7 +97,7 @@ class Evidence:
         return np.array([e.value for e in self.estimates])
 
 
-class Found(NamedTuple):
+class RefitEstimate(NamedTuple):
     """An estimate with what its refit was for and the rows that evaluated it."""
 
     estimate: Estimate
@@ -106,7 +106,7 @@ class Found(NamedTuple):
     clusters: IntArray | None
 
 
-def gathered(found: Sequence[Found], *, correction: float, floor: float | None) -> Evidence:
+def gather(found: Sequence[RefitEstimate], *, correction: float, floor: float | None) -> Replicates:
     """Sort estimates by what their refits are for.
 
     If all refits are of pairs, their mean is the estimate too.
@@ -126,7 +126,7 @@ def gathered(found: Sequence[Found], *, correction: float, floor: float | None) 
     apart = [f for f in found if f.group is None or f.group.estimates]
     counted = apart or found
     samples = [g.number for _, g, _, _ in counted if g is not None and g.kind == "bootstrap"]
-    return Evidence(
+    return Replicates(
         estimates=tuple(f.estimate for f in counted),
         clusters=tuple(f.clusters for f in counted),
         rows=tuple(f.rows for f in counted),
@@ -140,10 +140,10 @@ def gathered(found: Sequence[Found], *, correction: float, floor: float | None) 
     )
 
 
-def combined(
-    function: Callable[..., Estimate], parts: Sequence[Evidence], *, floor: float | None = None
-) -> Evidence:
-    """Return evidence of a function of several estimands of the same refits."""
+def combine(
+    function: Callable[..., Estimate], parts: Sequence[Replicates], *, floor: float | None = None
+) -> Replicates:
+    """Return replicates of a function of several estimands of the same refits."""
 
     def side(halves: Sequence[Half]) -> Half:
         return Half(function(*(half.estimate for half in halves)), halves[0].rows)

@@ -11,7 +11,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference.intervals import Alternative, interval, p_values
-from pyinterp.inference.replicates import Evidence
+from pyinterp.inference.replicates import Replicates
 from pyinterp.inference.simultaneous import LargestT
 
 __all__ = ["CovType", "Variance", "corrected", "naive", "rows", "ustat"]
@@ -130,13 +130,13 @@ class Variance:
         return LargestT.of(self.cov[np.ix_(vary, vary)], self.df, alternative)
 
 
-def naive(evidence: Evidence) -> Variance:
+def naive(replicates: Replicates) -> Variance:
     """Variance of the mean of m independent refits, s²/m with m - 1 df (Molnar et al. 2021, 7.3).
 
     Right if every refit has fresh data (c = 0); far too small if refits share rows.
     """
-    m, cov = _between(evidence)
-    warning = "; refits share rows, so these are too narrow" if evidence.correction > 0 else ""
+    m, cov = _between(replicates)
+    warning = "; refits share rows, so these are too narrow" if replicates.correction > 0 else ""
     return Variance(
         cov=cov / m,
         df=m - 1,
@@ -146,19 +146,19 @@ def naive(evidence: Evidence) -> Variance:
     )
 
 
-def corrected(evidence: Evidence) -> Variance:
+def corrected(replicates: Replicates) -> Variance:
     """Nadeau and Bengio's variance (1/m + c) s², m - 1 df, c = n2/n1 (Molnar et al. 2021, 7.3).
 
     n1 and n2 count distinct rows or clusters, so that c = 0.368/0.632 = 0.582 for the bootstrap.
     """
-    if evidence.bootstraps is not None:
+    if replicates.bootstraps is not None:
         raise InferenceError(
             '`cov_type="corrected"` is for splits of one data set, but these refits are on splits '
             "of different bootstrap samples, whose means show the sampling error themselves: use "
             '"bootstrap" or "bootstrap-bca".'
         )
-    m, cov = _between(evidence)
-    c = evidence.correction
+    m, cov = _between(replicates)
+    c = replicates.correction
     return Variance(
         cov=(1 / m + c) * cov,
         df=m - 1,
@@ -168,12 +168,12 @@ def corrected(evidence: Evidence) -> Variance:
     )
 
 
-def rows(evidence: Evidence) -> Variance:
+def rows(replicates: Replicates) -> Variance:
     """Variance over rows' own contributions only (Molnar et al. 2021, section 6), n2 - 1 df.
 
     For PFI it leaves out that the donors of feature values are a sample too, and is too small.
     """
-    estimate, cluster = _single(evidence)
+    estimate, cluster = _single(replicates)
     short = estimate.donors is not None
     return _over_rows(
         estimate.rows,
@@ -183,7 +183,7 @@ def rows(evidence: Evidence) -> Variance:
     )
 
 
-def ustat(evidence: Evidence) -> Variance:
+def ustat(replicates: Replicates) -> Variance:
     r"""First-order variance of a two-sample-sided mean (U-statistic), n2 - 1 df.
 
     .. math:: V = \sum_i (h_i - \bar h)^2 / (n_2 (n_2 - 1)),
@@ -193,14 +193,14 @@ def ustat(evidence: Evidence) -> Variance:
     permutations the contributions carry noise of order 1/K, which makes V larger, never smaller.
     For estimands whose rows do not donate it is `rows`, and says so.
     """
-    estimate, cluster = _single(evidence)
+    estimate, cluster = _single(replicates)
     if estimate.donors is None:
-        return rows(evidence)
+        return rows(replicates)
     return _over_rows(estimate.rows + estimate.donors, cluster, "ustat", "")
 
 
-def _between(evidence: Evidence) -> tuple[int, FloatArray]:
-    values = evidence.per_refit
+def _between(replicates: Replicates) -> tuple[int, FloatArray]:
+    values = replicates.per_refit
     m, q = values.shape
     if m < 2:
         raise InferenceError(
@@ -210,14 +210,14 @@ def _between(evidence: Evidence) -> tuple[int, FloatArray]:
     return m, np.cov(values, rowvar=False, ddof=1).reshape(q, q)
 
 
-def _single(evidence: Evidence) -> tuple[Estimate, IntArray | None]:
-    if len(evidence.estimates) != 1:
-        other = "corrected" if evidence.bootstraps is None else "bootstrap"
+def _single(replicates: Replicates) -> tuple[Estimate, IntArray | None]:
+    if len(replicates.estimates) != 1:
+        other = "corrected" if replicates.bootstraps is None else "bootstrap"
         raise InferenceError(
             '`cov_type="rows"` and "ustat" are for one fitted model, but these results are over '
-            f'{len(evidence.estimates)} refits; use "{other}", or `pi.FittedModel(...)`.'
+            f'{len(replicates.estimates)} refits; use "{other}", or `pi.FittedModel(...)`.'
         )
-    return evidence.estimates[0], evidence.clusters[0]
+    return replicates.estimates[0], replicates.clusters[0]
 
 
 def _over_rows(

@@ -11,16 +11,16 @@ import numpy as np
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_memory
 from pyinterp.errors import InferenceError, OptionError
-from pyinterp.estimands.estimand import Case, Estimand, Measurement, Subject
+from pyinterp.estimands.estimand import Estimand, Measurement, ModelOnRows, Problem
 from pyinterp.estimands.risk import risk
-from pyinterp.inference import Evidence, Found, gathered, variance
+from pyinterp.inference import RefitEstimate, Replicates, gather, variance
 from pyinterp.losses.rowwise import LossLike, choose
 from pyinterp.models.adapters import one_thread
 from pyinterp.parallel import outcomes
 from pyinterp.random import Seeds
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit, estimating
-from pyinterp.results.header import Context, Fit
+from pyinterp.results.header import Context, GoodnessOfFit
 from pyinterp.threads import shared_cores, workers
 from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch
 
@@ -33,7 +33,7 @@ class Analysis:
 
     Attributes
     ----------
-    subject : Subject
+    problem : Problem
         Population, features and predictor, from which estimands settle their terms.
     refits : tuple of Refit
         The fitted models, one or more, those in pairs included.
@@ -53,7 +53,7 @@ class Analysis:
         Whether to show progress bars on a terminal.
     """
 
-    subject: Subject
+    problem: Problem
     refits: tuple[Refit, ...]
     correction: float
     context: Context
@@ -73,13 +73,13 @@ class Analysis:
         return {name: v for name, v in vars(self).items() if name not in ("cases", "engine_used")}
 
     @cached_property
-    def cases(self) -> tuple[Case, ...]:
+    def cases(self) -> tuple[ModelOnRows, ...]:
         """One case per refit; each keeps its predictions on the rows as they are."""
         return tuple(
-            Case(
+            ModelOnRows(
                 whatif=self._whatif(r),
                 train=r.train,
-                population=self.subject.population,
+                population=self.problem.population,
                 draw=_Draws(self.seeds, r.number),
                 without=partial(self._without, r.number),
             )
@@ -139,34 +139,34 @@ class Analysis:
         """The refits whose mean is the estimate: all, if there are only pairs."""
         return estimating(self.refits)
 
-    def evidence(self, estimand: Estimand) -> Evidence:
+    def replicates(self, estimand: Estimand) -> Replicates:
         """Return the estimates of every refit."""
         read = [estimand.read(m) for m in self.measure(estimand)]
-        return gathered(
+        return gather(
             [
-                Found(e, r.group, r.evaluation.rows, r.evaluation.clusters)
+                RefitEstimate(e, r.group, r.evaluation.rows, r.evaluation.clusters)
                 for r, e in zip(self.refits, read, strict=True)
             ],
             correction=self.correction,
             floor=estimand.floor,
         )
 
-    def fit(self, loss: LossLike | None) -> Fit | None:
+    def fit(self, loss: LossLike | None) -> GoodnessOfFit | None:
         """Return how well the evaluation rows are predicted; None without a response."""
-        subject = self.subject
-        if subject.population.y is None:
+        problem = self.problem
+        if problem.population.y is None:
             return None
-        used = choose(loss, subject.predictor, subject.response)
-        expected = self.evidence(risk(subject, loss=used))
+        used = choose(loss, problem.predictor, problem.response)
+        expected = self.replicates(risk(problem, loss=used))
         try:
             spread = float(np.sqrt(variance(expected, None).cov[0, 0]))
         except InferenceError:  # one refit of one cluster: no standard error to show
             spread = float("nan")
         label, explained = "", float("nan")
         if used.constant is not None:
-            share = risk(subject, loss=used, relation="explained")
-            label, explained = share.label, float(self.evidence(share).per_refit.mean())
-        return Fit(
+            share = risk(problem, loss=used, relation="explained")
+            label, explained = share.label, float(self.replicates(share).per_refit.mean())
+        return GoodnessOfFit(
             name=used.name,
             loss=float(expected.per_refit.mean()),
             bse=spread,

@@ -14,7 +14,7 @@ from statsmodels.iolib.tableformatting import fmt_params
 from pyinterp.checks import check_flag, is_list
 from pyinterp.errors import InferenceError, OptionError, shown
 from pyinterp.estimands.estimand import Estimand, Estimate, Terms
-from pyinterp.inference import Alternative, CovType, combined, variance
+from pyinterp.inference import Alternative, CovType, combine, variance
 from pyinterp.inference.options import InferenceOptions
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.rowwise import LossLike
@@ -92,8 +92,8 @@ def compare(
     base, differences = results[0], []
     for other in results[1:]:
         _check_comparable(base, other)
-        differences.append(combined(Estimate.minus, [base.evidence, other.evidence]))
-    evidence = combined(lambda *parts: Estimate.stack(parts), differences)
+        differences.append(combine(Estimate.minus, [base.replicates, other.replicates]))
+    replicates = combine(lambda *parts: Estimate.stack(parts), differences)
     contrasts = [f"{labels[0]} - {label}" for label in labels[1:]]
     estimand = base.estimand
     return replace(
@@ -112,8 +112,8 @@ def compare(
             exact="",
             zero_variance="the two agree exactly in every refit",
         ),
-        evidence=evidence,
-        variance=variance(evidence, options.cov_type),
+        replicates=replicates,
+        variance=variance(replicates, options.cov_type),
         context=replace(
             base.context,
             learner=_learners(labels),

@@ -57,7 +57,7 @@ class Conditions(FittedModels):
         EstimandResults
             Between 0 and 1, or negative where the features are predicted worse than by their mean.
         """
-        estimand = positivity(self.analysis.subject, features, sampler=sampler)
+        estimand = positivity(self.analysis.problem, features, sampler=sampler)
         return self.estimate(
             estimand,
             cov_type=cov_type,
@@ -87,8 +87,8 @@ class Conditions(FittedModels):
                 f"{shown(feature)}."
             )
         analysis = self.analysis
-        chosen = analysis.subject.choose(feature)
-        (own,) = samplers_of(analysis.subject, chosen, sampler).values()
+        chosen = analysis.problem.choose(feature)
+        (own,) = samplers_of(analysis.problem, chosen, sampler).values()
         estimating = {refit.number for refit in analysis.estimating}
         observed, predicted = [], []
         for case, refit in zip(analysis.cases, analysis.refits, strict=True):
@@ -146,11 +146,11 @@ class Conditions(FittedModels):
         -------
         CausalResults
         """
-        subject = self.analysis.subject
+        problem = self.analysis.problem
         options: dict[str, Any] = {"permutations": permutations, "sampler": sampler}
-        importance = causal_importance(subject, feature, **options)
-        share = causal_share(subject, feature, **options)
-        effects = causal_effects(subject, feature, grid=grid, points=points)
+        importance = causal_importance(problem, feature, **options)
+        share = causal_share(problem, feature, **options)
+        effects = causal_effects(problem, feature, grid=grid, points=points)
         inference: dict[str, Any] = {
             "cov_type": cov_type,
             "alternative": alternative,

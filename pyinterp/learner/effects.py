@@ -70,7 +70,7 @@ class Effects(FittedModels):
             If a variable, level or class is unknown, or the grid can't be used.
         """
         estimand = partial_dependence(
-            self.analysis.subject,
+            self.analysis.problem,
             features,
             grid=grid,
             points=points,
@@ -148,7 +148,7 @@ class Effects(FittedModels):
             If a variable, level or class is unknown, or the grid can't be used.
         """
         estimand = flatness(
-            self.analysis.subject,
+            self.analysis.problem,
             features,
             spread=spread,
             ice=ice,
@@ -212,7 +212,7 @@ class Effects(FittedModels):
             If a variable, level or class is unknown, a pair is not one, or the grid can't be used.
         """
         estimand = vint(
-            self.analysis.subject,
+            self.analysis.problem,
             pairs,
             grid=grid,
             points=points,
@@ -299,7 +299,7 @@ class Effects(FittedModels):
             If a feature or class is unknown, or a pair is not one.
         """
         estimand = h_statistic(
-            self.analysis.subject,
+            self.analysis.problem,
             features,
             order=order,
             normalize=normalize,

@@ -27,7 +27,7 @@ from pyinterp.data.sample import (
     read_variables,
 )
 from pyinterp.errors import DataError, OptionError, did_you_mean, listed, short, shown
-from pyinterp.estimands.estimand import Subject
+from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.column_names import formula_of, is_statsmodels, match, uses
@@ -193,7 +193,7 @@ class FittedModel(Interpretable):
             n_evaluation=sample.nobs,
         )
         self.analysis = Analysis(
-            subject=Subject(
+            problem=Problem(
                 population=sample,
                 features=features_of(design.variables, groups),
                 discrete=design.discrete,

@@ -61,13 +61,13 @@ class FittedModels:
             simultaneous=simultaneous,
         )
         analysis = self.analysis
-        evidence = analysis.evidence(estimand)
+        replicates = analysis.replicates(estimand)
         beside = estimand.diagnostic
-        variables = analysis.subject.population.variables
+        variables = analysis.problem.population.variables
         return EstimandResults(
             estimand=estimand,
-            evidence=evidence,
-            variance=variance(evidence, options.cov_type),
+            replicates=replicates,
+            variance=variance(replicates, options.cov_type),
             context=replace(analysis.context, engine=analysis.engine_of(estimand)),
             fit=analysis.fit(estimand.loss),
             rows=tuple(r.evaluation.rows for r in analysis.estimating),
@@ -88,7 +88,7 @@ def _corrected(
     correction = estimand.correction
     if correction is None:
         return None
-    means = analysis.evidence(
+    means = analysis.replicates(
         replace(estimand, read=correction.underlying, floor=None, correction=None)
     )
     values = correction.correct(means.per_refit.mean(axis=0), variance(means, cov_type).cov)

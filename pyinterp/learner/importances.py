@@ -95,13 +95,13 @@ class Importances(FittedModels):
         LossError
             If the learner's predictions can't serve the loss.
         """
-        subject = self.analysis.subject
+        problem = self.analysis.problem
         if metric is not None:
             if loss is not None or is_conditional(sampler):
                 other = "loss" if loss is not None else "sampler"
                 raise OptionError(f"Give `metric` or `{other}`, not both.")
             by_metric = metric_importance(
-                subject, features, metric=metric, permutations=permutations, relation=relation
+                problem, features, metric=metric, permutations=permutations, relation=relation
             )
             return self.estimate(
                 by_metric,
@@ -116,7 +116,7 @@ class Importances(FittedModels):
                 "the squared loss."
             )
         estimand = permutation_importance(
-            subject,
+            problem,
             features,
             loss=loss,
             permutations=permutations,
@@ -161,7 +161,7 @@ class Importances(FittedModels):
         EstimandResults
             In squared units of the response; for two classes, of the indicator of the second.
         """
-        estimand = mvim(self.analysis.subject, features, permutations=permutations)
+        estimand = mvim(self.analysis.problem, features, permutations=permutations)
         return self.estimate(
             estimand,
             cov_type=cov_type,
@@ -203,7 +203,7 @@ class Importances(FittedModels):
             In squared units of the response; for two classes, of the indicator of the second.
             Tables show R²_j of `positivity` beside it.
         """
-        estimand = cvim(self.analysis.subject, features, permutations=permutations, sampler=sampler)
+        estimand = cvim(self.analysis.problem, features, permutations=permutations, sampler=sampler)
         return self.estimate(
             estimand,
             cov_type=cov_type,
@@ -248,7 +248,7 @@ class Importances(FittedModels):
             R²_j = 0 in refits where it is negative.
         """
         estimand = amvim(
-            self.analysis.subject,
+            self.analysis.problem,
             features,
             method=method,
             permutations=permutations,
@@ -325,7 +325,7 @@ class Importances(FittedModels):
         """
         self.analysis.need_trainer()
         estimand = leave_one_covariate_out(
-            self.analysis.subject, features, loss=loss, relation=relation
+            self.analysis.problem, features, loss=loss, relation=relation
         )
         return self.estimate(
             estimand,
@@ -374,7 +374,7 @@ class Importances(FittedModels):
             If the model has no importance, or not this one.
         """
         analysis = self.analysis
-        estimand = native_importance(analysis.subject, analysis.cases[0].whatif, type)
+        estimand = native_importance(analysis.problem, analysis.cases[0].whatif, type)
         return self.estimate(
             estimand,
             cov_type=cov_type,
@@ -413,7 +413,7 @@ class Importances(FittedModels):
         """
         names = names_of(measures, "measures")
         check_sampler(sampler)
-        check_sampled(sampler, self.analysis.subject.choose(features))
+        check_sampled(sampler, self.analysis.problem.choose(features))
         asked: dict[str, Any] = {
             "cov_type": cov_type,
             "alternative": alternative,

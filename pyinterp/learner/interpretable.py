@@ -46,7 +46,7 @@ class Interpretable(Effects, Importances, Conditions):
         EstimandResults
             With one term.
         """
-        estimand = risk(self.analysis.subject, loss=loss, relation=relation)
+        estimand = risk(self.analysis.problem, loss=loss, relation=relation)
         return self.estimate(
             estimand,
             cov_type=cov_type,

@@ -27,7 +27,7 @@ from pyinterp.data.sample import (
     read_variables,
 )
 from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, shown
-from pyinterp.estimands.estimand import Subject
+from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.fitted import FittedModel
 from pyinterp.learner.interpretable import Interpretable
@@ -313,7 +313,7 @@ class Learner:
             self,
             plan,
             Analysis(
-                subject=Subject(
+                problem=Problem(
                     population=population,
                     features=self.features,
                     discrete=self.design.discrete,

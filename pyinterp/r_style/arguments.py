@@ -30,8 +30,8 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.predictor import Predictor
 
 __all__ = [
-    "Asked",
     "Curve",
+    "CurveOptions",
     "check_results",
     "chosen",
     "classes_in_order",
@@ -79,7 +79,7 @@ class Curve(TypedDict, total=False):
     prob: bool
 
 
-class Asked(TypedDict, total=False):
+class CurveOptions(TypedDict, total=False):
     """Options of ``pd`` that R's arguments stand for."""
 
     grid: Grid
@@ -91,7 +91,7 @@ def translated(
     object: Interpretable,  # noqa: A002 - R's name
     curve: Curve,
     names: Sequence[str],
-) -> Asked:
+) -> CurveOptions:
     """Return the options of ``pd`` that R's arguments stand for, for some variables."""
     check_results(object)
     for flag in ("chull", "prob"):
@@ -109,7 +109,7 @@ def translated(
         cats=[] if cats is None else names_of(cats, "cats"),
         check_class=curve.get("check_class", True),
     )
-    predictor = object.analysis.subject.predictor
+    predictor = object.analysis.problem.predictor
     scale, which = _scale(predictor, curve)
     grid: Grid = rule
     if given is not None:
@@ -215,7 +215,7 @@ def check_results(object: Interpretable) -> None:  # noqa: A002 - R's name
 
 def rows_of(object: Interpretable) -> pd.DataFrame:  # noqa: A002 - R's name
     """Return the variables of the rows that stand for R's training data."""
-    return object.analysis.subject.population.variables
+    return object.analysis.problem.population.variables
 
 
 def chosen(

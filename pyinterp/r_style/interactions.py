@@ -74,7 +74,7 @@ def hstats(
         Columns statistic (h2, h2_overall, h2_pairwise, h2_threeway, pd_importance), term and value.
     """
     check_results(object)
-    classes = object.analysis.subject.predictor.classes
+    classes = object.analysis.problem.predictor.classes
     if classes is not None and len(classes) > 2:
         raise OptionError(
             f"`hstats` is for numbers and two classes here, not for {len(classes)}; "
@@ -84,7 +84,7 @@ def hstats(
     check_count("threeway_m", threeway_m, 0)
     check_flag("normalize", normalize)
     check_flag("squared", squared)
-    known = list(object.analysis.subject.features) if v is None else names_of(v, "v")
+    known = list(object.analysis.problem.features) if v is None else names_of(v, "v")
     own: dict[str, Any] = {"rows": n_max, "eps": eps}
     asked: dict[str, Any] = {**own, "normalize": normalize, "squared": squared}
     overall = object.h_statistic(known, order="overall", normalize=False, **own).params

@@ -43,9 +43,9 @@ def vi_firm(
     check_flag("center", center)
     names = chosen(object, feature_names)
     asked = translated(object, curve, names)
-    subject, data = object.analysis.subject, rows_of(object)
+    problem, data = object.analysis.problem, rows_of(object)
     estimand = flatness(
-        subject, names, spread=var_continuous, ice=ice, categories=factors(data[names]), **asked
+        problem, names, spread=var_continuous, ice=ice, categories=factors(data[names]), **asked
     )
     found = object.estimate(estimand).params
     numbers = [n for n in names if n not in factors(data[names])]

@@ -20,13 +20,13 @@ from pyinterp.inference import Alternative, TermInference, Variance
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.whatif import Engine
 
-__all__ = ["Context", "Fit", "Shown", "context_of"]
+__all__ = ["Context", "GoodnessOfFit", "Shown", "context_of"]
 
 PACKAGES = ("pyinterp-stats", "numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fit:
+class GoodnessOfFit:
     """How well the evaluation rows are predicted.
 
     Attributes
@@ -126,7 +126,7 @@ class Shown(Protocol):
         """The analysis behind the numbers."""
 
     @property
-    def fit(self) -> Fit | None:
+    def fit(self) -> GoodnessOfFit | None:
         """Out-of-sample loss."""
 
     @property

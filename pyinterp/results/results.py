@@ -19,14 +19,14 @@ from pyinterp.estimands.estimand import Estimand
 from pyinterp.inference import (
     Alternative,
     CovType,
-    Evidence,
     HalfSampleVariance,
+    Replicates,
     TermInference,
     Variance,
 )
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.results import summary as tables
-from pyinterp.results.header import Context, Fit
+from pyinterp.results.header import Context, GoodnessOfFit
 from pyinterp.whatif import Engine
 
 if TYPE_CHECKING:
@@ -54,13 +54,13 @@ class EstimandResults:
     ----------
     estimand : Estimand
         What is estimated.
-    evidence : Evidence
+    replicates : Replicates
         Per-refit estimates and per-row contributions.
     variance : Variance
         Sampling covariance and degrees of freedom.
     context : Context
         Data, learner, resampling, seed and versions.
-    fit : Fit or None
+    fit : GoodnessOfFit or None
         Out-of-sample loss for the header.
     rows : tuple of ndarray
         Positions in the data of the evaluation rows of each refit.
@@ -81,10 +81,10 @@ class EstimandResults:
     """
 
     estimand: Estimand
-    evidence: Evidence
+    replicates: Replicates
     variance: Variance
     context: Context
-    fit: Fit | None
+    fit: GoodnessOfFit | None
     rows: tuple[IntArray, ...]
     labels: tuple[pd.Index, ...]
     alternative: Alternative = "two-sided"
@@ -103,7 +103,7 @@ class EstimandResults:
     def bse(self) -> pd.Series[float]:
         """Standard errors of `params`: sampling error of the stated estimand."""
         spread = np.sqrt(np.clip(np.diag(self.variance.cov), 0.0, None))
-        size = np.abs(self.evidence.per_refit).max(axis=0)
+        size = np.abs(self.replicates.per_refit).max(axis=0)
         missing = np.isnan(self._values)
         one_row = self.context.level == "model" and self.nobs == 1
         if one_row or self.estimand.without_error(self.context.level):
@@ -114,8 +114,8 @@ class EstimandResults:
     @cached_property
     def mcse(self) -> pd.Series[float]:
         """Monte Carlo errors of `params`, from using some of all permutations; 0 if exact."""
-        m = len(self.evidence.estimates)
-        total = np.sum([e.mc_variance for e in self.evidence.estimates], axis=0)
+        m = len(self.replicates.estimates)
+        total = np.sum([e.mc_variance for e in self.replicates.estimates], axis=0)
         return self._series(np.sqrt(total) / m, "mcse")
 
     @cached_property
@@ -270,7 +270,7 @@ class EstimandResults:
         return contrasts(
             self._constraint(hypotheses),
             self.inference,
-            size=ROUNDING * np.abs(self.evidence.per_refit).max(axis=0),
+            size=ROUNDING * np.abs(self.replicates.per_refit).max(axis=0),
             missing=self.estimand.missing,
             zero_variance=self.estimand.zero_variance,
         )
@@ -341,7 +341,7 @@ class EstimandResults:
 
     def refit_frame(self) -> pd.DataFrame:
         """Return the estimates of every refit, shape (m, q)."""
-        return pd.DataFrame(self.evidence.per_refit, columns=self._index)
+        return pd.DataFrame(self.replicates.per_refit, columns=self._index)
 
     def row_frame(self) -> pd.DataFrame:
         """Return every evaluation row's own contribution, averaged over the refits it evaluates.
@@ -355,7 +355,7 @@ class EstimandResults:
             arrays, and of fresh draws, are numbered.
         """
         stacked = pd.DataFrame(
-            np.concatenate([e.rows for e in self.evidence.estimates]), columns=self._index
+            np.concatenate([e.rows for e in self.replicates.estimates]), columns=self._index
         )
         positions = np.concatenate(self.rows)
         first = np.unique(positions, return_index=True)[1]
@@ -409,7 +409,7 @@ class EstimandResults:
 
     @property
     def _values(self) -> FloatArray:
-        return np.asarray(self.evidence.per_refit.mean(axis=0))
+        return np.asarray(self.replicates.per_refit.mean(axis=0))
 
     def _series(self, values: FloatArray, name: str) -> pd.Series[float]:
         return pd.Series(values, index=self._index, name=name)

@@ -19,17 +19,17 @@ from pyinterp.samplers.choice import (
 from pyinterp.samplers.knockoff import Knockoff
 from pyinterp.samplers.marginal import Distinct, balanced, distinct
 from pyinterp.samplers.residual import Residual
-from pyinterp.samplers.sampler import Draws, Known, Law, Sampler, Target
+from pyinterp.samplers.sampler import ConditionalDistribution, Draws, KnownRows, Sampler, Target
 from pyinterp.samplers.subgroup import Subgroup
 
 __all__ = [
     "SAMPLERS",
     "Categorical",
+    "ConditionalDistribution",
     "Distinct",
     "Draws",
     "Knockoff",
-    "Known",
-    "Law",
+    "KnownRows",
     "Residual",
     "Sampler",
     "SamplerLike",

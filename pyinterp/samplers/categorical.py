@@ -15,7 +15,16 @@ from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
 from pyinterp.samplers.covariates import codes_of, levels_of
 from pyinterp.samplers.learners import LogisticThenTrees
-from pyinterp.samplers.sampler import Draws, Known, Law, Sampler, Target, blocks, own_copy, trained
+from pyinterp.samplers.sampler import (
+    ConditionalDistribution,
+    Draws,
+    KnownRows,
+    Sampler,
+    Target,
+    blocks,
+    own_copy,
+    trained,
+)
 
 __all__ = ["Categorical"]
 
@@ -58,7 +67,7 @@ class Categorical(Sampler):
                 f'{levels}; use `sampler="residual"` for numbers, or merge levels.'
             )
 
-    def learn(self, known: Known) -> Law:
+    def learn(self, known: KnownRows) -> ConditionalDistribution:
         """Learn the probabilities."""
         return _CategoricalLaw(known, self.estimator)
 
@@ -67,8 +76,8 @@ def _has_probabilities(estimator: Any) -> bool:
     return is_classifier(estimator) and hasattr(estimator, "predict_proba")
 
 
-class _CategoricalLaw(Law):
-    def __init__(self, known: Known, estimator: Any) -> None:
+class _CategoricalLaw(ConditionalDistribution):
+    def __init__(self, known: KnownRows, estimator: Any) -> None:
         name = known.target.columns[0]
         column = known.population[name]
         first = column.drop_duplicates()  # of the data's own type

@@ -12,7 +12,14 @@ from sklearn.covariance import LedoitWolf
 from pyinterp._typing import FloatArray
 from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
-from pyinterp.samplers.sampler import Draws, Known, Law, Sampler, Target, blocks
+from pyinterp.samplers.sampler import (
+    ConditionalDistribution,
+    Draws,
+    KnownRows,
+    Sampler,
+    Target,
+    blocks,
+)
 
 __all__ = ["Knockoff"]
 
@@ -42,13 +49,13 @@ class Knockoff(Sampler):
                     '`sampler="conditional"`.'
                 )
 
-    def learn(self, known: Known) -> Law:
+    def learn(self, known: KnownRows) -> ConditionalDistribution:
         """Learn means and covariances."""
         return _KnockoffLaw(known)
 
 
-class _KnockoffLaw(Law):
-    def __init__(self, known: Known) -> None:
+class _KnockoffLaw(ConditionalDistribution):
+    def __init__(self, known: KnownRows) -> None:
         self.size = np.inf
         self._names = list(known.target.columns)
         q = len(self._names)

@@ -16,7 +16,16 @@ from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
 from pyinterp.samplers.learners import LinearThenTrees
 from pyinterp.samplers.marginal import balanced
-from pyinterp.samplers.sampler import Draws, Known, Law, Sampler, Target, blocks, own_copy, trained
+from pyinterp.samplers.sampler import (
+    ConditionalDistribution,
+    Draws,
+    KnownRows,
+    Sampler,
+    Target,
+    blocks,
+    own_copy,
+    trained,
+)
 
 __all__ = ["Residual"]
 
@@ -58,7 +67,7 @@ class Residual(Sampler):
                     f'`sampler={{"{target.name}": "categorical"}}`, or "subgroup" for groups.'
                 )
 
-    def learn(self, known: Known) -> Law:
+    def learn(self, known: KnownRows) -> ConditionalDistribution:
         """Learn the conditional mean of every variable."""
         made = LinearThenTrees() if self.estimator is None else self.estimator
         return _ResidualLaw(known, self._fit_with(made, known.seed), within=self.within_range)
@@ -76,8 +85,8 @@ class Residual(Sampler):
         return fit
 
 
-class _ResidualLaw(Law):
-    def __init__(self, known: Known, fit: Any, *, within: bool) -> None:
+class _ResidualLaw(ConditionalDistribution):
+    def __init__(self, known: KnownRows, fit: Any, *, within: bool) -> None:
         values = known.target.to_numpy(dtype=np.float64)
         self._names = list(known.target.columns)
         self._center = np.asarray(known.out_of_sample(fit), dtype=np.float64)

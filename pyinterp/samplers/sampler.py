@@ -19,9 +19,19 @@ from pyinterp.errors import OptionError, RefitError, reason, shown
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.samplers.covariates import encoded
 
-__all__ = ["Draws", "Fit", "Known", "Law", "Sampler", "Target", "blocks", "own_copy", "trained"]
+__all__ = [
+    "ConditionalDistribution",
+    "Draws",
+    "KnownRows",
+    "LearnFunction",
+    "Sampler",
+    "Target",
+    "blocks",
+    "own_copy",
+    "trained",
+]
 
-Fit: TypeAlias = Callable[[FloatArray, pd.DataFrame], Callable[[FloatArray], FloatArray]]
+LearnFunction: TypeAlias = Callable[[FloatArray, pd.DataFrame], Callable[[FloatArray], FloatArray]]
 
 BLOCK = 200_000  # draws that are predicted at a time
 FOLDS = 5
@@ -83,7 +93,7 @@ class Draws(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
+class KnownRows:
     """What the law of a feature can be learned from.
 
     Attributes
@@ -116,7 +126,7 @@ class Known:
         train: Sample | None,
         population: Sample,
         rng: np.random.Generator,
-    ) -> Known:
+    ) -> KnownRows:
         """Read the rows of one fitted model."""
         names, every = list(variables), population.variables
         rest = [name for name in every.columns if name not in names]
@@ -134,7 +144,7 @@ class Known:
             seed=int(rng.integers(2**31 - 1)),
         )
 
-    def out_of_sample(self, fit: Fit) -> FloatArray:
+    def out_of_sample(self, fit: LearnFunction) -> FloatArray:
         """Predict every evaluation row by what was fitted without it, shape (n, ...).
 
         ``fit(others, target)`` returns a function of `others`. It is given the training rows; if
@@ -165,7 +175,7 @@ class Known:
             yield from grouped.split(self.others, groups=self.clusters)
 
 
-class Law(ABC):
+class ConditionalDistribution(ABC):
     """The law of a feature given the other variables, for n evaluation rows.
 
     Attributes
@@ -229,7 +239,7 @@ class Sampler(ABC):
         """Raise `OptionError` if the feature can't be drawn in this way."""
 
     @abstractmethod
-    def learn(self, known: Known) -> Law:
+    def learn(self, known: KnownRows) -> ConditionalDistribution:
         """Learn the law from other rows than those that it is for."""
 
 

@@ -16,7 +16,14 @@ from pyinterp.checks import check_count
 from pyinterp.errors import OptionError
 from pyinterp.samplers.covariates import encoded
 from pyinterp.samplers.marginal import balanced
-from pyinterp.samplers.sampler import BLOCK, Draws, Known, Law, Sampler, Target
+from pyinterp.samplers.sampler import (
+    BLOCK,
+    ConditionalDistribution,
+    Draws,
+    KnownRows,
+    Sampler,
+    Target,
+)
 
 __all__ = ["Subgroup"]
 
@@ -52,13 +59,13 @@ class Subgroup(Sampler):
     def check(self, target: Target, population: pd.DataFrame) -> None:
         """Serve every feature."""
 
-    def learn(self, known: Known) -> Law:
+    def learn(self, known: KnownRows) -> ConditionalDistribution:
         """Grow the tree on standardized numbers and indicators of levels."""
         return _SubgroupLaw(known, self)
 
 
-class _SubgroupLaw(Law):
-    def __init__(self, known: Known, sampler: Subgroup) -> None:
+class _SubgroupLaw(ConditionalDistribution):
+    def __init__(self, known: KnownRows, sampler: Subgroup) -> None:
         scale = encoded(known.population, known.population).std(axis=0)
         scale[scale == 0] = 1.0
         numbers = encoded(known.target, known.population)

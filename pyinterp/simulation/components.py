@@ -8,7 +8,7 @@ import numpy as np
 
 from pyinterp._typing import FloatArray
 
-__all__ = ["COLUMNS", "Known", "components"]
+__all__ = ["COLUMNS", "TrueAndPredicted", "components"]
 
 COLUMNS = (
     "bias2_switch",
@@ -21,10 +21,10 @@ COLUMNS = (
 )
 
 # The true f of v rows, shape (v,), and the predictions of m models, shape (m, v).
-Known: TypeAlias = tuple[FloatArray, FloatArray]
+TrueAndPredicted: TypeAlias = tuple[FloatArray, FloatArray]
 
 
-def components(y: FloatArray, original: Known, switched: Known) -> FloatArray:
+def components(y: FloatArray, original: TrueAndPredicted, switched: TrueAndPredicted) -> FloatArray:
     r"""Estimate `COLUMNS` from models trained on independent data and the same validation rows.
 
     Parameters
@@ -60,7 +60,7 @@ def components(y: FloatArray, original: Known, switched: Known) -> FloatArray:
     return np.array([*bias2, *variance, delta, estimate, corrected])
 
 
-def _parts(known: Known) -> tuple[float, float]:
+def _parts(known: TrueAndPredicted) -> tuple[float, float]:
     f, predicted = known
     variance = float(predicted.var(axis=0, ddof=1).mean())
     away = float(np.square(predicted.mean(axis=0) - f).mean())

@@ -16,9 +16,9 @@ from pyinterp.simulation.truth import Truth
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = ["PARTS", "Decomposed", "Decomposition"]
+__all__ = ["PARTS", "Decomposition", "EstimandName"]
 
-Decomposed: TypeAlias = Literal["pd", "pfi"]
+EstimandName: TypeAlias = Literal["pd", "pfi"]
 
 BLUE, GREEN, GRAY = "#0072B2", "#009E73", "#999999"  # Okabe and Ito
 PARTS = 10  # of the first refit's evaluation rows, for the left panel of Figure 2
@@ -55,7 +55,7 @@ class Decomposition:
 
     process: str
     learner: str
-    estimand: Decomposed
+    estimand: EstimandName
     description: str
     n: int
     evaluation: int

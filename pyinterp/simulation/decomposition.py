@@ -22,7 +22,7 @@ from pyinterp.parallel import outcomes
 from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws
 from pyinterp.results.results import EstimandResults
-from pyinterp.simulation.decomposed import PARTS, Decomposed, Decomposition
+from pyinterp.simulation.decomposed import PARTS, Decomposition, EstimandName
 from pyinterp.simulation.processes.process import Process, check_process, formula_and_estimator
 from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
 
@@ -34,7 +34,7 @@ BLOCK = 10  # refits that one job makes
 def decompose(
     process: Process,
     learner: Any,
-    estimand: Decomposed = "pd",
+    estimand: EstimandName = "pd",
     features: str | Sequence[str] | None = None,
     *,
     grid: Grid = "quantile",
@@ -136,7 +136,7 @@ def decompose(
     for feature in names:
         process.check(feature)
     check_names(names, made.features)
-    asked = _Asked(
+    asked = _Task(
         process=process,
         formula=formula,
         estimator=estimator,
@@ -169,13 +169,13 @@ def decompose(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
+class _Task:
     """What is estimated by every refit."""
 
     process: Process
     formula: str
     estimator: Any
-    estimand: Decomposed
+    estimand: EstimandName
     features: tuple[str, ...]
     grid: Grid
     points: int
@@ -236,7 +236,7 @@ def _learner(process: Process, formula: str, estimator: Any, n: int, seeds: Seed
 
 
 def _refits(
-    asked: _Asked, repetitions: int, n_jobs: int | None, *, progress: bool
+    asked: _Task, repetitions: int, n_jobs: int | None, *, progress: bool
 ) -> tuple[FloatArray, FloatArray]:
     blocks = [
         range(start, min(start + BLOCK, repetitions + 1))
@@ -254,7 +254,7 @@ def _refits(
     return np.array(estimates), np.array(errors)
 
 
-def _truth(asked: _Asked, layout: pd.DataFrame, n: int) -> Truth[FloatArray]:
+def _truth(asked: _Task, layout: pd.DataFrame, n: int) -> Truth[FloatArray]:
     def each() -> Iterator[tuple[FloatArray, FloatArray]]:
         for feature in asked.features:
             rng = asked.seeds.stream("draws", name=feature)

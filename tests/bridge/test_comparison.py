@@ -87,7 +87,7 @@ def test_importances_of_classes_and_of_categories(installed: Installed) -> None:
 def test_names_may_be_one_string_and_groups_are_taken_apart(installed: Installed) -> None:
     installed("pdp", "vip", "hstats")
     assert r_bridge.compare(FOREST, "pdp", "a").frame["feature"].unique().tolist() == ["a"]
-    estimator = FOREST.analysis.subject.predictor.estimator
+    estimator = FOREST.analysis.problem.predictor.estimator
     grouped = pi.FittedModel(estimator, X, Y, groups={"both": ["a", "b"]})
     for what in ("pdp", "vip", "hstats"):
         assert r_bridge.compare(grouped, what).max_abs_diff < 1e-10

@@ -143,7 +143,7 @@ def test_learners_count_as_their_fits_do(
     fitted = clone(learner).fit(rows[V], classes)
     assert fitted.event_first is FITS[function][2]
     assert pickle.loads(pickle.dumps(fitted)).event_first is FITS[function][2]  # noqa: S301 - ours
-    counted = r_style.classes_in_order(pi.FittedModel(fitted, rows[V]).analysis.subject.predictor)
+    counted = r_style.classes_in_order(pi.FittedModel(fitted, rows[V]).analysis.problem.predictor)
     assert counted == (["no", "yes"] if FITS[function][2] else ["yes", "no"])
 
 

@@ -157,7 +157,7 @@ def assert_readable(results: EstimandResults, terms: int, *, exact_zero_ok: bool
     frame = results.summary_frame()
     assert len(frame) == len(results.tidy()) == terms
     assert {"estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"} <= {*frame}
-    for estimate in results.evidence.estimates:  # what variances count on
+    for estimate in results.replicates.estimates:  # what variances count on
         means, size = contributions(estimate).mean(axis=0), np.nanmax(np.abs(estimate.rows))
         rounding = 1e-9 * size + 1e-12  # derivatives of a constant curve are 0 up to rounding
         np.testing.assert_allclose(means, estimate.value, rtol=1e-9, atol=rounding)
@@ -314,7 +314,7 @@ def test_a_model_fitted_elsewhere_gives_what_the_learner_gives(name: str, respon
     named = (
         numeric
         if served(name, response).design == "frame"
-        else [list(elsewhere.analysis.subject.features)[j] for j in position]
+        else [list(elsewhere.analysis.problem.features)[j] for j in position]
     )
     np.testing.assert_allclose(
         elsewhere.pfi(named, permutations="all").params.to_numpy(),

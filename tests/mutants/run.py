@@ -36,7 +36,7 @@ TESTS = (
         f"tests/unit/test_{name}.py"
         for name in (
             "accumulated", "averages", "bootstrap", "causal", "conditional", "effects", "estimates",
-            "evidence", "features", "flatness",
+            "features", "replicates", "flatness",
             "grids", "h_statistic", "half_sample", "inference", "interaction", "loco", "metrics",
             "monte_carlo", "native", "nested", "nested_bootstrap", "one_answer", "permutation",
             "relation", "results", "risk",

@@ -75,7 +75,7 @@ def averaged(results: pi.LearnerResults) -> Callable[[np.ndarray], np.ndarray]:
 @pytest.mark.parametrize(("name", "effect_of"), [("x", accumulated), ("g", averaged)])
 def test_it_is_twice_the_variance_of_the_effect(results, name: str, effect_of) -> None:
     effect = effect_of(results)
-    (estimate,) = results.amvim(name, method="additive").evidence.estimates
+    (estimate,) = results.amvim(name, method="additive").replicates.estimates
     n = len(estimate.rows)
     same = np.full(n, 1 / n)
     around = effect(same) - effect(same).mean()
@@ -99,7 +99,7 @@ def test_it_is_twice_the_variance_of_the_effect(results, name: str, effect_of) -
 def test_features_that_do_not_vary_have_none(results) -> None:
     found = results.amvim("still", method="additive")
     assert found.params["still"] == 0
-    assert (found.evidence.estimates[0].rows == 0).all()
+    assert (found.replicates.estimates[0].rows == 0).all()
 
 
 def test_a_straight_line_has_the_variance_of_its_rows() -> None:

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimand import Estimate
-from pyinterp.inference import COV_TYPES, BootstrapVariance, Evidence, variance
+from pyinterp.inference import COV_TYPES, BootstrapVariance, Replicates, variance
 from pyinterp.resampling import Units
 
 EXACT = 1e-10
@@ -55,7 +55,7 @@ def acceleration_of(
 ) -> np.ndarray:
     """The acceleration, by loops over the rows of every refit."""
     seen: dict[int, list[np.ndarray]] = {}
-    for refit, estimate in zip(fitted.refits, results.evidence.estimates, strict=True):
+    for refit, estimate in zip(fitted.refits, results.replicates.estimates, strict=True):
         for k, row in enumerate(refit.evaluation.rows):
             own = estimate.rows[k] + (0 if estimate.donors is None else estimate.donors[k])
             seen.setdefault(row, []).append(own - estimate.value)
@@ -154,7 +154,7 @@ def test_bca_is_scipys() -> None:
     drawn += sample.mean() - drawn.mean()
     scipys: Any = stats.bootstrap((sample,), np.mean, n_resamples=2, method="percentile")
     scipys.bootstrap_distribution = drawn
-    evidence = Evidence(
+    replicates = Replicates(
         estimates=tuple(
             Estimate(value=np.array([v]), rows=sample[:, None], mc_variance=np.zeros(1))
             for v in drawn
@@ -164,7 +164,7 @@ def test_bca_is_scipys() -> None:
         bootstraps=np.arange(len(drawn)),
         correction=0.5,
     )
-    found = COV_TYPES["bootstrap-bca"](evidence)
+    found = COV_TYPES["bootstrap-bca"](replicates)
     assert isinstance(found, BootstrapVariance)
     for level in (0.8, 0.95):
         limits = stats.bootstrap(
@@ -300,7 +300,7 @@ def test_percentiles_have_their_level_without_rounding(count: int) -> None:
 
 def test_a_mean_that_ties_with_the_estimate_counts_half() -> None:
     values = np.array([0.0, 2.0, 2.0, 3.0, 3.0])  # their mean is 2
-    evidence = Evidence(
+    replicates = Replicates(
         estimates=tuple(
             Estimate(value=v[None], rows=np.array([[0.0], [1.0]]), mc_variance=np.zeros(1))
             for v in values
@@ -310,7 +310,7 @@ def test_a_mean_that_ties_with_the_estimate_counts_half() -> None:
         bootstraps=np.arange(5),
         correction=0.5,
     )
-    found = COV_TYPES["bootstrap-bca"](evidence)
+    found = COV_TYPES["bootstrap-bca"](replicates)
     assert isinstance(found, BootstrapVariance)
     assert found.bias[0] == pytest.approx(stats.norm.ppf((1 + 2 / 2) / 5), rel=1e-12)
     assert found.acceleration[0] == 0
@@ -327,7 +327,7 @@ def test_the_variance_of_a_mean_is_that_of_its_law(split_by: Any) -> None:
     y = np.random.default_rng(1).normal(size=n)
     plan = pi.NestedBootstrap(count, k, split_by=split_by)
     splits = list(plan.split(Units.make(n, None, None), np.random.default_rng(2), None))
-    evidence = Evidence(
+    replicates = Replicates(
         estimates=tuple(Estimate.of_rows(y[s.evaluation, None]) for s in splits),
         clusters=(None,) * len(splits),
         rows=tuple(s.evaluation for s in splits),
@@ -340,7 +340,7 @@ def test_the_variance_of_a_mean_is_that_of_its_law(split_by: Any) -> None:
         d = n * (1 - (1 - 1 / n) ** n)
         split = (2 - 1 / n) * d / n * (1 / (0.33 * d) - 1 / d)
     expected = y.var() * (1 / n + split / k)
-    cov = float(variance(evidence, None).cov[0, 0])
+    cov = float(variance(replicates, None).cov[0, 0])
     # The variance of a sample variance of nearly normal means; five standard errors. Without the
     # noise of splits V would be 0.6 or 0.43 of it.
     assert cov == pytest.approx(expected, rel=5 * np.sqrt(2 / count))

@@ -44,7 +44,7 @@ def test_effects_are_mean_differences_of_predictions(binary: pi.LearnerResults) 
         _, predict = parts(binary, d, trial(300), ["x", "z"])
         own = predict(x=1) - predict(x=0)
         assert found.refit_frame()["x[1]"][d] == pytest.approx(own.mean())
-        np.testing.assert_allclose(found.evidence.estimates[d].rows[:, 1], own)
+        np.testing.assert_allclose(found.replicates.estimates[d].rows[:, 1], own)
     assert found.params["x[0]"] == 0
     # The effect averages 1 over z.
     assert abs(found.params["x[1]"] - 1) < 0.5

@@ -169,7 +169,7 @@ def test_contributions_average_to_the_estimate_and_donors_to_zero(results) -> No
         results.amvim(sampler=LINEAR),
         results.amvim(method="additive"),
     ):
-        for estimate in asked.evidence.estimates:
+        for estimate in asked.replicates.estimates:
             np.testing.assert_allclose(estimate.rows.mean(axis=0), estimate.value, atol=1e-12)
             if estimate.donors is not None:
                 np.testing.assert_allclose(estimate.donors.mean(axis=0), 0, atol=1e-12)
@@ -189,7 +189,7 @@ def test_contributions_to_amvim_are_numerical_derivatives(results) -> None:
     step, negative = 1e-6, 0
     asked = (results.amvim, results.cvim, results.positivity)
     for amvim, cvim, share in zip(
-        *(ask(sampler=LINEAR).evidence.estimates for ask in asked), strict=True
+        *(ask(sampler=LINEAR).replicates.estimates for ask in asked), strict=True
     ):
         assert ((np.abs(share.value) > 0.001) & (share.value < 0.9)).all()
         negative += (share.value < 0).sum()
@@ -209,7 +209,7 @@ def test_contributions_to_amvim_are_numerical_derivatives(results) -> None:
 def test_contributions_to_positivity_are_numerical_derivatives(results) -> None:
     """By the weights of rows in both variances, that about a mean which they move too."""
     data = gaussian(200)
-    estimates = results.positivity("x1", sampler=LINEAR).evidence.estimates
+    estimates = results.positivity("x1", sampler=LINEAR).replicates.estimates
     for refit, estimate in zip(results.refits, estimates, strict=True):
         train, rows = data.iloc[refit.train_rows], data.iloc[refit.evaluation.rows]
         given = LinearRegression().fit(train[["x2", "x3"]], train["x1"])

@@ -8,7 +8,7 @@ import pytest
 from pyinterp.data.features import check_names, features_of, names_of
 from pyinterp.errors import OptionError
 from pyinterp.estimands.estimand import Estimate
-from pyinterp.inference import COV_TYPES, Evidence, Fold, Half, default
+from pyinterp.inference import COV_TYPES, Fold, Half, Replicates, default
 
 VARIABLES = ("a", "b", "c")
 
@@ -69,6 +69,6 @@ def test_the_default_variance_is_the_best_that_refits_can_serve() -> None:
         "naive": {"correction": 0.0},
     }
     for cov_type, options in expected.items():
-        assert default(Evidence(**several, **options)) == cov_type
-    assert default(Evidence(estimates=(one,), clusters=(None,), correction=0.0)) == "ustat"
+        assert default(Replicates(**several, **options)) == cov_type
+    assert default(Replicates(estimates=(one,), clusters=(None,), correction=0.0)) == "ustat"
     assert set(expected) <= set(COV_TYPES)

@@ -200,7 +200,7 @@ def test_contributions_by_perturbing_the_weights_of_rows(spread: str) -> None:
     model = pi.FittedModel(lambda rows: np.sin(rows["a"]) * (1 + rows["b"]) + rows["a"] ** 2, X)
     found = model.firm("a", points=7, spread=spread)
     curves = model.pd("a", points=7).row_frame().to_numpy()
-    (estimate,) = found.evidence.estimates
+    (estimate,) = found.replicates.estimates
     step = 1e-6
 
     def value(weights: np.ndarray) -> float:
@@ -363,7 +363,7 @@ def test_spreads_of_rows_own_curves(spread: str) -> None:
         "iqr": lambda v: np.quantile(v, 0.75) - np.quantile(v, 0.25),
     }[spread]
     expected = [one(np.array([x**3 + x * z for x in grid])) for z in frame["z"]]
-    (estimate,) = fitted.firm("x", grid=grid, ice=True, spread=spread).evidence.estimates
+    (estimate,) = fitted.firm("x", grid=grid, ice=True, spread=spread).replicates.estimates
     np.testing.assert_allclose(estimate.rows[:, 0], expected, rtol=1e-12)
 
 
@@ -373,5 +373,5 @@ def test_levels_of_rows_own_curves_have_a_range() -> None:
     size = {"a": 0.0, "b": 1.0, "c": -0.5}
     fitted = pi.FittedModel(lambda rows: (rows["f"].map(size) * rows["z"]).to_numpy(float), frame)
     expected = [np.ptp([v * z for v in size.values()]) / 4 for z in frame["z"]]
-    (estimate,) = fitted.firm("f", ice=True).evidence.estimates
+    (estimate,) = fitted.firm("f", ice=True).replicates.estimates
     np.testing.assert_allclose(estimate.rows[:, 0], expected, rtol=1e-12)

@@ -41,7 +41,7 @@ def test_h_equals_hstats(name: str) -> None:
     rows = friedman[:200]
     if name == "lmf":
         fitted = pi.Learner.from_formula(LM_FRIEDMAN, friedman, LinearRegression()).fit_model()
-        predictor = fitted.analysis.subject.predictor
+        predictor = fitted.analysis.problem.predictor
         design = fitted.analysis.refits[0].design
         model = pi.FittedModel(lambda X: predictor(design.encode(X)), rows.drop(columns="y"))
     else:
@@ -151,7 +151,7 @@ def test_contributions_by_perturbing_the_weights_of_rows(order: str, squared: bo
 
     features = {"overall": "a", "importance": "a", "pairwise": [("a", "b")]}.get(order)
     found = pi.FittedModel(f, X).h_statistic(features, order=order, squared=squared)
-    (estimate,) = found.evidence.estimates
+    (estimate,) = found.replicates.estimates
     power, step, one = (1 if squared else 0.5), 1e-5, np.ones(12)
     assert estimate.value[0] == pytest.approx(weighted(f, X, one, order) ** power, rel=1e-9)
     derivatives = [
@@ -195,7 +195,7 @@ def test_some_rows_stand_for_all(normal: pd.DataFrame) -> None:
 
     whole = pi.FittedModel(f, normal, seed=3)
     some = whole.h_statistic(rows=25)
-    (estimate,) = some.evidence.estimates
+    (estimate,) = some.replicates.estimates
     drawn = np.flatnonzero((estimate.rows != estimate.value).any(axis=1))
     assert len(drawn) == 25
     alone = pi.FittedModel(f, normal.iloc[drawn]).h_statistic()

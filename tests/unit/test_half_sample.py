@@ -19,7 +19,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError, RefitError
 from pyinterp.estimands.estimand import Estimate
-from pyinterp.inference import COV_TYPES, Evidence, Half, HalfSampleVariance, Variance
+from pyinterp.inference import COV_TYPES, Half, HalfSampleVariance, Replicates, Variance
 from pyinterp.inference.intervals import p_values
 from pyinterp.inference.simultaneous import LargestT
 
@@ -47,7 +47,7 @@ def make_estimate(rng: np.random.Generator, n: int, q: int, *, donors: bool) -> 
 
 def make_evidence(
     seed: int, n: int = 41, q: int = 3, pairs: int = 6, *, donors: bool = True, **options: Any
-) -> Evidence:
+) -> Replicates:
     rng = np.random.default_rng(seed)
     labels = rng.permutation(1000)[:n]  # rows have gaps where some were dropped
     found = []
@@ -58,7 +58,7 @@ def make_evidence(
         found.append(
             tuple(Half(make_estimate(rng, len(h), q, donors=donors), h) for h in halves[::-1])
         )
-    return Evidence(
+    return Replicates(
         estimates=tuple(make_estimate(rng, 15, q, donors=donors) for _ in range(7)),
         clusters=(None,) * 7,
         correction=0.58,
@@ -67,9 +67,9 @@ def make_evidence(
     )
 
 
-def arrays_of(evidence: Evidence) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def arrays_of(replicates: Replicates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """T_main, T and bm of the reference; effects of rows by regression on all dummies."""
-    halves = [half for pair in evidence.pairs for half in pair]
+    halves = [half for pair in replicates.pairs for half in pair]
     labels = sorted({row for half in halves for row in half.rows})
     design, response = [], []
     for f, half in enumerate(halves):
@@ -83,23 +83,23 @@ def arrays_of(evidence: Evidence) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             response.append(t)
     effects = np.linalg.lstsq(np.array(design), np.array(response))[0][len(halves) :]
     bhat = dict(zip(labels, effects, strict=True))
-    T = np.array([[half.estimate.value for half in pair] for pair in evidence.pairs])
+    T = np.array([[half.estimate.value for half in pair] for pair in replicates.pairs])
     bm = np.array(
         [
             # half 0 evaluated the second refit, half 1 the first
             [np.mean([bhat[r] for r in pair[1 - h].rows], axis=0) for h in (0, 1)]
-            for pair in evidence.pairs
+            for pair in replicates.pairs
         ]
     )
-    return np.array([e.value for e in evidence.estimates]), T, bm
+    return np.array([e.value for e in replicates.estimates]), T, bm
 
 
 @pytest.mark.parametrize("donors", [True, False])
 @pytest.mark.parametrize("seed", range(5))
 def test_the_variance_is_that_of_the_reference(seed: int, donors: bool) -> None:
-    evidence = make_evidence(seed, donors=donors)
-    _, expected, df = reference.variance(*arrays_of(evidence))
-    found = COV_TYPES["half-sample"](evidence)
+    replicates = make_evidence(seed, donors=donors)
+    _, expected, df = reference.variance(*arrays_of(replicates))
+    found = COV_TYPES["half-sample"](replicates)
     np.testing.assert_allclose(np.diag(found.cov), expected, rtol=EXACT)
     assert found.df == df
     assert np.linalg.eigvalsh(found.cov).min() > 0
@@ -133,38 +133,38 @@ def test_rows_that_train_and_evaluate_are_counted_in_full(pairs: int, share: flo
         means = [(a + b)[half].mean(axis=0) for half in halves]
         expected += (means[0] - means[1]) ** 2 / (4 * pairs)
     same = found[0][0].estimate  # estimates that do not differ: nothing is added
-    evidence = Evidence(
+    replicates = Replicates(
         estimates=(same, same), clusters=(None, None), correction=0.0, pairs=tuple(found)
     )
-    found_ = np.diag(COV_TYPES["half-sample"](evidence).cov)
+    found_ = np.diag(COV_TYPES["half-sample"](replicates).cov)
     np.testing.assert_allclose(found_, expected, rtol=1e-10)
 
 
 def test_the_variance_of_a_contrast_is_the_contrast_of_the_covariance() -> None:
-    evidence = make_evidence(3)
+    replicates = make_evidence(3)
     weights = np.array([[1.0, -2.0, 0.5]])
-    from pyinterp.inference import combined
+    from pyinterp.inference import combine
 
-    one = COV_TYPES["half-sample"](combined(lambda e: e.linear(weights), [evidence]))
-    whole = COV_TYPES["half-sample"](evidence)
+    one = COV_TYPES["half-sample"](combine(lambda e: e.linear(weights), [replicates]))
+    whole = COV_TYPES["half-sample"](replicates)
     np.testing.assert_allclose(one.cov, weights @ whole.cov @ weights.T, rtol=1e-10)
 
 
 def test_estimates_that_agree_have_no_variance() -> None:
-    evidence = make_evidence(4, n=57, pairs=9)
-    for estimate in (half.estimate for pair in evidence.pairs for half in pair):
+    replicates = make_evidence(4, n=57, pairs=9)
+    for estimate in (half.estimate for pair in replicates.pairs for half in pair):
         estimate.value[:] = estimate.rows[:] = 0.1
         estimate.donors[:] = 0.0
-    for estimate in evidence.estimates:
+    for estimate in replicates.estimates:
         estimate.value[:] = 0.1
-    assert (np.diag(COV_TYPES["half-sample"](evidence).cov) < 1e-30).all()
+    assert (np.diag(COV_TYPES["half-sample"](replicates).cov) < 1e-30).all()
 
 
 def test_a_missing_term_leaves_the_others_alone() -> None:
-    whole, evidence = make_evidence(3), make_evidence(3)
-    for half in (half for pair in evidence.pairs[:1] for half in pair):
+    whole, replicates = make_evidence(3), make_evidence(3)
+    for half in (half for pair in replicates.pairs[:1] for half in pair):
         half.estimate.value[1] = half.estimate.rows[:, 1] = np.nan
-    found, expected = (np.diag(COV_TYPES["half-sample"](e).cov) for e in (evidence, whole))
+    found, expected = (np.diag(COV_TYPES["half-sample"](e).cov) for e in (replicates, whole))
     np.testing.assert_array_equal(np.isnan(found), [False, True, False])
     np.testing.assert_allclose(found[[0, 2]], expected[[0, 2]], rtol=EXACT)
 
@@ -326,9 +326,9 @@ class TestPlan:
         results = self.fit(pi.HalfSampling(refits=0, pairs=6))
         pfi = results.pfi()
         assert len(results.refits) == 12
-        T = np.array([[h.estimate.value for h in pair] for pair in pfi.evidence.pairs])
+        T = np.array([[h.estimate.value for h in pair] for pair in pfi.replicates.pairs])
         np.testing.assert_allclose(pfi.params, T.mean(axis=(0, 1)), rtol=EXACT)
-        _, T_, bm = arrays_of(pfi.evidence)
+        _, T_, bm = arrays_of(pfi.replicates)
         D = T_[:, 0] - T_[:, 1] + 2 * (bm[:, 0] - bm[:, 1])
         expected = (D**2).mean(axis=0) / 4 + T.mean(axis=1).var(axis=0, ddof=1) / 6
         np.testing.assert_allclose(pfi.bse**2, expected, rtol=EXACT)
@@ -423,9 +423,9 @@ class TestPlan:
 
     def test_the_null_variance_test_is_its_formula(self) -> None:
         pfi = self.fit().pfi()
-        T = np.array([[h.estimate.value for h in pair] for pair in pfi.evidence.pairs])
+        T = np.array([[h.estimate.value for h in pair] for pair in pfi.replicates.pairs])
         S = T.mean(axis=1).var(axis=0, ddof=1)
-        s2 = pfi.evidence.per_refit.var(axis=0, ddof=1)
+        s2 = pfi.replicates.per_refit.var(axis=0, ddof=1)
         r = pfi.params / np.sqrt(S + s2 / 15)
         found = pfi.null_variance_test()
         np.testing.assert_allclose(found["statistic"], r, rtol=EXACT)
@@ -445,8 +445,8 @@ class TestPlan:
         found = pi.compare(first, second)
         assert found.cov_type == "half-sample"
         assert found.estimand.floor is None
-        T = np.array([[h.estimate.value for h in pair] for pair in found.evidence.pairs])
-        mine, other = (r.loss().evidence.pairs for r in (first, second))
+        T = np.array([[h.estimate.value for h in pair] for pair in found.replicates.pairs])
+        mine, other = (r.loss().replicates.pairs for r in (first, second))
         expected = [
             [a.estimate.value - b.estimate.value for a, b in zip(p, q, strict=True)]
             for p, q in zip(mine, other, strict=True)

@@ -13,17 +13,17 @@ from statsmodels.stats.multitest import multipletests
 
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimand import Estimate
-from pyinterp.inference import COV_TYPES, Evidence, default, variance
+from pyinterp.inference import COV_TYPES, Replicates, default, variance
 from pyinterp.inference.intervals import adjust, interval, p_values
 
 
-def learner_evidence(m: int = 6, q: int = 3, correction: float = 0.58) -> Evidence:
+def learner_evidence(m: int = 6, q: int = 3, correction: float = 0.58) -> Replicates:
     rng = np.random.default_rng(1)
     estimates = tuple(Estimate.of_rows(rng.normal(size=(9, q))) for _ in range(m))
-    return Evidence(estimates=estimates, clusters=(None,) * m, correction=correction)
+    return Replicates(estimates=estimates, clusters=(None,) * m, correction=correction)
 
 
-def model_evidence(donors: bool = True, clusters: np.ndarray | None = None) -> Evidence:
+def model_evidence(donors: bool = True, clusters: np.ndarray | None = None) -> Replicates:
     rng = np.random.default_rng(2)
     rows, given_ = rng.normal(size=(12, 2)), rng.normal(size=(12, 2))
     estimate = Estimate(
@@ -32,31 +32,31 @@ def model_evidence(donors: bool = True, clusters: np.ndarray | None = None) -> E
         donors=given_ - given_.mean(axis=0) if donors else None,
         mc_variance=np.zeros(2),
     )
-    return Evidence(estimates=(estimate,), clusters=(clusters,), correction=0.0)
+    return Replicates(estimates=(estimate,), clusters=(clusters,), correction=0.0)
 
 
 def test_naive_and_corrected() -> None:
-    evidence = learner_evidence()
-    s2 = evidence.per_refit.var(axis=0, ddof=1)
-    naive, corrected = variance(evidence, "naive"), variance(evidence, "corrected")
+    replicates = learner_evidence()
+    s2 = replicates.per_refit.var(axis=0, ddof=1)
+    naive, corrected = variance(replicates, "naive"), variance(replicates, "corrected")
     np.testing.assert_allclose(np.diag(naive.cov), s2 / 6)
     np.testing.assert_allclose(np.diag(corrected.cov), (1 / 6 + 0.58) * s2)
     np.testing.assert_allclose(
-        corrected.cov, (1 / 6 + 0.58) * np.cov(evidence.per_refit, rowvar=False)
+        corrected.cov, (1 / 6 + 0.58) * np.cov(replicates.per_refit, rowvar=False)
     )
     assert naive.df == corrected.df == 5
 
 
 def test_rows_and_ustat() -> None:
-    evidence = model_evidence()
-    (estimate,) = evidence.estimates
+    replicates = model_evidence()
+    (estimate,) = replicates.estimates
     n = 12
     one = estimate.rows - estimate.rows.mean(axis=0)
     both = estimate.rows + estimate.donors
     both = both - both.mean(axis=0)
-    np.testing.assert_allclose(variance(evidence, "rows").cov, one.T @ one / (n * (n - 1)))
-    np.testing.assert_allclose(variance(evidence, "ustat").cov, both.T @ both / (n * (n - 1)))
-    assert variance(evidence, "ustat").df == 11
+    np.testing.assert_allclose(variance(replicates, "rows").cov, one.T @ one / (n * (n - 1)))
+    np.testing.assert_allclose(variance(replicates, "ustat").cov, both.T @ both / (n * (n - 1)))
+    assert variance(replicates, "ustat").df == 11
     without = model_evidence(donors=False)
     np.testing.assert_array_equal(variance(without, "rows").cov, variance(without, "ustat").cov)
 
@@ -71,7 +71,7 @@ def test_clusters_of_one_row_change_nothing_and_copies_of_a_row_do_not_add_infor
         rows=np.repeat(estimate.rows, 2, axis=0),
         mc_variance=estimate.mc_variance,
     )
-    copied = Evidence(estimates=(twice,), clusters=(np.repeat(np.arange(12), 2),), correction=0.0)
+    copied = Replicates(estimates=(twice,), clusters=(np.repeat(np.arange(12), 2),), correction=0.0)
     np.testing.assert_allclose(
         variance(copied, "ustat").cov, variance(model_evidence(donors=False), "ustat").cov
     )
@@ -157,11 +157,11 @@ def test_alpha_must_be_in_0_1(alpha: object) -> None:
 @pytest.mark.parametrize("q", [1, 2])
 @pytest.mark.parametrize("cov_type", ["corrected", "naive", "bootstrap"])
 def test_variances_themselves_refuse_what_is_no_level_or_side(cov_type: str, q: int) -> None:
-    evidence = learner_evidence(q=q)
+    replicates = learner_evidence(q=q)
     if cov_type == "bootstrap":
-        evidence = replace(evidence, bootstraps=np.arange(6))
-    found = COV_TYPES[cov_type](evidence)
-    estimate, bse = evidence.per_refit.mean(axis=0), np.sqrt(np.diag(found.cov))
+        replicates = replace(replicates, bootstraps=np.arange(6))
+    found = COV_TYPES[cov_type](replicates)
+    estimate, bse = replicates.per_refit.mean(axis=0), np.sqrt(np.diag(found.cov))
     for ask in (found.interval, found.joint_interval):
         for alpha in (0.0, 1.0, 5):
             with pytest.raises(OptionError, match="`alpha` must be a number"):

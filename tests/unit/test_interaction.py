@@ -132,7 +132,7 @@ def test_contributions_by_perturbing_the_weights_of_rows() -> None:
     found = model.vint([("a", "b")], points=4)
     surface = model.pd(["a", "b"], points=4)
     curves, layout = surface.row_frame().to_numpy(), surface.estimand.terms.layout
-    (estimate,) = found.evidence.estimates
+    (estimate,) = found.replicates.estimates
     step, one = 1e-6, np.ones(25)
 
     def value(weights: np.ndarray) -> float:

@@ -176,7 +176,7 @@ def same_importance(make: Callable[[str], pi.FittedModel], loss: str) -> None:
     slow = make("batched").pfi(loss=loss, permutations="all")
     assert exact.engine.name == "linear, exact"
     assert slow.engine.name == "batched"
-    (one,), (other,) = exact.evidence.estimates, slow.evidence.estimates
+    (one,), (other,) = exact.replicates.estimates, slow.replicates.estimates
     assert (exact.mcse == 0).all()
     pairs = [(exact.params, slow.params), (exact.bse, slow.bse)]
     pairs += [(one.rows, other.rows), (one.donors, other.donors)]

@@ -44,8 +44,8 @@ def learner(data: pd.DataFrame, estimator: Any, formula: str = FORMULA, **option
 
 def each(results: pi.EstimandResults, refits: Sequence[Refit]) -> Iterator[tuple[Refit, Any]]:
     """Pair every refit, those in pairs included, with its estimate."""
-    halves: list[Half] = [half for pair in results.evidence.pairs for half in pair]
-    found = [*results.evidence.estimates, *(half.estimate for half in halves)]
+    halves: list[Half] = [half for pair in results.replicates.pairs for half in pair]
+    found = [*results.replicates.estimates, *(half.estimate for half in halves)]
     yield from zip(refits, found, strict=True)
 
 
@@ -231,7 +231,7 @@ def test_without_the_only_feature_classes_have_their_shares(data: pd.DataFrame) 
     for refit, estimate in each(res.loco(), res.refits):
         shares = data["g"].iloc[refit.train_rows].value_counts(normalize=True)
         best = -np.log(shares[data["g"].iloc[refit.evaluation.rows]].to_numpy())
-        own = res.loss().evidence.estimates[refit.number - 1].rows[:, 0]
+        own = res.loss().replicates.estimates[refit.number - 1].rows[:, 0]
         np.testing.assert_allclose(estimate.rows[:, 0], best - own, atol=EXACT)
 
 

@@ -125,7 +125,7 @@ class TestImportance:
     def test_standard_errors(self) -> None:
         """The spread over 400 samples of rows is what `bse` says; 4 se of the ratio are 0.14."""
         rng = np.random.default_rng(12)
-        model = self.fitted.analysis.subject.predictor.estimator
+        model = self.fitted.analysis.problem.predictor.estimator
         estimates, said = [], []
         for _ in range(400):
             data = pd.DataFrame(rng.normal(size=(N, 3)), columns=["a", "b", "c"])

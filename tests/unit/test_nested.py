@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError, RefitError
 from pyinterp.estimands.estimand import Estimate
-from pyinterp.inference import COV_TYPES, Evidence, Fold
+from pyinterp.inference import COV_TYPES, Fold, Replicates
 
 K = 4
 
@@ -140,8 +140,10 @@ def test_the_formula_is_that_of_the_algorithm(
         )
         for out, *within in errors
     )
-    evidence = Evidence(estimates=(folds[0].outer,), clusters=(None,), correction=0.0, folds=folds)
-    found = COV_TYPES["nested-cv"](evidence)
+    replicates = Replicates(
+        estimates=(folds[0].outer,), clusters=(None,), correction=0.0, folds=folds
+    )
+    found = COV_TYPES["nested-cv"](replicates)
     np.testing.assert_allclose(
         found.cov, expected**2 * np.outer(terms, terms), rtol=1e-10, atol=1e-15
     )
@@ -200,8 +202,8 @@ def test_folds_whose_inner_refits_failed_do_not_count(data: pd.DataFrame) -> Non
     with pytest.warns(pi.errors.RefitWarning, match="3 of 18 refits failed"):
         found = dropped(data, {10, 13, 16}, repeats=2).loss()
     whole = dropped(data, set(), repeats=2).loss()
-    folds = whole.evidence.folds[:3]
-    expected = COV_TYPES["nested-cv"](replace(whole.evidence, folds=folds))
+    folds = whole.replicates.folds[:3]
+    expected = COV_TYPES["nested-cv"](replace(whole.replicates, folds=folds))
     np.testing.assert_allclose(found.variance.cov, expected.cov, rtol=1e-12)
     assert "trained on 67% of the data" in found.variance.note
 
@@ -221,10 +223,10 @@ def test_too_many_failures_are_counted(data: pd.DataFrame, fails: set[int], foun
 
 
 def test_a_variance_needs_a_whole_fold(data: pd.DataFrame) -> None:
-    evidence = dropped(data, set()).loss().evidence
-    folds = tuple(fold._replace(inner=fold.inner[:1]) for fold in evidence.folds)
+    replicates = dropped(data, set()).loss().replicates
+    folds = tuple(fold._replace(inner=fold.inner[:1]) for fold in replicates.folds)
     with pytest.raises(InferenceError, match="without which all 3 refits succeeded, but each of"):
-        COV_TYPES["nested-cv"](replace(evidence, folds=folds))
+        COV_TYPES["nested-cv"](replace(replicates, folds=folds))
 
 
 def test_pfi_and_curves_have_positive_variance_and_a_table(fitted: pi.LearnerResults) -> None:
@@ -237,9 +239,9 @@ def test_pfi_and_curves_have_positive_variance_and_a_table(fitted: pi.LearnerRes
 
 def test_both_sides_of_donors_count(fitted: pi.LearnerResults) -> None:
     pfi = fitted.pfi()
-    (fold, *_) = pfi.evidence.folds
+    (fold, *_) = pfi.replicates.folds
     assert fold.outer.donors is not None
-    rows = np.concatenate([e.rows + e.donors for f in pfi.evidence.folds for e in f.inner])
+    rows = np.concatenate([e.rows + e.donors for f in pfi.replicates.folds for e in f.inner])
     least = rows.var(axis=0, ddof=1) / 60
     assert (pfi.bse**2 >= least * (1 - 1e-12)).all()
     assert (pfi.bse**2 <= least * K * (1 + 1e-12)).all()
@@ -250,8 +252,8 @@ def test_comparisons_are_paired_in_every_fold(data: pd.DataFrame, fitted) -> Non
     other = pi.Learner.from_formula("y ~ z", data, LinearRegression()).fit(plan, seed=1)
     found = pi.compare(fitted, other)
     assert found.cov_type == "nested-cv"
-    first, second = fitted.loss().evidence.folds[5], other.loss().evidence.folds[5]
-    mine = found.evidence.folds[5]
+    first, second = fitted.loss().replicates.folds[5], other.loss().replicates.folds[5]
+    mine = found.replicates.folds[5]
     assert mine.outer.value == pytest.approx(first.outer.value - second.outer.value)
     np.testing.assert_allclose(
         mine.inner[1].rows, first.inner[1].rows - second.inner[1].rows, rtol=1e-12

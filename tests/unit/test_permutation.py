@@ -78,7 +78,7 @@ def test_all_pairs_equal_the_double_loop_with_both_sides_contributions(case, mem
     fitted = pi.FittedModel(model, X, y, groups=groups)
     result = fitted.pfi(name, loss=loss, permutations="all")
     D, _ = literal(model, LOSSES[loss], X, coded, members, predict)
-    (estimate,) = result.evidence.estimates
+    (estimate,) = result.replicates.estimates
     row, donor = np.nanmean(D, axis=1), np.nanmean(D, axis=0)
     np.testing.assert_allclose(estimate.value, [np.nanmean(D)], atol=1e-12)
     np.testing.assert_allclose(estimate.rows[:, 0], row, atol=1e-12)
@@ -113,7 +113,7 @@ def test_contributions_of_some_permutations_are_those_of_the_pairs_met() -> None
     X, y = linear_data(25)
     model = LinearRegression().fit(X, y)
     fitted = pi.FittedModel(model, X, y, seed=4)
-    (estimate,) = fitted.pfi("a", permutations=6).evidence.estimates
+    (estimate,) = fitted.pfi("a", permutations=6).replicates.estimates
     index = balanced(25, 6, fitted.analysis.seeds.stream("draws", 1, "a"))
     D, _ = literal(model, LOSSES["squared"], X, y.to_numpy(), ["a"], lambda m, r: m.predict(r))
     met = np.full((25, 25), np.nan)
@@ -210,7 +210,7 @@ def test_ratio_is_switched_over_original_loss() -> None:
     ((case,), key) = fitted.analysis.cases, ratio.estimand.key
     measured = fitted.analysis._measured[key][0]
     switched, original = measured["switched"], measured["original"]
-    (estimate,) = ratio.evidence.estimates
+    (estimate,) = ratio.replicates.estimates
     r = switched.value / original.value
     np.testing.assert_allclose(
         estimate.donors, (switched.donors - r * original.donors) / original.value, rtol=1e-12

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimand import Estimate
-from pyinterp.inference import Evidence, Variance
+from pyinterp.inference import Replicates, Variance
 from pyinterp.results.summary import number_format
 
 
@@ -41,7 +41,7 @@ def pfi(fitted: pi.LearnerResults) -> pi.EstimandResults:
 def test_estimates_are_means_over_refits_and_t_is_their_ratio(pfi: pi.EstimandResults) -> None:
     per_refit = pfi.refit_frame()
     np.testing.assert_allclose(pfi.params, per_refit.mean())
-    c = pfi.evidence.correction
+    c = pfi.replicates.correction
     shown = pfi.bse > 0
     np.testing.assert_allclose(pfi.bse[shown], np.sqrt((1 / 8 + c) * per_refit.var())[shown])
     np.testing.assert_allclose(pfi.tvalues[shown], (pfi.params / pfi.bse)[shown])
@@ -58,7 +58,7 @@ def test_estimates_are_means_over_refits_and_t_is_their_ratio(pfi: pi.EstimandRe
 def test_correction_counts_distinct_rows(fitted: pi.LearnerResults) -> None:
     n1 = np.mean([len(np.unique(r.train_rows)) for r in fitted.refits])
     n2 = np.mean([r.evaluation.nobs for r in fitted.refits])
-    assert fitted.pfi().evidence.correction == pytest.approx(n2 / n1)
+    assert fitted.pfi().replicates.correction == pytest.approx(n2 / n1)
 
 
 def test_inference_options_belong_to_the_reader(fitted: pi.LearnerResults) -> None:
@@ -113,7 +113,7 @@ def test_t_test_in_words_and_in_weights(pfi: pi.EstimandResults) -> None:
     test = pfi.t_test("a = b")
     difference = pfi.params["a"] - pfi.params["b"]
     paired = pfi.refit_frame().eval("a - b")
-    se = np.sqrt((1 / 8 + pfi.evidence.correction) * paired.var())
+    se = np.sqrt((1 / 8 + pfi.replicates.correction) * paired.var())
     assert test.effect[0] == pytest.approx(difference)
     assert test.sd[0] == pytest.approx(se)
     assert float(test.pvalue) == pytest.approx(2 * stats.t.sf(abs(difference / se), 7))
@@ -291,7 +291,7 @@ def test_monte_carlo_error_is_shown_only_where_there_is_some(fitted: pi.LearnerR
     some = fitted.pfi(permutations=3)
     assert "mcse" in str(some.summary())
     assert "mcse" not in str(fitted.pfi().summary())
-    per_refit = [e.mc_variance for e in some.evidence.estimates]
+    per_refit = [e.mc_variance for e in some.replicates.estimates]
     np.testing.assert_allclose(some.mcse, np.sqrt(np.sum(per_refit, axis=0)) / 8)
 
 
@@ -394,7 +394,7 @@ class TestCompare:
     def test_paired_corrected_t_test(self, fitted, tree) -> None:
         found = pi.compare(fitted, tree)
         delta = (fitted.loss().refit_frame() - tree.loss().refit_frame())["loss"]
-        se = np.sqrt((1 / 8 + fitted.loss().evidence.correction) * delta.var())
+        se = np.sqrt((1 / 8 + fitted.loss().replicates.correction) * delta.var())
         assert found.params.iloc[0] == pytest.approx(delta.mean())
         assert found.bse.iloc[0] == pytest.approx(se)
         assert found.pvalues.iloc[0] == pytest.approx(2 * stats.t.sf(abs(delta.mean() / se), 7))
@@ -507,7 +507,7 @@ def test_standard_errors_up_to_a_rounding_of_the_estimates_are_0(size: float) ->
     results = pi.Learner.from_formula("y ~ x", data, LinearRegression()).fit(pi.Bootstrap(4))
     found = results.pfi()
     values = size * np.array([0.5, -1.0, 0.25])
-    evidence = Evidence(
+    replicates = Replicates(
         estimates=tuple(
             Estimate(value=np.array([v]), rows=np.full((2, 1), v), mc_variance=np.zeros(1))
             for v in values
@@ -519,7 +519,7 @@ def test_standard_errors_up_to_a_rounding_of_the_estimates_are_0(size: float) ->
         variance = Variance(
             cov=np.array([[(share * size) ** 2]]), df=3, cov_type="corrected", label="", note=""
         )
-        one = replace(found, evidence=evidence, variance=variance)
+        one = replace(found, replicates=replicates, variance=variance)
         assert one.bse.iloc[0] == pytest.approx(expected, rel=1e-12)
         assert np.isnan(one.conf_int().to_numpy()).all() == (expected == 0)
         assert np.isnan(one.pvalues.iloc[0]) == (expected == 0)

@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from pyinterp import samplers
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
-from pyinterp.samplers import Draws, Known, Law, Target, choose_sampler
+from pyinterp.samplers import ConditionalDistribution, Draws, KnownRows, Target, choose_sampler
 from pyinterp.samplers.covariates import encoded
 from pyinterp.samplers.learners import LinearThenTrees, LogisticThenTrees
 
@@ -28,13 +28,13 @@ def learned(
     *,
     train: int = 0,
     seed: int = 0,
-) -> Law:
+) -> ConditionalDistribution:
     """Learn from the first `train` rows for the others; 0: cross-validate in all rows."""
     every = sample(frame)
     evaluation = every.take(np.arange(train, len(frame)))
     rows = every.take(np.arange(train)) if train else None
     rng = np.random.default_rng(seed)
-    return sampler.learn(Known.of(variables, evaluation, rows, every, rng))
+    return sampler.learn(KnownRows.of(variables, evaluation, rows, every, rng))
 
 
 def gaussian(n: int, seed: int = 1) -> pd.DataFrame:
@@ -138,7 +138,7 @@ class TestResidual:
         evaluation = every.take(np.arange(40, 60))
         laws = [
             samplers.Residual().learn(
-                Known.of(["x"], evaluation, every.take(rows), every, np.random.default_rng(0))
+                KnownRows.of(["x"], evaluation, every.take(rows), every, np.random.default_rng(0))
             )
             for rows in (np.arange(40), np.repeat(np.arange(40), 3))
         ]

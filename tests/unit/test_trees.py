@@ -350,7 +350,7 @@ def test_exact_pfi_and_its_variance_equal_those_of_all_predicted_pairs(loss: str
     assert (exact.mcse == 0).all()
     np.testing.assert_allclose(exact.params, slow.params, atol=1e-10)
     np.testing.assert_allclose(exact.bse, slow.bse, atol=1e-10)
-    (one,), (other,) = exact.evidence.estimates, slow.evidence.estimates
+    (one,), (other,) = exact.replicates.estimates, slow.replicates.estimates
     np.testing.assert_allclose(one.rows, other.rows, atol=1e-10)
     np.testing.assert_allclose(one.donors, other.donors, atol=1e-10)
 

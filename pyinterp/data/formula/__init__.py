@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from pyinterp.data.formula.algebra import Terms, atom_end, read_terms
 from pyinterp.data.formula.coding import (
-    Coded,
+    Coding,
     callers_names,
     evaluate,
     learn,
@@ -30,7 +30,7 @@ from pyinterp.data.formula.trust import only_known
 from pyinterp.errors import FormulaError, short
 
 __all__ = [
-    "Coded",
+    "Coding",
     "Factor",
     "Formula",
     "Scope",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FUNCTIONS",
-    "Coded",
+    "Coding",
     "callers_names",
     "evaluate",
     "learn",
@@ -137,7 +137,7 @@ class _CodeFactor(patsy.EvalFactor):  # type: ignore[misc]  # patsy has no types
         return passes
 
 
-class Coded:
+class Coding:
     """The columns of some terms, coded by patsy; those that are variables are copied.
 
     Attributes
@@ -194,11 +194,11 @@ class Coded:
             coded[factor.name()] = np.asarray(codes, np.intp), tuple(info.categories)
         return coded
 
-    def subset(self, positions: Sequence[int]) -> Coded:
+    def subset(self, positions: Sequence[int]) -> Coding:
         """Return the design of some of the terms, coded as they are."""
         terms = [self.terms[t] for t in positions]
         factors = dict.fromkeys(factor for term in terms for factor in term.factors)
-        return Coded(
+        return Coding(
             patsy.DesignInfo(
                 [name for t in positions for name in self.columns[self.slices[t]]],
                 {factor: self.info.factor_infos[factor] for factor in factors},
@@ -267,7 +267,7 @@ class Coded:
         return frozenset(f for f in factors if self.info.factor_infos[f].type == "numerical")
 
 
-def learn(terms: Terms, frame: pd.DataFrame, names: dict[str, Any]) -> Coded:
+def learn(terms: Terms, frame: pd.DataFrame, names: dict[str, Any]) -> Coding:
     """Return the coded terms, their state learned from `frame`.
 
     Parameters
@@ -289,7 +289,7 @@ def learn(terms: Terms, frame: pd.DataFrame, names: dict[str, Any]) -> Coded:
     except Exception as error:
         written = short(" + ".join(":".join(f.code for f in p) for p in terms.products[:9]))
         raise FormulaError(f"Can't build the terms `{written}`: {reason_of(error)}") from error
-    return Coded(info)
+    return Coding(info)
 
 
 def _factor(factor: Factor) -> _ColumnFactor | _CodeFactor:

@@ -14,7 +14,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.data.sample import is_category
 from pyinterp.errors import LossError
 from pyinterp.estimands.effects.grids import grid_values
-from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.models.predictor import learner_name
 from pyinterp.samplers.covariates import codes_of
@@ -37,7 +37,7 @@ class _Axis(NamedTuple):
     numeric: bool
 
 
-def additive_importance(subject: Subject, features: str | Sequence[str] | None = None) -> Estimand:
+def additive_importance(problem: Problem, features: str | Sequence[str] | None = None) -> Estimand:
     r"""MVIM that a feature has if it enters additively, :math:`2 V(f_j(X_j))` (Khan et al., eq. 6).
 
     :math:`f_j` is the accumulated local effect (Apley and Zhu 2020) over 20 intervals between
@@ -48,20 +48,20 @@ def additive_importance(subject: Subject, features: str | Sequence[str] | None =
 
     linear within intervals; of a category it is the partial dependence.
     """
-    chosen = subject.choose(features)
-    if subject.predictor.kind == "label" or len(subject.predictor.classes or ()) > 2:
+    chosen = problem.choose(features)
+    if problem.predictor.kind == "label" or len(problem.predictor.classes or ()) > 2:
         raise LossError(
             "AMVIM is defined for predictions of a mean or of the probabilities of two classes; "
-            f"{learner_name(subject.predictor.estimator)} predicts "
-            f"{'labels' if subject.predictor.kind == 'label' else 'more classes'}."
+            f"{learner_name(problem.predictor.estimator)} predicts "
+            f"{'labels' if problem.predictor.kind == 'label' else 'more classes'}."
         )
     axes = {
-        name: _axis(subject, variables[0])
+        name: _axis(problem, variables[0])
         for name, variables in chosen.items()
         if len(variables) == 1
     }
-    response = subject.population.response
-    classes = subject.predictor.classes is not None
+    response = problem.population.response
+    classes = problem.predictor.classes is not None
     unit = "" if classes or response is None else SQUARED.unit.format(y=response.name)
     levels = [name for name, axis in axes.items() if not axis.numeric]
     return Estimand(
@@ -75,7 +75,7 @@ def additive_importance(subject: Subject, features: str | Sequence[str] | None =
         null=0.0,
         floor=0.0,
         unit=unit,
-        loss=subject.squared_loss,
+        loss=problem.squared_loss,
         notes=(
             "2 V(f_j(X_j)), f_j the accumulated local effect of the feature: its MVIM if it enters "
             "additively, in whatever form. Interactions are averaged over.",
@@ -86,9 +86,9 @@ def additive_importance(subject: Subject, features: str | Sequence[str] | None =
     )
 
 
-def _axis(subject: Subject, variable: str) -> _Axis:
-    column = subject.population.variables[variable]
-    numeric = not is_category(column) and variable not in subject.discrete
+def _axis(problem: Problem, variable: str) -> _Axis:
+    column = problem.population.variables[variable]
+    numeric = not is_category(column) and variable not in problem.discrete
     if numeric:
         at = pd.Series(grid_values(column, "quantile", BINS + 1), dtype=np.float64)
     else:  # the data's own type
@@ -96,7 +96,7 @@ def _axis(subject: Subject, variable: str) -> _Axis:
     return _Axis(variable, at.to_frame(variable), numeric)
 
 
-def _measure(case: Case, *, axes: Sequence[_Axis | None]) -> Measurement:
+def _measure(case: ModelOnRows, *, axes: Sequence[_Axis | None]) -> Measurement:
     absent = np.full(case.sample.nobs, np.nan)
     parts = [absent if axis is None else _importance(case.whatif, axis) for axis in axes]
     return {"effect": Estimate.of_rows(np.column_stack(parts))}

@@ -26,7 +26,7 @@ from pyinterp.estimands.effects.scales import (
     scale_of,
     scaled,
 )
-from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 
 __all__ = ["PDKind", "partial_dependence"]
 
@@ -43,7 +43,7 @@ COVERAGE = {
 
 
 def partial_dependence(
-    subject: Subject,
+    problem: Problem,
     features: str | Sequence[str],
     *,
     grid: Grid = "quantile",
@@ -61,11 +61,11 @@ def partial_dependence(
     """
     check_choice("kind", kind, ("pd", "ice", "c-ice", "d-ice"))
     check_choice("average", average, AVERAGES)
-    names = _variables(subject, features)
-    at = points_of(subject.population.variables, names, grid, points, subject.discrete)
+    names = _variables(problem, features)
+    at = points_of(problem.population.variables, names, grid, points, problem.discrete)
     _check_kind(kind, at, average)
-    classes = classes_of(subject.predictor, which_class)
-    used_scale = scale_of(subject.predictor, scale)
+    classes = classes_of(problem.predictor, which_class)
+    used_scale = scale_of(problem.predictor, scale)
     labels = [label for label, _ in classes]
     positions = tuple(position for _, position in classes)
     return Estimand(
@@ -73,7 +73,7 @@ def partial_dependence(
         terms=_terms(at, labels),
         measure=partial(
             _measure,
-            donors=at.frame(subject.population.variables),
+            donors=at.frame(problem.population.variables),
             classes=positions,
             scale=used_scale,
             average=average,
@@ -83,8 +83,8 @@ def partial_dependence(
         title="Partial dependence",
         description=_description(names, kind, used_scale, labels, average),
         null=None if kind in ("pd", "ice") else 0.0,
-        unit=_unit(subject, kind, used_scale),
-        notes=_notes(subject, at, kind, used_scale, labels, average),
+        unit=_unit(problem, kind, used_scale),
+        notes=_notes(problem, at, kind, used_scale, labels, average),
         coverage=COVERAGE if kind in ("pd", "ice") and average == "mean" else {},
         zero_variance=(
             "the reference point, 0 by definition, or a feature that no refit uses"
@@ -98,12 +98,12 @@ def partial_dependence(
     )
 
 
-def _variables(subject: Subject, features: str | Sequence[str]) -> tuple[str, ...]:
+def _variables(problem: Problem, features: str | Sequence[str]) -> tuple[str, ...]:
     names = tuple(names_of(features))
-    known = subject.population.variables.columns
+    known = problem.population.variables.columns
     for name in names:
         if name not in known:
-            group = " (a group of variables; name one of them)" if name in subject.features else ""
+            group = " (a group of variables; name one of them)" if name in problem.features else ""
             raise OptionError(
                 f"Can't find variable `{short(name)}`{group}. Variables: {listed(known)}."
                 + did_you_mean(name, known)
@@ -182,7 +182,7 @@ def _transform(kind: PDKind, at: Points, n_classes: int) -> FloatArray | None:
 
 
 def _measure(
-    case: Case,
+    case: ModelOnRows,
     *,
     donors: pd.DataFrame,
     classes: tuple[int, ...],
@@ -199,7 +199,7 @@ def _measure(
     return {"curve": averaged(curves.reshape(n, -1), average)}
 
 
-def _of_exemplar(case: Case, donors: pd.DataFrame) -> FloatArray:
+def _of_exemplar(case: ModelOnRows, donors: pd.DataFrame) -> FloatArray:
     """Predict one row of medians and most frequent levels at all points, shape (1, g, ...)."""
     typical = {
         name: column.mode().iloc[0] if is_category(column) else _middle(column)
@@ -249,21 +249,21 @@ def _description(
     return f"{what} of {', '.join(names)}" + (f" ({inside})" if inside else "")
 
 
-def _unit(subject: Subject, kind: PDKind, scale: UsedScale) -> str:
-    if scale != "mean" or kind == "d-ice" or subject.population.response is None:
+def _unit(problem: Problem, kind: PDKind, scale: UsedScale) -> str:
+    if scale != "mean" or kind == "d-ice" or problem.population.response is None:
         return ""
-    return subject.population.response.name
+    return problem.population.response.name
 
 
 def _notes(
-    subject: Subject,
+    problem: Problem,
     at: Points,
     kind: PDKind,
     scale: UsedScale,
     labels: Sequence[Any],
     average: Average,
 ) -> tuple[str, ...]:
-    response = subject.population.response
+    response = problem.population.response
     name = "the response" if response is None else f"`{response.name}`"
     label = "the class shown" if len(labels) > 1 else str(labels[0])
     of_class = labels[0] is not None

@@ -11,7 +11,7 @@ from pyinterp.errors import DesignError, PredictionError
 from pyinterp.estimands.estimand import Estimate
 from pyinterp.estimands.importance.marginal_losses import LEAST_PERMUTATIONS, Permutations, one_term
 from pyinterp.losses.rowwise import Loss
-from pyinterp.samplers import Draws, Law
+from pyinterp.samplers import ConditionalDistribution, Draws
 from pyinterp.whatif import PREDICTIONS, WhatIf
 
 __all__ = ["number_of_draws", "predicted_draws", "redrawn_losses"]
@@ -22,7 +22,7 @@ def redrawn_losses(
     y: FloatArray,
     losses: FloatArray,
     *,
-    law: Law,
+    law: ConditionalDistribution,
     variables: Sequence[str],
     loss: Loss,
     draws: Permutations,
@@ -41,7 +41,7 @@ def redrawn_losses(
         The model on n evaluation rows.
     y, losses : ndarray of shape (n,)
         Responses and losses of the rows as they are.
-    law : Law
+    law : ConditionalDistribution
         Of `variables` given all others.
     variables : sequence of str
         The variables that are redrawn jointly.
@@ -81,7 +81,11 @@ def redrawn_losses(
 
 
 def predicted_draws(
-    whatif: WhatIf, law: Law, variables: Sequence[str], k: int | None, rng: np.random.Generator
+    whatif: WhatIf,
+    law: ConditionalDistribution,
+    variables: Sequence[str],
+    k: int | None,
+    rng: np.random.Generator,
 ) -> Iterator[tuple[Draws, FloatArray]]:
     """Yield k draws per row (None: all) with their predictions, in blocks of rows."""
     for block in law.all() if k is None else law.some(k, rng):
@@ -98,7 +102,7 @@ def predicted_draws(
 
 
 def number_of_draws(
-    whatif: WhatIf, law: Law, variables: Sequence[str], draws: Permutations
+    whatif: WhatIf, law: ConditionalDistribution, variables: Sequence[str], draws: Permutations
 ) -> int | None:
     """Return the number of draws; None stands for all."""
     n = whatif.sample.nobs

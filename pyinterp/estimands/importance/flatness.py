@@ -16,12 +16,12 @@ from pyinterp.errors import OptionError, did_you_mean, listed, shown
 from pyinterp.estimands.effects.averages import AVERAGES
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.estimand import (
-    Case,
     Correction,
     Estimand,
     Estimate,
     Measurement,
-    Subject,
+    ModelOnRows,
+    Problem,
     Terms,
 )
 
@@ -62,7 +62,7 @@ class Block(NamedTuple):
 
 
 def flatness(
-    subject: Subject,
+    problem: Problem,
     features: str | Sequence[str] | None = None,
     *,
     spread: Spread = "sd",
@@ -80,7 +80,7 @@ def flatness(
 
     Parameters
     ----------
-    subject : Subject
+    problem : Problem
     features : str or sequence of str, optional
         Variables; by default all.
     spread : {"sd", "mad", "iqr"}
@@ -101,10 +101,10 @@ def flatness(
             "`ice=True` takes the spread of every row's own curve, so there is no average over "
             f"rows to choose; leave `average={curve['average']!r}` out."
         )
-    names = _variables(subject, features)
-    curves = curves_of(subject, names, curve)
+    names = _variables(problem, features)
+    curves = curves_of(problem, names, curve)
     if categories is None:
-        categories = [name for name in names if _is_category(subject, name)]
+        categories = [name for name in names if _is_category(problem, name)]
     blocks = _blocks(categories, curves, spread)
     first = next(iter(curves.values()))
     levels = list(dict.fromkeys(b.feature for b in blocks if b.spread == "range"))
@@ -128,7 +128,7 @@ def flatness(
 
 
 def curves_of(
-    subject: Subject, asked: Sequence[str | tuple[str, ...]], curve: Mapping[str, Any]
+    problem: Problem, asked: Sequence[str | tuple[str, ...]], curve: Mapping[str, Any]
 ) -> Mapping[str, Estimand]:
     """Return the partial dependence on every variable, or pair of them, by name.
 
@@ -150,11 +150,11 @@ def curves_of(
         variables = (one,) if isinstance(one, str) else one
         if isinstance(grid, Mapping):
             own["grid"] = {n: grid[n] for n in variables if n in grid} or "quantile"
-        found[", ".join(variables)] = partial_dependence(subject, variables, **own)
+        found[", ".join(variables)] = partial_dependence(problem, variables, **own)
     return found
 
 
-def measure_parts(case: Case, *, curves: Mapping[str, Estimand]) -> Measurement:
+def measure_parts(case: ModelOnRows, *, curves: Mapping[str, Estimand]) -> Measurement:
     """Measure all curves; `parts_of` takes them apart again."""
     return {
         f"{number}: {part}": estimate
@@ -231,25 +231,25 @@ def _spreads_of_rows(curves: FloatArray, kind: str) -> FloatArray:
     return np.where(varies, spreads[kind](), 0.0)
 
 
-def _variables(subject: Subject, features: str | Sequence[str] | None) -> list[str]:
+def _variables(problem: Problem, features: str | Sequence[str] | None) -> list[str]:
     """Return the variables asked for, or all; those of a group one by one."""
     if features is not None:
         names = names_of(features)
         if not names:
             raise OptionError("`features` must name at least one variable.")
         return list(dict.fromkeys(names))
-    return [name for variables in subject.features.values() for name in variables]
+    return [name for variables in problem.features.values() for name in variables]
 
 
-def _is_category(subject: Subject, name: str) -> bool:
+def _is_category(problem: Problem, name: str) -> bool:
     """Whether a variable has levels; booleans and whole numbers count as numbers, as in vip.
 
     Unless the formula makes categories of numbers, as ``C(year)`` does.
     """
-    column = subject.population.variables[name]
+    column = problem.population.variables[name]
     if column.dtype == bool:
         return False
-    return name in subject.discrete or not pd.api.types.is_numeric_dtype(column)
+    return name in problem.discrete or not pd.api.types.is_numeric_dtype(column)
 
 
 def _blocks(

@@ -9,7 +9,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import Features
 from pyinterp.errors import LossError
-from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.estimands.importance.relation import Relation, difference, ratio
 from pyinterp.estimands.risk import best_constant
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
@@ -18,7 +18,7 @@ __all__ = ["leave_one_covariate_out"]
 
 
 def leave_one_covariate_out(
-    subject: Subject,
+    problem: Problem,
     features: str | Sequence[str] | None = None,
     *,
     loss: LossLike | None = None,
@@ -32,9 +32,9 @@ def leave_one_covariate_out(
     Khan, Saarela and Kustra 2025, section 2.2), or the ratio of the two expectations.
     """
     check_choice("relation", relation, ("difference", "ratio"))
-    chosen = subject.choose(features)
-    used = choose(loss, subject.predictor, subject.response)
-    unit = used.unit.format(y=subject.response.name) if relation == "difference" else ""
+    chosen = problem.choose(features)
+    used = choose(loss, problem.predictor, problem.response)
+    unit = used.unit.format(y=problem.response.name) if relation == "difference" else ""
     return Estimand(
         key=("loco", tuple(chosen.items()), used),
         terms=Terms.plain(list(chosen)),
@@ -58,7 +58,7 @@ def leave_one_covariate_out(
     )
 
 
-def _measure(case: Case, *, features: Features, loss: Loss) -> Measurement:
+def _measure(case: ModelOnRows, *, features: Features, loss: Loss) -> Measurement:
     original = loss(case.y, case.whatif.factual)[:, None]
     without = [
         Estimate.of_rows(loss(case.y, _predicted(case, name, variables, loss))[:, None])
@@ -67,7 +67,7 @@ def _measure(case: Case, *, features: Features, loss: Loss) -> Measurement:
     return {"without": Estimate.stack(without), "original": Estimate.of_rows(original)}
 
 
-def _predicted(case: Case, name: str, variables: tuple[str, ...], loss: Loss) -> FloatArray:
+def _predicted(case: ModelOnRows, name: str, variables: tuple[str, ...], loss: Loss) -> FloatArray:
     left = case.without(variables)
     if left is not None:
         return left

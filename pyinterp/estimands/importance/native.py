@@ -14,7 +14,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import Features
 from pyinterp.errors import OptionError
-from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject
+from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
 from pyinterp.estimands.interaction.vint import class_terms
 from pyinterp.models.predictor import learner_name
 from pyinterp.whatif import WhatIf, final_step
@@ -45,12 +45,12 @@ class Reported(NamedTuple):
     values: FloatArray
 
 
-def native_importance(subject: Subject, first: WhatIf, kind: Native | None = None) -> Estimand:
+def native_importance(problem: Problem, first: WhatIf, kind: Native | None = None) -> Estimand:
     """Importance as the fitted model reports it: no mean over rows, and no predictions.
 
     Parameters
     ----------
-    subject : Subject
+    problem : Problem
     first : WhatIf
         Of one of the fitted models, from which the terms are settled.
     kind : {"stat", "raw", "impurity", "olden", "garson"}, optional
@@ -59,14 +59,14 @@ def native_importance(subject: Subject, first: WhatIf, kind: Native | None = Non
     if kind is not None:
         check_choice("type", kind, NATIVE)
     used = _default(first) if kind is None else kind
-    found = _report(first, subject.features, used)
+    found = _report(first, problem.features, used)
     label = {"stat": _statistic(first), "raw": "coef", "impurity": "impurity"}.get(
         used, used.capitalize()
     )
     return Estimand(
-        key=("native", used, tuple(subject.features.items())),
+        key=("native", used, tuple(problem.features.items())),
         terms=class_terms(found.names, found.classes),
-        measure=partial(_measure, features=subject.features, kind=used, names=found.names),
+        measure=partial(_measure, features=problem.features, kind=used, names=found.names),
         read=itemgetter("reported"),
         label=label,
         title="Native importance",
@@ -177,7 +177,7 @@ def _weights(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> tuple[FloatArray, Flo
 
 
 def _measure(
-    case: Case, *, features: Features, kind: Native, names: tuple[str, ...]
+    case: ModelOnRows, *, features: Features, kind: Native, names: tuple[str, ...]
 ) -> Measurement:
     found = _report(case.whatif, features, kind)
     if found.names != names:

@@ -12,7 +12,7 @@ from pyinterp.checks import check_choice, is_count
 from pyinterp.data.features import Features
 from pyinterp.errors import OptionError, shown
 from pyinterp.estimands.coverage import published, repeated, studied
-from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.estimands.importance.conditional_losses import redrawn_losses
 from pyinterp.estimands.importance.marginal_losses import Permutations, switched_losses
 from pyinterp.estimands.importance.relation import Relation, difference, ratio
@@ -45,7 +45,7 @@ DEFAULT = {("half-sample", "half-sampling"): studied(HALF_SAMPLE, "irrelevant fe
 
 
 def permutation_importance(
-    subject: Subject,
+    problem: Problem,
     features: str | Sequence[str] | None = None,
     *,
     loss: LossLike | None = None,
@@ -63,15 +63,15 @@ def permutation_importance(
     """
     check_choice("relation", relation, ("difference", "ratio"))
     check_permutations(permutations)
-    chosen = subject.choose(features)
-    used = choose(loss, subject.predictor, subject.response)
+    chosen = problem.choose(features)
+    used = choose(loss, problem.predictor, problem.response)
     beside: Estimand | None = None
     samplers: Mapping[str, Sampler] = {}
     if is_conditional(sampler):
-        beside = positivity(subject, features, sampler=sampler)
-        samplers = samplers_of(subject, chosen, sampler)
+        beside = positivity(problem, features, sampler=sampler)
+        samplers = samplers_of(problem, chosen, sampler)
     conditional = beside is not None
-    unit = used.unit.format(y=subject.response.name) if relation == "difference" else ""
+    unit = used.unit.format(y=problem.response.name) if relation == "difference" else ""
     label = "cPFI" if conditional else "PFI"
     return Estimand(
         key=("pfi", tuple(chosen.items()), used, permutations, tuple(samplers.items())),
@@ -86,7 +86,7 @@ def permutation_importance(
         null=0.0 if relation == "difference" else 1.0,
         floor=0.0 if relation == "difference" else 1.0,
         unit=unit,
-        notes=_notes(subject, chosen, used, relation, unit, samplers),
+        notes=_notes(problem, chosen, used, relation, unit, samplers),
         coverage={} if conditional else _coverage(used, relation, permutations),
         exact="All draws, no Monte Carlo error." if conditional else ALL_PAIRS,
         inexact=SOME_PAIRS,
@@ -103,7 +103,7 @@ ALL_PAIRS = "All pairs of rows, no Monte Carlo error."
 
 
 def _measure(
-    case: Case,
+    case: ModelOnRows,
     *,
     features: Features,
     loss: Loss,
@@ -148,7 +148,7 @@ def _coverage(
 
 
 def _notes(
-    subject: Subject,
+    problem: Problem,
     features: Features,
     loss: Loss,
     relation: Relation,
@@ -169,7 +169,7 @@ def _notes(
     elif labels:
         said = "; ".join(f"{label} ({', '.join(names)})" for label, names in labels.items())
         notes.append(f"Draws: {said}.")
-    data = subject.population.variables
+    data = problem.population.variables
     constant = [name for name, vs in features.items() if not any(_varies(data[v]) for v in vs)]
     if constant:
         names = ", ".join(f"`{n}`" for n in constant)

@@ -14,7 +14,7 @@ from pyinterp.checks import check_choice, is_count
 from pyinterp.data.features import Features
 from pyinterp.data.frames import unmasked
 from pyinterp.errors import InferenceError, LossError, OptionError, reason, shown
-from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.estimands.importance.marginal_losses import Permutations, one_term
 from pyinterp.estimands.importance.relation import Relation, without_rounding
 from pyinterp.losses.metrics import Metric, MetricLike, choose_metric
@@ -29,7 +29,7 @@ PERMUTATIONS = 10
 
 
 def metric_importance(
-    subject: Subject,
+    problem: Problem,
     features: str | Sequence[str] | None = None,
     *,
     metric: MetricLike,
@@ -46,10 +46,10 @@ def metric_importance(
     pairs of rows.
     """
     check_choice("relation", relation, ("difference", "ratio"))
-    chosen = subject.choose(features)
-    used = choose_metric(metric, subject.predictor, subject.response)
+    chosen = problem.choose(features)
+    used = choose_metric(metric, problem.predictor, problem.response)
     given = _given(permutations, chosen)
-    unit = used.unit.format(y=subject.response.name) if relation == "difference" else ""
+    unit = used.unit.format(y=problem.response.name) if relation == "difference" else ""
     worse = "Increase in" if used.smaller_is_better else "Decrease of"
     what = (
         f"{worse} {used.name}{f', in {unit},' if unit else ''}"
@@ -121,7 +121,7 @@ def _key(given: int | dict[str, IntArray]) -> object:
 
 
 def _measure(
-    case: Case,
+    case: ModelOnRows,
     *,
     features: Features,
     metric: Metric,

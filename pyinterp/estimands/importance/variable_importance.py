@@ -13,7 +13,7 @@ from pyinterp.checks import check_choice
 from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.accumulated import additive_importance
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, Subject
+from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, Problem
 from pyinterp.estimands.importance.permutation import (
     Permutations,
     Replacement,
@@ -36,29 +36,29 @@ FIXED_REASON = (
 
 
 def mvim(
-    subject: Subject,
+    problem: Problem,
     features: str | Sequence[str] | None = None,
     *,
     permutations: Permutations = "auto",
 ) -> Estimand:
     r"""Marginal variable importance metric, :math:`MVIM = e_{switch} - e_{orig}` (eq. 3)."""
-    return _squared(subject, features, permutations, "marginal", label="MVIM")
+    return _squared(problem, features, permutations, "marginal", label="MVIM")
 
 
 def cvim(
-    subject: Subject,
+    problem: Problem,
     features: str | Sequence[str] | None = None,
     *,
     permutations: Permutations = "auto",
     sampler: SamplerLike = "conditional",
 ) -> Estimand:
     r"""Conditional variable importance metric, :math:`CVIM = e_{cond} - e_{orig}` (eq. 19)."""
-    _check_law(subject, features, sampler)
-    return _squared(subject, features, permutations, sampler, label="CVIM")
+    _check_law(problem, features, sampler)
+    return _squared(problem, features, permutations, sampler, label="CVIM")
 
 
 def amvim(
-    subject: Subject,
+    problem: Problem,
     features: str | Sequence[str] | None = None,
     *,
     method: Adjustment = "linear",
@@ -74,10 +74,10 @@ def amvim(
     check_choice("method", method, ("linear", "additive"))
     if method == "additive":
         _check_default(permutations, sampler)
-        return additive_importance(subject, features)
-    made = cvim(subject, features, permutations=permutations, sampler=sampler)
-    chosen = subject.choose(features)
-    unsuited = {name: reason for name, vs in chosen.items() if (reason := _not_linear(subject, vs))}
+        return additive_importance(problem, features)
+    made = cvim(problem, features, permutations=permutations, sampler=sampler)
+    chosen = problem.choose(features)
+    unsuited = {name: reason for name, vs in chosen.items() if (reason := _not_linear(problem, vs))}
     return replace(
         made,
         read=partial(_adjusted, linear=np.array([name not in unsuited for name in chosen])),
@@ -94,7 +94,7 @@ def amvim(
 
 
 def _squared(
-    subject: Subject,
+    problem: Problem,
     features: str | Sequence[str] | None,
     permutations: Permutations,
     sampler: Replacement,
@@ -102,15 +102,15 @@ def _squared(
     label: str,
 ) -> Estimand:
     """Return PFI under squared error; of a class, that of the indicator of the second."""
-    classes = subject.response.classes
+    classes = problem.response.classes
     if classes is not None and len(classes) > 2:
         raise OptionError(
             f"{label} is defined by squared error, for a numeric response or two classes; "
-            f'`{subject.response.name}` has {len(classes)}. `pfi(loss="brier", ...)` serves '
+            f'`{problem.response.name}` has {len(classes)}. `pfi(loss="brier", ...)` serves '
             "more classes."
         )
     made = permutation_importance(
-        subject,
+        problem,
         features,
         loss="squared" if classes is None else "brier",
         permutations=permutations,
@@ -136,9 +136,9 @@ def _check_default(permutations: Permutations, sampler: SamplerLike) -> None:
 
 
 def _check_law(
-    subject: Subject, features: str | Sequence[str] | None, sampler: SamplerLike
+    problem: Problem, features: str | Sequence[str] | None, sampler: SamplerLike
 ) -> None:
-    for name, own in samplers_of(subject, subject.choose(features), sampler).items():
+    for name, own in samplers_of(problem, problem.choose(features), sampler).items():
         if not own.same_law:
             raise OptionError(
                 f"CVIM needs draws that do not depend on the feature's own value given the others, "
@@ -147,12 +147,12 @@ def _check_law(
             )
 
 
-def _not_linear(subject: Subject, variables: tuple[str, ...]) -> str:
+def _not_linear(problem: Problem, variables: tuple[str, ...]) -> str:
     """Return why a feature can't enter linearly, if so."""
     if len(variables) > 1:
         return "a group can't enter linearly"
-    column = subject.population.variables[variables[0]]
-    levels = variables[0] in subject.discrete or is_category(column)
+    column = problem.population.variables[variables[0]]
+    levels = variables[0] in problem.discrete or is_category(column)
     if levels and column.nunique() > 2:
         return 'more than two levels can\'t enter linearly; `method="additive"` serves them'
     return ""

@@ -21,7 +21,7 @@ from pyinterp.estimands.effects.scales import (
     scale_of,
     scaled,
 )
-from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject
+from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
 from pyinterp.estimands.importance.flatness import ROUNDING
 from pyinterp.estimands.interaction.vint import Sets, class_terms, sets_of
 from pyinterp.whatif import WhatIf
@@ -59,7 +59,7 @@ Combination: TypeAlias = tuple[tuple[Part, float], ...]
 
 
 def h_statistic(
-    subject: Subject,
+    problem: Problem,
     features: str | Sets | None = None,
     *,
     order: Order = "overall",
@@ -84,7 +84,7 @@ def h_statistic(
 
     Parameters
     ----------
-    subject : Subject
+    problem : Problem
     features : str or sequence, optional
         Features; of pairs and triples, features of which all are taken, or pairs or triples.
     order : {"overall", "pairwise", "three-way", "total", "importance"}
@@ -104,15 +104,15 @@ def h_statistic(
     check_flag("squared", squared)
     check_count("rows", rows, 2)
     check_number("eps", eps, "[0, inf)")
-    chosen = _chosen(subject, features, order)
-    classes = classes_of(subject.predictor, which_class)
-    used_scale = scale_of(subject.predictor, scale)
+    chosen = _chosen(problem, features, order)
+    classes = classes_of(problem.predictor, which_class)
+    used_scale = scale_of(problem.predictor, scale)
     positions = tuple(position for _, position in classes)
     above, below = _parts(order, chosen)
     functions = tuple(dict.fromkeys([*above, *below]))
     place = {function: number for number, function in enumerate(functions)}
     return Estimand(
-        key=("h", functions, tuple(subject.features.items()), positions, used_scale, rows),
+        key=("h", functions, tuple(problem.features.items()), positions, used_scale, rows),
         terms=class_terms(
             ["total" if order == "total" else ":".join(one) for one in chosen],
             [label for label, _ in classes],
@@ -120,7 +120,7 @@ def h_statistic(
         measure=partial(
             _measure,
             functions=functions,
-            features=subject.features,
+            features=problem.features,
             outputs=partial(scaled, classes=positions, scale=used_scale),
             most=rows,
         ),
@@ -139,8 +139,8 @@ def h_statistic(
         null=None,
         # The error of a mean square grows with its distance from 0.
         floor=0.0 if squared else None,
-        unit="" if normalize else _unit(subject, used_scale, squared=squared),
-        notes=_notes(order, subject, rows, normalize=normalize, squared=squared),
+        unit="" if normalize else _unit(problem, used_scale, squared=squared),
+        notes=_notes(order, problem, rows, normalize=normalize, squared=squared),
         zero_variance="0 in all refits",
     )
 
@@ -159,16 +159,16 @@ WHAT = {
 }
 
 
-def _chosen(subject: Subject, features: str | Sets | None, order: Order) -> list[tuple[str, ...]]:
+def _chosen(problem: Problem, features: str | Sets | None, order: Order) -> list[tuple[str, ...]]:
     """Return the features, pairs or triples that a statistic is of; all features for the total."""
-    every = list(subject.features)
+    every = list(problem.features)
     if order in ("pairwise", "three-way"):
         size = 2 if order == "pairwise" else 3
         found = sets_of(
             every, [features] if isinstance(features, str) else features, size, "feature"
         )
         return [tuple(sorted(one, key=every.index)) for one in found]
-    names = list(subject.choose(None if features is None else names_of(features)))
+    names = list(problem.choose(None if features is None else names_of(features)))
     return [tuple(names)] if order == "total" else [(name,) for name in names]
 
 
@@ -272,7 +272,7 @@ class _Crossings:
 
 
 def _measure(
-    case: Case,
+    case: ModelOnRows,
     *,
     functions: Sequence[Combination],
     features: Features,
@@ -401,15 +401,15 @@ def _description(
     return name + (f" ({', '.join(about)})" if about else "")
 
 
-def _unit(subject: Subject, scale: UsedScale, *, squared: bool) -> str:
-    response = subject.population.response
+def _unit(problem: Problem, scale: UsedScale, *, squared: bool) -> str:
+    response = problem.population.response
     if scale != "mean" or response is None:
         return ""
     return f"{response.name}²" if squared else response.name
 
 
 def _notes(
-    order: Order, subject: Subject, rows: int, *, normalize: bool, squared: bool
+    order: Order, problem: Problem, rows: int, *, normalize: bool, squared: bool
 ) -> tuple[str, ...]:
     of = {"pairwise": "the partial dependence on both", "three-way": "that on all three"}
     what = "Mean square" if squared else "Root mean square"
@@ -423,7 +423,7 @@ def _notes(
         first,
         "No test of 0: noise makes interactions, so estimates are above 0 whatever the truth.",
     ]
-    if subject.population.nobs > rows:
+    if problem.population.nobs > rows:
         notes.append(
             f"At most {rows} evaluation rows of a refit, drawn at random, are points and "
             "background alike."

@@ -16,7 +16,7 @@ from pyinterp.checks import is_list
 from pyinterp.data.features import check_names
 from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError, shown
-from pyinterp.estimands.estimand import Case, Estimand, Estimate, Measurement, Subject, Terms
+from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.estimands.importance.flatness import curves_of, spread_of
 
 __all__ = ["Sets", "class_terms", "sets_of", "surface_interaction", "vint"]
@@ -25,7 +25,7 @@ Sets: TypeAlias = Sequence[str] | Sequence[tuple[str, ...]]
 WORDS = {2: "pair", 3: "triple"}
 
 
-def vint(subject: Subject, pairs: Sets | None = None, **curve: Any) -> Estimand:
+def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
     r"""Interaction of two variables: how much the flatness of one effect varies with the other.
 
     .. math:: v_{jk} = \tfrac12 \Big[ sd_a\, sd_b\, PD_{jk}(a, b) + sd_b\, sd_a\, PD_{jk}(a, b)
@@ -36,15 +36,15 @@ def vint(subject: Subject, pairs: Sets | None = None, **curve: Any) -> Estimand:
 
     Parameters
     ----------
-    subject : Subject
+    problem : Problem
     pairs : sequence of str or of pairs of str, optional
         Variables, of which all pairs are taken, or pairs; by default all pairs.
     **curve
         Options of `partial_dependence`.
     """
-    every = [name for variables in subject.features.values() for name in variables]
+    every = [name for variables in problem.features.values() for name in variables]
     wanted = sets_of(every, pairs, 2, "variable")
-    curves = curves_of(subject, wanted, curve)
+    curves = curves_of(problem, wanted, curve)
     first = next(iter(curves.values()))
     layouts = [one.terms.layout for one in curves.values()]
     about = first.description.replace(f" of {', '.join(wanted[0])}", "", 1)
@@ -62,7 +62,7 @@ def vint(subject: Subject, pairs: Sets | None = None, **curve: Any) -> Estimand:
         description=f"vint ({about})",
         null=None,
         unit=first.unit,
-        notes=_notes(subject, wanted),
+        notes=_notes(problem, wanted),
         zero_variance="no refit lets the effect of one depend on the other",
     )
 
@@ -145,7 +145,7 @@ def surface_interaction(values: FloatArray, layout: pd.DataFrame) -> tuple[float
     return total, gradient
 
 
-def _measure(case: Case, *, curves: Mapping[str, Estimand]) -> Measurement:
+def _measure(case: ModelOnRows, *, curves: Mapping[str, Estimand]) -> Measurement:
     by_class: list[list[Estimate]] = []
     for one in curves.values():
         surface, layout = one.read(one.measure(case)), one.terms.layout
@@ -162,9 +162,9 @@ def _measure(case: Case, *, curves: Mapping[str, Estimand]) -> Measurement:
     return {"vint": Estimate.stack([part for parts in by_class for part in parts])}
 
 
-def _notes(subject: Subject, pairs: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    data = subject.population.variables
-    levels = {n for n in data.columns if n in subject.discrete or is_category(data[n])}
+def _notes(problem: Problem, pairs: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    data = problem.population.variables
+    levels = {n for n in data.columns if n in problem.discrete or is_category(data[n])}
     blind = [":".join(pair) for pair in pairs if set(pair) <= levels]
     notes = [
         "Standard deviation, over the values of one variable, of the flatness (sd) of the other's "

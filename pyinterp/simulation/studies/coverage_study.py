@@ -205,7 +205,7 @@ def _truth(study: CoverageStudy, unit: Unit) -> Line:
     terms = {}
     for name in unit.terms:
         asked = _asked(study.estimands[name], name, results)
-        values = asked.evidence.per_refit
+        values = asked.replicates.per_refit
         terms[name] = {
             "term": list(asked.params.index),
             "sums": values.sum(axis=0).tolist(),

@@ -23,7 +23,7 @@ from pyinterp.simulation.studies.ledger import Ledger, Line, Row
 
 __all__ = ["Study", "Unit", "count_of"]
 
-Found = TypeVar("Found")
+Answer = TypeVar("Answer")
 
 
 class Unit(NamedTuple):
@@ -42,7 +42,7 @@ class Unit(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Study(ABC, Generic[Found]):
+class Study(ABC, Generic[Answer]):
     """Processes, learners and sizes of data; a subclass says what is done with them.
 
     Work comes in one or more kinds, each done before the next is begun, whose units are
@@ -97,12 +97,12 @@ class Study(ABC, Generic[Found]):
         """Return what does a unit, given the lines of the kinds before."""
 
     @abstractmethod
-    def _results(self, lines: Sequence[Line]) -> Found:
+    def _results(self, lines: Sequence[Line]) -> Answer:
         """Return the results that lines hold."""
 
     def run(
         self, path: str | os.PathLike[str], n_jobs: int | None = None, *, progress: bool = True
-    ) -> Found:
+    ) -> Answer:
         """Run what `path` does not hold yet, and return all results.
 
         Parameters
@@ -152,7 +152,7 @@ class Study(ABC, Generic[Found]):
             ledger.compact()
         return self._results([self._own(line) for line in ledger.lines if line.row in rows])
 
-    def load(self, path: str | os.PathLike[str]) -> Found:
+    def load(self, path: str | os.PathLike[str]) -> Answer:
         """Return the results that `path` holds, of finished and unfinished rows.
 
         Learners, sizes and estimands that the study does not have are among them; what it does

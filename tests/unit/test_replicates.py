@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyinterp.estimands.estimand import Estimate
-from pyinterp.inference import Evidence, Found, combined, gathered
+from pyinterp.inference import RefitEstimate, Replicates, combine, gather
 from pyinterp.inference.replicates import contributions, row_effects
 from pyinterp.resampling import Group
 
@@ -14,30 +14,30 @@ def one(value: float) -> Estimate:
     return Estimate.of_rows(np.array([[value], [value]]))
 
 
-def found(value: float, group: Group | None) -> Found:
+def found(value: float, group: Group | None) -> RefitEstimate:
     at = int(value)
-    return Found(one(value), group, np.array([at, at + 1]), np.array([at, at]))
+    return RefitEstimate(one(value), group, np.array([at, at + 1]), np.array([at, at]))
 
 
-def values(evidence: Evidence) -> list[float]:
-    return [float(e.value[0]) for e in evidence.estimates]
+def values(replicates: Replicates) -> list[float]:
+    return [float(e.value[0]) for e in replicates.estimates]
 
 
 def test_pairs_do_not_estimate_beside_others() -> None:
     pairs = [found(v, Group("pair", number)) for v, number in ((5, 1), (6, 0), (7, 1), (8, 2))]
-    evidence = gathered([found(1, None), *pairs, found(2, None)], correction=0.5, floor=0.0)
-    assert values(evidence) == [1.0, 2.0]
-    assert evidence.apart
+    replicates = gather([found(1, None), *pairs, found(2, None)], correction=0.5, floor=0.0)
+    assert values(replicates) == [1.0, 2.0]
+    assert replicates.apart
     # Of the pair 0 and of the pair 2 one refit failed.
-    ((first, second),) = evidence.pairs
+    ((first, second),) = replicates.pairs
     assert (first.estimate.value[0], second.estimate.value[0]) == (5.0, 7.0)
     np.testing.assert_array_equal(second.rows, [7, 8])
-    assert (evidence.correction, evidence.floor) == (0.5, 0.0)
-    assert evidence.folds == ()
-    assert evidence.bootstraps is None
-    np.testing.assert_array_equal(evidence.rows, [[1, 2], [2, 3]])
-    np.testing.assert_array_equal(evidence.clusters, [[1, 1], [2, 2]])
-    alone = gathered(pairs, correction=0.5, floor=None)
+    assert (replicates.correction, replicates.floor) == (0.5, 0.0)
+    assert replicates.folds == ()
+    assert replicates.bootstraps is None
+    np.testing.assert_array_equal(replicates.rows, [[1, 2], [2, 3]])
+    np.testing.assert_array_equal(replicates.clusters, [[1, 1], [2, 2]])
+    alone = gather(pairs, correction=0.5, floor=None)
     assert values(alone) == [5.0, 6.0, 7.0, 8.0]
     assert not alone.apart
 
@@ -50,9 +50,9 @@ def test_folds_have_their_inner_refits() -> None:
         found(4, Group("fold", 1, inner=True, size=3)),
         found(5, Group("fold", 2, size=3)),
     ]
-    evidence = gathered(refits, correction=0.5, floor=None)
-    assert values(evidence) == [1.0, 5.0]
-    first, second = evidence.folds  # of fold 1 the refit that estimates failed
+    replicates = gather(refits, correction=0.5, floor=None)
+    assert values(replicates) == [1.0, 5.0]
+    first, second = replicates.folds  # of fold 1 the refit that estimates failed
     assert (first.outer.value[0], first.number) == (1.0, 3)
     assert [e.value[0] for e in first.inner] == [2.0, 3.0]
     assert (second.outer.value[0], second.inner) == (5.0, ())
@@ -60,21 +60,21 @@ def test_folds_have_their_inner_refits() -> None:
 
 def test_bootstrap_samples_are_numbered() -> None:
     refits = [found(v, Group("bootstrap", number)) for v, number in ((1, 4), (2, 4), (3, 7))]
-    evidence = gathered(refits, correction=0.5, floor=None)
-    np.testing.assert_array_equal(evidence.bootstraps, [4, 4, 7])
-    assert values(evidence) == [1.0, 2.0, 3.0]
+    replicates = gather(refits, correction=0.5, floor=None)
+    np.testing.assert_array_equal(replicates.bootstraps, [4, 4, 7])
+    assert values(replicates) == [1.0, 2.0, 3.0]
 
 
 def test_functions_of_several_estimands_are_taken_part_by_part() -> None:
-    def made(shift: float) -> Evidence:
+    def made(shift: float) -> Replicates:
         refits = [found(1 + shift, None), found(2 + shift, None)]
         refits += [found(v + shift, Group("pair", 0)) for v in (3, 4)]
         refits += [found(5 + shift, Group("fold", 0, size=2))]
         refits += [found(6 + shift, Group("fold", 0, inner=True, size=2))]
-        return gathered(refits, correction=0.5, floor=0.0)
+        return gather(refits, correction=0.5, floor=0.0)
 
     first, second = made(10.0), made(0.0)
-    both = combined(Estimate.minus, [first, second], floor=None)
+    both = combine(Estimate.minus, [first, second], floor=None)
     assert values(both) == [10.0] * 3
     ((one_half, other_half),) = both.pairs
     assert (one_half.estimate.value[0], other_half.estimate.value[0]) == (10.0, 10.0)
