@@ -1,4 +1,4 @@
-"""What tables and plots show: numbers with their inference, and the analysis behind them."""
+"""The analysis behind results, for the headers of tables."""
 
 from __future__ import annotations
 
@@ -9,18 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
-import pandas as pd
 
-from pyinterp.estimands.estimand import Estimand
-from pyinterp.inference import Alternative, TermInference, Variance
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.whatif import Engine
 
-__all__ = ["Context", "GoodnessOfFit", "Shown", "context_of"]
+__all__ = ["Context", "GoodnessOfFit", "context_of"]
 
 PACKAGES = ("pyinterp-stats", "numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
 
@@ -108,72 +104,6 @@ class Context:
     date: str
     resamples: tuple[bytes, ...]
     versions: tuple[tuple[str, str], ...]
-
-
-class Shown(Protocol):
-    """What tables and plots ask of results; see `EstimandResults`."""
-
-    @property
-    def estimand(self) -> Estimand:
-        """What is estimated."""
-
-    @property
-    def variance(self) -> Variance:
-        """Sampling covariance and degrees of freedom."""
-
-    @property
-    def context(self) -> Context:
-        """The analysis behind the numbers."""
-
-    @property
-    def fit(self) -> GoodnessOfFit | None:
-        """Out-of-sample loss."""
-
-    @property
-    def diagnostic(self) -> Shown | None:
-        """What says when to trust the numbers, term by term."""
-
-    @property
-    def corrected(self) -> pd.Series[float] | None:
-        """Estimates without the bias that can be taken out."""
-
-    @property
-    def alternative(self) -> Alternative:
-        """Side of tests and intervals."""
-
-    @property
-    def simultaneous(self) -> bool:
-        """Whether intervals cover all terms at once."""
-
-    @property
-    def inference(self) -> TermInference:
-        """Tests and intervals of the terms."""
-
-    @property
-    def support(self) -> dict[str, npt.NDArray[Any]]:
-        """Observed values of the variables on the axes."""
-
-    @property
-    def params(self) -> pd.Series[float]:
-        """Estimates."""
-
-    @property
-    def bse(self) -> pd.Series[float]:
-        """Standard errors."""
-
-    @property
-    def mcse(self) -> pd.Series[float]:
-        """Monte Carlo errors."""
-
-    @property
-    def df_resid(self) -> float:
-        """Degrees of freedom of t."""
-
-    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Return estimates with their inference."""
-
-    def row_frame(self) -> pd.DataFrame:
-        """Return every row's own contribution."""
 
 
 def context_of(

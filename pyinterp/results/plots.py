@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,9 @@ from plotnine import (
 )
 
 from pyinterp.data.sample import is_category
-from pyinterp.results.header import Shown
+
+if TYPE_CHECKING:
+    from pyinterp.results.results import EstimandResults
 
 __all__ = ["agreement", "plot", "together"]
 
@@ -44,7 +46,7 @@ CURVES = 200
 LABELS = 8  # of the tiles along an axis
 
 
-def plot(results: Shown, *, alpha: float) -> ggplot:
+def plot(results: EstimandResults, *, alpha: float) -> ggplot:
     """Draw values per feature, a curve, or a surface, whichever the terms are."""
     terms = results.estimand.terms
     frame = results.summary_frame(alpha).reset_index()
@@ -54,7 +56,7 @@ def plot(results: Shown, *, alpha: float) -> ggplot:
     return drawn + labs(caption=_caption(results, alpha, surface=len(terms.axes) == 2))
 
 
-def together(several: Sequence[Shown], *, alpha: float) -> ggplot:
+def together(several: Sequence[EstimandResults], *, alpha: float) -> ggplot:
     """Draw importances of the same features, features in the order of the first."""
     frames = [
         results.summary_frame(alpha).reset_index().assign(measure=results.estimand.label)
@@ -112,7 +114,7 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, caption: str) -
     )
 
 
-def _points(results: Shown, frame: pd.DataFrame) -> ggplot:
+def _points(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
     ordered = frame.sort_values("estimate")["term"].tolist()
     frame = frame.assign(term=pd.Categorical(frame["term"], categories=ordered, ordered=True))
     drawn = ggplot(frame, aes(y="term", x="estimate"))
@@ -130,7 +132,7 @@ def _points(results: Shown, frame: pd.DataFrame) -> ggplot:
     return drawn + geom_point(color=BLUE) + labs(x=_label(results), y="")
 
 
-def _curve(results: Shown, frame: pd.DataFrame) -> ggplot:
+def _curve(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
     axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
     numeric = not is_category(frame[axis])
     if not numeric:
@@ -165,7 +167,7 @@ def _curve(results: Shown, frame: pd.DataFrame) -> ggplot:
     return drawn + geom_point(color=BLUE, size=1.2) + labs(x=name, y=_label(results))
 
 
-def _surface(results: Shown, frame: pd.DataFrame) -> ggplot:
+def _surface(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
     terms = results.estimand.terms
     x, y = terms.axes
     # Tiles of equal size: grids by quantile are uneven, so cells are drawn in order.
@@ -192,7 +194,7 @@ def _short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _row_curves(results: Shown, frame: pd.DataFrame, axis: str) -> pd.DataFrame:
+def _row_curves(results: EstimandResults, frame: pd.DataFrame, axis: str) -> pd.DataFrame:
     rows = results.row_frame().reset_index(drop=True).rename_axis("row")
     if len(rows) > CURVES:  # evenly spread over the rows, so that the same plot comes out twice
         rows = rows.iloc[np.linspace(0, len(rows) - 1, CURVES).astype(int)]
@@ -213,12 +215,12 @@ def _bounded(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _label(results: Shown) -> str:
+def _label(results: EstimandResults) -> str:
     unit = results.estimand.unit
     return f"{results.estimand.description}{f' [{unit}]' if unit else ''}"
 
 
-def _caption(results: Shown, alpha: float, *, surface: bool) -> str:
+def _caption(results: EstimandResults, alpha: float, *, surface: bool) -> str:
     context = results.context
     level = f"{100 * (1 - alpha):g}%"
     side = "" if results.alternative == "two-sided" else "one-sided "

@@ -6,7 +6,7 @@ import copy
 import html
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,9 @@ from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_2cols, fmt_params
 
 from pyinterp._typing import FloatArray
-from pyinterp.results.header import Shown
+
+if TYPE_CHECKING:
+    from pyinterp.results.results import EstimandResults
 
 __all__ = [
     "Table",
@@ -71,7 +73,7 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         )
 
 
-def summarize(results: Shown, *, alpha: float, sort: bool) -> Table:
+def summarize(results: EstimandResults, *, alpha: float, sort: bool) -> Table:
     """Return header, one row per term, and footnotes."""
     return _table(
         results,
@@ -82,7 +84,7 @@ def summarize(results: Shown, *, alpha: float, sort: bool) -> Table:
     )
 
 
-def summarize_together(several: Sequence[Shown], *, alpha: float, sort: bool) -> Table:
+def summarize_together(several: Sequence[EstimandResults], *, alpha: float, sort: bool) -> Table:
     """Return one table of importances of the same features, a block of columns for each."""
     first = several[0]
     frames = [results.summary_frame(alpha) for results in several]
@@ -106,7 +108,7 @@ def summarize_together(several: Sequence[Shown], *, alpha: float, sort: bool) ->
     )
 
 
-def summarize_below(several: Sequence[Shown], *, alpha: float, title: str) -> Table:
+def summarize_below(several: Sequence[EstimandResults], *, alpha: float, title: str) -> Table:
     """Return tables of several estimands of one analysis below each other, under one header."""
     first = several[0]
     notes = _labeled(several)
@@ -178,7 +180,7 @@ class _Block(NamedTuple):
         )
 
 
-def _block(results: Shown, alpha: float, *, sort: bool) -> _Block:
+def _block(results: EstimandResults, alpha: float, *, sort: bool) -> _Block:
     frame = results.summary_frame(alpha)
     if sort and not results.estimand.terms.axes:
         frame = frame.sort_values("estimate", ascending=False, kind="stable")
@@ -190,7 +192,7 @@ def _column(heading: str, values: pd.Series[float], fmt: str) -> _Column:
 
 
 def _table(
-    results: Shown,
+    results: EstimandResults,
     blocks: Sequence[_Block],
     *,
     title: str,
@@ -244,7 +246,7 @@ def _largest(values: FloatArray) -> float:
     return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
 
 
-def _whose(results: Shown) -> str:
+def _whose(results: EstimandResults) -> str:
     return "learner" if results.context.level == "learner" else "one fitted model"
 
 
@@ -253,7 +255,7 @@ def _in_two(facts: Sequence[tuple[str, str]]) -> list[tuple[str, str, str, str]]
     return [(*even[k], *even[k + 1]) for k in range(0, len(even), 2)]
 
 
-def _facts(results: Shown, estimand: str) -> list[tuple[str, str]]:
+def _facts(results: EstimandResults, estimand: str) -> list[tuple[str, str]]:
     context, fit = results.context, results.fit
     nobs = str(context.nobs)
     if context.dropped:
@@ -300,7 +302,9 @@ def _facts(results: Shown, estimand: str) -> list[tuple[str, str]]:
     return facts
 
 
-def _columns(results: Shown, frame: pd.DataFrame, alpha: float, *, tests: bool) -> list[_Column]:
+def _columns(
+    results: EstimandResults, frame: pd.DataFrame, alpha: float, *, tests: bool
+) -> list[_Column]:
     number = number_format(
         np.asarray(frame["estimate"], float), np.asarray(frame["std_error"], float)
     )
@@ -319,7 +323,9 @@ def _columns(results: Shown, frame: pd.DataFrame, alpha: float, *, tests: bool) 
     return [_column(heading, frame[column], fmt) for heading, column, fmt in shown]
 
 
-def _test_columns(results: Shown, frame: pd.DataFrame, number: str) -> list[tuple[str, str, str]]:
+def _test_columns(
+    results: EstimandResults, frame: pd.DataFrame, number: str
+) -> list[tuple[str, str, str]]:
     """Return heading, column and format of tests, and of the standard error that they take."""
     shown = []
     if not frame["std_error_null"].equals(frame["std_error"].rename("std_error_null")):
@@ -329,7 +335,7 @@ def _test_columns(results: Shown, frame: pd.DataFrame, number: str) -> list[tupl
     return [*shown, (results.variance.p_headings[results.alternative], "p_value", "%.3f")]
 
 
-def _null_heading(results: Shown) -> str:
+def _null_heading(results: EstimandResults) -> str:
     return f"s.e. at {results.estimand.null:g}"
 
 
@@ -344,7 +350,7 @@ def _cell(value: Any, fmt: str) -> str:
     return fmt % value if np.isfinite(value) else ""
 
 
-def _notes(results: Shown, alpha: float) -> list[str]:
+def _notes(results: EstimandResults, alpha: float) -> list[str]:
     first, *others = _about(results)
     notes = [first, *others]
     if not results.estimand.without_error(results.context.level):
@@ -355,7 +361,7 @@ def _notes(results: Shown, alpha: float) -> list[str]:
     return notes
 
 
-def _labeled(several: Sequence[Shown]) -> list[str]:
+def _labeled(several: Sequence[EstimandResults]) -> list[str]:
     """Return what several estimates are; what holds for more than one is said once."""
     about: dict[str, list[str]] = {}
     for results in several:
@@ -364,7 +370,7 @@ def _labeled(several: Sequence[Shown]) -> list[str]:
     return [f"{', '.join(labels)}: {note}" for note, labels in about.items()]
 
 
-def _about(results: Shown) -> list[str]:
+def _about(results: EstimandResults) -> list[str]:
     """Return what the estimates are, and which have none or no interval."""
     estimand = results.estimand
     first, *others = estimand.notes
@@ -392,7 +398,7 @@ def _about(results: Shown) -> list[str]:
     return [*notes, *estimand.remarks(results.params)]
 
 
-def _tests(several: Sequence[Shown]) -> list[str]:
+def _tests(several: Sequence[EstimandResults]) -> list[str]:
     """Return how tests come about, where it is not by estimate, standard error and t."""
     tested = [r for r in several if r.estimand.null is not None and (r.bse > 0).any()]
     return list(
@@ -406,17 +412,17 @@ def _tests(several: Sequence[Shown]) -> list[str]:
     )
 
 
-def _deviation(results: Shown) -> str:
+def _deviation(results: EstimandResults) -> str:
     estimand = results.estimand
     return f"({estimand.label} - {estimand.null:g})" if estimand.null else estimand.label
 
 
-def _beside(diagnostic: Shown) -> list[str]:
+def _beside(diagnostic: EstimandResults) -> list[str]:
     estimand = diagnostic.estimand
     return [f"{estimand.label}: {estimand.notes[0]}", *estimand.remarks(diagnostic.params)]
 
 
-def _reading(results: Shown, alpha: float) -> list[str]:
+def _reading(results: EstimandResults, alpha: float) -> list[str]:
     """Return what was asked of intervals and tests, and how limits come about."""
     notes = [results.variance.interval_note] if results.variance.interval_note else []
     if results.alternative != "two-sided":
@@ -436,7 +442,7 @@ def _listed(terms: pd.Index) -> str:
     return ", ".join(map(str, terms[:6])) + (", ..." if len(terms) > 6 else "")
 
 
-def _coverage(results: Shown) -> str:
+def _coverage(results: EstimandResults) -> str:
     key = (results.variance.cov_type, results.context.studied)
     share = results.estimand.coverage.get(key)
     single = not results.inference.note and results.alternative == "two-sided"
