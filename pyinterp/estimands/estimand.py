@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -254,7 +254,7 @@ def _as_donors(function: Callable[..., FloatArray], parts: Sequence[Estimate]) -
     return function(*(np.zeros_like(p.rows) if p.donors is None else p.donors for p in parts))
 
 
-Measurement: TypeAlias = Mapping[str, Estimate]
+Measurement: TypeAlias = Mapping[Any, Estimate]  # by the name of the component
 
 
 @dataclass(frozen=True, kw_only=True)

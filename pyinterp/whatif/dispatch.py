@@ -63,7 +63,7 @@ def dispatch(
     for name, exact, tolerance in _readings(predictor, design, sample, memory_mb):
         if engine in ("auto", name):
             try:
-                return _proven(exact, tolerance)
+                return _proven(exact, name, tolerance)
             except _UnsuitedError as error:
                 reasons[name] = str(error)
     if engine != "auto":
@@ -115,14 +115,15 @@ def _as_given(inputs: FloatArray, _: IntArray) -> FloatArray:
     return np.ascontiguousarray(inputs)
 
 
-def _proven(exact: TreesWhatIf | LinearWhatIf, tolerance: float) -> TreesWhatIf | LinearWhatIf:
+def _proven(
+    exact: TreesWhatIf | LinearWhatIf, what: str, tolerance: float
+) -> TreesWhatIf | LinearWhatIf:
     """Return an exact engine after its predictions were compared with the model's own.
 
     On the rows as they are, whose predictions by the engine it then keeps, so that all that is
     compared comes from one source; and on what-if rows. The model predicts all at once, the engine
     each for itself: a model whose predictions depend on the other rows, as on their mean, differs.
     """
-    what = exact.engine.name.partition(",")[0]
     if _predicts_in_its_own_way(exact.predictor.estimator):
         raise _UnsuitedError("its `predict` is its own")  # what it does elsewhere can't be seen
     try:

@@ -157,7 +157,7 @@ def curves_of(
 def measure_parts(case: ModelOnRows, *, curves: Mapping[str, Estimand]) -> Measurement:
     """Measure all curves; `parts_of` takes them apart again."""
     return {
-        f"{number}: {part}": estimate
+        (number, part): estimate
         for number, one in enumerate(curves.values())
         for part, estimate in one.measure(case).items()
     }
@@ -166,9 +166,8 @@ def measure_parts(case: ModelOnRows, *, curves: Mapping[str, Estimand]) -> Measu
 def parts_of(measurement: Measurement, curves: Mapping[str, Estimand]) -> list[Estimate]:
     """Read all curves that `measure_parts` has measured."""
     parts: list[dict[str, Estimate]] = [{} for _ in curves]
-    for key, estimate in measurement.items():
-        number, _, part = key.partition(": ")
-        parts[int(number)][part] = estimate
+    for (number, part), estimate in measurement.items():
+        parts[number][part] = estimate
     return [one.read(own) for one, own in zip(curves.values(), parts, strict=True)]
 
 
