@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 FAST = tests/unit/test_import.py tests/unit/test_estimate.py
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check wheel r lint docs calibration acceptance torture mutants bench study format clean
+.PHONY: demo test check house wheel r lint docs calibration acceptance torture mutants bench study format clean
 
 demo: $(VENV)/.base
 	$(BIN)/python vignettes/demo.py demo_output
@@ -47,6 +47,10 @@ mutants: $(VENV)/.test
 
 bench: $(VENV)/.bench
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py
+
+# How the code looks beside packages of the field: counts from the files.
+house: $(VENV)/.base
+	$(BIN)/python benchmarks/house.py
 
 study: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python studies/run.py
