@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from pyinterp.errors import OptionError, shown
 from pyinterp.estimands.estimand import Estimand
 from pyinterp.inference import Alternative, CovType, variance
 from pyinterp.inference.options import InferenceOptions
@@ -53,6 +54,11 @@ class FittedModels:
         Returns
         -------
         EstimandResults
+
+        Raises
+        ------
+        OptionError
+            If `estimand` is none, or the options do not go together.
         """
         options = InferenceOptions(
             cov_type=cov_type,
@@ -60,6 +66,11 @@ class FittedModels:
             p_adjust=p_adjust,
             simultaneous=simultaneous,
         )
+        if not isinstance(estimand, Estimand):
+            raise OptionError(
+                "`estimand` must be an Estimand, such as that of `pi.mean_over_rows`, not "
+                f"{shown(estimand)}."
+            )
         analysis = self.analysis
         replicates = analysis.replicates(estimand)
         beside = estimand.diagnostic

@@ -49,17 +49,17 @@ READING = {
     "simultaneous": "flag",
 }
 DRAWN = {"permutations": "permutations", "sampler": "sampler"}
+CURVES = {
+    "grid": "grid",
+    "points": "count",
+    "kind": "choice",
+    "scale": "choice",
+    "which_class": "class",
+    "average": "choice",
+}
 METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "pd": (
-        {
-            "features": "features",
-            "grid": "grid",
-            "points": "count",
-            "kind": "choice",
-            "scale": "choice",
-            "which_class": "class",
-            "average": "choice",
-        },
+        {"features": "features", **CURVES},
         {"features": "'x'", "points": "4"},
     ),
     "firm": (
@@ -67,15 +67,12 @@ METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
             "features": "features",
             "spread": "choice",
             "ice": "flag",
-            "grid": "grid",
-            "points": "count",
-            "scale": "choice",
-            "which_class": "class",
+            **CURVES,
         },
         {"points": "4"},
     ),
     "vint": (
-        {"pairs": "sets", "grid": "grid", "points": "count", "scale": "choice"},
+        {"pairs": "sets", **CURVES},
         {"pairs": "[('x', 'z')]", "points": "3"},
     ),
     "h_statistic": (
@@ -107,6 +104,7 @@ METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "amvim": ({"features": "features", "method": "choice", **DRAWN}, {"features": "'x'"}),
     "loco": ({"features": "features", "loss": "loss", "relation": "choice"}, {"features": "'x'"}),
     "native_importance": ({"type": "choice"}, {}),
+    "estimate": ({"estimand": "estimand"}, {"estimand": "OWN"}),
     "importance": (
         {"measures": "measures", "features": "features", **DRAWN},
         {"measures": "['mvim', 'pfi']"},
@@ -485,6 +483,13 @@ def _several() -> list[Call]:
                 "unit": "text",
             },
             base={"name": "'a'", "function": "lambda y, p: (y - p) ** 2"},
+            positional=2,
+        ),
+        Call(
+            name="mean_over_rows",
+            callee="(lambda *a, **k: fm.estimate(pi.mean_over_rows(*a, **k)))",
+            kinds={"function": "row function", "label": "text"},
+            base={"function": "lambda y, p: y - p", "label": "'a'"},
             positional=2,
         ),
         Call(

@@ -271,6 +271,24 @@ KINDS = {
             "{'no such': [0]}",
         ),
     ),
+    "estimand": Kind(
+        ("'pfi'", "3", "None", "[]", "OWN.measure", "print", "pi.Estimand", "[OWN]"), ("OWN",)
+    ),
+    "row function": Kind(
+        (
+            "3",
+            "None",
+            "'squared'",
+            "print",
+            "lambda y: y",
+            "lambda y, p: y[:3]",
+            "lambda y, p: p * np.nan",
+            "lambda y, p: 1j * p",
+            "lambda y, p: 1 / 0",
+            "lambda y, p: np.ones((len(y), 2))",
+        ),
+        ("lambda y, p: p", "lambda y, p: y > p", "lambda y, p: (y - p).tolist()"),
+    ),
     "loss": Kind(
         (
             "'no such'",

@@ -116,6 +116,10 @@ def names() -> dict[str, Any]:
     return _MODULES | HOSTILE | _shared() | fresh
 
 
+def bias(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    return prediction - y
+
+
 def study_file() -> str:
     """Return a path at which there is no file yet."""
     return str(Path(mkdtemp()) / "study.jsonl")
@@ -131,6 +135,7 @@ _MODULES = {
     "sparse": scipy.sparse,
     "LF": pi.Learner.from_formula,
     "PLAN": PLAN,
+    "OWN": pi.mean_over_rows(bias, "bias", null=0.0),
     "N": N,
     **{
         kind.__name__: kind

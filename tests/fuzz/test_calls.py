@@ -15,7 +15,12 @@ import pyinterp as pi
 
 LEAST = 5000
 # Made by the package, not by users; or modules, whose members are listed below.
-NOT_CALLED = {"EstimandResults", "LearnerResults", "datasets", "r_style", "samplers", "simulation"}
+NOT_CALLED = {
+    "CausalResults", "EstimandResults", "ImportanceResults", "LearnerResults", "datasets",
+    "r_style", "samplers", "simulation",
+    # Parts of an estimand, which measure and read what their author says; and metrics, likewise.
+    "Estimand", "Estimate", "Metric", "Terms",
+}  # fmt: skip
 # Results, types and constants; loaders of data that need a folder.
 NO_CALLS = {
     "pi.r_style": {"Curve", "classes_in_order", "factors"},

@@ -472,7 +472,7 @@ def test_bad_input_gives_its_sentence() -> None:
         process.f(frame[["x1"]])
     with pytest.raises(OptionError, match="`method` must be one of"):
         dgp_pd(process, "x1", [0.5], method="exact")
-    with pytest.raises(OptionError, match="`n` must be a whole number of at least 1, not 0"):
+    with pytest.raises(OptionError, match=r"`n` must be a whole number .* at most .*, not 0"):
         process.draw(0)
     with pytest.raises(OptionError, match="`seed` must be"):
         process.draw(5, seed=-1)
