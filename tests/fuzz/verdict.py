@@ -199,7 +199,8 @@ def _fingerprint(value: Any) -> str:
     """Return a hash of what a value holds; empty for what cannot be hashed."""
     if isinstance(value, Iterator | np.random.Generator | np.random.RandomState):
         return ""  # to be read is to be changed
-    if type(value).__module__.startswith(KEEPING):
+    parts = value if isinstance(value, list | tuple) else [value]
+    if any(type(part).__module__.startswith(KEEPING) for part in parts):
         return ""
     if isinstance(value, pd.Series):  # pandas' own arrays do not keep one hash
         value = (value.astype(object).tolist(), value.index, value.name)
