@@ -231,16 +231,17 @@ def test_cell(name: str, response: str) -> None:
 def test_conditional_importance(name: str, response: str) -> None:
     """Conditional PFI, MVIM and its kin, and the causal reading, for refits and for one model."""
     cell, model = served(name, response), learner(name, response)
+    few: dict[str, Any] = {"permutations": 4}
     for level in (model.fit(PLAN, seed=1), model.fit_model(seed=1)):
         assert_readable(level.positivity(), 3)
         for sampler in ("conditional", "subgroup"):
-            assert_readable(level.pfi(sampler=sampler), 3)
+            assert_readable(level.pfi(sampler=sampler, **few), 3)
         if response != "three" and {"squared", "brier"} & cell.losses:
-            for measure in (level.mvim(), level.cvim(), level.amvim(method="additive")):
+            for measure in (level.mvim(), level.cvim(**few), level.amvim(method="additive")):
                 assert_readable(measure, 3)
-            assert_readable(level.amvim(["x", "z"]), 2)
-            assert_readable(level.causal("x", points=3).importance, 4)
-            assert_readable(level.causal("g").effects, 3)
+            assert_readable(level.amvim(["x", "z"], **few), 2)
+            assert_readable(level.causal("x", points=3, **few).importance, 4)
+            assert_readable(level.causal("g", **few).effects, 3)
 
 
 # How many numbers a model reports of itself, per class; 0 if it has none.
