@@ -186,26 +186,26 @@ def test_clusters_are_whole_in_or_out(plan: Resampling, stratified: bool) -> Non
 
 
 def test_columns_name_strata_and_clusters(data: pd.DataFrame) -> None:
-    data = data.assign(problem=np.repeat(np.arange(20), 3), site=np.repeat(np.arange(4), 15))
+    data = data.assign(subject=np.repeat(np.arange(20), 3), site=np.repeat(np.arange(4), 15))
     model = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
     named = model.fit(pi.Bootstrap(4, cluster="subject", strata="site"), seed=1)
-    given = model.fit(pi.Bootstrap(4, cluster=data.problem, strata=data.site.to_numpy()), seed=1)
+    given = model.fit(pi.Bootstrap(4, cluster=data.subject, strata=data.site.to_numpy()), seed=1)
     for a, b in zip(named.refits, given.refits, strict=True):
         np.testing.assert_array_equal(a.train_rows, b.train_rows)
-        assert not set(data.problem[a.train_rows]) & set(data.problem[a.evaluation.rows])
+        assert not set(data.subject[a.train_rows]) & set(data.subject[a.evaluation.rows])
 
 
 def test_strata_and_clusters_follow_the_rows_that_are_kept(data: pd.DataFrame) -> None:
-    data = data.assign(problem=np.repeat([f"s{k}" for k in range(20)], 3))
+    data = data.assign(subject=np.repeat([f"s{k}" for k in range(20)], 3))
     data.loc[::7, "x"] = np.nan
     results = pi.Learner.from_formula("y ~ x", data, LinearRegression()).fit(
-        pi.Bootstrap(4, cluster=data.problem.to_numpy()), seed=1
+        pi.Bootstrap(4, cluster=data.subject.to_numpy()), seed=1
     )
     for refit in results.refits:
         rows = refit.evaluation.rows  # positions in the data as given
         assert not data["x"].iloc[rows].isna().any()
         np.testing.assert_array_equal(data["x"].iloc[rows], refit.evaluation.variables["x"])
-        train, out = data.problem.iloc[refit.train_rows], data.problem.iloc[rows]
+        train, out = data.subject.iloc[refit.train_rows], data.subject.iloc[rows]
         assert not set(train) & set(out)
 
 

@@ -83,7 +83,7 @@ def amvim(
         read=partial(_adjusted, linear=np.array([name not in unsuited for name in chosen])),
         label="AMVIM",
         title="Adjusted marginal variable importance",
-        description=made.description.replace("CVIM", "AMVIM"),
+        description=_description(problem, "AMVIM"),
         notes=(
             "CVIM / (1 - R²_j), the MVIM of a feature that enters linearly, without interactions, "
             "and whose variance given the others is constant.",
@@ -117,13 +117,16 @@ def _squared(
         sampler=sampler,
     )
     kind = "conditional" if is_conditional(sampler) else "marginal"
-    scored = "squared error" if classes is None else "Brier score"
     return replace(
         made,
         label=label,
         title=f"{kind.capitalize()} variable importance",
-        description=f"{label} ({scored})",
+        description=_description(problem, label),
     )
+
+
+def _description(problem: Problem, label: str) -> str:
+    return f"{label} ({problem.squared_loss.name})"
 
 
 def _check_default(permutations: Permutations, sampler: SamplerLike) -> None:
