@@ -17,6 +17,7 @@ import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference import COV_TYPES, BootstrapVariance, Replicates, variance
+from pyinterp.inference.bootstrap import _Side
 from pyinterp.resampling import Units
 
 EXACT = 1e-10
@@ -526,3 +527,12 @@ def test_bootstrap_means_are_over_the_refits_that_succeeded(data: pd.DataFrame) 
         fitted = learner.fit(pi.NestedBootstrap(5, 2), seed=1, on_error="drop")
     with pytest.raises(InferenceError, match="at least 2 bootstrap samples; there is 1"):
         fitted.loss()
+
+
+def test_acceleration_alone_moves_a_limit() -> None:
+    """Efron's level z / (1 - a z) at bias 0; and its inverse."""
+    side = _Side(np.arange(60.0)[:, None], np.zeros(1), np.array([0.1]))
+    z = stats.norm.ppf(0.05)
+    expected = stats.norm.cdf(z / (1 - 0.1 * z))
+    assert side._level(0.05)[0] == pytest.approx(expected, rel=1e-12)
+    assert side._tail(np.array([expected]))[0] == pytest.approx(0.05, rel=1e-12)

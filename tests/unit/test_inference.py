@@ -15,6 +15,7 @@ from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference import COV_TYPES, Replicates, default, variance
 from pyinterp.inference.intervals import adjust, interval, p_values
+from pyinterp.inference.simultaneous import LargestT
 
 
 def learner_evidence(m: int = 6, q: int = 3, correction: float = 0.58) -> Replicates:
@@ -177,3 +178,21 @@ def test_sidak_takes_p_values_of_1() -> None:
     p = np.array([1.0, 0.0, 0.02, np.nan])
     expected = [1.0, 0.0, 1 - 0.98**5, np.nan]
     np.testing.assert_allclose(adjust(p, "sidak", 5), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("df", [np.inf, 6.0])
+@pytest.mark.parametrize("q", [-1.5, -0.4, 0.0, 0.7, 2.0])
+def test_the_largest_of_three_t_is_above_any_number_with_the_probability_of_the_law(
+    q: float, df: float
+) -> None:
+    """Against scipy's multivariate normal and t; 1e-3 is about their errors and ours."""
+    cov = np.array([[2.0, 0.6, -0.4], [0.6, 1.0, 0.3], [-0.4, 0.3, 0.5]])
+    scaled = cov / np.sqrt(np.outer(np.diag(cov), np.diag(cov)))
+    below = np.full(3, q)
+    law = (
+        stats.multivariate_normal(cov=scaled)
+        if np.isinf(df)
+        else stats.multivariate_t(shape=scaled, df=df, seed=1)
+    )
+    found = LargestT.of(cov, df, "greater").exceeded(q)
+    assert found == pytest.approx(1 - law.cdf(below), abs=2e-3)
