@@ -266,3 +266,12 @@ class TestPositivityPlot:
         results = learner.fit(pi.Subsampling(2), seed=1)
         with pytest.raises(OptionError, match="makes no prediction"):
             results.plot_positivity("both")
+
+
+def test_the_null_value_of_causal_importance_is_zero(data: pd.DataFrame) -> None:
+    model = pi.Learner.from_formula("y ~ x + z", data, LinearRegression()).fit(
+        pi.HalfSampling(3, pairs=5), seed=1
+    )
+    for results in (model.causal("x", points=3).importance, model.causal("x", points=3).share):
+        assert results.null == 0.0
+        assert results.estimand.floor == 0.0

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
@@ -375,3 +375,25 @@ def test_levels_of_rows_own_curves_have_a_range() -> None:
     expected = [np.ptp([v * z for v in size.values()]) / 4 for z in frame["z"]]
     (estimate,) = fitted.firm("f", ice=True).replicates.estimates
     np.testing.assert_allclose(estimate.rows[:, 0], expected, rtol=1e-12)
+
+
+def test_two_of_three_classes_have_names_of_their_own() -> None:
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=90), "y": np.repeat(["a", "b", "c"], 30)})
+    model = pi.Learner.from_formula("y ~ x", data, LogisticRegression()).fit_model(seed=1)
+    assert list(model.firm(which_class=["a", "c"], points=4).params.index) == ["a: x", "c: x"]
+
+
+def test_the_spread_of_curves_has_the_unit_of_the_prediction() -> None:
+    """Curves of one millionth of a millionth vary as others do."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "z"])
+    y = X["x"] * X["z"] + X["x"]
+    for options in ({}, {"ice": True}, {"spread": "mad"}):
+        small, usual = (
+            pi.FittedModel(LinearRegression().fit(X, y * unit), X, y * unit).firm(
+                points=4, **options
+            )
+            for unit in (1e-12, 1.0)
+        )
+        np.testing.assert_allclose(small.params * 1e12, usual.params, rtol=1e-9)

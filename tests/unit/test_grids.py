@@ -166,3 +166,7 @@ def test_quantiles_of_whole_numbers_are_observed() -> None:
     assert grid_values(column, points=11) == tuple(float(ordered[k - 1]) for k in at)
     found = grid_values(column.astype(float), points=11)  # type 7
     assert found == tuple(np.quantile(column, np.linspace(0, 1, 11)).tolist())
+
+
+def test_grids_of_r_can_be_looked_up_whatever_their_categories_are_in() -> None:
+    assert hash(pi.RGrid(cats=["x"])) == hash(pi.RGrid(cats=("x",)))

@@ -13,7 +13,7 @@ from statsmodels.stats.multitest import multipletests
 
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimand import Estimate
-from pyinterp.inference import COV_TYPES, Replicates, default, variance
+from pyinterp.inference import COV_TYPES, Replicates, TermInference, Variance, default, variance
 from pyinterp.inference.intervals import adjust, interval, p_values
 from pyinterp.inference.simultaneous import LargestT
 
@@ -196,3 +196,16 @@ def test_the_largest_of_three_t_is_above_any_number_with_the_probability_of_the_
     )
     found = LargestT.of(cov, df, "greater").exceeded(q)
     assert found == pytest.approx(1 - law.cdf(below), abs=2e-3)
+
+
+def test_another_hypothesis_leaves_the_first_as_it_was() -> None:
+    first = TermInference(
+        estimate=np.array([1.0, 2.0]),
+        bse=np.ones(2),
+        null=np.zeros(2),
+        variance=Variance(cov=np.eye(2), df=9.0, cov_type="corrected", label="", note=""),
+    )
+    other = first.about(1, 5.0, "less")
+    np.testing.assert_array_equal(first.null, [0.0, 0.0])
+    np.testing.assert_array_equal(other.null, [0.0, 5.0])
+    assert (first.alternative, other.alternative) == ("two-sided", "less")
