@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from statsmodels.regression.quantile_regression import hall_sheather
 
-from pyinterp.estimands.effects.averages import averaged
+from pyinterp.estimands.effects.averages import _hall_sheather, averaged
 
 RNG = np.random.default_rng(3)
 CURVES = RNG.standard_t(4, size=(101, 3))
@@ -46,3 +47,8 @@ def test_a_constant_curve_has_no_spread() -> None:
     for average in ("median", "trimmed"):
         found = averaged(np.ones((50, 2)), average)
         np.testing.assert_array_equal(found.rows, 1)
+
+
+@pytest.mark.parametrize("n", [10, 100, 5000])
+def test_the_bandwidth_is_that_of_statsmodels(n: int) -> None:
+    assert _hall_sheather(n) == pytest.approx(hall_sheather(n, 0.5, 0.05), rel=1e-12)
