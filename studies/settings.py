@@ -55,10 +55,10 @@ def independent(case: ModelOnRows, *, features: Features, loss: pi.Loss) -> Meas
     """Measure losses after 5 independent permutations, fixed points allowed, as the paper did."""
     losses = loss(case.y, case.whatif.factual)
     pairs = []
-    for name, variables in features.items():
-        rng, donors = case.draw(name), case.whatif.distinct(variables)
+    for name, whatif in case.whatif.of_all(features):
+        rng = case.draw(name)
         index = np.column_stack([rng.permutation(len(losses)) for _ in range(5)])
-        pairs.append(some_pairs(case.whatif, case.y, losses, variables, loss, donors, index))
+        pairs.append(some_pairs(whatif, case.y, losses, loss, index))
     switched, original = zip(*pairs, strict=True)
     return {"switched": Estimate.stack(switched), "original": Estimate.stack(original)}
 

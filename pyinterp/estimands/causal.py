@@ -22,7 +22,7 @@ from pyinterp.estimands.estimand import (
     no_remarks,
 )
 from pyinterp.estimands.importance.conditional_losses import number_of_draws, predicted_draws
-from pyinterp.estimands.importance.marginal_losses import Permutations, one_term, switched_losses
+from pyinterp.estimands.importance.marginal_losses import Permutations, marginal_losses, one_term
 from pyinterp.estimands.importance.variable_importance import cvim, mvim
 from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.losses.rowwise import LOSSES, Loss
@@ -167,26 +167,25 @@ def _measure(
     permutations: Permutations,
     permuted: Sequence[Estimand],
 ) -> Measurement:
-    whatif, variables = case.whatif, (feature,)
-    two = whatif.factual.ndim == 2
+    whatif, predictions = case.whatif.of((feature,)), case.whatif.factual
+    two = predictions.ndim == 2
     loss = SECOND if two else LOSSES["squared"]
     # Plug-in: the model's own predictions take the place of the response.
-    factual = whatif.factual[:, 1] if two else whatif.factual
+    factual = predictions[:, 1] if two else predictions
     n = len(factual)
-    marginal, _ = switched_losses(
+    marginal, _ = marginal_losses(
         whatif,
         factual,
         np.zeros(n),
-        variables=variables,
         loss=loss,
         permutations=permutations,
         rng=case.draw(feature),
     )
-    law = case.law(sampler, variables)
-    k = number_of_draws(whatif, law, variables, permutations)
+    distribution = case.law(sampler, (feature,))
+    k = number_of_draws(whatif, distribution, permutations)
     as_row, as_donor, by_draw = np.empty(n), np.zeros(n), np.zeros(k or 0)
-    for block, predictions in predicted_draws(whatif, law, variables, k, case.draw(feature)):
-        values = predictions[..., 1] if two else predictions
+    for block, drawn in predicted_draws(whatif, distribution, k, case.draw(feature)):
+        values = drawn[..., 1] if two else drawn
         # The mean squared difference of two draws is twice their variance.
         if block.weights is None:  # the feature's own value is a draw as well
             m = values.shape[1] + 1
@@ -202,10 +201,10 @@ def _measure(
             by_draw += apart.sum(axis=0) / n
     between = 0.0
     if k is not None:
-        between = float(np.var(by_draw, ddof=1)) / k * max(1 - k / law.size, 0.0)
+        between = float(np.var(by_draw, ddof=1)) / k * max(1 - k / distribution.size, 0.0)
     parts = {
         "marginal": marginal,
-        "conditional": one_term(as_row, law.apart(as_donor), between),
+        "conditional": one_term(as_row, distribution.apart(as_donor), between),
         "variance": one_term(2 * np.square(case.y - case.y.mean()), np.zeros(n)),
     }
     for name, estimand in zip(PERMUTED, permuted, strict=True):

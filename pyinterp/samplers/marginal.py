@@ -1,4 +1,4 @@
-"""Samplers: which donor rows supply the values that replace a feature."""
+"""Donors of a feature that is drawn independently of all else: distinct ones, permutations."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ class Distinct(NamedTuple):
 
     Attributes
     ----------
-    values : pandas.DataFrame, one row per distinct combination
+    frame : pandas.DataFrame
+        One row per distinct combination of values.
     of_row : ndarray of int, shape (n,)
-        The position in `values` of each donor row.
+        The position in `frame` of each donor row.
     counts : ndarray of int
         How many donor rows have each value.
     """
 
-    values: pd.DataFrame
+    frame: pd.DataFrame
     of_row: IntArray
     counts: IntArray
 
@@ -34,7 +35,7 @@ class Distinct(NamedTuple):
         _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
         which = which.ravel()
         return Distinct(
-            values=self.values.take(first).reset_index(drop=True),
+            frame=self.frame.take(first).reset_index(drop=True),
             of_row=which[self.of_row].astype(np.intp),
             counts=np.bincount(which, weights=self.counts).astype(np.intp),
         )
@@ -46,8 +47,8 @@ def distinct(donors: pd.DataFrame, variables: Sequence[str]) -> Distinct:
     _, first, of_row, counts = np.unique(
         codes, axis=0, return_index=True, return_inverse=True, return_counts=True
     )
-    values = donors[list(variables)].take(first).reset_index(drop=True)
-    return Distinct(values, of_row.ravel().astype(np.intp), counts.astype(np.intp))
+    frame = donors[list(variables)].take(first).reset_index(drop=True)
+    return Distinct(frame, of_row.ravel().astype(np.intp), counts.astype(np.intp))
 
 
 def balanced(n: int, k: int, rng: np.random.Generator) -> IntArray:

@@ -10,7 +10,7 @@ is a class with the methods of `WhatIf` and a line in `dispatch`; estimands don'
 from pyinterp.whatif.batched import BatchedWhatIf
 from pyinterp.whatif.dispatch import ENGINES, EngineName, dispatch
 from pyinterp.whatif.inputs import final_step
-from pyinterp.whatif.whatif import PREDICTIONS, Block, Engine, WhatIf
+from pyinterp.whatif.whatif import PREDICTIONS, Block, Engine, FeatureWhatIf, WhatIf
 
 __all__ = [
     "ENGINES",
@@ -19,6 +19,7 @@ __all__ = [
     "Block",
     "Engine",
     "EngineName",
+    "FeatureWhatIf",
     "WhatIf",
     "dispatch",
     "final_step",

@@ -12,7 +12,7 @@ from pyinterp.data.design import Design, Swap
 from pyinterp.data.sample import Sample
 from pyinterp.models.predictor import Predictor
 from pyinterp.parallel import go_on
-from pyinterp.whatif.whatif import Block, Engine, WhatIf
+from pyinterp.whatif.whatif import Block, Engine, FeatureWhatIf, WhatIf
 
 __all__ = ["BatchedWhatIf"]
 
@@ -50,70 +50,82 @@ class BatchedWhatIf(WhatIf):
         memory_mb: float = 256.0,
         factual: FloatArray | None = None,
     ) -> None:
-        self.engine = Engine("batched")
-        self._factual = factual
-        self.predictor, self.sample = predictor, sample
-        self.design = design
-        self._memory_mb = memory_mb
+        super().__init__(predictor, design, sample, Engine("batched"), factual)
+        self.memory_mb = memory_mb
         values = len(design.columns) + len(predictor.classes or (0,))
         bound = int(memory_mb * 2**20 / (BYTES_PER_VALUE * values))
-        self._batch = min(max(1, bound), MOST_ROWS)
+        self.batch = min(max(1, bound), MOST_ROWS)  # rows of a predict call
 
-    @property
-    def factual(self) -> FloatArray:
-        """Predictions on the rows as they are."""
-        if self._factual is None:
-            self._factual = self.predictor(self.design.encode(self.sample.variables))
-        return self._factual
-
-    def checked(self) -> WhatIf:
+    def checked(self) -> BatchedWhatIf:
         """Return these predictions after those of the rows as they are were checked."""
         if self._factual is None:
             self._factual = self.predictor.checked(self.design.encode(self.sample.variables))
         return self
 
-    def keep(self, factual: FloatArray, error: float) -> None:
-        """Keep the engine's own predictions of the rows, and how far they are off the model's."""
-        self._factual, self.engine = factual, self.engine._replace(error=error)
-
-    def take(self, rows: IntArray) -> WhatIf:
+    def take(self, rows: IntArray) -> BatchedWhatIf:
         """Return what-if predictions of the same model on some of the rows."""
         return BatchedWhatIf(
             self.predictor,
             self.design,
             self.sample.take(rows),
-            memory_mb=self._memory_mb,
+            memory_mb=self.memory_mb,
             factual=self.factual[rows],
         )
 
-    def cross(self, variables: Sequence[str], donors: pd.DataFrame) -> Iterator[Block]:
-        """Predict every row with the `variables` of every donor, in blocks of rows."""
-        swap = self.design.swap(self.sample.variables, variables, donors)
+    def of(self, variables: Sequence[str]) -> BatchedFeature:
+        """Return what-if predictions with some variables replaced together."""
+        return BatchedFeature(self, variables)
+
+    def predict(self, swap: Swap, rows: IntArray, donors: IntArray) -> FloatArray:
+        """Predict rows with the variables of one donor each, in batches."""
+        parts = []
+        for i in range(0, len(rows), self.batch):
+            go_on()
+            batch = slice(i, i + self.batch)
+            parts.append(self.predictor(swap.matrix(rows[batch], donors[batch])))
+        return np.concatenate(parts)
+
+
+class BatchedFeature(FeatureWhatIf):
+    """What-if predictions of a feature of any model.
+
+    Parameters
+    ----------
+    whatif : BatchedWhatIf
+        The model and its rows.
+    variables : sequence of str
+        The variables that are replaced together.
+    """
+
+    def __init__(self, whatif: BatchedWhatIf, variables: Sequence[str]) -> None:
+        super().__init__(whatif.sample, variables)
+        self._whatif = whatif
+
+    def cross(self, donors: pd.DataFrame | None = None) -> Iterator[Block]:
+        """Predict every row with the variables of every donor, in blocks of rows."""
+        donors = self._frame(donors)
+        swap = self._swap(donors)
         n, k = self.sample.nobs, len(donors)
-        step = max(1, self._batch // k)
+        step = max(1, self._whatif.batch // k)
         every = np.arange(k)
         for start in range(0, n, step):
             rows = np.arange(start, min(start + step, n))
-            flat = self._predict(swap, np.repeat(rows, k), np.tile(every, len(rows)))
+            flat = self._whatif.predict(swap, np.repeat(rows, k), np.tile(every, len(rows)))
             yield Block(rows, flat.reshape(len(rows), k, *flat.shape[1:]))
 
     def paired(
-        self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray
+        self, rows: IntArray, index: IntArray, donors: pd.DataFrame | None = None
     ) -> FloatArray:
-        """Predict row ``rows[a]`` with the `variables` of donors ``index[a]``."""
-        swap = self.design.swap(self.sample.variables, variables, donors)
-        kept, given = np.repeat(rows, index.shape[1]), index.ravel()
+        """Predict row ``rows[a]`` with the variables of donors ``index[a]``."""
+        donors = self._frame(donors)
+        swap = self._swap(donors)
+        targets, sources = np.repeat(rows, index.shape[1]), index.ravel()
         if len(donors) >= min(self.sample.nobs, index.size):
-            flat = self._predict(swap, kept, given)
+            flat = self._whatif.predict(swap, targets, sources)
         else:  # few distinct donors: a row may meet the same one again
-            pairs, which = np.unique(kept * len(donors) + given, return_inverse=True)
-            flat = self._predict(swap, *np.divmod(pairs, len(donors)))[which]
+            pairs, which = np.unique(targets * len(donors) + sources, return_inverse=True)
+            flat = self._whatif.predict(swap, *np.divmod(pairs, len(donors)))[which]
         return flat.reshape(*index.shape, *flat.shape[1:])
 
-    def _predict(self, swap: Swap, rows: IntArray, donors: IntArray) -> FloatArray:
-        parts = []
-        for i in range(0, len(rows), self._batch):
-            go_on()
-            batch = slice(i, i + self._batch)
-            parts.append(self.predictor(swap.matrix(rows[batch], donors[batch])))
-        return np.concatenate(parts)
+    def _swap(self, donors: pd.DataFrame) -> Swap:
+        return self._whatif.design.swap(self.sample.variables, self.variables, donors)

@@ -60,7 +60,7 @@ def dispatch(
     if engine == "batched":
         return batched.checked()
     reasons: dict[str, str] = {}
-    for name, exact, tolerance in _readings(predictor, design, sample, memory_mb):
+    for name, exact, tolerance in _readings(batched):
         if engine in ("auto", name):
             try:
                 return _proven(exact, name, tolerance)
@@ -81,10 +81,9 @@ class _UnsuitedError(Exception):
     """An exact engine can't serve a model; the message says why."""
 
 
-def _readings(
-    predictor: Predictor, design: Design, sample: Sample, memory_mb: float
-) -> Iterator[tuple[str, TreesWhatIf | LinearWhatIf, float]]:
+def _readings(batched: BatchedWhatIf) -> Iterator[tuple[str, TreesWhatIf | LinearWhatIf, float]]:
     """Yield the exact engines that may serve, each with its name and tolerance."""
+    predictor, design, sample = batched.predictor, batched.design, batched.sample
     final, before = final_step(predictor.estimator)
     double = SINGLE if is_single(design.encode(sample.variables[:1])) else DOUBLE
 
@@ -92,23 +91,13 @@ def _readings(
     if forest is not None:
         tolerance = SINGLE if type(final).__module__.startswith("xgboost") else double
         levels = getattr(getattr(final, "booster_", None), "pandas_categorical", None) or ()
-        given = Inputs(design, sample, before=before, levels=levels, cast=forest.cast)
-        yield (
-            "trees",
-            TreesWhatIf(
-                predictor, design, sample, forest=forest, inputs=given, memory_mb=memory_mb
-            ),
-            tolerance,
-        )
+        inputs = Inputs(design, sample, before=before, levels=levels, cast=forest.cast)
+        yield "trees", TreesWhatIf(batched, forest=forest, inputs=inputs), tolerance
     model = read_linear(final, predictor.kind)
     if model is not None:
         encode, mixes = own_terms(final) or (before, None)
-        given = Inputs(design, sample, before=encode, mixes=mixes, cast=_as_given)
-        yield (
-            "linear",
-            LinearWhatIf(predictor, design, sample, model=model, inputs=given, memory_mb=memory_mb),
-            double,
-        )
+        inputs = Inputs(design, sample, before=encode, mixes=mixes, cast=_as_given)
+        yield "linear", LinearWhatIf(batched, model=model, inputs=inputs), double
 
 
 def _as_given(inputs: FloatArray, _: IntArray) -> FloatArray:

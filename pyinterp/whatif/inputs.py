@@ -13,7 +13,7 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.design import Design, FrameDesign, Swap
 from pyinterp.data.sample import Sample
 
-__all__ = ["Inputs", "final_step"]
+__all__ = ["Inputs", "Replaced", "final_step"]
 
 # Columns and their values.
 Replaced: TypeAlias = tuple[IntArray, FloatArray]
@@ -60,8 +60,6 @@ class Inputs:
     ) -> None:
         self._design, self._sample, self._cast = design, sample, cast
         self._before, self._mixes, self._levels = before, mixes, levels
-        # The last question and its answer: importances ask thrice.
-        self._last: tuple[tuple[str, ...], pd.DataFrame, Replaced | None] | None = None
         self.columnwise = before is None
 
     def on(self, sample: Sample) -> Inputs:
@@ -82,13 +80,18 @@ class Inputs:
 
     def replaced(self, variables: Sequence[str], donors: pd.DataFrame) -> Replaced | None:
         """Return the columns that donors drive, and their values; None if rows matter too."""
-        last = self._last
-        if last is not None and last[0] == tuple(variables) and last[1] is donors:
-            return last[2]
-        found = self._find(variables, donors)
-        if len(donors) <= self._sample.nobs:  # more are made for pairs, and asked about once
-            self._last = tuple(variables), donors, found
-        return found
+        known = list(self._sample.variables.columns)
+        if self._mixes is not None and self._mixes(variables, known):
+            return None
+        if self.columnwise and isinstance(self._design, FrameDesign):
+            return self._columns_of_frame(self._design, variables, donors)
+        swap = self._design.swap(self._sample.variables, variables, donors)
+        if self.columnwise:
+            if swap.replaced is None:
+                return None
+            columns, values = swap.replaced
+            return columns, self._cast(values, columns)
+        return self._observed(swap, len(donors))
 
     def shared(self, donors: int, pairs: int) -> bool:
         """Whether `replaced` tells what donors change for less than seeing all pairs of them.
@@ -97,24 +100,15 @@ class Inputs:
         """
         return self.columnwise or PROBES * donors < pairs
 
-    def paired(
+    def changed(
         self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray
     ) -> Replaced | None:
         """Return the column in which rows ``rows[a]`` change with donors ``index[a]``, if any.
 
-        With its values, shape (b, k). None if there are several, or if they can't be told apart.
+        With its values, shape (b, k). None if there are several. The inputs of all pairs are
+        compared: nothing is left to chance.
         """
-        if self.shared(len(donors), index.size):
-            replaced = self.replaced(variables, donors)
-            if replaced is None or len(replaced[0]) > 1:
-                return None
-            columns, values = replaced
-            return columns, values[index, 0] if len(columns) else np.zeros(index.shape)
         swap = self._design.swap(self._sample.variables, variables, donors)
-        return self._seen(swap, rows, index)
-
-    def _seen(self, swap: Swap, rows: IntArray, index: IntArray) -> Replaced | None:
-        """Find the column that changes among the inputs of all pairs: nothing is left to chance."""
         kept, given = np.repeat(rows, index.shape[1]), index.ravel()
         columns, values = np.empty(0, np.intp), np.zeros(len(kept))
         for start in range(0, len(kept), SLICE):
@@ -128,20 +122,6 @@ class Inputs:
             if len(columns):
                 values[part] = made[:, columns[0]]
         return columns, values.reshape(index.shape)
-
-    def _find(self, variables: Sequence[str], donors: pd.DataFrame) -> Replaced | None:
-        known = list(self._sample.variables.columns)
-        if self._mixes is not None and self._mixes(variables, known):
-            return None
-        if self.columnwise and isinstance(self._design, FrameDesign):
-            return self._columns_of_frame(self._design, variables, donors)
-        swap = self._design.swap(self._sample.variables, variables, donors)
-        if self.columnwise:
-            if swap.replaced is None:
-                return None
-            columns, values = swap.replaced
-            return columns, self._cast(values, columns)
-        return self._observed(swap, len(donors))
 
     def _columns_of_frame(
         self, design: FrameDesign, variables: Sequence[str], donors: pd.DataFrame

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,15 @@ import pandas as pd
 from scipy import special, stats
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
-from pyinterp.data.design import Design
 from pyinterp.data.formula import names_in, own_coding
-from pyinterp.data.sample import Sample
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.prediction_checks import check_finite
-from pyinterp.models.predictor import Kind, Predictor
-from pyinterp.samplers import Distinct
+from pyinterp.models.predictor import Kind
 from pyinterp.whatif.batched import BatchedWhatIf
-from pyinterp.whatif.inputs import Inputs
-from pyinterp.whatif.whatif import PAIRS, Block, Engine
+from pyinterp.whatif.inputs import Inputs, Replaced
+from pyinterp.whatif.whatif import PAIRS, Block, Engine, FeatureWhatIf, WhatIf
 
-__all__ = ["LinearModel", "LinearWhatIf", "own_terms", "read_linear"]
+__all__ = ["LinearFeature", "LinearModel", "LinearWhatIf", "own_terms", "read_linear"]
 
 Link = Callable[[FloatArray], FloatArray]
 
@@ -101,129 +99,57 @@ def own_terms(
     return encode, mixes
 
 
-class LinearWhatIf(BatchedWhatIf):
-    """What-if predictions of a linear model: kept and replaced columns add up on the link scale.
+class LinearWhatIf(WhatIf):
+    """What-if predictions of a linear model.
 
     Parameters
     ----------
-    predictor, design, sample, memory_mb
-        As for `BatchedWhatIf`, which serves columns that mix replaced and kept variables.
+    batched : BatchedWhatIf
+        Serves columns that mix replaced and kept variables.
     model : LinearModel
         The coefficients.
     inputs : Inputs
         The rows that they multiply.
+    factual : ndarray, optional
+        Predictions on the rows as they are, if they are known.
     """
 
     def __init__(
         self,
-        predictor: Predictor,
-        design: Design,
-        sample: Sample,
+        batched: BatchedWhatIf,
         *,
         model: LinearModel,
         inputs: Inputs,
-        memory_mb: float = 256.0,
         factual: FloatArray | None = None,
     ) -> None:
-        super().__init__(predictor, design, sample, memory_mb=memory_mb, factual=factual)
-        self.engine = Engine("linear, exact")
-        self._model, self._inputs = model, inputs
-        self._bytes = min(BLOCK_BYTES, int(memory_mb * 2**20))
+        engine = Engine("linear, exact")
+        super().__init__(batched.predictor, batched.design, batched.sample, engine, factual)
+        self.batched, self.model, self.inputs = batched, model, inputs
+        self.block_bytes = min(BLOCK_BYTES, int(batched.memory_mb * 2**20))
 
     def take(self, rows: IntArray) -> LinearWhatIf:
         """Return what-if predictions of the same model on some of the rows."""
-        sample = self.sample.take(rows)
-        return LinearWhatIf(
-            self.predictor, self.design, sample, model=self._model, inputs=self._inputs.on(sample),
-            memory_mb=self._memory_mb, factual=self.factual[rows],
-        )  # fmt: skip
+        batched, factual = self.batched.take(rows), self.factual[rows]
+        inputs = self.inputs.on(batched.sample)
+        return LinearWhatIf(batched, model=self.model, inputs=inputs, factual=factual)
 
-    def most_pairs(self, variables: Sequence[str], donors: Distinct, loss: Loss) -> float:
-        """No bound for squared error, whose sums need no predictions; else many."""
-        if self._inputs.replaced(variables, donors.values) is None:
-            return super().most_pairs(variables, donors, loss)
-        return np.inf if self._sums_squares(loss) else PAIRS
-
-    def most_draws(self, variables: Sequence[str]) -> float:
-        """Many where donors add up to rows; earlier steps would be asked about every pair."""
-        own = self.sample.variables[list(variables)]
-        fast = self._inputs.columnwise and self._inputs.replaced(variables, own) is not None
-        return PAIRS if fast else super().most_draws(variables)
+    def of(self, variables: Sequence[str]) -> LinearFeature:
+        """Return what-if predictions with some variables replaced together."""
+        return LinearFeature(self, variables)
 
     def computed(self, whatif: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
         """Return the engine's predictions of its rows, then of others, and their rounding."""
-        rows, model = np.concatenate([self._inputs.rows, self._inputs.of(whatif)]), self._model
+        rows, model = np.concatenate([self.inputs.rows, self.inputs.of(whatif)]), self.model
         with np.errstate(all="ignore"):  # what overflows is refused
             linear = model.intercept + rows @ model.coefficients
             return model.inverse(linear), self._rounding(rows, linear)
 
-    def cross(self, variables: Sequence[str], donors: pd.DataFrame) -> Iterator[Block]:
-        """Predict every row with the `variables` of every donor, in blocks of rows."""
-        sides = self._sides(variables, donors)
-        if sides is None:
-            yield from super().cross(variables, donors)
-            return
-        kept, given = sides
-        step = max(1, self._bytes // (8 * given.size))
-        for start in range(0, len(kept), step):
-            rows = np.arange(start, min(start + step, len(kept)))
-            yield Block(rows, self._predictions(kept[rows, None] + given))
-
-    def paired(
-        self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray
-    ) -> FloatArray:
-        """Predict row ``rows[a]`` with the `variables` of donors ``index[a]``."""
-        shared = self._inputs.shared(len(donors), index.size)
-        sides = self._sides(variables, donors) if shared else None
-        if sides is None:
-            return super().paired(rows, variables, donors, index)
-        kept, given = sides
-        step = max(1, self._bytes // (8 * index.shape[1] * given.shape[1]))
-        blocks = (slice(i, i + step) for i in range(0, len(rows), step))
-        return np.concatenate(
-            [self._predictions(kept[rows[some], None] + given[index[some]]) for some in blocks]
-        )
-
-    def summed_losses(
-        self, variables: Sequence[str], donors: Distinct, y: FloatArray, loss: Loss
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return losses summed over donors, and over rows."""
-        sides = self._sides(variables, donors.values)
-        if sides is None or not self._sums_squares(loss):
-            return super().summed_losses(variables, donors, y, loss)
-        # (r_i - b_d)^2 adds up to that of the mean, and the variance around it.
-        rest, given = y - sides[0][:, 0], sides[1][:, 0]
-        center, middle = np.average(given, weights=donors.counts), rest.mean()
-        around = donors.counts @ np.square(given - center)
-        between = np.square(rest - middle).sum()
-        return (
-            donors.counts.sum() * np.square(rest - center) + around,
-            len(y) * np.square(middle - given) + between,
-        )
-
-    def _predictions(self, linear: FloatArray) -> FloatArray:
+    def predictions(self, linear: FloatArray) -> FloatArray:
+        """Return predictions from linear predictors, shape (..., outputs)."""
         with np.errstate(all="ignore"):  # said in a sentence
-            predictions = self._model.inverse(linear)
+            predictions = self.model.inverse(linear)
         check_finite(predictions, self.predictor.name)
         return predictions
-
-    def _sums_squares(self, loss: Loss) -> bool:
-        return loss is LOSSES["squared"] and self._model.identity
-
-    def _sides(
-        self, variables: Sequence[str], donors: pd.DataFrame
-    ) -> tuple[FloatArray, FloatArray] | None:
-        """Return what kept columns, (n, outputs), and donors, (donors, outputs), contribute."""
-        replaced = self._inputs.replaced(variables, donors)
-        if replaced is None:
-            return None
-        columns, values = replaced
-        model = self._model
-        kept = np.delete(self._inputs.rows, columns, axis=1)
-        return (
-            model.intercept + kept @ np.delete(model.coefficients, columns, axis=0),
-            values @ model.coefficients[columns],
-        )
 
     def _rounding(self, rows: FloatArray, linear: FloatArray) -> FloatArray:
         """Return how far rounding moves each prediction when kept and replaced terms are added.
@@ -237,7 +163,7 @@ class LinearWhatIf(BatchedWhatIf):
         .. [1] Higham, N. J. and Mary, T. (2019). A new approach to probabilistic rounding error
            analysis. SIAM Journal on Scientific Computing 41, A2815-A2835.
         """
-        model = self._model
+        model = self.model
         predictions = model.inverse(linear)
         moved = np.zeros_like(predictions)
         if self.predictor.kind == "label":
@@ -248,6 +174,100 @@ class LinearWhatIf(BatchedWhatIf):
             for way in (one, -one):
                 moved += np.abs(model.inverse(linear + off * way) - predictions)
         return moved
+
+
+class LinearFeature(FeatureWhatIf):
+    """What-if predictions of a feature: kept and replaced columns add up on the link scale.
+
+    Parameters
+    ----------
+    whatif : LinearWhatIf
+        The model and its rows.
+    variables : sequence of str
+        The variables that are replaced together.
+    """
+
+    def __init__(self, whatif: LinearWhatIf, variables: Sequence[str]) -> None:
+        super().__init__(whatif.sample, variables)
+        self._whatif, self._batched = whatif, whatif.batched.of(variables)
+
+    def most_pairs(self, loss: Loss) -> float:
+        """No bound for squared error, whose sums need no predictions; else many."""
+        if self._of_donors is None:
+            return self._batched.most_pairs(loss)
+        return np.inf if self._sums_squares(loss) else PAIRS
+
+    @property
+    def most_draws(self) -> float:
+        """Many where donors add up to rows; earlier steps would be asked about every pair."""
+        adds_up = self._whatif.inputs.columnwise and self._of_donors is not None
+        return PAIRS if adds_up else self._batched.most_draws
+
+    def cross(self, donors: pd.DataFrame | None = None) -> Iterator[Block]:
+        """Predict every row with the variables of every donor, in blocks of rows."""
+        sides = self._sides(donors)
+        if sides is None:
+            yield from self._batched.cross(self._frame(donors))
+            return
+        kept, replaced = sides
+        step = max(1, self._whatif.block_bytes // (8 * replaced.size))
+        for start in range(0, len(kept), step):
+            rows = np.arange(start, min(start + step, len(kept)))
+            yield Block(rows, self._whatif.predictions(kept[rows, None] + replaced))
+
+    def paired(
+        self, rows: IntArray, index: IntArray, donors: pd.DataFrame | None = None
+    ) -> FloatArray:
+        """Predict row ``rows[a]`` with the variables of donors ``index[a]``."""
+        shared = self._whatif.inputs.shared(len(self._frame(donors)), index.size)
+        sides = self._sides(donors) if shared else None
+        if sides is None:
+            return self._batched.paired(rows, index, self._frame(donors))
+        kept, replaced = sides
+        step = max(1, self._whatif.block_bytes // (8 * index.shape[1] * replaced.shape[1]))
+        blocks = (slice(i, i + step) for i in range(0, len(rows), step))
+        return np.concatenate(
+            [
+                self._whatif.predictions(kept[rows[some], None] + replaced[index[some]])
+                for some in blocks
+            ]
+        )
+
+    def summed_losses(self, y: FloatArray, loss: Loss) -> tuple[FloatArray, FloatArray]:
+        """Return losses summed over donors, and over rows."""
+        sides = self._sides()
+        if sides is None or not self._sums_squares(loss):
+            return super().summed_losses(y, loss)
+        # (r_i - b_d)^2 adds up to that of the mean, and the variance around it.
+        rest, replaced, counts = y - sides[0][:, 0], sides[1][:, 0], self.donors.counts
+        center, middle = np.average(replaced, weights=counts), rest.mean()
+        around = counts @ np.square(replaced - center)
+        between = np.square(rest - middle).sum()
+        return (
+            counts.sum() * np.square(rest - center) + around,
+            len(y) * np.square(middle - replaced) + between,
+        )
+
+    def _sums_squares(self, loss: Loss) -> bool:
+        return loss is LOSSES["squared"] and self._whatif.model.identity
+
+    @cached_property
+    def _of_donors(self) -> Replaced | None:
+        """The columns that the sample's donors drive, and their values; None if rows matter too."""
+        return self._whatif.inputs.replaced(self.variables, self.donors.frame)
+
+    def _sides(self, donors: pd.DataFrame | None = None) -> tuple[FloatArray, FloatArray] | None:
+        """Return what kept columns, (n, outputs), and donors, (donors, outputs), contribute."""
+        inputs, model = self._whatif.inputs, self._whatif.model
+        replaced = self._of_donors if donors is None else inputs.replaced(self.variables, donors)
+        if replaced is None:
+            return None
+        columns, values = replaced
+        kept = np.delete(inputs.rows, columns, axis=1)
+        return (
+            model.intercept + kept @ np.delete(model.coefficients, columns, axis=0),
+            values @ model.coefficients[columns],
+        )
 
 
 def _identity(linear: FloatArray) -> FloatArray:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.data.design import Design
-from pyinterp.data.sample import Sample
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.prediction_checks import check_finite
-from pyinterp.models.predictor import Predictor
 from pyinterp.parallel import go_on
 from pyinterp.samplers import Distinct
 from pyinterp.whatif.batched import BatchedWhatIf
 from pyinterp.whatif.forest import Forest
-from pyinterp.whatif.inputs import Inputs
+from pyinterp.whatif.inputs import Inputs, Replaced
 from pyinterp.whatif.walks import (
     GROUP,
     Splits,
@@ -31,9 +29,12 @@ from pyinterp.whatif.walks import (
     left_bits,
     squared_pairs,
 )
-from pyinterp.whatif.whatif import PAIRS, Block, Engine
+from pyinterp.whatif.whatif import PAIRS, Block, Engine, FeatureWhatIf, WhatIf
 
-__all__ = ["TreesWhatIf"]
+__all__ = ["TreesFeature", "TreesWhatIf"]
+
+# From rows and what splits say of them to sums over trees, shape (outputs, donors, rows).
+Walk: TypeAlias = Callable[[FloatArray, np.ndarray], FloatArray]
 
 # A block's predictions should stay in the processor's cache until a loss has used them.
 BLOCK_BYTES = 2**20
@@ -47,180 +48,270 @@ ADDITIONS = 1e9
 MOST_GROUPS, MOST_PAIRS = 16, 2**26
 
 
-class TreesWhatIf(BatchedWhatIf):
+class TreesWhatIf(WhatIf):
     """What-if predictions of a tree ensemble, without predicting copies of rows.
-
-    For one row, a tree's prediction is a step function of the replaced columns. A walk that
-    branches only where they split yields it for every donor.
 
     Parameters
     ----------
-    predictor, design, sample, memory_mb
-        As for `BatchedWhatIf`, which serves what a walk can't: columns that mix replaced and kept
-        variables.
+    batched : BatchedWhatIf
+        Serves what a walk can't: columns that mix replaced and kept variables.
     forest : Forest
         The trees.
     inputs : Inputs
         The rows as the trees compare them.
+    factual : ndarray, optional
+        Predictions on the rows as they are, if they are known.
     """
 
     def __init__(
         self,
-        predictor: Predictor,
-        design: Design,
-        sample: Sample,
+        batched: BatchedWhatIf,
         *,
         forest: Forest,
         inputs: Inputs,
-        memory_mb: float = 256.0,
         factual: FloatArray | None = None,
     ) -> None:
-        super().__init__(predictor, design, sample, memory_mb=memory_mb, factual=factual)
-        self.engine = Engine("trees, exact")
-        self._forest, self._inputs = forest, inputs
-        self._bytes = min(BLOCK_BYTES, int(memory_mb * 2**20))
+        engine = Engine("trees, exact")
+        super().__init__(batched.predictor, batched.design, batched.sample, engine, factual)
+        self.batched, self.forest, self.inputs = batched, forest, inputs
+        self.block_bytes = min(BLOCK_BYTES, int(batched.memory_mb * 2**20))
 
     def take(self, rows: IntArray) -> TreesWhatIf:
         """Return what-if predictions of the same model on some of the rows."""
-        sample = self.sample.take(rows)
-        return TreesWhatIf(
-            self.predictor, self.design, sample, forest=self._forest,
-            inputs=self._inputs.on(sample), memory_mb=self._memory_mb,
-            factual=self.factual[rows],
-        )  # fmt: skip
+        batched, factual = self.batched.take(rows), self.factual[rows]
+        inputs = self.inputs.on(batched.sample)
+        return TreesWhatIf(batched, forest=self.forest, inputs=inputs, factual=factual)
 
-    def most_pairs(self, variables: Sequence[str], donors: Distinct, loss: Loss) -> float:
-        """No bound for squared error and one column, whose sums need no predictions."""
-        fallback = super().most_pairs(variables, donors, loss)
-        replaced = self._inputs.replaced(variables, donors.values)
-        if replaced is None:
-            return fallback
-        if self._one_range(*replaced) is None:
-            return max(fallback, ADDITIONS / len(self._trees.roots))
-        return np.inf if self._sums_squares(loss) else PAIRS
-
-    def most_draws(self, variables: Sequence[str]) -> float:
-        """Many for one column of numbers, which `paired` walks."""
-        own = self.sample.variables[list(variables)]
-        replaced = self._inputs.replaced(variables, own)
-        walked = replaced is not None and self._numbers(*replaced)
-        return PAIRS if walked else super().most_draws(variables)
+    def of(self, variables: Sequence[str]) -> TreesFeature:
+        """Return what-if predictions with some variables replaced together."""
+        return TreesFeature(self, variables)
 
     def computed(self, whatif: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
         """Return the engine's predictions of its rows, then of others, and their rounding.
 
         Leaf values are added up without any: whole numbers of a small unit.
         """
-        outputs = self._trees.leaves.shape[1]
-        out = np.empty((outputs, 1, len(self._rows)))
-        cross_ranges(self._trees, self._splits, self._bits, self._rows, -1, NOWHERE, out)
-        rows = self._inputs.of(whatif)
+        outputs = self.trees.leaves.shape[1]
+        out = np.empty((outputs, 1, len(self.rows)))
+        cross_ranges(self.trees, self.splits, self.bits, self.rows, -1, NOWHERE, out)
+        rows = self.inputs.of(whatif)
         sums = np.zeros((outputs, len(rows)), np.int64)
-        add_up(self._trees, rows, sums)
-        own, others = out[:, 0].T[self._place], np.asarray(sums.T * self._trees.unit)
-        predictions = self._forest.finish(np.concatenate([own, others]))
+        add_up(self.trees, rows, sums)
+        own, others = out[:, 0].T[self.place], np.asarray(sums.T * self.trees.unit)
+        predictions = self.forest.finish(np.concatenate([own, others]))
         return predictions, np.zeros_like(predictions)
 
-    def distinct(self, variables: Sequence[str]) -> Distinct:
-        """Return donors; numbers between the same two thresholds predict alike and are one."""
-        exact = super().distinct(variables)
-        replaced = self._inputs.replaced(variables, exact.values)
-        if replaced is None or any(self._categorical(int(c)) for c in replaced[0]):
+    def categorical(self, column: int) -> bool:
+        """Whether the trees split a column by categories."""
+        return bool(self.splits.categorical[column] < self.splits.first[column + 1])
+
+    @cached_property
+    def trees(self) -> Trees:
+        """The trees, as walks want them."""
+        return self.forest.trees
+
+    @cached_property
+    def splits(self) -> Splits:
+        """The splits that part the rows differently."""
+        return self.forest.splits(self.inputs.rows)
+
+    @cached_property
+    def bits(self) -> np.ndarray:
+        """Which rows every split sends to the left; empty if that is too much to keep."""
+        groups, splits = -(-len(self.rows) // GROUP), len(self.splits.threshold)
+        if 8 * groups * splits > BITS_BYTES:
+            groups = 0
+        bits = np.empty((groups, splits), np.uint64)
+        left_bits(self.splits, self.trees.left_categories, self.rows, bits)
+        return bits
+
+    @cached_property
+    def order(self) -> IntArray:
+        """An order of rows in which those that part late follow each other."""
+        leaf = np.empty(len(self.inputs.rows), np.int64)
+        first_leaves(self.trees, self.inputs.rows, leaf)
+        return np.argsort(leaf, kind="stable")
+
+    @cached_property
+    def place(self) -> IntArray:
+        """The place of every row in that order."""
+        return np.argsort(self.order)
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        """The rows in that order."""
+        return np.ascontiguousarray(self.inputs.rows[self.order])
+
+
+class TreesFeature(FeatureWhatIf):
+    """What-if predictions of a feature of a tree ensemble.
+
+    For one row, a tree's prediction is a step function of the replaced columns. A walk that
+    branches only where they split yields it for every donor.
+
+    Parameters
+    ----------
+    whatif : TreesWhatIf
+        The trees and their rows.
+    variables : sequence of str
+        The variables that are replaced together.
+    """
+
+    def __init__(self, whatif: TreesWhatIf, variables: Sequence[str]) -> None:
+        super().__init__(whatif.sample, variables)
+        self._whatif, self._batched = whatif, whatif.batched.of(variables)
+
+    @cached_property
+    def donors(self) -> Distinct:
+        """Distinct donors; numbers between the same two thresholds predict alike and are one."""
+        exact = self._batched.donors
+        replaced = self._whatif.inputs.replaced(self.variables, exact.frame)
+        if replaced is None or any(self._whatif.categorical(int(c)) for c in replaced[0]):
             return exact
         columns, values = replaced
-        codes = np.empty(values.shape, np.intp)
+        trees, codes = self._whatif.trees, np.empty(values.shape, np.intp)
         for j, column in enumerate(columns):
-            cuts = np.unique(self._trees.threshold[self._trees.column == column])
+            cuts = np.unique(trees.threshold[trees.column == column])
             codes[:, j] = np.searchsorted(cuts, values[:, j], side="left")
             codes[np.isnan(values[:, j]), j] = len(cuts) + 1
         return exact.merged(codes)
 
-    def cross(self, variables: Sequence[str], donors: pd.DataFrame) -> Iterator[Block]:
-        """Predict every row with the `variables` of every donor, in blocks of rows."""
-        replaced = self._inputs.replaced(variables, donors)
+    def most_pairs(self, loss: Loss) -> float:
+        """No bound for squared error and one column, whose sums need no predictions."""
+        fallback = self._batched.most_pairs(loss)
+        if self._of_donors is None:
+            return fallback
+        if self._one_range(*self._of_donors) is None:
+            return max(fallback, ADDITIONS / len(self._whatif.trees.roots))
+        return np.inf if self._sums_squares(loss) else PAIRS
+
+    @property
+    def most_draws(self) -> float:
+        """Many for one column of numbers, which `paired` walks."""
+        walked = self._of_donors is not None and self._numbers(*self._of_donors)
+        return PAIRS if walked else self._batched.most_draws
+
+    def cross(self, donors: pd.DataFrame | None = None) -> Iterator[Block]:
+        """Predict every row with the variables of every donor, in blocks of rows."""
+        replaced, whatif = self._replaced(donors), self._whatif
         if replaced is None:
-            yield from super().cross(variables, donors)
+            yield from self._batched.cross(self._frame(donors))
             return
-        columns, values = replaced
-        outputs = self._trees.leaves.shape[1]
-        step = max(1, self._bytes // (8 * GROUP * len(donors) * outputs)) * GROUP
-        ranges = self._one_range(columns, values)
-        for start in range(0, len(self._rows), step):
+        size = GROUP * len(replaced[1]) * whatif.trees.leaves.shape[1]
+        step = max(1, whatif.block_bytes // (8 * size)) * GROUP
+        walk = self._by_ranges(*replaced) or self._by_parts(*replaced)
+        for start in range(0, len(whatif.rows), step):
             go_on()
-            rows = self._rows[start : start + step]
-            bits = self._bits[start // GROUP : (start + step) // GROUP]
-            if ranges is None:
-                place = np.full(rows.shape[1], -1)
-                place[columns] = np.arange(len(columns))
-                whole = np.zeros((outputs, len(donors), len(rows)), np.int64)
-                cross_parts(self._trees, self._splits, bits, rows, place, values, whole)
-                sums = np.asarray(whole * self._trees.unit, dtype=np.float64)
-            else:
-                sums = np.empty((outputs, len(donors), len(rows)))
-                increasing, driven, position = ranges
-                cross_ranges(self._trees, self._splits, bits, rows, driven, position, sums)
-                if not (np.diff(increasing) > 0).all():
-                    sums = sums[:, np.argsort(increasing)]
-            predictions = self._forest.finish(sums.transpose(2, 1, 0))
-            check_finite(predictions, self.predictor.name)
-            yield Block(self._order[start : start + step], predictions)
+            part = slice(start, start + step)
+            sums = walk(whatif.rows[part], whatif.bits[start // GROUP : (start + step) // GROUP])
+            predictions = whatif.forest.finish(sums.transpose(2, 1, 0))
+            check_finite(predictions, whatif.predictor.name)
+            yield Block(whatif.order[part], predictions)
 
     def paired(
-        self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray
+        self, rows: IntArray, index: IntArray, donors: pd.DataFrame | None = None
     ) -> FloatArray:
-        """Predict row ``rows[a]`` with the `variables` of donors ``index[a]``."""
-        found = self._inputs.paired(rows, variables, donors, index)
-        if found is None or not self._numbers(*found):
-            return super().paired(rows, variables, donors, index)
-        columns, given = found
+        """Predict row ``rows[a]`` with the variables of donors ``index[a]``."""
+        changed, whatif = self._changed(rows, index, donors), self._whatif
+        if changed is None or not self._numbers(*changed):
+            return self._batched.paired(rows, index, self._frame(donors))
+        columns, values = changed
         driven = int(columns[0]) if len(columns) else -1
-        (b, k), outputs = index.shape, self._trees.leaves.shape[1]
+        (b, k), outputs = index.shape, whatif.trees.leaves.shape[1]
         sums = np.empty((b, k, outputs))
-        group = min(GROUP, max(1, self._bytes // (8 * k * outputs)))
-        in_order = np.argsort(self._place[rows], kind="stable")
+        group = min(GROUP, max(1, whatif.block_bytes // (8 * k * outputs)))
+        in_order = np.argsort(whatif.place[rows], kind="stable")
         for start in range(0, b, group):
             some = in_order[start : start + group]
-            values, block = given[some], np.empty((len(some), k, outputs))
-            kept = self._inputs.rows[rows[some]]
-            if (values[:, 1:] >= values[:, :-1]).all():
-                add_up_pairs(self._trees, self._splits, kept, driven, values, block)
-                sums[some] = block
-                continue
-            increasing = np.argsort(values, axis=1)
-            values = np.take_along_axis(values, increasing, axis=1)
-            add_up_pairs(self._trees, self._splits, kept, driven, values, block)
+            increasing = np.argsort(values[some], axis=1, kind="stable")
+            ordered = np.take_along_axis(values[some], increasing, axis=1)
+            kept, block = whatif.inputs.rows[rows[some]], np.empty((len(some), k, outputs))
+            add_up_pairs(whatif.trees, whatif.splits, kept, driven, ordered, block)
             sums[some[:, None], increasing] = block
-        predictions = self._forest.finish(sums)
-        check_finite(predictions, self.predictor.name)
+        predictions = whatif.forest.finish(sums)
+        check_finite(predictions, whatif.predictor.name)
         return predictions
 
-    def summed_losses(
-        self, variables: Sequence[str], donors: Distinct, y: FloatArray, loss: Loss
-    ) -> tuple[FloatArray, FloatArray]:
+    def summed_losses(self, y: FloatArray, loss: Loss) -> tuple[FloatArray, FloatArray]:
         """Return losses summed over donors, and over rows."""
-        replaced = self._inputs.replaced(variables, donors.values)
-        ranges = None if replaced is None else self._one_range(*replaced)
+        whatif = self._whatif
+        ranges = None if self._of_donors is None else self._one_range(*self._of_donors)
         if ranges is None or not self._sums_squares(loss):
-            return super().summed_losses(variables, donors, y, loss)
+            return super().summed_losses(y, loss)
         increasing, driven, position = ranges
         over_donors, over_rows = np.empty(len(y)), np.zeros(len(increasing))
-        in_order = np.empty(len(y))
-        responses, counts = y[self._order], donors.counts[increasing].astype(np.float64)
+        in_order, counts = np.empty(len(y)), self.donors.counts[increasing].astype(np.float64)
+        responses = y[whatif.order]
         groups = min(MOST_GROUPS, max(1, MOST_PAIRS // (GROUP * len(counts))))
         for start in range(0, len(y), groups * GROUP):
             go_on()
             part = slice(start, start + groups * GROUP)
-            bits = self._bits[start // GROUP : start // GROUP + groups]
+            bits = whatif.bits[start // GROUP : start // GROUP + groups]
             squared_pairs(
-                self._trees, self._splits, bits, self._rows[part], driven, position,
-                responses[part], float(self._forest.base[0]), self._forest.scale,
+                whatif.trees, whatif.splits, bits, whatif.rows[part], driven, position,
+                responses[part], float(whatif.forest.base[0]), whatif.forest.scale,
                 counts, in_order[part], over_rows,
             )  # fmt: skip
-        over_donors[self._order] = in_order
+        over_donors[whatif.order] = in_order
         return over_donors, over_rows[np.argsort(increasing)]
 
+    def _by_ranges(self, columns: IntArray, values: FloatArray) -> Walk | None:
+        """Return the walk for donors of one column of numbers; None for others."""
+        ranges = self._one_range(columns, values)
+        if ranges is None:
+            return None
+        increasing, driven, position = ranges
+        in_order = bool((np.diff(increasing) > 0).all())
+        trees, splits = self._whatif.trees, self._whatif.splits
+
+        def walk(rows: FloatArray, bits: np.ndarray) -> FloatArray:
+            sums = np.empty((trees.leaves.shape[1], len(values), len(rows)))
+            cross_ranges(trees, splits, bits, rows, driven, position, sums)
+            return sums if in_order else sums[:, np.argsort(increasing)]
+
+        return walk
+
+    def _by_parts(self, columns: IntArray, values: FloatArray) -> Walk:
+        """Return the walk for donors of any columns."""
+        trees, splits = self._whatif.trees, self._whatif.splits
+
+        def walk(rows: FloatArray, bits: np.ndarray) -> FloatArray:
+            place = np.full(rows.shape[1], -1)
+            place[columns] = np.arange(len(columns))
+            sums = np.zeros((trees.leaves.shape[1], len(values), len(rows)), np.int64)
+            cross_parts(trees, splits, bits, rows, place, values, sums)
+            return np.asarray(sums * trees.unit, dtype=np.float64)
+
+        return walk
+
+    def _changed(
+        self, rows: IntArray, index: IntArray, donors: pd.DataFrame | None
+    ) -> Replaced | None:
+        """Return the column in which rows change with donors, if any, and its values.
+
+        None if there are several, or if they can't be told apart.
+        """
+        frame, inputs = self._frame(donors), self._whatif.inputs
+        if not inputs.shared(len(frame), index.size):
+            return inputs.changed(rows, self.variables, frame, index)
+        replaced = self._replaced(donors)
+        if replaced is None or len(replaced[0]) > 1:
+            return None
+        columns, values = replaced
+        return columns, values[index, 0] if len(columns) else np.zeros(index.shape)
+
     def _sums_squares(self, loss: Loss) -> bool:
-        return loss is LOSSES["squared"] and self._forest.linear
+        return loss is LOSSES["squared"] and self._whatif.forest.linear
+
+    @cached_property
+    def _of_donors(self) -> Replaced | None:
+        """The columns that the sample's donors drive, and their values; None if rows matter too."""
+        return self._whatif.inputs.replaced(self.variables, self.donors.frame)
+
+    def _replaced(self, donors: pd.DataFrame | None) -> Replaced | None:
+        if donors is None:
+            return self._of_donors
+        return self._whatif.inputs.replaced(self.variables, donors)
 
     def _one_range(
         self, columns: IntArray, values: FloatArray
@@ -233,53 +324,16 @@ class TreesWhatIf(BatchedWhatIf):
             return None
         if len(columns) == 0:
             return np.arange(len(values)), -1, NOWHERE
-        column = int(columns[0])
+        column, trees = int(columns[0]), self._whatif.trees
         increasing = np.argsort(values[:, 0], kind="stable")
-        position = np.zeros(len(self._trees.column), np.int32)
-        nodes = np.flatnonzero(self._trees.column == column)
-        thresholds = self._trees.threshold[nodes]
+        position = np.zeros(len(trees.column), np.int32)
+        nodes = np.flatnonzero(trees.column == column)
+        thresholds = trees.threshold[nodes]
         position[nodes] = np.searchsorted(values[increasing, 0], thresholds, side="right")
         return increasing, column, position
 
     def _numbers(self, columns: IntArray, values: FloatArray) -> bool:
         """Whether columns are one of numbers, none missing, or none at all."""
-        if len(columns) > 1 or any(self._categorical(int(c)) for c in columns):
+        if len(columns) > 1 or any(self._whatif.categorical(int(c)) for c in columns):
             return False
         return len(columns) == 0 or not np.isnan(values).any()
-
-    def _categorical(self, column: int) -> bool:
-        return bool(self._splits.categorical[column] < self._splits.first[column + 1])
-
-    @cached_property
-    def _trees(self) -> Trees:
-        return self._forest.trees
-
-    @cached_property
-    def _splits(self) -> Splits:
-        return self._forest.splits(self._inputs.rows)
-
-    @cached_property
-    def _bits(self) -> np.ndarray:
-        """Which rows every split sends to the left; empty if that is too much to keep."""
-        groups, splits = -(-len(self._rows) // GROUP), len(self._splits.threshold)
-        if 8 * groups * splits > BITS_BYTES:
-            groups = 0
-        bits = np.empty((groups, splits), np.uint64)
-        left_bits(self._splits, self._trees.left_categories, self._rows, bits)
-        return bits
-
-    @cached_property
-    def _order(self) -> IntArray:
-        """An order of rows in which those that part late follow each other."""
-        leaf = np.empty(len(self._inputs.rows), np.int64)
-        first_leaves(self._trees, self._inputs.rows, leaf)
-        return np.argsort(leaf, kind="stable")
-
-    @cached_property
-    def _place(self) -> IntArray:
-        """The place of every row in that order."""
-        return np.argsort(self._order)
-
-    @cached_property
-    def _rows(self) -> FloatArray:
-        return np.ascontiguousarray(self._inputs.rows[self._order])

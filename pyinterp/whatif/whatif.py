@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from pyinterp.losses.rowwise import Loss
 from pyinterp.models.predictor import Predictor
 from pyinterp.samplers import Distinct, distinct
 
-__all__ = ["PAIRS", "PREDICTIONS", "Block", "Engine", "WhatIf"]
+__all__ = ["PAIRS", "PREDICTIONS", "Block", "Engine", "FeatureWhatIf", "WhatIf"]
 
 # Predictions of copies of rows that are worth making per feature and model.
 PREDICTIONS = 250_000
@@ -70,7 +71,7 @@ class Block(NamedTuple):
 class WhatIf(ABC):
     """What-if predictions of one fitted model on one sample.
 
-    Attributes
+    Parameters
     ----------
     predictor : Predictor
         The fitted model.
@@ -80,52 +81,115 @@ class WhatIf(ABC):
         The evaluation rows, n of them.
     engine : Engine
         What computes the predictions.
+    factual : ndarray, optional
+        Predictions on the rows as they are, if they are known.
     """
 
-    engine: Engine
-    predictor: Predictor
-    design: Design
-    sample: Sample
-
-    def distinct(self, variables: Sequence[str]) -> Distinct:
-        """Return the sample's rows as donors of `variables`, those that predict alike as one."""
-        return distinct(self.sample.variables, variables)
-
-    def most_pairs(self, variables: Sequence[str], donors: Distinct, loss: Loss) -> float:
-        """How many pairs of rows and distinct donors are worth an exact mean of `loss`."""
-        return PREDICTIONS
-
-    def most_draws(self, variables: Sequence[str]) -> float:
-        """How many draws of `variables`, each for one row only, are worth predicting.
-
-        That is per feature and model: callers take all pairs of rows and draws up to this number,
-        and some draws per row beyond it. It depends on the variables only, not on their values.
-        """
-        return PREDICTIONS
+    def __init__(
+        self,
+        predictor: Predictor,
+        design: Design,
+        sample: Sample,
+        engine: Engine,
+        factual: FloatArray | None = None,
+    ) -> None:
+        self.predictor, self.design, self.sample = predictor, design, sample
+        self.engine = engine
+        self._factual = factual
 
     @property
-    @abstractmethod
     def factual(self) -> FloatArray:
         """Predictions on the rows as they are, shape (n,) or (n, classes)."""
+        if self._factual is None:
+            self._factual = self.predictor(self.design.encode(self.sample.variables))
+        return self._factual
+
+    def keep(self, factual: FloatArray, error: float) -> None:
+        """Keep the engine's own predictions of the rows, and how far they are off the model's."""
+        self._factual, self.engine = factual, self.engine._replace(error=error)
+
+    def of_all(self, features: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, FeatureWhatIf]]:
+        """Yield the name and the what-if predictions of every feature."""
+        for name, variables in features.items():
+            yield name, self.of(variables)
+
+    @abstractmethod
+    def of(self, variables: Sequence[str]) -> FeatureWhatIf:
+        """Return what-if predictions with some variables replaced together."""
 
     @abstractmethod
     def take(self, rows: IntArray) -> WhatIf:
         """Return what-if predictions of the same model on some of the rows."""
 
-    @abstractmethod
-    def cross(self, variables: Sequence[str], donors: pd.DataFrame) -> Iterator[Block]:
-        """Predict every row with the `variables` of every donor, in blocks of rows."""
 
-    def summed_losses(
-        self, variables: Sequence[str], donors: Distinct, y: FloatArray, loss: Loss
-    ) -> tuple[FloatArray, FloatArray]:
-        """Sum the losses of all pairs of a row, which keeps y, and a donor of `variables`.
+class FeatureWhatIf(ABC):
+    """What-if predictions of one feature: its variables replaced together by those of donors.
+
+    Donors are the sample's own rows, unless others are given.
+
+    Parameters
+    ----------
+    sample : Sample
+        The rows that are predicted, n of them.
+    variables : sequence of str
+        The variables of the feature.
+    """
+
+    def __init__(self, sample: Sample, variables: Sequence[str]) -> None:
+        self.sample, self.variables = sample, tuple(variables)
+
+    @cached_property
+    def donors(self) -> Distinct:
+        """The sample's rows as donors, those that predict alike as one: m distinct ones."""
+        return distinct(self.sample.variables, self.variables)
+
+    def most_pairs(self, loss: Loss) -> float:
+        """Return how many pairs of rows and distinct donors are worth an exact mean of a loss."""
+        return PREDICTIONS
+
+    @property
+    def most_draws(self) -> float:
+        """How many draws, each for one row only, are worth predicting per model.
+
+        Callers take all pairs of rows and draws up to this number, and some draws per row beyond
+        it.
+        """
+        return PREDICTIONS
+
+    @abstractmethod
+    def cross(self, donors: pd.DataFrame | None = None) -> Iterator[Block]:
+        """Predict every row with the variables of every donor, in blocks of rows."""
+
+    @abstractmethod
+    def paired(
+        self, rows: IntArray, index: IntArray, donors: pd.DataFrame | None = None
+    ) -> FloatArray:
+        """Predict row ``rows[a]`` with the variables of donors ``index[a]``.
+
+        Memory grows with the number of predictions: ask for many in blocks of rows.
 
         Parameters
         ----------
-        donors : Distinct
-            m distinct donors, each with its count.
+        rows : ndarray of int, shape (b,)
+            Positions in the sample, repeats allowed.
+        index : ndarray of int, shape (b, k), not empty
+            Positions in `donors`.
+        donors : pandas.DataFrame, optional
+            Shared by rows, or each used once: values made for one row. The distinct donors of the
+            sample if omitted.
+
+        Returns
+        -------
+        ndarray of shape (b, k) or (b, k, classes)
+        """
+
+    def summed_losses(self, y: FloatArray, loss: Loss) -> tuple[FloatArray, FloatArray]:
+        """Sum the losses of all pairs of a row, which keeps y, and a donor of the sample.
+
+        Parameters
+        ----------
         y : ndarray of shape (n,)
+        loss : Loss
 
         Returns
         -------
@@ -134,31 +198,14 @@ class WhatIf(ABC):
         over_rows : ndarray of shape (m,)
             Each distinct donor's losses, summed over rows.
         """
-        over_donors, over_rows = np.empty(len(y)), np.zeros(len(donors.values))
-        for rows, predictions in self.cross(variables, donors.values):
+        donors = self.donors
+        over_donors, over_rows = np.empty(len(y)), np.zeros(len(donors.frame))
+        for rows, predictions in self.cross():
             losses = loss(y[rows, None], predictions)
             over_donors[rows] = losses @ donors.counts
             over_rows += losses.sum(axis=0)
         return over_donors, over_rows
 
-    @abstractmethod
-    def paired(
-        self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray
-    ) -> FloatArray:
-        """Predict row ``rows[a]`` with the `variables` of donors ``index[a]``.
-
-        Memory grows with the number of predictions: ask for many in blocks of rows.
-
-        Parameters
-        ----------
-        rows : ndarray of int, shape (b,)
-            Positions in the sample, repeats allowed.
-        donors : pandas.DataFrame
-            Shared by rows, or each used once: values made for one row.
-        index : ndarray of int, shape (b, k), not empty
-            Positions in `donors`.
-
-        Returns
-        -------
-        ndarray of shape (b, k) or (b, k, classes)
-        """
+    def _frame(self, donors: pd.DataFrame | None) -> pd.DataFrame:
+        """Return donors, those of the sample if no others are given."""
+        return self.donors.frame if donors is None else donors

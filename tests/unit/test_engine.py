@@ -34,7 +34,7 @@ def whatif(data: pd.DataFrame, case: str, memory_mb: float = 256.0) -> BatchedWh
 
 
 def crossed(engine: BatchedWhatIf, variables: Sequence[str], donors: pd.DataFrame) -> np.ndarray:
-    blocks = list(engine.cross(variables, donors))
+    blocks = list(engine.of(variables).cross(donors))
     positions = np.concatenate([np.arange(engine.sample.nobs)[b.rows] for b in blocks])
     np.testing.assert_array_equal(positions, np.arange(engine.sample.nobs))
     return np.concatenate([b.predictions for b in blocks])
@@ -58,10 +58,10 @@ def test_paired_predicts_what_cross_does(data: pd.DataFrame, case: str) -> None:
     donors, n = data[["x"]], engine.sample.nobs
     every = crossed(engine, ["x"], donors)
     index = np.random.default_rng(0).integers(len(donors), size=(n, 5))
-    found = engine.paired(np.arange(n), ["x"], donors, index)
+    found = engine.of(["x"]).paired(np.arange(n), index, donors)
     np.testing.assert_allclose(found, every[np.arange(n)[:, None], index], atol=ROUNDING)
     rows = np.array([3, 0, 3, n - 1])
-    some = engine.paired(rows, ["x"], donors, index[:4])
+    some = engine.of(["x"]).paired(rows, index[:4], donors)
     np.testing.assert_allclose(some, every[rows[:, None], index[:4]], atol=ROUNDING)
 
 
@@ -78,11 +78,11 @@ def test_donors_that_are_used_once_are_not_looked_for_twice(
         return predict(matrix)
 
     engine.predictor = recorded  # type: ignore[assignment]
-    engine.paired(np.arange(10), ["x"], few, index)
+    engine.of(["x"]).paired(np.arange(10), index, few)
     assert asked == [10]  # every row meets one donor, five times
     monkeypatch.setattr(np, "unique", None)
     own = data[["x"]].iloc[:8]  # fewer than rows of the sample
-    engine.paired(np.arange(2), ["x"], own, np.arange(8).reshape(2, 4))
+    engine.of(["x"]).paired(np.arange(2), np.arange(8).reshape(2, 4), own)
     assert asked == [10, 8]
 
 
@@ -91,7 +91,7 @@ def test_own_values_give_the_factual_predictions(data: pd.DataFrame, case: str) 
     engine = whatif(data, case)
     own = np.arange(engine.sample.nobs)[:, None]
     every = np.arange(engine.sample.nobs)
-    found = engine.paired(every, ["z", "x"], engine.sample.variables[["x", "z"]], own)
+    found = engine.of(["z", "x"]).paired(every, own, engine.sample.variables[["x", "z"]])
     np.testing.assert_allclose(found[:, 0], engine.factual, atol=ROUNDING)
 
 
@@ -108,8 +108,8 @@ def test_the_memory_budget_does_not_change_predictions(
     )
     index = np.random.default_rng(0).integers(9, size=(small.sample.nobs, 4))
     np.testing.assert_allclose(
-        small.paired(np.arange(small.sample.nobs), ["x"], donors, index),
-        large.paired(np.arange(large.sample.nobs), ["x"], donors, index),
+        small.of(["x"]).paired(np.arange(small.sample.nobs), index, donors),
+        large.of(["x"]).paired(np.arange(large.sample.nobs), index, donors),
         atol=tolerance,
         rtol=0,
     )
@@ -125,7 +125,7 @@ def test_batches_stay_within_the_budget(data: pd.DataFrame) -> None:
         return predict(matrix)
 
     engine.predictor = watch  # type: ignore[assignment]
-    list(engine.cross(["x"], data[["x"]]))
+    list(engine.of(["x"]).cross(data[["x"]]))
     bytes_per_row = 24 * (len(engine.design.columns) + 1)
     assert max(largest) * bytes_per_row <= 0.01 * 2**20
     assert len(largest) > 1

@@ -226,7 +226,7 @@ def test_what_if_predictions_of_some_rows(normal: pd.DataFrame, estimator: str) 
 
     def crossed(whatif: object) -> np.ndarray:
         table = np.empty((whatif.sample.nobs, 4))
-        for block in whatif.cross(["a"], donors):
+        for block in whatif.of(["a"]).cross(donors):
             table[block.rows] = block.predictions
         return table
 

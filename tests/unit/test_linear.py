@@ -139,7 +139,7 @@ def whatif_of(fitted: pi.FittedModel) -> Any:
 
 
 def in_order(whatif: Any, variables: Sequence[str], donors: pd.DataFrame) -> np.ndarray:
-    blocks = list(whatif.cross(variables, donors))
+    blocks = list(whatif.of(variables).cross(donors))
     rows = np.concatenate([block.rows for block in blocks])
     assert sorted(rows) == list(range(whatif.sample.nobs))
     return np.concatenate([block.predictions for block in blocks])[np.argsort(rows)]
@@ -155,10 +155,10 @@ def compare(whatif: Any, variables: Sequence[str], donors: pd.DataFrame) -> None
     rng = np.random.default_rng(len(donors))
     rows = rng.integers(whatif.sample.nobs, size=30)
     index = rng.integers(len(donors), size=(len(rows), 6))
-    shared = whatif.paired(rows, variables, donors, index)
+    shared = whatif.of(variables).paired(rows, index, donors)
     np.testing.assert_allclose(shared, expected[rows[:, None], index], rtol=0, atol=bound)
     own = donors.take(index.ravel()).reset_index(drop=True)
-    single = whatif.paired(rows, variables, own, np.arange(index.size).reshape(index.shape))
+    single = whatif.of(variables).paired(rows, np.arange(index.size).reshape(index.shape), own)
     np.testing.assert_allclose(single, expected[rows[:, None], index], rtol=0, atol=bound)
 
 
@@ -231,9 +231,9 @@ def test_small_memory_gives_the_same(name: str) -> None:
     model, rows, y = fit(name)
     loss = "log" if "Logistic" in name else "absolute"
     whole, small = (pi.FittedModel(model, rows, y, memory_mb=mb) for mb in (256.0, 1e-3))
-    assert len(list(whatif_of(small).cross(["x1"], whatif_of(small).sample.variables))) > 1
+    assert len(list(whatif_of(small).of(["x1"]).cross(whatif_of(small).sample.variables))) > 1
     donors, index = pd.DataFrame({"x1": Y["number"]}), np.arange(N).reshape(10, 7)
-    pairs = [whatif_of(m).paired(np.arange(10), ["x1"], donors, index) for m in (whole, small)]
+    pairs = [whatif_of(m).of(["x1"]).paired(np.arange(10), index, donors) for m in (whole, small)]
     np.testing.assert_array_equal(*pairs)
     np.testing.assert_allclose(
         small.pfi(loss=loss).params, whole.pfi(loss=loss).params, rtol=0, atol=1e-12
@@ -273,8 +273,9 @@ class TestSquaredLoss:
         model, rows, y = fit("Ridge")
         values, counts = np.array([2.0, -1.0, 0.5]), np.array([N - 5, 3, 2])  # out of order
         donors = Distinct(pd.DataFrame({"x1": values}), np.zeros(N, np.intp), counts)
-        whatif = whatif_of(pi.FittedModel(model, rows, y, engine="linear"))
-        found = whatif.summed_losses(["x1"], donors, y, NAMED["squared"])
+        whatif = whatif_of(pi.FittedModel(model, rows, y, engine="linear")).of(["x1"])
+        whatif.donors = donors
+        found = whatif.summed_losses(y, NAMED["squared"])
         copies = [np.column_stack([np.full(N, value), rows[:, 1:]]) for value in values]
         losses = np.column_stack([(y - model.predict(copy)) ** 2 for copy in copies])
         np.testing.assert_allclose(found[0], losses @ counts, rtol=IMPORTANCES)
@@ -404,7 +405,7 @@ class TestFormulas:
             return predict(matrix)
 
         recorded.estimator, recorded.name = predict.estimator, predict.name
-        whatif.predictor = recorded
+        whatif.batched.predictor = recorded
         for variable, copies in (("a", N * N), ("b", N * N), ("s", N * N), ("k", 0)):
             asked.clear()
             found = in_order(whatif, [variable], whatif.sample.variables)
@@ -422,13 +423,13 @@ class TestFormulas:
             return predict(matrix)
 
         recorded.estimator, recorded.name = predict.estimator, predict.name
-        whatif.predictor = recorded
+        whatif.batched.predictor = recorded
         donors, index = whatif.sample.variables, np.arange(N).reshape(10, 7)
         for variable, draws in (("k", 1e8), ("a", 250_000)):
             copied.clear()
-            whatif.paired(np.arange(10), [variable], donors, index)
+            whatif.of([variable]).paired(np.arange(10), index, donors)
             assert sum(copied) == (0 if draws == 1e8 else N)
-            assert whatif.most_draws([variable]) == draws
+            assert whatif.of([variable]).most_draws == draws
 
     def test_refits_equal_those_of_the_batched_engine(self) -> None:
         learner = pi.Learner.from_formula("number ~ a*b + C(k) + s", DATA, LinearRegression())

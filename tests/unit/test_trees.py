@@ -87,7 +87,7 @@ def make_data(seed: int = 0, n: int = 90) -> tuple[np.ndarray, np.ndarray]:
 
 
 def in_order(whatif, variables: list[str], donors: pd.DataFrame) -> np.ndarray:
-    blocks = list(whatif.cross(variables, donors))
+    blocks = list(whatif.of(variables).cross(donors))
     rows = np.concatenate([block.rows for block in blocks])
     assert sorted(rows) == list(range(whatif.sample.nobs))
     return np.concatenate([block.predictions for block in blocks])[np.argsort(rows)]
@@ -103,10 +103,10 @@ def compare(whatif, variables: list[str], donors: pd.DataFrame, tolerance: float
     rng = np.random.default_rng(len(donors))
     rows = rng.integers(whatif.sample.nobs, size=70)
     index = rng.integers(len(donors), size=(len(rows), 6))
-    shared = whatif.paired(rows, variables, donors, index)
+    shared = whatif.of(variables).paired(rows, index, donors)
     np.testing.assert_allclose(shared, slow[rows[:, None], index], rtol=0, atol=bound)
     own = donors.take(index.ravel()).reset_index(drop=True)
-    single = whatif.paired(rows, variables, own, np.arange(index.size).reshape(index.shape))
+    single = whatif.of(variables).paired(rows, np.arange(index.size).reshape(index.shape), own)
     np.testing.assert_allclose(single, slow[rows[:, None], index], rtol=0, atol=bound)
 
 
@@ -123,13 +123,13 @@ class Refusal:
 def is_walked(whatif, name: str) -> bool:
     """Whether rows with donors of their own are predicted without copies."""
     donors, predictor = whatif.sample.variables[[name]], whatif.predictor
-    whatif.predictor = Refusal(predictor)
+    whatif.batched.predictor = Refusal(predictor)
     try:
-        whatif.paired(np.arange(5), [name], donors[:15], np.arange(15).reshape(5, 3))
+        whatif.of([name]).paired(np.arange(5), np.arange(15).reshape(5, 3), donors[:15])
     except AssertionError:
         return False
     finally:
-        whatif.predictor = predictor
+        whatif.batched.predictor = predictor
     return True
 
 
@@ -144,9 +144,9 @@ def check(model, X, y, tolerance: float, categorical: str = "") -> None:
         # Values that are thresholds themselves, beyond the data, and out of order.
         compare(whatif, [name], pd.DataFrame({name: [1.5, -9.0, 0.5, 9.0, 0.5]}), tolerance)
     compare(whatif, list(donors.columns[:2]), donors[:20], tolerance)
-    merged = whatif.distinct([donors.columns[1]])
+    merged = whatif.of([donors.columns[1]]).donors
     assert merged.counts.sum() == len(donors)
-    compare(whatif, [donors.columns[1]], merged.values, tolerance)
+    compare(whatif, [donors.columns[1]], merged.frame, tolerance)
 
 
 @pytest.mark.parametrize("name", REGRESSORS)
@@ -264,8 +264,8 @@ class TestDesigns:
         whatif = self.whatif(formula, RandomForestRegressor(8))
         compare(whatif, ["a"], whatif.sample.variables, DOUBLE)
         assert is_walked(whatif, "a") is walked
-        assert whatif.most_draws(["a"]) == (1e8 if walked else PREDICTIONS)
-        assert whatif.most_draws(["a", "b"]) == PREDICTIONS
+        assert whatif.of(["a"]).most_draws == (1e8 if walked else PREDICTIONS)
+        assert whatif.of(["a", "b"]).most_draws == PREDICTIONS
 
     def test_a_variable_without_a_column_changes_nothing(self) -> None:
         data = self.data.assign(one="same")
@@ -298,8 +298,8 @@ class TestDesigns:
         whatif = self.whatif("y ~ a + g", learner, design="frame")
         assert is_walked(whatif, "a")
         assert not is_walked(whatif, "g")
-        assert whatif.most_draws(["a"]) == 1e8
-        assert whatif.most_draws(["g"]) == PREDICTIONS
+        assert whatif.of(["a"]).most_draws == 1e8
+        assert whatif.of(["g"]).most_draws == PREDICTIONS
 
     @pytest.mark.parametrize(
         "learner",
@@ -395,7 +395,7 @@ def test_pairs_in_small_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> 
     def asked() -> np.ndarray:
         whatif = pi.FittedModel(model, X, y).analysis.cases[0].whatif
         assert is_walked(whatif, "x1")
-        return whatif.paired(rows, ["x1"], donors, index)
+        return whatif.of(["x1"]).paired(rows, index, donors)
 
     for steps in ([], [StandardScaler()]):
         model = make_pipeline(*steps, RandomForestRegressor(10, random_state=0)).fit(X, y)
@@ -659,5 +659,5 @@ class TestWhatTheRowsDoNotShow:
 
         one, both = ["x1"], ["x1", "x2"]
         squared = LOSSES["squared"]
-        assert whatif.most_pairs(one, whatif.distinct(one), squared) == np.inf
-        assert whatif.most_pairs(both, whatif.distinct(both), squared) == 1e8
+        assert whatif.of(one).most_pairs(squared) == np.inf
+        assert whatif.of(both).most_pairs(squared) == 1e8

@@ -273,7 +273,7 @@ def same_predictions(case: Situation, variables: Sequence[str], donors: np.ndarr
     expected = case.predict(copies)
     expected = expected.reshape(n, d, *expected.shape[1:])
     found = np.full(expected.shape, np.nan)
-    for rows, predictions in whatif.cross(variables, pd.DataFrame(donors, columns=variables)):
+    for rows, predictions in whatif.of(variables).cross(pd.DataFrame(donors, columns=variables)):
         found[rows] = predictions
     tolerance = PREDICTIONS.get(case.family, 1e-12) * np.abs(expected).max()
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
@@ -329,7 +329,7 @@ def same_pairs(
     if walked:
         whatif.predictor = Refusal(predictor)  # type: ignore[assignment]
     given = pd.DataFrame(flat, columns=variables)
-    found = whatif.paired(rows, variables, given, np.arange(b * k).reshape(b, k))
+    found = whatif.of(variables).paired(rows, np.arange(b * k).reshape(b, k), given)
     whatif.predictor = predictor
     assert found.shape == (b, k, *expected.shape[1:])
     tolerance = PREDICTIONS.get(case.family, 1e-12) * np.abs(expected).max()
@@ -474,7 +474,9 @@ def test_summed_squared_losses_are_those_over_all_pairs(family: str) -> None:
     counts = np.array([1, 3, 2, 1])
     donors = Distinct(pd.DataFrame({"x1": values}), np.zeros(7, np.intp), counts)
     whatif = dispatch(Predictor.of(case.model), ArrayDesign(NAMES), case.sample, engine="trees")
-    found = whatif.summed_losses(["x1"], donors, case.y, LOSSES["squared"])
+    feature = whatif.of(["x1"])
+    feature.donors = donors
+    found = feature.summed_losses(case.y, LOSSES["squared"])
     expected = np.empty((130, len(values)))
     for d, value in enumerate(values):
         copies = case.X.copy()
@@ -533,7 +535,7 @@ def test_probabilities_are_never_negative() -> None:
         case = certain_in_part(seed)
         whatif = dispatch(Predictor.of(case.model), ArrayDesign(NAMES), case.sample)
         assert whatif.engine.name == "trees, exact"
-        for _, predictions in whatif.cross(["x1"], case.sample.variables):
+        for _, predictions in whatif.of(["x1"]).cross(case.sample.variables):
             assert predictions.min() >= 0
 
 

@@ -121,7 +121,7 @@ def _accumulated(whatif: WhatIf, axis: _Axis, x: FloatArray) -> tuple[FloatArray
     n, bins = len(x), len(edges) - 1
     bin_of = np.clip(np.searchsorted(edges, x, side="left") - 1, 0, bins - 1)
     ends = np.column_stack([bin_of, bin_of + 1])
-    at = _numbers(whatif.paired(np.arange(n), [axis.variable], axis.points, ends))
+    at = _numbers(whatif.of([axis.variable]).paired(np.arange(n), ends, axis.points))
     steps = at[:, 1] - at[:, 0]
     count = np.bincount(bin_of, minlength=bins)
     filled = count > 0
@@ -143,7 +143,7 @@ def _accumulated(whatif: WhatIf, axis: _Axis, x: FloatArray) -> tuple[FloatArray
 def _averaged(whatif: WhatIf, axis: _Axis, column: pd.Series[Any]) -> tuple[FloatArray, Through]:
     n, k = len(column), len(axis.points)
     every = np.broadcast_to(np.arange(k), (n, k))
-    curves = _numbers(whatif.paired(np.arange(n), [axis.variable], axis.points, every))
+    curves = _numbers(whatif.of([axis.variable]).paired(np.arange(n), every, axis.points))
     labels = axis.points[axis.variable].to_numpy(dtype=object)
     level = codes_of(column, labels.tolist())
     effect = curves.mean(axis=0)[level]

@@ -194,7 +194,7 @@ def _measure(
     if average == "exemplar":
         curves[:] = np.moveaxis(scaled(_of_exemplar(case, donors), classes, scale), 0, 1)
     else:
-        for rows, predictions in case.whatif.cross(list(donors.columns), donors):
+        for rows, predictions in case.whatif.of(list(donors.columns)).cross(donors):
             curves[rows] = np.moveaxis(scaled(predictions, classes, scale), 0, 1)
     return {"curve": averaged(curves.reshape(n, -1), average)}
 
@@ -217,7 +217,7 @@ def _of_exemplar(case: ModelOnRows, donors: pd.DataFrame) -> FloatArray:
         }
     )
     every = np.arange(len(donors))[None, :]
-    return case.whatif.paired(np.zeros(1, dtype=np.intp), list(frame.columns), frame, every)
+    return case.whatif.of(list(frame.columns)).paired(np.zeros(1, dtype=np.intp), every, frame)
 
 
 def _middle(column: pd.Series[Any]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -12,39 +12,37 @@ from pyinterp.estimands.estimand import Estimate
 from pyinterp.estimands.importance.marginal_losses import LEAST_PERMUTATIONS, Permutations, one_term
 from pyinterp.losses.rowwise import Loss
 from pyinterp.samplers import ConditionalDistribution, Draws
-from pyinterp.whatif import PREDICTIONS, WhatIf
+from pyinterp.whatif import PREDICTIONS, FeatureWhatIf
 
-__all__ = ["number_of_draws", "predicted_draws", "redrawn_losses"]
+__all__ = ["conditional_losses", "number_of_draws", "predicted_draws"]
 
 
-def redrawn_losses(
-    whatif: WhatIf,
+def conditional_losses(
+    whatif: FeatureWhatIf,
     y: FloatArray,
     losses: FloatArray,
     *,
-    law: ConditionalDistribution,
-    variables: Sequence[str],
+    distribution: ConditionalDistribution,
     loss: Loss,
     draws: Permutations,
     rng: np.random.Generator,
 ) -> tuple[Estimate, Estimate]:
-    r"""Return the mean loss with `variables` redrawn given the others, and the mean loss as it is.
+    r"""Return the mean loss with a feature redrawn given the others, and the mean loss as it is.
 
     .. math:: e_{cond} = \frac1n \sum_i \sum_k w_{ik} L(y_i, f(\tilde x_{ik}, x_{C,i}))
 
-    (Khan, Saarela and Kustra 2025, eq. 26). With all draws that the law has it has no Monte Carlo
-    error: all other rows' residuals, or all levels with their probabilities :math:`w_{ik}`.
+    (Khan, Saarela and Kustra 2025, eq. 26). There is no Monte Carlo error with all draws that the
+    distribution has: all other rows' residuals, or all levels with their probabilities
+    :math:`w_{ik}`.
 
     Parameters
     ----------
-    whatif : WhatIf
-        The model on n evaluation rows.
+    whatif : FeatureWhatIf
+        The model on n evaluation rows, with the feature replaced.
     y, losses : ndarray of shape (n,)
         Responses and losses of the rows as they are.
-    law : ConditionalDistribution
-        Of `variables` given all others.
-    variables : sequence of str
-        The variables that are redrawn jointly.
+    distribution : ConditionalDistribution
+        Of the feature given all other variables.
     loss : Loss
         Per-row loss.
     draws : int, "auto" or "all"
@@ -60,9 +58,9 @@ def redrawn_losses(
     """
     n = len(y)
     as_row, as_donor, met = np.empty(n), np.zeros(n), np.zeros(n)
-    k = number_of_draws(whatif, law, variables, draws)
+    k = number_of_draws(whatif, distribution, draws)
     by_draw = np.zeros(k or 0)
-    for block, predictions in predicted_draws(whatif, law, variables, k, rng):
+    for block, predictions in predicted_draws(whatif, distribution, k, rng):
         matrix = np.asarray(loss(y[block.rows, None], predictions))
         as_row[block.rows] = block.mean(matrix)
         if block.donors is not None:
@@ -73,27 +71,26 @@ def redrawn_losses(
             by_draw += matrix.sum(axis=0) / n
     between = 0.0
     if k is not None:  # a sample without replacement, if draws have an end
-        between = float(np.var(by_draw, ddof=1)) / k * max(1 - k / law.size, 0.0)
+        between = float(np.var(by_draw, ddof=1)) / k * max(1 - k / distribution.size, 0.0)
     return (
-        one_term(as_row, law.apart(as_donor), between),
-        one_term(losses, law.apart(met)),
+        one_term(as_row, distribution.apart(as_donor), between),
+        one_term(losses, distribution.apart(met)),
     )
 
 
 def predicted_draws(
-    whatif: WhatIf,
-    law: ConditionalDistribution,
-    variables: Sequence[str],
+    whatif: FeatureWhatIf,
+    distribution: ConditionalDistribution,
     k: int | None,
     rng: np.random.Generator,
 ) -> Iterator[tuple[Draws, FloatArray]]:
     """Yield k draws per row (None: all) with their predictions, in blocks of rows."""
-    for block in law.all() if k is None else law.some(k, rng):
+    for block in distribution.all() if k is None else distribution.some(k, rng):
         try:
-            yield block, whatif.paired(block.rows, variables, block.drawn, block.given)
+            yield block, whatif.paired(block.rows, block.given, block.drawn)
         except (DesignError, PredictionError) as error:
             raise type(error)(
-                f"Conditional draws of {', '.join(variables)} can be values that were never "
+                f"Conditional draws of {', '.join(whatif.variables)} can be values that were never "
                 "observed, which the formula or the learner does not take; use "
                 '`sampler=pi.samplers.Residual(within_range=True)`, or "categorical" or '
                 '"subgroup", which draw observed values. '
@@ -102,11 +99,11 @@ def predicted_draws(
 
 
 def number_of_draws(
-    whatif: WhatIf, law: ConditionalDistribution, variables: Sequence[str], draws: Permutations
+    whatif: FeatureWhatIf, distribution: ConditionalDistribution, draws: Permutations
 ) -> int | None:
     """Return the number of draws; None stands for all."""
     n = whatif.sample.nobs
-    if draws == "all" or (draws == "auto" and n * law.size <= whatif.most_draws(variables)):
+    if draws == "all" or (draws == "auto" and n * distribution.size <= whatif.most_draws):
         return None
     wanted = max(LEAST_PERMUTATIONS, PREDICTIONS // n) if draws == "auto" else int(draws)
-    return wanted if wanted < law.size else None
+    return wanted if wanted < distribution.size else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -10,27 +9,26 @@ import numpy as np
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.estimands.estimand import Estimate
 from pyinterp.losses.rowwise import Loss
-from pyinterp.samplers import Distinct, balanced
-from pyinterp.whatif import PREDICTIONS, WhatIf
+from pyinterp.samplers import balanced
+from pyinterp.whatif import PREDICTIONS, FeatureWhatIf
 
-__all__ = ["LEAST_PERMUTATIONS", "Permutations", "one_term", "some_pairs", "switched_losses"]
+__all__ = ["LEAST_PERMUTATIONS", "Permutations", "marginal_losses", "one_term", "some_pairs"]
 
 Permutations: TypeAlias = int | Literal["auto", "all"]
 
 LEAST_PERMUTATIONS = 10
 
 
-def switched_losses(
-    whatif: WhatIf,
+def marginal_losses(
+    whatif: FeatureWhatIf,
     y: FloatArray,
     losses: FloatArray,
     *,
-    variables: Sequence[str],
     loss: Loss,
     permutations: Permutations,
     rng: np.random.Generator,
 ) -> tuple[Estimate, Estimate]:
-    r"""Return the mean loss with `variables` replaced, and the mean loss as it is.
+    r"""Return the mean loss with a feature replaced, and the mean loss as it is.
 
     With all pairs the first is the U-statistic :math:`e_{switch}` of Fisher, Rudin and Dominici
     (2019), the mean over all ordered pairs of rows i != k (i keeps :math:`x_C` and y, k donates
@@ -39,12 +37,10 @@ def switched_losses(
 
     Parameters
     ----------
-    whatif : WhatIf
-        The model on n evaluation rows.
+    whatif : FeatureWhatIf
+        The model on n evaluation rows, with the feature replaced.
     y, losses : ndarray of shape (n,)
         Responses and losses of the rows as they are.
-    variables : sequence of str
-        The variables that are replaced jointly.
     loss : Loss
         Per-row loss.
     permutations : int, "auto" or "all"
@@ -58,11 +54,10 @@ def switched_losses(
         With one term each and both sides' contributions.
     """
     n = len(y)
-    donors = whatif.distinct(variables)
-    k = _number(permutations, n, len(donors.values), whatif.most_pairs(variables, donors, loss))
+    k = _number(permutations, n, len(whatif.donors.frame), whatif.most_pairs(loss))
     if k < n - 1:
-        return some_pairs(whatif, y, losses, variables, loss, donors, balanced(n, k, rng))
-    return _all_pairs(whatif, y, losses, variables, loss, donors)
+        return some_pairs(whatif, y, losses, loss, balanced(n, k, rng))
+    return _all_pairs(whatif, y, losses, loss)
 
 
 def _number(permutations: Permutations, n: int, values: int, most: float) -> int:
@@ -74,17 +69,12 @@ def _number(permutations: Permutations, n: int, values: int, most: float) -> int
 
 
 def _all_pairs(
-    whatif: WhatIf,
-    y: FloatArray,
-    losses: FloatArray,
-    variables: Sequence[str],
-    loss: Loss,
-    donors: Distinct,
+    whatif: FeatureWhatIf, y: FloatArray, losses: FloatArray, loss: Loss
 ) -> tuple[Estimate, Estimate]:
-    n = len(y)
-    if len(donors.values) == 1:  # constant here: replacing it changes nothing
+    n, donors = len(y), whatif.donors
+    if len(donors.frame) == 1:  # constant here: replacing it changes nothing
         return one_term(losses, losses * 0), one_term(losses, losses * 0)
-    over_donors, over_rows = whatif.summed_losses(variables, donors, y, loss)
+    over_donors, over_rows = whatif.summed_losses(y, loss)
     # Every row also met its own values, with which its loss is what it is.
     as_row = (over_donors - losses) / (n - 1)
     as_donor = (over_rows[donors.of_row] - losses) / (n - 1)
@@ -96,17 +86,11 @@ def _all_pairs(
 
 
 def some_pairs(
-    whatif: WhatIf,
-    y: FloatArray,
-    losses: FloatArray,
-    variables: Sequence[str],
-    loss: Loss,
-    donors: Distinct,
-    index: IntArray,
+    whatif: FeatureWhatIf, y: FloatArray, losses: FloatArray, loss: Loss, index: IntArray
 ) -> tuple[Estimate, Estimate]:
-    """Return what `switched_losses` does, from the donors ``index[i]`` of row i, shape (n, k)."""
+    """Return what `marginal_losses` does, from the donors ``index[i]`` of row i, shape (n, k)."""
     n, k = index.shape
-    predictions = whatif.paired(np.arange(n), variables, donors.values, donors.of_row[index])
+    predictions = whatif.paired(np.arange(n), whatif.donors.of_row[index])
     matrix = loss(y[:, None], predictions)
     as_donor, met = np.zeros(n), np.zeros(n)
     np.add.at(as_donor, index, matrix)

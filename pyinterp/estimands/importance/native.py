@@ -338,7 +338,7 @@ def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> npt.NDArra
     if before is None:
         driven[whatif.design.driven(variables)] = True
         return driven
-    donors = whatif.distinct(variables).values
+    donors = whatif.of(variables).donors.frame
     swap = whatif.design.swap(whatif.sample.variables, variables, donors)
     every = np.arange(len(donors))
     for row in np.unique(np.linspace(0, whatif.sample.nobs - 1, PROBES).astype(np.intp)):

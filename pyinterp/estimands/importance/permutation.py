@@ -13,8 +13,8 @@ from pyinterp.data.features import Features
 from pyinterp.errors import OptionError, shown
 from pyinterp.estimands.coverage import published, repeated, studied
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
-from pyinterp.estimands.importance.conditional_losses import redrawn_losses
-from pyinterp.estimands.importance.marginal_losses import Permutations, switched_losses
+from pyinterp.estimands.importance.conditional_losses import conditional_losses
+from pyinterp.estimands.importance.marginal_losses import Permutations, marginal_losses
 from pyinterp.estimands.importance.relation import Relation, difference, ratio
 from pyinterp.estimands.positivity import laws_parts, positivity, samplers_of
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
@@ -112,13 +112,23 @@ def _measure(
 ) -> Measurement:
     losses = loss(case.y, case.whatif.factual)
     pairs = []
-    for name, variables in features.items():
-        asked: dict[str, Any] = {"variables": variables, "loss": loss, "rng": case.draw(name)}
+    for name, whatif in case.whatif.of_all(features):
+        rng = case.draw(name)
         if name in samplers:
-            law = case.law(samplers[name], variables)
-            pair = redrawn_losses(case.whatif, case.y, losses, law=law, draws=permutations, **asked)
+            distribution = case.law(samplers[name], whatif.variables)
+            pair = conditional_losses(
+                whatif,
+                case.y,
+                losses,
+                distribution=distribution,
+                loss=loss,
+                draws=permutations,
+                rng=rng,
+            )
         else:
-            pair = switched_losses(case.whatif, case.y, losses, permutations=permutations, **asked)
+            pair = marginal_losses(
+                whatif, case.y, losses, loss=loss, permutations=permutations, rng=rng
+            )
         pairs.append(pair)
     return {
         "switched": Estimate.stack([switched for switched, _ in pairs]),

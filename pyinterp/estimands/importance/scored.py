@@ -131,15 +131,12 @@ def _measure(
     y, n = case.y, case.sample.nobs
     base = _evaluated(metric, y, case.whatif.factual)
     parts = []
-    for name, variables in features.items():
+    for name, whatif in case.whatif.of_all(features):
         if isinstance(permutations, int):
             index = balanced(n, min(permutations, n - 1), case.draw(name))
         else:
             index = _checked(permutations[name], name, n)
-        donors = case.whatif.distinct(variables)
-        predictions = case.whatif.paired(
-            np.arange(n), variables, donors.values, donors.of_row[index]
-        )
+        predictions = whatif.paired(np.arange(n), whatif.donors.of_row[index])
         found = [
             _compared(metric, _evaluated(metric, y, predictions[:, k]), base, relation, index[:, k])
             for k in range(index.shape[1])

@@ -257,14 +257,11 @@ class _Crossings:
         if names in self._kept:
             return self._kept[names]
         variables = [v for name in names for v in self.features[name]]
-        donors = self.whatif.distinct(variables)
-        blocks = [
-            (block.rows, self.outputs(block.predictions))
-            for block in self.whatif.cross(variables, donors.values)
-        ]
+        whatif = self.whatif.of(variables)
+        blocks = [(block.rows, self.outputs(block.predictions)) for block in whatif.cross()]
         order = np.argsort(np.concatenate([rows for rows, _ in blocks]))
         made = np.concatenate([predictions for _, predictions in blocks], axis=1)
-        found = _Crossed(made[:, order], donors.of_row)
+        found = _Crossed(made[:, order], whatif.donors.of_row)
         size = sum(kept.predictions.nbytes for kept in self._kept.values())
         if size + found.predictions.nbytes <= KEPT_BYTES:
             self._kept[names] = found
