@@ -58,11 +58,13 @@ def causal_effects(
     return replace(
         made,
         label="effect",
-        title=f"Average effects of {feature}",
-        description=f"effect of {feature}, plug-in",
-        notes=(
+        title=f"average effects of {feature}",
+        quantity="effect",
+        of=f"{feature}, plug-in",
+        details=(),
+        meaning=(
             f"Mean difference of predictions with {feature} set to the value and to the first one; "
-            "every row's own, its CATE, is in `row_frame()`.",
+            "every row's own, its CATE, is in `row_frame()`."
         ),
         zero_variance="the value that others are compared with, or a feature that no refit uses",
         curves=True,
@@ -99,17 +101,18 @@ def causal_importance(
         ),
         read=_read,
         label="importance",
-        title=f"Importance of {feature} as mean squared effects",
-        description=f"MVIM and CVIM of {feature}",
+        title=f"importance of {feature} as mean squared effects",
+        quantity="MVIM and CVIM",
+        of=feature,
         null=0.0,
-        floor=0.0,
+        lower_bound=0.0,
         unit=marginal.unit,
         loss=problem.squared_loss,
-        notes=(
+        meaning=(
             "Mean squared difference of predictions with the feature exchanged between rows (MVIM; "
             "Theorems 1 and 2 of Khan, Saarela and Kustra 2025) or redrawn given the others (CVIM; "
             "Theorems 3 to 5), by plug-in; and the increase of squared error that it causes, by "
-            "permutation. They agree if the learner has found E(Y | X).",
+            "permutation. They agree if the learner has found E(Y | X)."
         ),
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
     )
@@ -133,12 +136,12 @@ def causal_share(
         terms=Terms.plain(["CVIM / 2 V(Y)"]),
         read=_read_share,
         label="share of V(Y)",
-        title=f"Share of variance explained by {feature}",
-        description=f"CVIM / 2 V(Y) of {feature}",
+        title=f"share of variance explained by {feature}",
+        quantity="CVIM / 2 V(Y)",
         unit="",
-        notes=(
+        meaning=(
             "CVIM / 2 V(Y), the share of V(Y) that the feature explains causally, given the others "
-            f"(Chen et al. 2020); plug-in. {ASSUMPTIONS}",
+            f"(Chen et al. 2020); plug-in. {ASSUMPTIONS}"
         ),
         remarks=no_remarks,
         diagnostic=_renamed(positivity(problem, feature, sampler=sampler), "CVIM / 2 V(Y)"),

@@ -290,13 +290,14 @@ class Estimand:
     """A quantity of a fitted model and a sample: two pure functions, and words for tables.
 
     A new estimand is a new file in this folder with a function that returns one of these, and a
-    method of `Interpretable` that calls it; variances, intervals, tests, tables and plots serve it
-    as they are.
+    method of `Importances`, or of another class in ``learner``, that calls it; variances,
+    intervals, tests, tables and plots serve it as they are.
 
     Attributes
     ----------
     key : hashable
-        What the measurement depends on: equal keys share measurements.
+        Its name and all arguments that change what `measure` returns: equal keys share one
+        measurement. Arguments that only `read` uses stay out of it.
     terms : Terms
         The values, fixed before refitting.
     measure : callable
@@ -311,27 +312,36 @@ class Estimand:
     label : str
         Heading of the estimate's column, such as "PFI".
     title : str
-        Heading of the table.
-    description : str
-        The header's "Estimand", such as "PFI (squared error)".
-    floor : float or None
-        Value below which the estimand can't be at the truth, or hardly, such as 0 for an
-        importance: its error grows with the distance from there.
+        Title of the table, which begins it with a capital letter.
     null : float or None
-        Value under the natural null hypothesis; None if there is none, and then tables print no
-        test.
+        Value that tables test. Set it where the estimate is nearly normal around it when it is
+        true; None where noise pushes estimates away from it, as those of a standard deviation from
+        0, or where no value is of interest: then tables have no test.
+    lower_bound : float or None
+        Value that the truth hardly falls below, such as 0 for an importance. Set it where the
+        standard error grows with the distance from there: tests of `null` take the standard error
+        at the bound. None where it does not, as for a curve.
     unit : str
         Unit of the values, empty if they have none that can be named.
+    meaning : str
+        First footnote: what a value is, in a sentence.
+    quantity : str
+        What the header's "Estimand" calls it, such as "PD"; the label, if empty.
+    of : str
+        What it is of, if the header says so: "bmi" in "PD of bmi (logit)".
+    details : tuple of str
+        What the header adds in parentheses: ("logit",).
     notes : tuple of str
-        Footnotes: what a value means.
+        Further footnotes.
     exact : str
-        What is added to the first note where there is no Monte Carlo error, if anything.
+        What follows the meaning where there is no Monte Carlo error, if anything.
     inexact : str
         Footnote where there is Monte Carlo error.
-    fixed : str
+    no_model_error : str
         For a number that is no mean over rows: why one fitted model has no standard error.
-    coverage : mapping
-        What is known about the coverage of intervals, in a sentence, by (cov_type, plan).
+    coverage : str
+        The kind of estimand in the table of coverages, ``inference/coverage.csv``; empty if its
+        intervals have not been studied.
     zero_variance : str
         Reason to print no interval for a term on which all refits agree exactly.
     engine : str
@@ -354,17 +364,20 @@ class Estimand:
     read: Callable[[Measurement], Estimate]
     label: str
     title: str
-    description: str
-    null: float | None
-    floor: float | None = None
-    unit: str
-    notes: tuple[str, ...]
+    meaning: str
+    unit: str = ""
+    null: float | None = None
+    lower_bound: float | None = None
+    quantity: str = ""
+    of: str = ""
+    details: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     left_out: Features = field(default_factory=dict)
     loss: Loss | None = None
     exact: str = ""
     inexact: str = "mcse: Monte Carlo error of using some of all draws."
-    fixed: str = ""
-    coverage: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    no_model_error: str = ""
+    coverage: str = ""
     zero_variance: str = "all refits agree exactly, so there is no variance"
     engine: str = ""
     missing: Mapping[str, str] = field(default_factory=dict)
@@ -373,6 +386,22 @@ class Estimand:
     diagnostic: Estimand | None = None
     curves: bool = False
 
+    @property
+    def description(self) -> str:
+        """What the header calls it, such as "PD of bmi (logit)"."""
+        return described(self.quantity or self.label, of=self.of, details=self.details)
+
+    @property
+    def heading(self) -> str:
+        """The title as the beginning of a table."""
+        return f"{self.title[:1].upper()}{self.title[1:]}"
+
     def without_error(self, level: str) -> bool:
         """Whether values at a level, "model" or "learner", have no standard error at all."""
-        return bool(self.fixed) and level == "model"
+        return bool(self.no_model_error) and level == "model"
+
+
+def described(quantity: str, *, of: str = "", details: Sequence[str] = ()) -> str:
+    """Say what is estimated: its name, what it is of, and details in parentheses."""
+    inside = f" ({', '.join(details)})" if details else ""
+    return f"{quantity}{f' of {of}' if of else ''}{inside}"

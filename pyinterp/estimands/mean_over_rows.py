@@ -75,11 +75,11 @@ def mean_over_rows(
         measure=partial(_measure, function=function, count=len(terms)),
         read=itemgetter("mean"),
         label=label,
-        title=title or f"Mean {label}",
-        description=title or f"mean {label}",
+        title=title or f"mean {label}",
+        quantity=title or f"mean {label}",
         null=null,
         unit=unit,
-        notes=(note or "Mean over evaluation rows.",),
+        meaning=note or "Mean over evaluation rows.",
     )
 
 

@@ -40,13 +40,13 @@ def positivity(
         measure=partial(_measure, features=chosen, samplers=samplers),
         read=_read,
         label="R²_j",
-        title="Positivity diagnostic",
-        description="R² of a feature on the others",
+        title="positivity diagnostic",
+        quantity="R² of a feature on the others",
         null=None,
         unit="",
-        notes=(
+        meaning=(
             "Share of the feature's variance that the other variables explain, out of sample; at 1 "
-            "positivity is violated: given the others, the feature does not vary.",
+            "positivity is violated: given the others, the feature does not vary."
         ),
         zero_variance="the feature is predicted equally well in all refits",
         missing={

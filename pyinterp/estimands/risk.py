@@ -47,11 +47,11 @@ def risk(
         measure=partial(_measure, loss=used),
         read=_loss if relation == "loss" else _explained,
         label=label,
-        title="Expected loss" if relation == "loss" else "Explained share of expected loss",
-        description=f"{label} ({used.name})",
+        title="expected loss" if relation == "loss" else "explained share of expected loss",
+        details=(used.name,),
         null=None if relation == "loss" else 0.0,
         unit=used.unit.format(y=problem.response.name) if relation == "loss" else "",
-        notes=(note,),
+        meaning=note,
         loss=used,
     )
 

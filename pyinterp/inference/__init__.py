@@ -16,6 +16,7 @@ Module            What is in it
 `simultaneous`    Bands and p-values of the largest t
 `terms`           `TermInference`: one answer to statistic, p-value and interval
 `contrasts`       Linear hypotheses
+`coverage`        What studies say about the coverage of intervals: a table, `coverage.csv`
 `options`         The options of inference, the same for every estimand
 ================  =============================================================================
 

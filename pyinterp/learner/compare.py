@@ -102,12 +102,13 @@ def compare(
             estimand,
             terms=_terms(estimand.terms, contrasts, single=len(estimand.terms.names) == 1),
             label="difference",
-            title=f"Difference in {estimand.title[0].lower()}{estimand.title[1:]}",
-            coverage={},
-            description=f"difference in {estimand.description}",
+            title=f"difference in {estimand.title}",
+            coverage="",
+            quantity=f"difference in {estimand.quantity or estimand.label}",
             null=0.0,
-            floor=None,
-            notes=(_note(estimand, contrasts),),
+            lower_bound=None,
+            meaning=_meaning(estimand, contrasts),
+            notes=(),
             correction=None,
             exact="",
             zero_variance="the two agree exactly in every refit",
@@ -316,7 +317,7 @@ def _learners(labels: Sequence[str]) -> str:
     return f"{labels[0]} - {others}"
 
 
-def _note(estimand: Estimand, contrasts: Sequence[str]) -> str:
+def _meaning(estimand: Estimand, contrasts: Sequence[str]) -> str:
     listed = contrasts[0] if len(contrasts) == 1 else "the first minus each of the others"
     sign = ""
     if estimand.null is None and not estimand.terms.axes:

@@ -15,6 +15,7 @@ from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_2cols, fmt_params
 
 from pyinterp._typing import FloatArray
+from pyinterp.inference.coverage import coverage_of
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -78,7 +79,7 @@ def summarize(results: EstimandResults, *, alpha: float, sort: bool) -> Table:
     return _table(
         results,
         [_block(results, alpha, sort=sort)],
-        title=f"{results.estimand.title}, {_whose(results)}",
+        title=f"{results.estimand.heading}, {_whose(results)}",
         estimand=results.estimand.description,
         notes=_notes(results, alpha),
     )
@@ -373,10 +374,9 @@ def _labeled(several: Sequence[EstimandResults]) -> list[str]:
 def _about(results: EstimandResults) -> list[str]:
     """Return what the estimates are, and which have none or no interval."""
     estimand = results.estimand
-    first, *others = estimand.notes
-    if estimand.exact and not (results.mcse > 0).any():
-        first += f" {estimand.exact}"
-    notes = [first, *others]
+    exact = estimand.exact and not (results.mcse > 0).any()
+    meaning = f"{estimand.meaning} {estimand.exact}" if exact else estimand.meaning
+    notes = [meaning, *estimand.notes]
     if estimand.correction is not None and results.corrected is not None:
         notes.append(estimand.correction.note)
     if (results.mcse > 0).any():
@@ -391,7 +391,7 @@ def _about(results: EstimandResults) -> list[str]:
     still = results.bse.index[results.bse == 0]
     level = results.context.level
     if estimand.without_error(level):
-        notes.append(f"No standard error: {estimand.fixed}.")
+        notes.append(f"No standard error: {estimand.no_model_error}.")
     if len(still):
         reason = "every row contributes the same" if level == "model" else estimand.zero_variance
         notes.append(f"No interval for {_listed(still)}: {reason}.")
@@ -419,7 +419,7 @@ def _deviation(results: EstimandResults) -> str:
 
 def _beside(diagnostic: EstimandResults) -> list[str]:
     estimand = diagnostic.estimand
-    return [f"{estimand.label}: {estimand.notes[0]}", *estimand.remarks(diagnostic.params)]
+    return [f"{estimand.label}: {estimand.meaning}", *estimand.remarks(diagnostic.params)]
 
 
 def _reading(results: EstimandResults, alpha: float) -> list[str]:
@@ -443,11 +443,11 @@ def _listed(terms: pd.Index) -> str:
 
 
 def _coverage(results: EstimandResults) -> str:
-    key = (results.variance.cov_type, results.context.studied)
-    share = results.estimand.coverage.get(key)
+    kind, plan = results.estimand.coverage, results.context.studied
+    covered = coverage_of(kind, results.variance.cov_type, plan)
     single = not results.inference.note and results.alternative == "two-sided"
     unstudied = results.context.failed or not single
-    return "" if share is None or unstudied else f" {share}"
+    return "" if covered is None or unstudied else f" {covered}"
 
 
 def _latex(text: str) -> str:

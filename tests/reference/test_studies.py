@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import re
 import sys
 from functools import partial
 from itertools import product
@@ -23,8 +22,7 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from pyinterp.estimands.effects import partial_dependence as effects
-from pyinterp.estimands.importance import permutation
+from pyinterp.inference.coverage import Coverage, coverages
 from pyinterp.simulation import CoverageStudy, dgp_pfi, khan_regression, molnar_linear
 from pyinterp.simulation.studies.ledger import Ledger
 
@@ -126,30 +124,31 @@ def test_files_of_other_machines_and_versions_are_merged(tmp_path: Path) -> None
         run.merge(study(seed=2), path, [tmp_path / "whole.jsonl"])
 
 
-@pytest.mark.parametrize("key", list(permutation.SHARES))
-def test_tables_quote_the_coverage_that_was_found(key: tuple[str, str]) -> None:
+REPEATED = [row for row in coverages() if row.source == "repeated"]
+
+
+@pytest.mark.parametrize("quoted", REPEATED, ids=lambda row: f"{row.cov_type}, {row.plan}")
+def test_tables_quote_the_coverage_that_was_found(quoted: Coverage) -> None:
     """What tables of PFI over all pairs say about intervals that are not half-sampling's."""
-    cov_type, plan = key
+    assert quoted.estimand == "PFI over all pairs"
+    cov_type, plan = quoted.cov_type, quoted.plan
     frame = pd.concat([found("linear"), found("non-linear")])
     frame = frame[(frame["estimand"] == "PFI") & (frame["cov_type"] == cov_type)]
     frame = frame[frame["plan"] == {"bootstrap": "boot", "subsampling": "subs"}[plan]]
     means = 100 * frame.groupby(["process", "learner", "n"])["coverage"].mean()
-    low, high = (float(v) for v in re.findall(r"\d+", permutation.SHARES[key]))
-    exact = f"{means.min():.1f} to {means.max():.1f}: change `SHARES`, README and docs/inference.md"
-    assert abs(means.min() - low) <= 0.5 + 1e-9, exact
-    assert abs(means.max() - high) <= 0.5 + 1e-9, exact
+    exact = (
+        f"{means.min():.1f} to {means.max():.1f}: change coverage.csv, README, docs/inference.md"
+    )
+    assert abs(means.min() - quoted.lowest) <= 0.5 + 1e-9, exact
+    assert abs(means.max() - quoted.highest) <= 0.5 + 1e-9, exact
 
 
 def test_pages_quote_the_coverage_that_tables_quote() -> None:
     page = (ROOT / "docs" / "inference.md").read_text(encoding="utf-8")
-    for share in permutation.SHARES.values():
-        assert share in page
-    ends = [
-        int(number)
-        for (cov_type, _), share in permutation.SHARES.items()
-        for number in re.findall(r"\d+", share)
-        if cov_type == "corrected"
-    ]
+    for quoted in REPEATED:
+        assert quoted.share in page
+    corrected = [quoted for quoted in REPEATED if quoted.cov_type == "corrected"]
+    ends = [end for quoted in corrected for end in (quoted.lowest, quoted.highest)]
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"{min(ends)}% to {max(ends)}%" in " ".join(readme.split())
 
@@ -176,12 +175,24 @@ def half_samples() -> pd.DataFrame:
 MEANS = ["study", "learner", "n", "kind", "irrelevant"]
 
 
+def test_tables_quote_what_the_paper_printed() -> None:
+    quoted = [row for row in coverages() if row.source == "published"]
+    assert len(quoted) == 8
+    for one in quoted:
+        estimand = "PD" if one.estimand == "PD" else "PFI"
+        plan = {"bootstrap": "boot", "subsampling": "subs"}[one.plan]
+        printed = PAPER.loc[estimand, plan + "*" * (one.cov_type == "corrected")]
+        assert (one.lowest, one.highest) == (round(100 * printed.min()), round(100 * printed.max()))
+
+
 @pytest.mark.parametrize(
-    ("kind", "share"), [("PD", effects.HALF_SAMPLE), ("PFI", permutation.HALF_SAMPLE)]
+    "quoted", [row for row in coverages() if row.source == "studied"], ids=lambda row: row.estimand
 )
-def test_tables_quote_what_half_sampling_covered(kind: str, share: str) -> None:
-    means = 100 * half_samples().query("kind == @kind").groupby(MEANS)["coverage"].mean()
-    assert share == f"{np.floor(means.min()):.0f}-{np.ceil(means.max()):.0f}%"
+def test_tables_quote_what_half_sampling_covered(quoted: Coverage) -> None:
+    frame = half_samples()
+    frame = frame[frame["kind"] == ("PD" if quoted.estimand == "PD" else "PFI")]
+    means = 100 * frame.groupby(MEANS)["coverage"].mean()
+    assert quoted.share == f"{np.floor(means.min()):.0f}-{np.ceil(means.max()):.0f}%"
 
 
 def test_the_page_quotes_what_half_sampling_covered_elsewhere() -> None:

@@ -274,4 +274,4 @@ def test_the_null_value_of_causal_importance_is_zero(data: pd.DataFrame) -> None
     )
     for results in (model.causal("x", points=3).importance, model.causal("x", points=3).share):
         assert results.null == 0.0
-        assert results.estimand.floor == 0.0
+        assert results.estimand.lower_bound == 0.0

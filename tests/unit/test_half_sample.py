@@ -444,7 +444,7 @@ class TestPlan:
         first, second = self.fit(), self.fit(formula="y ~ x")
         found = pi.compare(first, second)
         assert found.cov_type == "half-sample"
-        assert found.estimand.floor is None
+        assert found.estimand.lower_bound is None
         T = np.array([[h.estimate.value for h in pair] for pair in found.replicates.pairs])
         mine, other = (r.loss().replicates.pairs for r in (first, second))
         expected = [

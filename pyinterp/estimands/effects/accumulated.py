@@ -70,17 +70,17 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
         measure=partial(_measure, axes=[axes.get(name) for name in chosen]),
         read=itemgetter("effect"),
         label="AMVIM",
-        title="Adjusted marginal variable importance",
-        description=f"AMVIM ({'Brier score' if classes else 'squared error'}, additive)",
+        title="adjusted marginal variable importance",
+        details=(problem.squared_loss.name, "additive"),
         null=0.0,
-        floor=0.0,
+        lower_bound=0.0,
         unit=unit,
         loss=problem.squared_loss,
-        notes=(
+        meaning=(
             "2 V(f_j(X_j)), f_j the accumulated local effect of the feature: its MVIM if it enters "
-            "additively, in whatever form. Interactions are averaged over.",
-            *([f"Of {', '.join(levels)} it is the partial dependence."] if levels else []),
+            "additively, in whatever form. Interactions are averaged over."
         ),
+        notes=(f"Of {', '.join(levels)} it is the partial dependence.",) if levels else (),
         missing=dict.fromkeys(chosen, "the effect of a group is not accumulated"),
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
     )

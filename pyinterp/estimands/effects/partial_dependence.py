@@ -15,7 +15,6 @@ from pyinterp.checks import check_choice
 from pyinterp.data.features import names_of
 from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError, did_you_mean, listed, short, shown
-from pyinterp.estimands.coverage import published, studied
 from pyinterp.estimands.effects.averages import AVERAGES, Average, averaged
 from pyinterp.estimands.effects.grids import Grid, Points, points_of
 from pyinterp.estimands.effects.scales import (
@@ -31,15 +30,6 @@ from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOn
 __all__ = ["PDKind", "partial_dependence"]
 
 PDKind: TypeAlias = Literal["pd", "ice", "c-ice", "d-ice"]
-HALF_SAMPLE = "94-99%"  # ``studies/results``, the smallest and the largest, means over curves
-# Molnar et al. (2021, Table 1).
-COVERAGE = {
-    ("naive", "bootstrap"): published("38-59%"),
-    ("naive", "subsampling"): published("33-51%"),
-    ("corrected", "bootstrap"): published("86-98%"),
-    ("corrected", "subsampling"): published("80-95%"),
-    ("half-sample", "half-sampling"): studied(HALF_SAMPLE),
-}
 
 
 def partial_dependence(
@@ -80,18 +70,20 @@ def partial_dependence(
         ),
         read=partial(_read, transform=_transform(kind, at, len(classes))),
         label={"pd": "PD", "ice": "PD", "c-ice": "c-PD", "d-ice": "d-PD"}[kind],
-        title="Partial dependence",
-        description=_description(names, kind, used_scale, labels, average),
+        title="partial dependence",
+        quantity={"c-ice": "centered PD", "d-ice": "slope of PD"}.get(kind, "PD"),
+        of=", ".join(names),
+        details=_details(used_scale, labels, average),
         null=None if kind in ("pd", "ice") else 0.0,
         unit=_unit(problem, kind, used_scale),
-        notes=_notes(problem, at, kind, used_scale, labels, average),
-        coverage=COVERAGE if kind in ("pd", "ice") and average == "mean" else {},
+        meaning=_meaning(problem, at, kind, used_scale, labels, average),
+        coverage="PD" if kind in ("pd", "ice") and average == "mean" else "",
         zero_variance=(
             "the reference point, 0 by definition, or a feature that no refit uses"
             if kind == "c-ice"
             else "all refits agree exactly, so there is no variance"
         ),
-        fixed="the prediction of one made-up row is no mean over rows"
+        no_model_error="the prediction of one made-up row is no mean over rows"
         if average == "exemplar"
         else "",
         curves=kind != "pd",
@@ -231,22 +223,14 @@ def _read(measurement: Measurement, *, transform: FloatArray | None) -> Estimate
     return curve if transform is None else curve.linear(transform)
 
 
-def _description(
-    names: tuple[str, ...],
-    kind: PDKind,
-    scale: UsedScale,
-    labels: Sequence[Any],
-    average: Average,
-) -> str:
-    what = {"pd": "PD", "ice": "PD", "c-ice": "centered PD", "d-ice": "slope of PD"}[kind]
+def _details(scale: UsedScale, labels: Sequence[Any], average: Average) -> tuple[str, ...]:
     of_class = f"class {labels[0]}" if len(labels) == 1 and labels[0] is not None else ""
     said = [
         "" if scale == "mean" else name_of(scale),
         of_class,
         "" if average == "mean" else {"trimmed": "trimmed mean"}.get(average, average),
     ]
-    inside = ", ".join(part for part in said if part)
-    return f"{what} of {', '.join(names)}" + (f" ({inside})" if inside else "")
+    return tuple(part for part in said if part)
 
 
 def _unit(problem: Problem, kind: PDKind, scale: UsedScale) -> str:
@@ -255,14 +239,14 @@ def _unit(problem: Problem, kind: PDKind, scale: UsedScale) -> str:
     return problem.population.response.name
 
 
-def _notes(
+def _meaning(
     problem: Problem,
     at: Points,
     kind: PDKind,
     scale: UsedScale,
     labels: Sequence[Any],
     average: Average,
-) -> tuple[str, ...]:
+) -> str:
     response = problem.population.response
     name = "the response" if response is None else f"`{response.name}`"
     label = "the class shown" if len(labels) > 1 else str(labels[0])
@@ -299,4 +283,4 @@ def _notes(
         "c-ice": f"{setting}, minus that at {first}",
         "d-ice": f"slope in {listed} of the {setting}",
     }[kind]
-    return (f"{note[0].upper()}{note[1:]}.",)
+    return f"{note[0].upper()}{note[1:]}."

@@ -23,6 +23,7 @@ from pyinterp.estimands.estimand import (
     ModelOnRows,
     Problem,
     Terms,
+    described,
 )
 
 __all__ = ["SPREADS", "Spread", "curves_of", "flatness", "measure_parts", "parts_of", "spread_of"]
@@ -115,13 +116,14 @@ def flatness(
         measure=partial(measure_parts, curves=curves),
         read=partial(_read_rows if ice else _read, curves=curves, blocks=blocks),
         label="FIRM",
-        title="Flatness of partial dependence",
-        description=_description(first, names[0], spread if numbers else "range", ice=ice),
+        title="flatness of partial dependence",
+        details=(_spread_of_what(first, spread if numbers else "range", ice=ice),),
         # Noise makes a curve vary: the estimate is positive where the truth is 0, and no test of
         # that value is one.
         null=None,
         unit=first.unit,
-        notes=_notes(spread, levels, numbers=numbers, ice=ice),
+        meaning=_meaning(spread, levels, numbers=numbers, ice=ice),
+        notes=_notes(spread, numbers=numbers, ice=ice),
         correction=_correction(curves, blocks) if spread == "sd" and numbers and not ice else None,
         zero_variance="its curve does not vary in any refit",
     )
@@ -335,26 +337,25 @@ def _corrected(mean: FloatArray, cov: FloatArray, *, blocks: Sequence[Block]) ->
     return values
 
 
-def _description(curve: Estimand, name: str, spread: str, *, ice: bool) -> str:
-    of = curve.description.replace(f" of {name}", "", 1)
-    return (
-        f"FIRM ({spread.replace('range', 'range / 4')} of {of.replace('PD', 'ICE') if ice else of})"
-    )
+def _spread_of_what(curve: Estimand, spread: str, *, ice: bool) -> str:
+    shown = "range / 4" if spread == "range" else spread
+    return f"{shown} of {described('ICE' if ice else curve.quantity, details=curve.details)}"
 
 
-def _notes(spread: Spread, levels: Sequence[str], *, numbers: bool, ice: bool) -> tuple[str, ...]:
+def _meaning(spread: Spread, levels: Sequence[str], *, numbers: bool, ice: bool) -> str:
     of = "the partial dependence"
     if ice:
         of = "every row's own curve (ICE), averaged over rows,"
-    first = f"{NAMES[spread if numbers else 'range'].capitalize()} of {of} over its grid."
+    sentence = f"{NAMES[spread if numbers else 'range'].capitalize()} of {of} over its grid."
     if levels and numbers:
         listed = ", ".join(f"`{name}`" for name in levels)
-        first += f" Of categories ({listed}): {NAMES['range']}."
-    notes = [
-        first,
-        "No test of 0: noise makes curves vary, so estimates are above 0 whatever the truth.",
-    ]
-    if ice or spread != "sd" or not numbers:
-        what = "individual curves" if ice else NAMES[spread if numbers else "range"]
-        notes.append(f"No correction for that noise is known for the {what}.")
-    return tuple(notes)
+        sentence += f" Of categories ({listed}): {NAMES['range']}."
+    return sentence
+
+
+def _notes(spread: Spread, *, numbers: bool, ice: bool) -> tuple[str, ...]:
+    no_test = "No test of 0: noise makes curves vary, so estimates are above 0 whatever the truth."
+    if not ice and spread == "sd" and numbers:
+        return (no_test,)
+    what = "individual curves" if ice else NAMES[spread if numbers else "range"]
+    return no_test, f"No correction for that noise is known for the {what}."

@@ -42,15 +42,16 @@ def leave_one_covariate_out(
         read=_difference if relation == "difference" else _ratio,
         left_out=chosen,
         label="LOCO",
-        title="Leave-one-covariate-out importance",
-        description=f"LOCO ({used.name}{', ratio' if relation == 'ratio' else ''})",
+        title="leave-one-covariate-out importance",
+        details=(used.name, *(("ratio",) if relation == "ratio" else ())),
         null=0.0 if relation == "difference" else 1.0,
         # The truth of an irrelevant feature is a little below 0, where learning its effect costs
         # more than the feature gives; above it the error grows with the value, as that of PFI does.
-        floor=0.0 if relation == "difference" else 1.0,
+        lower_bound=0.0 if relation == "difference" else 1.0,
         unit=unit,
         loss=used,
-        notes=_notes(used, relation, unit),
+        meaning=_meaning(used, relation, unit),
+        notes=_notes(used, relation),
         zero_variance=(
             "the learner predicts the same without it in every refit, which does not mean "
             "certainly 0"
@@ -88,12 +89,15 @@ def _ratio(measurement: Measurement) -> Estimate:
     return ratio(measurement["without"], measurement["original"])
 
 
-def _notes(loss: Loss, relation: Relation, unit: str) -> tuple[str, ...]:
+def _meaning(loss: Loss, relation: Relation, unit: str) -> str:
     without = "when the learner is trained on the same rows without the feature"
     if relation == "ratio":
-        return (f"Factor by which expected {loss.name} grows {without}.",)
+        return f"Factor by which expected {loss.name} grows {without}."
     what = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
-    notes = [f"{what} {without}. Negative: it predicts better without."]
-    if loss is LOSSES["squared"]:
-        notes.append("Under squared loss CVIM estimates twice LOCO's target.")
-    return tuple(notes)
+    return f"{what} {without}. Negative: it predicts better without."
+
+
+def _notes(loss: Loss, relation: Relation) -> tuple[str, ...]:
+    if relation == "difference" and loss is LOSSES["squared"]:
+        return ("Under squared loss CVIM estimates twice LOCO's target.",)
+    return ()

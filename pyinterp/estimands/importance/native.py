@@ -69,14 +69,14 @@ def native_importance(problem: Problem, first: WhatIf, kind: Native | None = Non
         measure=partial(_measure, features=problem.features, kind=used, names=found.names),
         read=itemgetter("reported"),
         label=label,
-        title="Native importance",
-        description=DESCRIPTIONS[used].format(statistic=label),
+        title="native importance",
+        quantity=DESCRIPTIONS[used].format(statistic=label),
         null=0.0 if used == "raw" else None,
         unit="",
-        notes=(NOTES[used].format(statistic=label),),
+        meaning=NOTES[used].format(statistic=label),
         engine="the fitted model",
         zero_variance="all refits report the same number",
-        fixed=(
+        no_model_error=(
             "a number that the model reports is not a mean over rows; only refits of the learner "
             "show its sampling error"
         ),

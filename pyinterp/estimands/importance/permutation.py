@@ -11,7 +11,6 @@ import pandas as pd
 from pyinterp.checks import check_choice, is_count
 from pyinterp.data.features import Features
 from pyinterp.errors import OptionError, shown
-from pyinterp.estimands.coverage import published, repeated, studied
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.estimands.importance.conditional_losses import conditional_losses
 from pyinterp.estimands.importance.marginal_losses import Permutations, marginal_losses
@@ -23,25 +22,6 @@ from pyinterp.samplers import Sampler, SamplerLike, is_conditional
 __all__ = ["Permutations", "Replacement", "check_permutations", "permutation_importance"]
 
 Replacement: TypeAlias = Literal["marginal"] | SamplerLike
-
-# Over all pairs: ``studies/results``, the smallest and the largest coverage of a learner's PFI.
-SHARES = {
-    ("naive", "bootstrap"): "20-65%",
-    ("naive", "subsampling"): "14-50%",
-    ("corrected", "bootstrap"): "57-99%",
-    ("corrected", "subsampling"): "41-95%",
-}
-COVERAGE = {key: repeated(share) for key, share in SHARES.items()}
-# Molnar et al. (2021, Table 2), whose permutations' noise hides some of what refits share.
-PUBLISHED_PERMUTATIONS = 5
-PUBLISHED = {
-    ("naive", "bootstrap"): published("25-68%"),
-    ("naive", "subsampling"): published("21-56%"),
-    ("corrected", "bootstrap"): published("67-99%"),
-    ("corrected", "subsampling"): published("59-96%"),
-}
-HALF_SAMPLE = "94-100%"
-DEFAULT = {("half-sample", "half-sampling"): studied(HALF_SAMPLE, "irrelevant features")}
 
 
 def permutation_importance(
@@ -81,13 +61,14 @@ def permutation_importance(
         ),
         read=_difference if relation == "difference" else _ratio,
         label=label,
-        title=f"{'Conditional p' if conditional else 'P'}ermutation feature importance",
-        description=f"{label} ({used.name}{', ratio' if relation == 'ratio' else ''})",
+        title=f"{'conditional ' if conditional else ''}permutation feature importance",
+        details=(used.name, *(("ratio",) if relation == "ratio" else ())),
         null=0.0 if relation == "difference" else 1.0,
-        floor=0.0 if relation == "difference" else 1.0,
+        lower_bound=0.0 if relation == "difference" else 1.0,
         unit=unit,
-        notes=_notes(problem, chosen, used, relation, unit, samplers),
-        coverage={} if conditional else _coverage(used, relation, permutations),
+        meaning=_meaning(used, relation, unit, samplers),
+        notes=_notes(problem, chosen, samplers),
+        coverage="" if conditional else _coverage(used, relation, permutations),
         exact="All draws, no Monte Carlo error." if conditional else ALL_PAIRS,
         inexact=SOME_PAIRS,
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
@@ -145,40 +126,37 @@ def _ratio(measurement: Measurement) -> Estimate:
     return ratio(measurement["switched"], measurement["original"])
 
 
-def _coverage(
-    loss: Loss, relation: Relation, permutations: Permutations
-) -> Mapping[tuple[str, str], str]:
+def _coverage(loss: Loss, relation: Relation, permutations: Permutations) -> str:
     if relation == "ratio":
-        return {}
+        return ""
     if loss is not LOSSES["squared"]:
-        return DEFAULT
+        return "PFI"
     if isinstance(permutations, str):
-        return DEFAULT | COVERAGE
-    return DEFAULT | (PUBLISHED if permutations == PUBLISHED_PERMUTATIONS else {})
+        return "PFI over all pairs"
+    return "PFI by 5 permutations" if permutations == 5 else "PFI"
 
 
-def _notes(
-    problem: Problem,
-    features: Features,
-    loss: Loss,
-    relation: Relation,
-    unit: str,
-    samplers: Mapping[str, Sampler],
-) -> tuple[str, ...]:
+def _meaning(loss: Loss, relation: Relation, unit: str, samplers: Mapping[str, Sampler]) -> str:
     if relation == "difference":
         what = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
     else:
         what = f"Factor by which expected {loss.name} grows"
     draw = "a draw given the other features" if samplers else "an independent draw"
-    notes = [f"{what} when the feature is replaced by {draw}."]
+    labels = {sampler.label for sampler in samplers.values()}
+    draws = f" Draws: {labels.pop()}." if len(labels) == 1 else ""
+    return f"{what} when the feature is replaced by {draw}.{draws}"
+
+
+def _notes(
+    problem: Problem, features: Features, samplers: Mapping[str, Sampler]
+) -> tuple[str, ...]:
+    notes = []
     labels: dict[str, list[str]] = {}
     for name, sampler in samplers.items():
         labels.setdefault(sampler.label, []).append(name)
-    if len(labels) == 1:
-        notes[0] += f" Draws: {next(iter(labels))}."
-    elif labels:
-        said = "; ".join(f"{label} ({', '.join(names)})" for label, names in labels.items())
-        notes.append(f"Draws: {said}.")
+    if len(labels) > 1:
+        draws = "; ".join(f"{label} ({', '.join(names)})" for label, names in labels.items())
+        notes.append(f"Draws: {draws}.")
     data = problem.population.variables
     constant = [name for name, vs in features.items() if not any(_varies(data[v]) for v in vs)]
     if constant:

@@ -82,12 +82,10 @@ def amvim(
         made,
         read=partial(_adjusted, linear=np.array([name not in unsuited for name in chosen])),
         label="AMVIM",
-        title="Adjusted marginal variable importance",
-        description=_description(problem, "AMVIM"),
-        notes=(
+        title="adjusted marginal variable importance",
+        meaning=(
             "CVIM / (1 - R²_j), the MVIM of a feature that enters linearly, without interactions, "
-            "and whose variance given the others is constant.",
-            *made.notes[1:],
+            "and whose variance given the others is constant."
         ),
         missing=dict.fromkeys(chosen, FIXED_REASON) | unsuited,
     )
@@ -120,13 +118,9 @@ def _squared(
     return replace(
         made,
         label=label,
-        title=f"{kind.capitalize()} variable importance",
-        description=_description(problem, label),
+        title=f"{kind} variable importance",
+        details=(problem.squared_loss.name,),
     )
-
-
-def _description(problem: Problem, label: str) -> str:
-    return f"{label} ({problem.squared_loss.name})"
 
 
 def _check_default(permutations: Permutations, sampler: SamplerLike) -> None:

@@ -134,18 +134,20 @@ def h_statistic(
             eps=eps,
         ),
         label=LABELS.get(order, "H") + ("²" if squared and order != "importance" else ""),
-        title="Importance by partial dependence" if order == "importance" else TITLE,
-        description=_description(order, used_scale, [c for c, _ in classes], normalize, squared),
+        title="importance by partial dependence" if order == "importance" else TITLE,
+        quantity=LABELS.get(order, "H²" if squared else "H"),
+        details=_details(order, used_scale, [c for c, _ in classes], normalize, squared),
         null=None,
         # The error of a mean square grows with its distance from 0.
-        floor=0.0 if squared else None,
+        lower_bound=0.0 if squared else None,
         unit="" if normalize else _unit(problem, used_scale, squared=squared),
-        notes=_notes(order, problem, rows, normalize=normalize, squared=squared),
+        meaning=_meaning(order, normalize=normalize, squared=squared),
+        notes=_notes(problem, rows),
         zero_variance="0 in all refits",
     )
 
 
-TITLE = "Interaction strength (Friedman's H)"
+TITLE = "interaction strength (Friedman's H)"
 LABELS = {"importance": "PD importance"}
 WHAT = {
     "overall": "what the prediction has beyond the sum of the partial dependence on the feature "
@@ -382,9 +384,9 @@ def _read(
     return squares.through(value, jacobian)
 
 
-def _description(
+def _details(
     order: Order, scale: UsedScale, labels: Sequence[Any], normalize: bool, squared: bool
-) -> str:
+) -> tuple[str, ...]:
     about: list[str] = [] if order == "importance" else [order]
     if not normalize:
         about.append("unnormalized")
@@ -394,8 +396,7 @@ def _description(
         about.append(name_of(scale))
         if len(labels) == 1:
             about.append(f"class {labels[0]}")
-    name = LABELS.get(order, "H²" if squared else "H")
-    return name + (f" ({', '.join(about)})" if about else "")
+    return tuple(about)
 
 
 def _unit(problem: Problem, scale: UsedScale, *, squared: bool) -> str:
@@ -405,21 +406,18 @@ def _unit(problem: Problem, scale: UsedScale, *, squared: bool) -> str:
     return f"{response.name}²" if squared else response.name
 
 
-def _notes(
-    order: Order, problem: Problem, rows: int, *, normalize: bool, squared: bool
-) -> tuple[str, ...]:
+def _meaning(order: Order, *, normalize: bool, squared: bool) -> str:
     of = {"pairwise": "the partial dependence on both", "three-way": "that on all three"}
     what = "Mean square" if squared else "Root mean square"
-    if normalize:
-        share = "Share" if squared else "Root of the share"
-        what = f"{share} of the variance of {of.get(order, 'the prediction')} that is due to"
-        first = f"{what} {WHAT[order]}."
-    else:
-        first = f"{what} of {WHAT[order]}."
-    notes = [
-        first,
-        "No test of 0: noise makes interactions, so estimates are above 0 whatever the truth.",
-    ]
+    if not normalize:
+        return f"{what} of {WHAT[order]}."
+    share = "Share" if squared else "Root of the share"
+    whole = of.get(order, "the prediction")
+    return f"{share} of the variance of {whole} that is due to {WHAT[order]}."
+
+
+def _notes(problem: Problem, rows: int) -> tuple[str, ...]:
+    notes = ["No test of 0: noise makes interactions, so estimates are above 0 whatever the truth."]
     if problem.population.nobs > rows:
         notes.append(
             f"At most {rows} evaluation rows of a refit, drawn at random, are points and "

@@ -16,13 +16,25 @@ from pyinterp.checks import is_list
 from pyinterp.data.features import check_names
 from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError, shown
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
+from pyinterp.estimands.estimand import (
+    Estimand,
+    Estimate,
+    Measurement,
+    ModelOnRows,
+    Problem,
+    Terms,
+    described,
+)
 from pyinterp.estimands.importance.flatness import curves_of, spread_of
 
 __all__ = ["Sets", "class_terms", "sets_of", "surface_interaction", "vint"]
 
 Sets: TypeAlias = Sequence[str] | Sequence[tuple[str, ...]]
 WORDS = {2: "pair", 3: "triple"}
+MEANING = (
+    "Standard deviation, over the values of one variable, of the flatness (sd) of the other's "
+    "partial dependence at that value; mean of both directions."
+)
 
 
 def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
@@ -47,21 +59,21 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
     curves = curves_of(problem, wanted, curve)
     first = next(iter(curves.values()))
     layouts = [one.terms.layout for one in curves.values()]
-    about = first.description.replace(f" of {', '.join(wanted[0])}", "", 1)
     return Estimand(
         key=(
             "vint",
             # What is read of a surface is kept, not the surface.
-            tuple((one.key, one.label, one.description, one.notes) for one in curves.values()),
+            tuple((one.key, one.label, one.description, one.meaning) for one in curves.values()),
         ),
         terms=class_terms([":".join(pair) for pair in wanted], _classes(layouts[0])),
         measure=partial(_measure, curves=curves),
         read=itemgetter("vint"),
         label="vint",
-        title="Interaction by flatness of partial dependence",
-        description=f"vint ({about})",
+        title="interaction by flatness of partial dependence",
+        details=(described(first.quantity, details=first.details),),
         null=None,
         unit=first.unit,
+        meaning=MEANING,
         notes=_notes(problem, wanted),
         zero_variance="no refit lets the effect of one depend on the other",
     )
@@ -166,11 +178,7 @@ def _notes(problem: Problem, pairs: Sequence[tuple[str, ...]]) -> tuple[str, ...
     data = problem.population.variables
     levels = {n for n in data.columns if n in problem.discrete or is_category(data[n])}
     blind = [":".join(pair) for pair in pairs if set(pair) <= levels]
-    notes = [
-        "Standard deviation, over the values of one variable, of the flatness (sd) of the other's "
-        "partial dependence at that value; mean of both directions.",
-        "No test of 0: noise makes curves vary, so estimates are above 0 whatever the truth.",
-    ]
+    notes = ["No test of 0: noise makes curves vary, so estimates are above 0 whatever the truth."]
     if blind:
         notes.append(
             f"Of two categories ({', '.join(blind)}) it can't see effects that cross: a 2 x 2 "
