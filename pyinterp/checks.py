@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sized
 from numbers import Integral, Real
-from typing import Any, TypeGuard
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 from pyinterp.errors import OptionError, did_you_mean, shown
 
 __all__ = [
+    "FINITE",
+    "NOT_NEGATIVE",
+    "POSITIVE",
+    "SHARE",
+    "Interval",
     "check_alpha",
     "check_callable",
     "check_choice",
@@ -63,35 +68,55 @@ def check_count(argument: str, value: object, least: int = 1, most: int | None =
         )
 
 
-def check_number(argument: str, value: object, interval: str, hint: str = "") -> None:
+class Interval(NamedTuple):
+    """An interval of numbers; infinite ends are never in it.
+
+    Attributes
+    ----------
+    low, high : float
+    ends : str
+        Which ends are in it: "", "low", "high" or "both".
+    """
+
+    low: float
+    high: float
+    ends: Literal["", "low", "high", "both"] = ""
+
+    def __contains__(self, value: object) -> bool:
+        if not isinstance(value, Real) or _is_flag(value):
+            return False
+        try:
+            number = float(value)
+        except OverflowError:  # a whole number beyond the largest float
+            return False
+        if not math.isfinite(number):
+            return False
+        at_end = (number == self.low and self.ends in ("low", "both")) or (
+            number == self.high and self.ends in ("high", "both")
+        )
+        return self.low < number < self.high or at_end
+
+    def __str__(self) -> str:
+        left = "[" if self.ends in ("low", "both") else "("
+        right = "]" if self.ends in ("high", "both") else ")"
+        return f"{left}{self.low:g}, {self.high:g}{right}"
+
+
+SHARE = Interval(0, 1)  # between, not at, the ends
+POSITIVE = Interval(0, math.inf)
+NOT_NEGATIVE = Interval(0, math.inf, "low")
+FINITE = Interval(-math.inf, math.inf)
+
+
+def check_number(argument: str, value: object, interval: Interval, hint: str = "") -> None:
     """Raise `OptionError` unless `value` is a number in an interval.
 
-    Parameters
-    ----------
-    argument : str
-    value : object
-    interval : str
-        Such as ``"(0, 1)"`` or ``"[0, inf)"``; round brackets exclude the ends.
-    hint : str
-        How to mend it, appended to the message.
+    `hint` says how to mend it; it is appended to the message.
     """
-    if not _is_between(value, interval):
-        words = {"(0, inf)": "a positive number", "[0, inf)": "a number of at least 0"}
+    if value not in interval:
+        words = {POSITIVE: "a positive number", NOT_NEGATIVE: "a number of at least 0"}
         what = words.get(interval, f"a number in {interval}")
         raise OptionError(f"`{argument}` must be {what}, not {shown(value)}.{hint}")
-
-
-def _is_between(value: object, interval: str) -> bool:
-    if not isinstance(value, Real) or _is_flag(value):
-        return False
-    try:
-        number = float(value)
-    except OverflowError:  # a whole number beyond the largest float
-        return False
-    low, high = (float(end) for end in interval[1:-1].split(","))
-    above = number >= low if interval[0] == "[" else number > low
-    below = number <= high if interval[-1] == "]" else number < high
-    return math.isfinite(number) and above and below
 
 
 def check_text(argument: str, value: object) -> None:
@@ -153,9 +178,9 @@ def check_jobs(n_jobs: object) -> None:
 
 def check_memory(memory_mb: object) -> None:
     """Raise `OptionError` unless `memory_mb` is a positive, finite number."""
-    check_number("memory_mb", memory_mb, "(0, inf)")
+    check_number("memory_mb", memory_mb, POSITIVE)
 
 
 def check_alpha(alpha: object) -> None:
     """Raise `OptionError` unless `alpha` is a number in (0, 1)."""
-    check_number("alpha", alpha, "(0, 1)", " `alpha=0.05` gives a 95% interval.")
+    check_number("alpha", alpha, SHARE, " `alpha=0.05` gives a 95% interval.")

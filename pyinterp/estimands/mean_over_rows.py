@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_callable, check_number, check_text
+from pyinterp.checks import FINITE, check_callable, check_number, check_text
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError, reason, shown
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Terms
@@ -65,7 +65,7 @@ def mean_over_rows(
     check_callable("function", function, "lambda y, prediction: prediction - y")
     check_text("label", label)
     if null is not None:
-        check_number("null", null, "(-inf, inf)")
+        check_number("null", null, FINITE)
     terms = [label] if names is None else names_of(names, "names")
     if len(set(terms)) < len(terms):
         raise OptionError(f"`names` must be different, but {shown(terms)} are not.")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import check_number
+from pyinterp.checks import SHARE, check_number
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DataError
 from pyinterp.resampling.units import Units
@@ -228,4 +228,4 @@ def check_size(train: IntArray, evaluation: IntArray, label: str, nobs: int) -> 
 
 def check_fraction(value: object) -> None:
     """Raise `OptionError` unless `value` is a share between 0 and 1."""
-    check_number("fraction", value, "(0, 1)", " It is the share of rows that train.")
+    check_number("fraction", value, SHARE, " It is the share of rows that train.")

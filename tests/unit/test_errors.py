@@ -13,7 +13,7 @@ import pytest
 
 import pyinterp as pi
 from pyinterp import checks
-from pyinterp.checks import check_count, check_flag, check_number
+from pyinterp.checks import NOT_NEGATIVE, SHARE, Interval, check_count, check_flag, check_number
 from pyinterp.errors import OptionError, shown
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.parameters import takes
@@ -60,8 +60,8 @@ CHECKS: dict[str, Callable[[object], None]] = {
     "choice": lambda value: checks.check_choice("it", value, ("a", "b")),
     "flag": partial(check_flag, "it"),
     "count": lambda value: check_count("it", value, 0, 9),
-    "number": lambda value: check_number("it", value, "[0, 1]"),
-    "positive": lambda value: check_number("it", value, "(0, 9)"),
+    "number": lambda value: check_number("it", value, Interval(0, 1, "both")),
+    "positive": lambda value: check_number("it", value, Interval(0, 9)),
     "alpha": checks.check_alpha,
     "mapping": lambda value: checks.check_mapping("it", _not_named(value), "{'a': 1}"),
 }
@@ -99,13 +99,13 @@ def test_nothing_else_is_read_as_yes_or_no(value: object) -> None:
 @pytest.mark.parametrize(
     ("interval", "inside", "outside"),
     [
-        ("(0, 1)", (0.5, 1e-300, np.float32(0.1)), (0, 1, 0.0, True, "0.5")),
-        ("[0, 1]", (0, 1, np.int64(1)), (-1e-9, 1.1, float("nan"), np.bool_(True))),
-        ("[0, inf)", (0, 10**300), (-1, float("inf"), 10**400, None)),
+        (SHARE, (0.5, 1e-300, np.float32(0.1)), (0, 1, 0.0, True, "0.5")),
+        (Interval(0, 1, "both"), (0, 1, np.int64(1)), (-1e-9, 1.1, float("nan"), np.bool_(True))),
+        (NOT_NEGATIVE, (0, 10**300), (-1, float("inf"), 10**400, None)),
     ],
 )
 def test_intervals_hold_their_closed_ends_only(
-    interval: str, inside: tuple[Any, ...], outside: tuple[Any, ...]
+    interval: Interval, inside: tuple[Any, ...], outside: tuple[Any, ...]
 ) -> None:
     for value in inside:
         check_number("it", value, interval)

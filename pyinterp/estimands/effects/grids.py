@@ -15,6 +15,7 @@ from scipy.spatial import Delaunay, QhullError
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import (
+    Interval,
     check_choice,
     check_count,
     check_flag,
@@ -84,7 +85,7 @@ class RGrid:
             check_flag(flag, getattr(self, flag))
         check_list("probs", self.probs, "[0.25, 0.5, 0.75]")
         for share in self.probs:
-            check_number("probs", share, "[0, 1]")
+            check_number("probs", share, Interval(0, 1, "both"))
         if not is_list(self.cats) or not all(isinstance(name, str) for name in self.cats):
             raise OptionError(f"`cats` must be a list of variables, not {shown(self.cats)}.")
         object.__setattr__(self, "probs", tuple(self.probs))  # what is kept is hashed

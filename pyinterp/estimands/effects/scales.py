@@ -118,4 +118,6 @@ def _applied(scale: Callable[[FloatArray], FloatArray], predictions: FloatArray)
 
 def name_of(scale: UsedScale) -> str:
     """Return what tables call a scale."""
-    return getattr(scale, "__name__", "scaled") if callable(scale) else scale.replace("-", " ")
+    if callable(scale):
+        return getattr(scale, "__name__", "scaled")
+    return "centered logit" if scale == "centered-logit" else scale

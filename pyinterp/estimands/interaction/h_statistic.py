@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import check_choice, check_count, check_flag, check_number
+from pyinterp.checks import NOT_NEGATIVE, check_choice, check_count, check_flag, check_number
 from pyinterp.data.features import Features, names_of
 from pyinterp.estimands.effects.scales import (
     Scale,
@@ -103,7 +103,7 @@ def h_statistic(
     check_flag("normalize", normalize)
     check_flag("squared", squared)
     check_count("rows", rows, 2)
-    check_number("eps", eps, "[0, inf)")
+    check_number("eps", eps, NOT_NEGATIVE)
     chosen = _chosen(problem, features, order)
     classes = classes_of(problem.predictor, which_class)
     used_scale = scale_of(problem.predictor, scale)

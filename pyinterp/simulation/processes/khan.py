@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import special, stats
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_choice, check_number
+from pyinterp.checks import POSITIVE, check_choice, check_number
 from pyinterp.simulation.processes.process import Process, Values, columns, noise_names
 
 __all__ = ["SCENARIOS", "Dependence", "Scenario", "khan_regression"]
@@ -101,7 +101,7 @@ def khan_regression(
     on the sign. The MVIM of X4 is 49.125, of which Table 1 prints 49.50.
     """
     check_choice("scenario", scenario, SCENARIOS)
-    check_number("offset", offset, "(0, inf)", " The logarithm is finite then.")
+    check_number("offset", offset, POSITIVE, " The logarithm is finite then.")
     law = SCENARIOS[scenario]
     noise = tuple(noise_names(6, noise_features, "X"))
     return Process(

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_choice, check_number
+from pyinterp.checks import NOT_NEGATIVE, check_choice, check_number
 from pyinterp.simulation.processes.mease_wyner import mease_wyner_classification
 from pyinterp.simulation.processes.process import Process, Values, columns, uniform
 
@@ -92,7 +92,7 @@ def wood_regression(noise_variance: float = 2.0) -> Process:
         The paper's N(0, 2) is read as variance 2, as its normal laws of features give covariances;
         4 is the other reading.
     """
-    check_number("noise_variance", noise_variance, "[0, inf)")
+    check_number("noise_variance", noise_variance, NOT_NEGATIVE)
     more = "" if noise_variance == 2 else f", noise variance {noise_variance:g}"
     return Process(
         name=f"wood regression{more}",
