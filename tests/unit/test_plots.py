@@ -50,6 +50,21 @@ def test_importance_is_sorted_points_with_intervals_and_a_line_at_0(fitted) -> N
     assert "95% intervals (corrected)" in plot.labels.caption.replace("\n", " ")
 
 
+def test_terms_without_an_estimate_keep_an_empty_line_at_the_bottom() -> None:
+    """A group has no R² on the others: its name is there, its point is not, and nothing warns."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=["a", "b", "c", "y"])
+    learner = pi.Learner.from_formula(
+        "y ~ .", frame, LinearRegression(), groups={"both": ["a", "b"]}
+    )
+    result = learner.fit(pi.Bootstrap(5), seed=1).positivity()
+    assert result.params.isna()["both"]
+    plot = result.plot()
+    assert list(layers(plot)["geom_point"]["x"]) == [result.params["c"]]
+    (axis,) = (scale for scale in plot.scales if "y" in scale.aesthetics)
+    assert axis.limits == ["both", "c"]
+
+
 def test_curve_has_band_line_and_rug(fitted) -> None:
     result = fitted.pd("a", points=7)
     plot = result.plot(alpha=0.2)

@@ -1,0 +1,36 @@
+"""Plots with plotnine: a module per shape of terms, none per estimand.
+
+In come results, out go plots to which layers, scales and a theme can be added. A plot for another
+shape of terms is a module with a function of results and their frame, and a line in `SHAPES`. This
+folder is imported when the first plot is asked for: plotnine takes a second.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plotnine import facet_wrap, ggplot, labs
+
+from pyinterp.results.plots.agreement import agreement
+from pyinterp.results.plots.curve import curve
+from pyinterp.results.plots.points import points
+from pyinterp.results.plots.style import caption
+from pyinterp.results.plots.surface import surface
+from pyinterp.results.plots.together import together
+
+if TYPE_CHECKING:
+    from pyinterp.results.results import EstimandResults
+
+__all__ = ["SHAPES", "agreement", "plot", "together"]
+
+# By the number of axes of the terms.
+SHAPES = {0: points, 1: curve, 2: surface}
+
+
+def plot(results: EstimandResults, *, alpha: float) -> ggplot:
+    """Draw values per feature, a curve, or a surface, whichever the terms are."""
+    terms = results.estimand.terms
+    drawn = SHAPES[len(terms.axes)](results, results.summary_frame(alpha).reset_index())
+    if terms.facet is not None:
+        drawn += facet_wrap(terms.facet)
+    return drawn + labs(caption=caption(results, alpha, surface=len(terms.axes) == 2))

@@ -1,0 +1,41 @@
+"""A variable against its prediction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from plotnine import aes, facet_wrap, geom_abline, geom_boxplot, geom_point, ggplot, labs
+
+from pyinterp.results.plots.style import BLUE, GRAY
+
+__all__ = ["agreement"]
+
+
+def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, caption: str) -> ggplot:
+    """Draw a variable against its prediction, or the probabilities of its levels.
+
+    Parameters
+    ----------
+    observed : pandas.Series
+    predicted : pandas.DataFrame
+        One column, or one per level.
+    caption : str
+    """
+    name = str(observed.name)
+    labels = labs(x=f"Predicted {name}", y=f"Observed {name}", caption=caption)
+    if predicted.shape[1] == 1:
+        frame = pd.DataFrame({"observed": observed, "predicted": predicted.iloc[:, 0]})
+        line = geom_abline(slope=1, intercept=0, color=GRAY, linetype="dashed")
+        points = geom_point(color=BLUE, alpha=0.4, size=1)
+        return ggplot(frame, aes(x="predicted", y="observed")) + line + points + labels
+    long = predicted.assign(observed=observed.astype(str)).melt(
+        id_vars="observed", var_name="level", value_name="probability"
+    )
+    long["level"] = "P(" + long["level"].astype(str) + ")"
+    return (
+        ggplot(long, aes(x="observed", y="probability"))
+        + geom_boxplot(color=BLUE)
+        + facet_wrap("level")
+        + labs(x=f"Observed {name}", y="Predicted probability", caption=caption)
+    )

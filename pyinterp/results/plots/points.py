@@ -1,0 +1,35 @@
+"""One value per feature: points with their intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from plotnine import aes, geom_errorbarh, geom_point, geom_vline, ggplot, labs, scale_y_discrete
+
+from pyinterp.results.plots.style import BLUE, GRAY, bounded, label
+
+if TYPE_CHECKING:
+    from pyinterp.results.results import EstimandResults
+
+__all__ = ["points"]
+
+
+def points(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
+    """Draw the largest estimate on top; terms without one keep an empty line at the bottom."""
+    ordered = frame.sort_values("estimate", na_position="first")["term"].tolist()
+    frame = frame.assign(term=pd.Categorical(frame["term"], categories=ordered, ordered=True))
+    frame = frame.dropna(subset=["estimate"])
+    drawn = ggplot(frame, aes(y="term", x="estimate")) + scale_y_discrete(limits=ordered)
+    if results.estimand.null is not None:
+        drawn += geom_vline(xintercept=results.estimand.null, color=GRAY, linetype="dashed")
+    limits = bounded(frame)
+    if len(limits):
+        drawn += geom_errorbarh(
+            aes(y="term", xmin="conf_low", xmax="conf_high"),
+            data=limits,
+            height=0.25,
+            color=BLUE,
+            inherit_aes=False,
+        )
+    return drawn + geom_point(color=BLUE) + labs(x=label(results), y="")
