@@ -184,7 +184,7 @@ def _measure(
         permutations=permutations,
         rng=case.draw(feature),
     )
-    distribution = case.law(sampler, (feature,))
+    distribution = case.conditional(sampler, (feature,))
     k = number_of_draws(whatif, distribution, permutations)
     as_row, as_donor, by_draw = np.empty(n), np.zeros(n), np.zeros(k or 0)
     for block, drawn in predicted_draws(whatif, distribution, k, case.draw(feature)):
@@ -207,7 +207,7 @@ def _measure(
         between = float(np.var(by_draw, ddof=1)) / k * max(1 - k / distribution.size, 0.0)
     parts = {
         "marginal": marginal,
-        "conditional": one_term(as_row, distribution.apart(as_donor), between),
+        "conditional": one_term(as_row, distribution.deviations(as_donor), between),
         "variance": one_term(2 * np.square(case.y - case.y.mean()), np.zeros(n)),
     }
     for name, estimand in zip(PERMUTED, permuted, strict=True):

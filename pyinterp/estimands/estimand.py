@@ -97,7 +97,7 @@ class ModelOnRows:
     population: Sample
     draw: Callable[[str], np.random.Generator]
     without: Callable[[tuple[str, ...]], FloatArray | None]
-    _laws: dict[tuple[Sampler, tuple[str, ...]], ConditionalDistribution] = field(
+    _distributions: dict[tuple[Sampler, tuple[str, ...]], ConditionalDistribution] = field(
         default_factory=dict
     )
 
@@ -113,14 +113,14 @@ class ModelOnRows:
             raise OptionError("A loss needs the response: pass `y` to FittedModel.")
         return self.sample.y
 
-    def law(self, sampler: Sampler, variables: tuple[str, ...]) -> ConditionalDistribution:
-        """Return the law of some variables given all others, learned once."""
+    def conditional(self, sampler: Sampler, variables: tuple[str, ...]) -> ConditionalDistribution:
+        """Return the distribution of some variables given all others, learned once."""
         key = sampler, variables
-        if key not in self._laws:
+        if key not in self._distributions:
             rng = self.draw(f"law of {', '.join(variables)}")
-            known = KnownRows.of(variables, self.sample, self.train, self.population, rng)
-            self._laws[key] = sampler.learn(known)
-        return self._laws[key]
+            data = KnownRows.of(variables, self.sample, self.train, self.population, rng)
+            self._distributions[key] = sampler.learn(data)
+        return self._distributions[key]
 
 
 @dataclass(frozen=True, kw_only=True)

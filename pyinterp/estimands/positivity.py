@@ -75,7 +75,7 @@ def laws_parts(
     case: ModelOnRows, features: Features, samplers: Mapping[str, Sampler]
 ) -> Mapping[str, Estimate]:
     """Return the variance of every feature, and what of it is left given the others."""
-    laws = [case.law(samplers[name], variables) for name, variables in features.items()]
+    laws = [case.conditional(samplers[name], variables) for name, variables in features.items()]
     absent = np.full(case.sample.nobs, np.nan)
     return {
         part: Estimate.of_rows(np.column_stack([absent if v is None else v for v in values]))

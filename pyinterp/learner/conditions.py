@@ -94,7 +94,7 @@ class Conditions(FittedModels):
         for case, refit in zip(analysis.cases, analysis.refits, strict=True):
             if refit.number not in estimating:
                 continue
-            law = case.law(own, chosen[feature])
+            law = case.conditional(own, chosen[feature])
             if law.predicted is None:
                 raise OptionError(
                     f"The sampler of {shown(feature)} makes no prediction that can be plotted "

@@ -67,19 +67,19 @@ class Categorical(Sampler):
                 f'{levels}; use `sampler="residual"` for numbers, or merge levels.'
             )
 
-    def learn(self, known: KnownRows) -> ConditionalDistribution:
+    def learn(self, data: KnownRows) -> ConditionalDistribution:
         """Learn the probabilities."""
-        return _CategoricalLaw(known, self.estimator)
+        return _CategoricalDistribution(data, self.estimator)
 
 
 def _has_probabilities(estimator: Any) -> bool:
     return is_classifier(estimator) and hasattr(estimator, "predict_proba")
 
 
-class _CategoricalLaw(ConditionalDistribution):
-    def __init__(self, known: KnownRows, estimator: Any) -> None:
-        name = known.target.columns[0]
-        column = known.population[name]
+class _CategoricalDistribution(ConditionalDistribution):
+    def __init__(self, data: KnownRows, estimator: Any) -> None:
+        name = data.target.columns[0]
+        column = data.population[name]
         first = column.drop_duplicates()  # of the data's own type
         order = [first.tolist().index(level) for level in levels_of(column)]
         self._drawn = first.iloc[order].reset_index(drop=True).to_frame()
@@ -94,12 +94,12 @@ class _CategoricalLaw(ConditionalDistribution):
                 shares = np.bincount(codes, minlength=len(labels)) / len(codes)
                 return lambda rows: np.broadcast_to(shares, (len(rows), len(labels)))
             # A level that was not there to learn from is never drawn.
-            return trained(made, others, codes, known.seed, range(len(labels)))
+            return trained(made, others, codes, data.seed, range(len(labels)))
 
-        self._shares = np.asarray(known.out_of_sample(fit), dtype=np.float64)
+        self._shares = np.asarray(data.out_of_sample(fit), dtype=np.float64)
         self.predicted = self._shares
         self.size = len(labels)
-        codes = codes_of(known.target[name], self.levels)
+        codes = codes_of(data.target[name], self.levels)
         if is_category(column):
             observed, expected = np.eye(len(labels))[codes], self._shares
         else:  # the variance of the number

@@ -38,7 +38,7 @@ class Knockoff(Sampler):
     """
 
     label = "Gaussian knockoffs"
-    same_law = False
+    independent_draws = False
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
         """Raise `OptionError` unless all variables are numbers."""
@@ -49,25 +49,25 @@ class Knockoff(Sampler):
                     '`sampler="conditional"`.'
                 )
 
-    def learn(self, known: KnownRows) -> ConditionalDistribution:
+    def learn(self, data: KnownRows) -> ConditionalDistribution:
         """Learn means and covariances."""
-        return _KnockoffLaw(known)
+        return _KnockoffDistribution(data)
 
 
-class _KnockoffLaw(ConditionalDistribution):
-    def __init__(self, known: KnownRows) -> None:
+class _KnockoffDistribution(ConditionalDistribution):
+    def __init__(self, data: KnownRows) -> None:
         self.size = np.inf
-        self._names = list(known.target.columns)
+        self._names = list(data.target.columns)
         q = len(self._names)
-        own = known.target, known.others
-        learned = LedoitWolf().fit(_joined(*(known.trained or own)))
+        own = data.target, data.others
+        learned = LedoitWolf().fit(_joined(*(data.trained or own)))
         cov, rows = learned.covariance_, _joined(*own) - learned.location_
         spread = np.sqrt(np.diag(cov))
         spread[spread == 0] = 1.0
         least = max(float(np.linalg.eigvalsh(cov / np.outer(spread, spread))[0]), 0.0)
         s = np.diag(min(1.0, 2 * least) * spread**2)[:, :q]
         kept = np.linalg.solve(cov, s)
-        self._mean = known.target.to_numpy(dtype=np.float64) - rows @ kept
+        self._mean = data.target.to_numpy(dtype=np.float64) - rows @ kept
         values, vectors = np.linalg.eigh(2 * s[:q] - s.T @ kept)
         self._root = vectors * np.sqrt(np.clip(values, 0.0, None))
 

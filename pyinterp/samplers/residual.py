@@ -67,10 +67,12 @@ class Residual(Sampler):
                     f'`sampler={{"{target.name}": "categorical"}}`, or "subgroup" for groups.'
                 )
 
-    def learn(self, known: KnownRows) -> ConditionalDistribution:
+    def learn(self, data: KnownRows) -> ConditionalDistribution:
         """Learn the conditional mean of every variable."""
         made = LinearThenTrees() if self.estimator is None else self.estimator
-        return _ResidualLaw(known, self._fit_with(made, known.seed), within=self.within_range)
+        return _ResidualDistribution(
+            data, self._fit_with(made, data.seed), within=self.within_range
+        )
 
     def _fit_with(self, estimator: Any, seed: int) -> Any:
         def fit(others: FloatArray, target: pd.DataFrame) -> Any:
@@ -85,13 +87,13 @@ class Residual(Sampler):
         return fit
 
 
-class _ResidualLaw(ConditionalDistribution):
-    def __init__(self, known: KnownRows, fit: Any, *, within: bool) -> None:
-        values = known.target.to_numpy(dtype=np.float64)
-        self._names = list(known.target.columns)
-        self._center = np.asarray(known.out_of_sample(fit), dtype=np.float64)
+class _ResidualDistribution(ConditionalDistribution):
+    def __init__(self, data: KnownRows, fit: Any, *, within: bool) -> None:
+        values = data.target.to_numpy(dtype=np.float64)
+        self._names = list(data.target.columns)
+        self._center = np.asarray(data.out_of_sample(fit), dtype=np.float64)
         self._residuals = values - self._center
-        every = known.population.to_numpy(dtype=np.float64)
+        every = data.population.to_numpy(dtype=np.float64)
         self._range = (np.nanmin(every, axis=0), np.nanmax(every, axis=0)) if within else None
         self.size = len(values) - 1
         if len(self._names) == 1:

@@ -62,19 +62,20 @@ class Draws(NamedTuple):
     ----------
     rows : ndarray of int, shape (b,)
         Positions in the evaluation rows.
-    drawn : pandas.DataFrame
+    frame : pandas.DataFrame
         The values, each perhaps for many rows.
-    given : ndarray of int, shape (b, k)
-        Positions in `drawn` of the draws of every row.
+    positions : ndarray of int, shape (b, k)
+        Positions in `frame` of the draws of every row.
     weights : ndarray of shape (b, k), or None
         Probabilities of the draws; None if all are 1/k.
     donors : ndarray of int, shape (b, k), or None
-        The evaluation row that every draw comes from; None if it comes from none.
+        The evaluation row whose value or residual every draw takes, which adds to the variance of
+        means over rows; None if draws come from no row.
     """
 
     rows: IntArray
-    drawn: pd.DataFrame
-    given: IntArray
+    frame: pd.DataFrame
+    positions: IntArray
     weights: FloatArray | None = None
     donors: IntArray | None = None
 
@@ -85,7 +86,7 @@ class Draws(NamedTuple):
         return np.asarray((self.weights * values).sum(axis=1))
 
     def by_donor(self, values: FloatArray, n: int) -> FloatArray:
-        """Add up values, shape (b, k), by the row that draws come from, each row's mean as one."""
+        """Add up values / k, values of shape (b, k), by the row that each draw comes from."""
         if self.donors is None:
             return np.zeros(n)
         added = np.bincount(self.donors.ravel(), weights=values.ravel(), minlength=n)
@@ -94,7 +95,7 @@ class Draws(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class KnownRows:
-    """What the law of a feature can be learned from.
+    """Rows from which the conditional distribution of a feature is learned.
 
     Attributes
     ----------
@@ -103,9 +104,9 @@ class KnownRows:
     others : ndarray of shape (n, p)
         All other variables there, as numbers.
     trained : tuple of DataFrame and ndarray, or None
-        The same of the distinct training rows; None if they are not known.
+        The same of the distinct training rows; None if they are not data.
     population : pandas.DataFrame
-        The feature's variables in all rows, for their levels.
+        The feature's variables in all rows, for their levels only.
     clusters : ndarray of int or None
         Clusters of the evaluation rows.
     seed : int
@@ -176,7 +177,7 @@ class KnownRows:
 
 
 class ConditionalDistribution(ABC):
-    """The law of a feature given the other variables, for n evaluation rows.
+    """The distribution of a feature given the other variables, for n evaluation rows.
 
     Attributes
     ----------
@@ -202,13 +203,12 @@ class ConditionalDistribution(ABC):
     predicted: FloatArray | None = None
     levels: tuple[Any, ...] = ()
 
-    def apart(self, contributions: FloatArray) -> FloatArray:
+    def deviations(self, contributions: FloatArray) -> FloatArray:
         """Return deviations from the mean of the rows that exchange values, shape (n,)."""
         n = len(contributions)
         strata = np.zeros(n, np.intp) if self.strata is None else self.strata
         means = np.bincount(strata, weights=contributions) / np.bincount(strata)
-        deviations: FloatArray = contributions - means[strata]
-        return deviations
+        return np.asarray(contributions - means[strata])
 
     @abstractmethod
     def all(self) -> Iterator[Draws]:
@@ -226,21 +226,24 @@ class Sampler(ABC):
     ----------
     label : str
         What tables say of the draws.
-    same_law : bool
+    independent_draws : bool
         Whether draws are independent of the feature's own value given the other variables, which
         CVIM and AMVIM need.
     """
 
     label: str
-    same_law: bool = True
+    independent_draws: bool = True
 
     @abstractmethod
     def check(self, target: Target, population: pd.DataFrame) -> None:
         """Raise `OptionError` if the feature can't be drawn in this way."""
 
     @abstractmethod
-    def learn(self, known: KnownRows) -> ConditionalDistribution:
-        """Learn the law from other rows than those that it is for."""
+    def learn(self, data: KnownRows) -> ConditionalDistribution:
+        """Learn the distribution of the feature given the others, for the rows of ``data.target``.
+
+        `KnownRows.out_of_sample` predicts every row by what was learned without it.
+        """
 
 
 def own_copy(sampler: object, kind: str, fits: Callable[[Any], bool]) -> None:

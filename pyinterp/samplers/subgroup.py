@@ -59,23 +59,23 @@ class Subgroup(Sampler):
     def check(self, target: Target, population: pd.DataFrame) -> None:
         """Serve every feature."""
 
-    def learn(self, known: KnownRows) -> ConditionalDistribution:
+    def learn(self, data: KnownRows) -> ConditionalDistribution:
         """Grow the tree on standardized numbers and indicators of levels."""
-        return _SubgroupLaw(known, self)
+        return _SubgroupDistribution(data, self)
 
 
-class _SubgroupLaw(ConditionalDistribution):
-    def __init__(self, known: KnownRows, sampler: Subgroup) -> None:
-        scale = encoded(known.population, known.population).std(axis=0)
+class _SubgroupDistribution(ConditionalDistribution):
+    def __init__(self, data: KnownRows, sampler: Subgroup) -> None:
+        scale = encoded(data.population, data.population).std(axis=0)
         scale[scale == 0] = 1.0
-        numbers = encoded(known.target, known.population)
+        numbers = encoded(data.target, data.population)
         trees = count()
 
         def fit(others: FloatArray, target: pd.DataFrame) -> Any:
-            values = encoded(target, known.population) / scale
+            values = encoded(target, data.population) / scale
             rest = others if others.shape[1] else np.zeros((len(others), 1))
             tree = DecisionTreeRegressor(
-                min_samples_leaf=sampler.leaf, max_depth=sampler.depth, random_state=known.seed
+                min_samples_leaf=sampler.leaf, max_depth=sampler.depth, random_state=data.seed
             ).fit(rest, values)
             number = next(trees)
 
@@ -87,11 +87,11 @@ class _SubgroupLaw(ConditionalDistribution):
 
             return leaves
 
-        found = known.out_of_sample(fit)
+        found = data.out_of_sample(fit)
         # Leaves of different trees, if rows were cross-validated, are different subgroups.
         subgroup = np.unique(found[:, :2], axis=0, return_inverse=True)[1].ravel()
         self.strata = subgroup.astype(np.intp)
-        self._target = known.target.reset_index(drop=True)
+        self._target = data.target.reset_index(drop=True)
         self._members = [np.flatnonzero(subgroup == g) for g in range(subgroup.max() + 1)]
         if min(map(len, self._members)) < 2:
             raise OptionError(
@@ -99,7 +99,7 @@ class _SubgroupLaw(ConditionalDistribution):
                 f'{len(numbers)} evaluation rows in all; use `sampler="residual"`, or more rows.'
             )
         self.size = max(len(m) for m in self._members) - 1
-        if known.target.shape[1] == 1:
+        if data.target.shape[1] == 1:
             means = found[:, 2:] * scale
             self.unexplained = ((numbers - means) ** 2).sum(axis=1)
             self.spread = ((numbers - numbers.mean(axis=0)) ** 2).sum(axis=1)

@@ -47,8 +47,8 @@ def gaussian(n: int, seed: int = 1) -> pd.DataFrame:
 
 def joined(draws: list[Draws], name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return rows and their values, one per draw."""
-    rows = np.concatenate([np.repeat(d.rows, d.given.shape[1]) for d in draws])
-    values = np.concatenate([d.drawn[name].to_numpy()[d.given.ravel()] for d in draws])
+    rows = np.concatenate([np.repeat(d.rows, d.positions.shape[1]) for d in draws])
+    values = np.concatenate([d.frame[name].to_numpy()[d.positions.ravel()] for d in draws])
     return rows, values
 
 
@@ -71,7 +71,7 @@ class TestResidual:
         for draws in (*law.all(), *law.some(4, np.random.default_rng(0))):
             assert draws.donors is not None
             assert (draws.donors != draws.rows[:, None]).all()
-            values = draws.drawn["x"].to_numpy()[draws.given]
+            values = draws.frame["x"].to_numpy()[draws.positions]
             residual = values - law.predicted[draws.rows][:, None]
             own = np.sqrt(law.unexplained)[draws.donors]
             np.testing.assert_allclose(np.abs(residual), own, atol=1e-12)
@@ -87,7 +87,7 @@ class TestResidual:
         data = gaussian(2 * n)
         law = learned(samplers.Residual(), ["x"], data, train=n)
         (draws,) = law.some(20, np.random.default_rng(0))
-        values = draws.drawn["x"].to_numpy()[draws.given]
+        values = draws.frame["x"].to_numpy()[draws.positions]
         apart = values - data[["z1", "z2"]][n:].to_numpy() @ np.array([[1.0], [-0.5]])
         assert abs(apart.mean()) < 4 * 0.5 * np.sqrt(2 / n)
         assert abs(apart.var() - 0.25) < 4 * 0.25 * np.sqrt(2 / n) + 0.01
@@ -107,7 +107,7 @@ class TestResidual:
         )  # fmt: skip
         residual = data[["x", "z1"]][40:].to_numpy() - center
         (draws,) = law.some(3, np.random.default_rng(0))
-        values = draws.drawn.to_numpy()[draws.given]
+        values = draws.frame.to_numpy()[draws.positions]
         np.testing.assert_allclose(values - center[:, None], residual[draws.donors])
         assert law.unexplained is None
 
@@ -157,12 +157,12 @@ class TestCategorical:
         data = treated(200)
         law = learned(samplers.Categorical(LogisticRegression()), ["g"], data, train=100)
         (draws,) = law.all()
-        labels = draws.drawn["g"].to_numpy()[draws.given[0]]
+        labels = draws.frame["g"].to_numpy()[draws.positions[0]]
         model = LogisticRegression().fit(data[["z"]][:100].to_numpy(), data["g"][:100])
         expected = model.predict_proba(data[["z"]][100:].to_numpy())
         order = [list(model.classes_).index(label) for label in labels]
         np.testing.assert_allclose(draws.weights, expected[:, order], atol=1e-3)
-        assert draws.drawn["g"].dtype == data["g"].dtype
+        assert draws.frame["g"].dtype == data["g"].dtype
         np.testing.assert_allclose(draws.weights.sum(axis=1), 1)
 
     def test_the_default_learns_probabilities(self) -> None:
@@ -171,7 +171,7 @@ class TestCategorical:
         (draws,) = law.all()
         p = special.expit(data["z"][4000:].to_numpy())
         true = {"a": (1 - p) * 0.7, "b": (1 - p) * 0.3 + p * 0.7, "c": p * 0.3}
-        for k, label in enumerate(draws.drawn["g"]):
+        for k, label in enumerate(draws.frame["g"]):
             # Less than 1% of the variance that R²_j divides by.
             error = np.mean((draws.weights[:, k] - true[label]) ** 2)
             assert error < 0.01 * true[label].mean() * (1 - true[label].mean())
@@ -181,7 +181,7 @@ class TestCategorical:
         data.loc[:59, "g"] = np.where(data["g"][:60] == "c", "b", data["g"][:60])
         law = learned(samplers.Categorical(), ["g"], data, train=60)
         (draws,) = law.all()
-        level = draws.drawn["g"].tolist().index("c")
+        level = draws.frame["g"].tolist().index("c")
         assert (draws.weights[:, level] == 0).all()
 
     def test_a_perfectly_predicted_level_leaves_no_variance(self) -> None:
@@ -205,7 +205,7 @@ class TestSubgroup:
         for draws in law.all():
             for row, donors in zip(draws.rows, draws.donors, strict=True):
                 seen.setdefault(int(row), set()).update(donors.tolist())
-                values = draws.drawn["x"].to_numpy()[draws.given[draws.rows == row][0]]
+                values = draws.frame["x"].to_numpy()[draws.positions[draws.rows == row][0]]
                 np.testing.assert_array_equal(values, data["x"][200:].to_numpy()[donors])
         for row, donors in seen.items():
             members = set(np.flatnonzero(law.strata == law.strata[row]).tolist())
@@ -238,8 +238,8 @@ class TestSubgroup:
         data = treated(200).assign(w=lambda d: d["z"] ** 2)
         law = learned(samplers.Subgroup(), ["g", "w"], data, train=100)
         draws = next(iter(law.all()))
-        assert list(draws.drawn) == ["g", "w"]
-        assert draws.drawn["g"].dtype == data["g"].dtype
+        assert list(draws.frame) == ["g", "w"]
+        assert draws.frame["g"].dtype == data["g"].dtype
 
 
 class TestKnockoff:
@@ -249,7 +249,7 @@ class TestKnockoff:
         data = gaussian(n)
         law = learned(samplers.Knockoff(), ["x"], data, train=n // 2)
         draws = list(law.some(2, np.random.default_rng(0)))
-        values = np.concatenate([d.drawn["x"].to_numpy()[d.given[:, 0]] for d in draws])
+        values = np.concatenate([d.frame["x"].to_numpy()[d.positions[:, 0]] for d in draws])
         rest = data.iloc[n // 2 :]
         cov = np.cov(np.column_stack([values, rest[["z1", "z2"]]]), rowvar=False)
         true = np.array([[1.5, 1.0, -0.5], [1.0, 1.0, 0.0], [-0.5, 0.0, 1.0]])

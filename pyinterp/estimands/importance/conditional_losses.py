@@ -73,8 +73,8 @@ def conditional_losses(
     if k is not None:  # a sample without replacement, if draws have an end
         between = float(np.var(by_draw, ddof=1)) / k * max(1 - k / distribution.size, 0.0)
     return (
-        one_term(as_row, distribution.apart(as_donor), between),
-        one_term(losses, distribution.apart(met)),
+        one_term(as_row, distribution.deviations(as_donor), between),
+        one_term(losses, distribution.deviations(met)),
     )
 
 
@@ -87,13 +87,13 @@ def predicted_draws(
     """Yield k draws per row (None: all) with their predictions, in blocks of rows."""
     for block in distribution.all() if k is None else distribution.some(k, rng):
         try:
-            yield block, whatif.paired(block.rows, block.given, block.drawn)
+            yield block, whatif.paired(block.rows, block.positions, block.frame)
         except (DesignError, PredictionError) as error:
             raise type(error)(
                 f"Conditional draws of {', '.join(whatif.variables)} can be values that were never "
-                "observed, which the formula or the learner does not take; use "
-                '`sampler=pi.samplers.Residual(within_range=True)`, or "categorical" or '
-                '"subgroup", which draw observed values. '
+                "observed, which the formula or the learner does not take; use a sampler that "
+                'draws observed values ("subgroup", or "categorical" for levels), or '
+                "`pi.samplers.Residual(within_range=True)`. "
                 f"{error}"
             ) from error
 

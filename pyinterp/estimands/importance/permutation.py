@@ -96,7 +96,7 @@ def _measure(
     for name, whatif in case.whatif.of_all(features):
         rng = case.draw(name)
         if name in samplers:
-            distribution = case.law(samplers[name], whatif.variables)
+            distribution = case.conditional(samplers[name], whatif.variables)
             pair = conditional_losses(
                 whatif,
                 case.y,

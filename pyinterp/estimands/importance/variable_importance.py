@@ -136,7 +136,7 @@ def _check_law(
     problem: Problem, features: str | Sequence[str] | None, sampler: SamplerLike
 ) -> None:
     for name, own in samplers_of(problem, problem.choose(features), sampler).items():
-        if not own.same_law:
+        if not own.independent_draws:
             raise OptionError(
                 f"CVIM needs draws that do not depend on the feature's own value given the others, "
                 f"but those for `{name}` do ({own.label}); use another sampler, or "
