@@ -47,17 +47,17 @@ LABELS = 8  # of the tiles along an axis
 
 
 def plot(results: EstimandResults, *, alpha: float) -> ggplot:
-    """Draw values per feature, a curve, or a surface, whichever the terms are."""
+    """Draw one value per feature, a curve or a surface, by the number of axes of the terms."""
     terms = results.estimand.terms
     frame = results.summary_frame(alpha).reset_index()
-    drawn = {0: _points, 1: _curve, 2: _surface}[len(terms.axes)](results, frame)
+    figure = {0: _points, 1: _curve, 2: _surface}[len(terms.axes)](results, frame)
     if terms.facet is not None:
-        drawn += facet_wrap(terms.facet)
-    return drawn + labs(caption=_caption(results, alpha, surface=len(terms.axes) == 2))
+        figure += facet_wrap(terms.facet)
+    return figure + labs(caption=_caption(results, alpha, surface=len(terms.axes) == 2))
 
 
 def together(several: Sequence[EstimandResults], *, alpha: float) -> ggplot:
-    """Draw importances of the same features, features in the order of the first."""
+    """Draw several importances of the same features, in the order of the first importance."""
     frames = [
         results.summary_frame(alpha).reset_index().assign(measure=results.estimand.label)
         for results in several
@@ -117,19 +117,19 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, caption: str) -
 def _points(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
     ordered = frame.sort_values("estimate")["term"].tolist()
     frame = frame.assign(term=pd.Categorical(frame["term"], categories=ordered, ordered=True))
-    drawn = ggplot(frame, aes(y="term", x="estimate"))
+    figure = ggplot(frame, aes(y="term", x="estimate"))
     if results.estimand.null is not None:
-        drawn += geom_vline(xintercept=results.estimand.null, color=GRAY, linetype="dashed")
+        figure += geom_vline(xintercept=results.estimand.null, color=GRAY, linetype="dashed")
     limits = _bounded(frame)
     if len(limits):
-        drawn += geom_errorbarh(
+        figure += geom_errorbarh(
             aes(y="term", xmin="conf_low", xmax="conf_high"),
             data=limits,
             height=0.25,
             color=BLUE,
             inherit_aes=False,
         )
-    return drawn + geom_point(color=BLUE) + labs(x=_label(results), y="")
+    return figure + geom_point(color=BLUE) + labs(x=_label(results), y="")
 
 
 def _curve(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
@@ -138,9 +138,9 @@ def _curve(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
     if not numeric:
         levels = frame[axis].drop_duplicates().tolist()
         frame = frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)})
-    drawn = ggplot(frame, aes(x=axis, y="estimate"))
+    figure = ggplot(frame, aes(x=axis, y="estimate"))
     if results.estimand.curves:
-        drawn += geom_line(
+        figure += geom_line(
             aes(x=axis, y="estimate", group="line"),
             data=_row_curves(results, frame, axis),
             color=GRAY,
@@ -149,22 +149,22 @@ def _curve(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
             inherit_aes=False,
         )
     if results.estimand.null is not None:
-        drawn += geom_hline(yintercept=results.estimand.null, color=GRAY, linetype="dashed")
+        figure += geom_hline(yintercept=results.estimand.null, color=GRAY, linetype="dashed")
     limits = _bounded(frame)
     if numeric:
         if len(limits):
-            drawn += geom_ribbon(
+            figure += geom_ribbon(
                 aes(ymin="conf_low", ymax="conf_high"), data=limits, fill=BLUE, alpha=0.2
             )
-        drawn += geom_line(color=BLUE)
+        figure += geom_line(color=BLUE)
         rug = pd.DataFrame({axis: results.support[name]})
         inside = rug[axis].between(frame[axis].min(), frame[axis].max())
-        drawn += geom_rug(aes(x=axis), data=rug[inside], sides="b", alpha=0.1, inherit_aes=False)
+        figure += geom_rug(aes(x=axis), data=rug[inside], sides="b", alpha=0.1, inherit_aes=False)
     elif len(limits):
-        drawn += geom_errorbar(
+        figure += geom_errorbar(
             aes(ymin="conf_low", ymax="conf_high"), data=limits, width=0.2, color=BLUE
         )
-    return drawn + geom_point(color=BLUE, size=1.2) + labs(x=name, y=_label(results))
+    return figure + geom_point(color=BLUE, size=1.2) + labs(x=name, y=_label(results))
 
 
 def _surface(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
@@ -178,8 +178,8 @@ def _surface(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
             values = values.sort_values()
         levels = [_short(v) for v in values]
         labeled[axis] = levels[:: -(-len(levels) // LABELS)]
-        shown = [_short(v) for v in frame[axis]]
-        frame = frame.assign(**{axis: pd.Categorical(shown, categories=levels)})
+        texts = [_short(v) for v in frame[axis]]
+        frame = frame.assign(**{axis: pd.Categorical(texts, categories=levels)})
     return (
         ggplot(frame, aes(x=x, y=y, fill="estimate"))
         + geom_tile()
@@ -206,12 +206,12 @@ def _row_curves(results: EstimandResults, frame: pd.DataFrame, axis: str) -> pd.
 
 
 def _bounded(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows with an interval; its open side, if it has one, is not drawn."""
+    """Return the rows with an interval; an infinite limit is set to the estimate."""
     limited = np.isfinite(frame[["conf_low", "conf_high"]].to_numpy(dtype=np.float64))
-    known: pd.DataFrame = frame[limited.any(axis=1)]
-    return known.assign(
-        conf_low=known["conf_low"].where(np.isfinite(known["conf_low"]), known["estimate"]),
-        conf_high=known["conf_high"].where(np.isfinite(known["conf_high"]), known["estimate"]),
+    rows: pd.DataFrame = frame[limited.any(axis=1)]
+    return rows.assign(
+        conf_low=rows["conf_low"].where(np.isfinite(rows["conf_low"]), rows["estimate"]),
+        conf_high=rows["conf_high"].where(np.isfinite(rows["conf_high"]), rows["estimate"]),
     )
 
 
