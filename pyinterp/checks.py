@@ -1,4 +1,4 @@
-"""Checks of arguments: every option of a kind is held to the same, in the same words."""
+"""Checks of arguments: options of one kind have one check and one error message."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def check_number(argument: str, value: object, interval: str, hint: str = "") ->
     interval : str
         Such as ``"(0, 1)"`` or ``"[0, inf)"``; round brackets exclude the ends.
     hint : str
-        How to mend it, appended to the message.
+        A remedy, appended to the message.
     """
     if not _is_between(value, interval):
         words = {"(0, inf)": "a positive number", "[0, inf)": "a number of at least 0"}
@@ -134,7 +134,7 @@ def check_mapping(argument: str, value: object, like: str, *, empty: bool = Fals
 
 
 def is_hashable(value: object) -> bool:
-    """Whether `value` and all that it holds can be looked up, as what is kept must be."""
+    """Whether `value` and all that it holds can be hashed, as keys of stored results must be."""
     try:
         hash(value)
     except TypeError:
