@@ -153,7 +153,7 @@ _abandoned: list[_Stop] = []
 
 
 def _await_abandoned() -> None:
-    """Wait for jobs of earlier calls: a model need not bear to predict in two threads at once."""
+    """Wait for jobs of earlier calls: not every model can predict in two threads at once."""
     for stop in tuple(_abandoned):
         while not stop.wait(0.1):
             go_on()  # or a job would wait for itself
@@ -163,7 +163,7 @@ def _await_abandoned() -> None:
 
 @contextmanager
 def _workers_without_sigint(*, processes: bool) -> Iterator[None]:
-    """Start processes to which Ctrl-C in a terminal means nothing: who started them kills them.
+    """Start processes that ignore Ctrl-C in a terminal: joblib kills them.
 
     They would print tracebacks otherwise, those that are still importing above all.
     """
@@ -186,7 +186,7 @@ def _counted(results: Iterable[T], bar: tqdm[Any]) -> Iterator[T]:
 
 
 def _close(results: Generator[Any, None, None]) -> None:
-    """Cancel jobs that are left, of which joblib would warn."""
+    """Cancel the remaining jobs, without the warning of joblib."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         results.close()

@@ -56,7 +56,7 @@ def _threads_beyond(share: int, estimator: Any) -> dict[str, Any]:
 
 
 def _owner(estimator: Any, name: str) -> Any:
-    """Return the estimator inside that has the parameter."""
+    """Return the estimator, maybe inside of others, whose parameter `name` is."""
     for step in name.split("__")[:-1]:
         estimator = estimator.get_params(deep=True).get(step, estimator)
     return estimator

@@ -36,7 +36,7 @@ MOST_CLASSES = 20  # more than so many different numbers are looked at twice
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """What the response is called and, if it is categorical, its classes in order."""
+    """The name of the response and, if it is categorical, its classes in order."""
 
     name: str
     classes: tuple[Any, ...] | None = None
@@ -109,7 +109,7 @@ class Sample:
 
 
 def read_variables(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the variables as numbers, booleans or categories; raise if one is neither."""
+    """Return the variables as numbers, booleans or categories; raise for other types."""
     return pd.DataFrame({name: _read_column(frame[name], str(name)) for name in frame.columns})
 
 

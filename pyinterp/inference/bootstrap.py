@@ -95,7 +95,7 @@ class BootstrapVariance(Variance):
         return np.maximum(joint, self.p_values(estimate, bse, null, alternative))
 
     def _largest(self, estimate: FloatArray, bse: FloatArray, alternative: Alternative) -> _Side:
-        """Return the negated largest deviation of every bootstrap mean from the estimate."""
+        """Return the negated largest deviation from the estimate, of every bootstrap sample."""
         vary = bse > 0
         away = (self.means - estimate)[:, vary] / bse[vary]
         signed = {"two-sided": np.abs(away), "greater": -away, "less": away}[alternative]

@@ -181,7 +181,7 @@ def _selected(names: Sequence[str], columns: Sequence[str], who: str) -> list[st
 def _renamed(
     names: Sequence[str], columns: Sequence[str], rewrite: Callable[[str], str], who: str
 ) -> list[str]:
-    """Return the column that has each of the model's names, as they are or as it rewrites them."""
+    """Return the columns in the order of the model's names, which may be rewritten ones."""
     if set(names) == set(columns):
         return list(names)
     owners: dict[str, list[str]] = {}

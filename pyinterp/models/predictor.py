@@ -235,7 +235,7 @@ def _indicator(estimator: Any, names: Sequence[Any]) -> Callable[[Matrix], Float
         predicted = np.asarray(estimator.predict(matrix))
         labels = predicted[:, 0] if predicted.shape[1:] == (1,) else predicted
         if labels.ndim != 1:
-            return np.asarray(labels, dtype=np.float64)  # of the wrong shape, which is said
+            return np.asarray(labels, dtype=np.float64)  # __call__ raises for the shape
         codes = classes.get_indexer(pd.Index(labels, dtype=object))
         if (codes < 0).any():
             raise PredictionError(

@@ -82,7 +82,7 @@ def check_nodes(tree: ast.expr, code: str) -> None:
 
 
 def _check_call(call: ast.Call) -> None:
-    """Raise if a function would not do with its arguments what they seem to say."""
+    """Raise if `Q`, `te`, `scale` or a function of NumPy has arguments that it can't take."""
     written = short(ast.unparse(call))
     name = call.func.id if isinstance(call.func, ast.Name) else ""
     if name == "Q" and not is_quote(call):

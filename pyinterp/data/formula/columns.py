@@ -28,7 +28,7 @@ class Columns:
     def __contains__(self, name: object) -> bool:
         return name in self._set
 
-    def meant(self, name: str) -> str | None:
+    def column_of(self, name: str) -> str | None:
         """Return the column that a name in code stands for; None if there is none.
 
         It is the column of exactly this name, or else the only one that Python, which reads names

@@ -120,7 +120,7 @@ def _with_columns(tokens: Sequence[Token], columns: Columns) -> list[Token]:
     result = []
     for before, token, after in _neighbors(tokens):
         plain = token.kind == "name" and before != "." and after not in ("(", "=")
-        column = columns.meant(token.text) if plain and not token.text.isascii() else None
+        column = columns.column_of(token.text) if plain and not token.text.isascii() else None
         result.append(token if column is None else token._replace(text=quoted(column)))
     return result
 
