@@ -1,4 +1,4 @@
-"""Checks of arguments: every option of a kind is held to the same, in the same words."""
+"""Checks of arguments: options of one kind have one check and one error message."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ FINITE = Interval(-math.inf, math.inf)
 def check_number(argument: str, value: object, interval: Interval, hint: str = "") -> None:
     """Raise `OptionError` unless `value` is a number in an interval.
 
-    `hint` says how to mend it; it is appended to the message.
+    `hint` is a remedy, appended to the message.
     """
     if value not in interval:
         words = {POSITIVE: "a positive number", NOT_NEGATIVE: "a number of at least 0"}
@@ -159,7 +159,7 @@ def check_mapping(argument: str, value: object, like: str, *, empty: bool = Fals
 
 
 def is_hashable(value: object) -> bool:
-    """Whether `value` and all that it holds can be looked up, as what is kept must be."""
+    """Whether `value` and all that it holds can be hashed, as keys of stored results must be."""
     try:
         hash(value)
     except TypeError:

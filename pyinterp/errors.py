@@ -97,7 +97,7 @@ def listed(names: Iterable[object], most: int = 8, limit: int = 120) -> str:
 
 
 def shown(value: object, limit: int = SHOWN) -> str:
-    """Return `value` as Python writes it, shortened like `short`; else what type it is."""
+    """Return the repr of `value`, shortened like `short`; its type if the repr has no value."""
     try:
         text = short(value if hasattr(value, "shape") else repr(value), limit)
     except Exception:  # noqa: BLE001 - whatever the text of an odd object raises
@@ -114,13 +114,13 @@ def reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {short(first, 160)}" if first else type(error).__name__
 
 
-def did_you_mean(name: object, known: Iterable[object]) -> str:
-    """Return `` Did you mean `x`?`` for the known name nearest to `name`, or an empty string."""
+def did_you_mean(name: object, candidates: Iterable[object]) -> str:
+    """Return `` Did you mean `x`?`` for the candidate closest to `name`, else an empty string."""
     if not isinstance(name, str | int | float):
         return ""
     text = name if isinstance(name, str) else shown(name)
     if len(text) > SHOWN:  # comparing long strings takes long
         return ""
-    short = [str(k) for k in known if len(str(k)) <= SHOWN]
+    short = [str(k) for k in candidates if len(str(k)) <= SHOWN]
     close = difflib.get_close_matches(text, short, n=1)
     return f" Did you mean `{close[0]}`?" if close else ""

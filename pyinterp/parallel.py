@@ -44,7 +44,7 @@ def outcomes(
     in_memory: bool = False,
     ordered: bool = True,
 ) -> Iterator[Iterable[T]]:
-    """Do jobs under the joblib backend that is set; their outcomes are seen within the context.
+    """Do jobs under the joblib backend that is set; the context yields their outcomes.
 
     When the context is left, by an exception or not, no job is under way, and the next call may
     begin: a job in a thread that does not stop in time is waited for by that call.
@@ -52,7 +52,7 @@ def outcomes(
     Parameters
     ----------
     jobs : iterable of callable
-        They go to processes by pickle. Asked for in the calling thread, some ahead of the work.
+        Pickled for processes. The calling thread draws them, some ahead of the work.
     total : int
         Number of jobs, for the progress bar.
     n_jobs : int or None
@@ -77,17 +77,17 @@ def outcomes(
     )
     with ExitStack() as ends:
         with _workers_without_sigint(processes=not in_memory and workers(n_jobs) > 1):
-            found = parallel(delayed(stop.run)(job) for job in jobs)
-            ends.callback(_close, found)
+            results = parallel(delayed(stop.run)(job) for job in jobs)
+            ends.callback(_close, results)
         ends.callback(stop.end)
         hidden = None if progress else True
         bar = ends.enter_context(tqdm(total=total, desc=label, unit=unit, disable=hidden))
-        yield _counted(found, bar)
+        yield _counted(results, bar)
 
 
 def go_on() -> None:
-    """Raise `Stopped` in a job whose call has ended; to be asked before work that takes long."""
-    if any(stop.asked for stop in _calls.stops):
+    """Raise `Stopped` in a job whose call has ended; called before work that takes long."""
+    if any(stop.is_set for stop in _calls.stops):
         raise Stopped
 
 
@@ -100,7 +100,7 @@ class _Stop:
     def __init__(self) -> None:
         self._outer = _calls.stops
         self._caller = threading.get_ident()
-        self._asked = False
+        self._is_set = False
         self._running = 0
         self._changed = threading.Condition()
 
@@ -108,8 +108,8 @@ class _Stop:
         return _Stop, ()
 
     @property
-    def asked(self) -> bool:
-        return self._asked or any(stop.asked for stop in self._outer)
+    def is_set(self) -> bool:
+        return self._is_set or any(stop.is_set for stop in self._outer)
 
     def run(self, job: Callable[[], T]) -> T:
         """Do a job."""
@@ -126,7 +126,7 @@ class _Stop:
 
     def end(self) -> None:
         """Stop the jobs and wait for those under way."""
-        self._asked = True
+        self._is_set = True
         _abandoned.append(self)  # until it is sure: Ctrl-C may come again
         if self.wait(PATIENCE):
             _abandoned.remove(self)
@@ -143,7 +143,7 @@ class _Stop:
 
 
 class _Calls(threading.local):
-    """The calls that this thread does a job of."""
+    """The calls for which this thread does jobs."""
 
     stops: tuple[_Stop, ...] = ()
 
@@ -153,7 +153,7 @@ _abandoned: list[_Stop] = []
 
 
 def _await_abandoned() -> None:
-    """Wait for jobs of earlier calls: a model need not bear to predict in two threads at once."""
+    """Wait for jobs of earlier calls: not every model can predict in two threads at once."""
     for stop in tuple(_abandoned):
         while not stop.wait(0.1):
             go_on()  # or a job would wait for itself
@@ -163,7 +163,7 @@ def _await_abandoned() -> None:
 
 @contextmanager
 def _workers_without_sigint(*, processes: bool) -> Iterator[None]:
-    """Start processes to which Ctrl-C in a terminal means nothing: who started them kills them.
+    """Start processes that ignore Ctrl-C in a terminal: joblib kills them.
 
     They would print tracebacks otherwise, those that are still importing above all.
     """
@@ -178,15 +178,15 @@ def _workers_without_sigint(*, processes: bool) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
 
 
-def _counted(found: Iterable[T], bar: tqdm[Any]) -> Iterator[T]:
-    """Yield outcomes and move the bar; tqdm's own loop would close `found`, with a warning."""
-    for outcome in found:
+def _counted(results: Iterable[T], bar: tqdm[Any]) -> Iterator[T]:
+    """Yield outcomes and move the bar; tqdm's own loop would close `results`, with a warning."""
+    for outcome in results:
         yield outcome
         bar.update()
 
 
-def _close(found: Generator[Any, None, None]) -> None:
-    """Cancel jobs that are left, of which joblib would warn."""
+def _close(results: Generator[Any, None, None]) -> None:
+    """Cancel the remaining jobs, without the warning of joblib."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        found.close()
+        results.close()

@@ -135,12 +135,12 @@ def takes(*others: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P,
     """
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
-        known = [*_named(function), *(name for other in others for name in _options(other))]
+        keywords = [*_named(function), *(name for other in others for name in _options(other))]
 
         @wraps(function)
         def checked(*args: P.args, **options: P.kwargs) -> R:
             for name in options:
-                _check_keyword(function.__name__, name, known)
+                _check_keyword(function.__name__, name, keywords)
             return function(*args, **options)
 
         checked.__doc__ = described(function.__doc__ or "")
@@ -166,12 +166,12 @@ def _options(other: Callable[..., Any]) -> list[str]:
     return [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
 
 
-def _check_keyword(method: str, name: str, known: list[str]) -> None:
-    if name in known:
+def _check_keyword(method: str, name: str, keywords: list[str]) -> None:
+    if name in keywords:
         return
     ours = ELSEWHERE.get(name)
-    guess = f" Did you mean `{ours}`?" if ours in known else did_you_mean(name, known)
+    guess = f" Did you mean `{ours}`?" if ours in keywords else did_you_mean(name, keywords)
     raise TypeError(
         f"{method}() takes no keyword argument `{name}`; its options are "
-        f"{listed(known, most=20, limit=300)}.{guess}"
+        f"{listed(keywords, most=20, limit=300)}.{guess}"
     )

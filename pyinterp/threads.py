@@ -16,7 +16,7 @@ _NAMES = ("n_jobs", "nthread", "num_threads", "thread_count")
 
 
 def workers(n_jobs: int | None) -> int:
-    """Return how many refits are worked on at a time."""
+    """Return the number of refits that are trained at a time."""
     return int(effective_n_jobs(n_jobs))
 
 
@@ -29,7 +29,7 @@ def shared_cores(estimators: Sequence[Any], n: int) -> Iterator[None]:
     estimators : sequence
         Those that train or predict here; their settings are restored in the end.
     n : int
-        Number of workers; with one, estimators use the threads that they were told to.
+        Number of workers; with one, estimators keep their numbers of threads.
     """
     if n == 1:
         yield
@@ -37,10 +37,10 @@ def shared_cores(estimators: Sequence[Any], n: int) -> Iterator[None]:
     share = max(1, cpu_count() // n)
     with ExitStack() as restored:
         for estimator in estimators:
-            own = _threads_beyond(share, estimator)
-            if own:
-                restored.callback(estimator.set_params, **own)
-                estimator.set_params(**dict.fromkeys(own, share))
+            settings = _threads_beyond(share, estimator)
+            if settings:
+                restored.callback(estimator.set_params, **settings)
+                estimator.set_params(**dict.fromkeys(settings, share))
         restored.enter_context(threadpool_limits(share))
         yield
 
@@ -56,7 +56,7 @@ def _threads_beyond(share: int, estimator: Any) -> dict[str, Any]:
 
 
 def _owner(estimator: Any, name: str) -> Any:
-    """Return the estimator inside that has the parameter."""
+    """Return the estimator, maybe inside of others, whose parameter `name` is."""
     for step in name.split("__")[:-1]:
         estimator = estimator.get_params(deep=True).get(step, estimator)
     return estimator

@@ -3,7 +3,7 @@
 In come a formula or arrays, and a data frame; out go a `Sample` (rows of variables with their
 response, without missing values), a `Design` (how variables become the columns of a model) and
 `Features` (variables, or groups of variables that are replaced together). Everything a user gives
-is checked here, once: what passes is complete, named and finite.
+is checked here, once: a sample is complete, named and finite.
 
 ==============  ===============================================================================
 Module          What is in it

@@ -1,4 +1,4 @@
-"""Designs: how variables become what an estimator is given, and what-if copies of it.
+"""Designs: how variables become the columns of an estimator, and what-if copies of rows.
 
 A feature is a variable of the user's data, never a design column: replacing `x` rebuilds every
 column built from `x`, with the state (levels, knots, means) that the design has learned.
@@ -60,12 +60,12 @@ class Swap(ABC):
 
     @property
     def replaced(self) -> tuple[IntArray, npt.NDArray[np.float64]] | None:
-        """Driven columns and their values by donor; None if the kept variables matter too."""
+        """Columns that change and their values by donor; None if they use other variables too."""
         return None
 
     @abstractmethod
     def matrix(self, rows: IntArray, donors: IntArray) -> Matrix:
-        """Return one design row per pair (row kept, donor), both of shape (k,)."""
+        """Return the design of k pairs of a row and its donor; both arguments have shape (k,)."""
 
 
 class Design(ABC):
@@ -100,7 +100,7 @@ class Design(ABC):
 
     @abstractmethod
     def without(self, names: Sequence[str]) -> Design | None:
-        """Return the design that does without the variables `names`; None if no column is left."""
+        """Return the design without the variables `names`; None if no column is left."""
 
     def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
         """Return the categorical factors that this design itself turns into columns."""
@@ -131,8 +131,7 @@ class ArrayDesign(Design):
 
     def without(self, names: Sequence[str]) -> ArrayDesign | None:
         """Return the design of the other variables."""
-        gone = set(names)
-        others = [v for v in self.variables if v not in gone]
+        others = _others(self.variables, names)
         single = self._dtype is np.float32
         return ArrayDesign(others, single=single) if others else None
 
@@ -157,8 +156,7 @@ class FrameDesign(Design):
 
     def without(self, names: Sequence[str]) -> FrameDesign | None:
         """Return the design of the other variables."""
-        gone = set(names)
-        others = [v for v in self.variables if v not in gone]
+        others = _others(self.variables, names)
         return FrameDesign(others) if others else None
 
 
@@ -185,13 +183,14 @@ class FormulaDesign(Design):
         *,
         intercept: bool,
     ) -> None:
-        known = [str(c) for c in frame.columns]
-        read = parse_terms(terms, known, scope) if isinstance(terms, str) else terms
-        self._learned, self._frame, self._intercept = read, frame, intercept
-        self._scope = Scope(read.names - set(known), scope)
+        columns = [str(c) for c in frame.columns]
+        if isinstance(terms, str):
+            terms = parse_terms(terms, columns, scope)
+        self._learned, self._frame, self._intercept = terms, frame, intercept
+        self._scope = Scope(terms.names - set(columns), scope)
         self._whole = self._learn()
         coded = enumerate(self._whole.terms)
-        self._take(read, [t for t, term in coded if intercept or term.factors])
+        self._take(terms, [t for t, term in coded if intercept or term.factors])
 
     def _learn(self) -> Coding:
         names = self._learned.names - set(self._frame.columns)
@@ -207,7 +206,7 @@ class FormulaDesign(Design):
         self._coded = self._whole.subset(self._positions)
 
     def _take(self, terms: Terms, positions: Sequence[int]) -> None:
-        """Keep some of the terms that were learned, by their positions."""
+        """Use those terms only that are at `positions` among the learned ones."""
         self._terms, self._positions = terms, list(positions)
         self._coded = coded = self._whole.subset(positions)
         self.columns, self.discrete = coded.columns, coded.discrete
@@ -227,7 +226,7 @@ class FormulaDesign(Design):
         return self._coded.build(frame)
 
     def driven(self, names: Sequence[str]) -> IntArray:
-        """Return the columns of every term that uses one of `names`."""
+        """Return the positions of the columns of all terms that use one of `names`."""
         slices = [self._coded.slices[t] for t in self._terms_with(names)]
         return np.array([j for s in slices for j in range(s.start, s.stop)], dtype=np.intp)
 
@@ -249,18 +248,17 @@ class FormulaDesign(Design):
         without g, h gets a column for its first level too.
         """
         dropped = set(self._terms_with(names))
-        kept = [t for t in range(len(self._coded.terms)) if t not in dropped]
-        gone = set(names)
+        others = [t for t in range(len(self._coded.terms)) if t not in dropped]
         terms = Terms(
             self._terms.intercept,
-            tuple(p for p in self._terms.products if not _uses_any(p, gone)),
+            tuple(p for p in self._terms.products if not _uses_any(p, names)),
         )
-        if self._coded.is_coded_apart(kept, dropped):
-            left = copy(self)
-            left._take(terms, [self._positions[t] for t in kept])
+        if self._coded.is_coded_apart(others, dropped):
+            design = copy(self)
+            design._take(terms, [self._positions[t] for t in others])
         else:
-            left = FormulaDesign(terms, self._frame, self._scope, intercept=self._intercept)
-        return left if left.columns else None
+            design = FormulaDesign(terms, self._frame, self._scope, intercept=self._intercept)
+        return design if design.columns else None
 
     def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
         """Return the levels of the categorical factors, by factor name."""
@@ -268,7 +266,7 @@ class FormulaDesign(Design):
         return {name: Categories(*factor) for name, factor in coded.items()}
 
     def check_rows(self) -> None:
-        """Raise if a row can't be encoded, or what it is encoded as depends on the rows beside it.
+        """Raise if a row can't be encoded, or its encoding depends on the rows beside it.
 
         What-if rows stand beside other rows than those of the data: a column such as
         ``I(x - np.mean(x))`` would mean something else in each of them.
@@ -295,18 +293,18 @@ class FormulaDesign(Design):
             )
 
     def check_coding(self) -> None:
-        """Raise if R might give categories in a term fewer columns.
+        """Raise if R might code the categories in a term by fewer columns.
 
         R codes h in ``g:h`` by contrasts if an earlier term has g, even beside a number as in
         ``x:g``, which does not make up for what contrasts leave out.
         """
         numbers = self._coded.numbers
         terms = [{f.key: f.code for f in product} for product in self._terms.products]
-        known = {frozenset(term) for term in terms}
+        margins = {frozenset(term) for term in terms}
         for term in terms:
             for key in term.keys() - numbers:
                 margin = term.keys() - {key}
-                if margin and margin not in known:
+                if margin and margin not in margins:
                     _check_margin(term, margin, numbers, terms)
 
     def _terms_with(self, names: Sequence[str]) -> list[int]:
@@ -332,8 +330,13 @@ def _check_margin(
             )
 
 
-def _uses_any(product: tuple[Factor, ...], names: set[str]) -> bool:
-    return any(not names.isdisjoint(factor.variables) for factor in product)
+def _others(variables: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the variables that are not among `names`."""
+    return [v for v in variables if v not in set(names)]
+
+
+def _uses_any(product: tuple[Factor, ...], names: Sequence[str]) -> bool:
+    return any(not set(names).isdisjoint(factor.variables) for factor in product)
 
 
 class _ColumnSwap(Swap):
@@ -349,7 +352,7 @@ class _ColumnSwap(Swap):
 
     @cached_property
     def _base(self) -> npt.NDArray[np.float64]:
-        """The rows as they are, which exact engines do not ask for."""
+        """The design of the rows as observed, which exact engines do not need."""
         return self._encode()
 
     @property
@@ -363,24 +366,24 @@ class _ColumnSwap(Swap):
 
 
 class _RebuildSwap(Swap):
-    """Some driven column mixes replaced and kept variables (an interaction)."""
+    """Some driven column uses replaced and other variables (an interaction): built per pair."""
 
     def __init__(
         self,
         base: npt.NDArray[np.float64],
         driven: IntArray,
         coded: Coding,
-        kept: pd.DataFrame,
+        others: pd.DataFrame,
         donors: pd.DataFrame,
     ) -> None:
         self._base, self._driven, self._coded = base, driven, coded
-        self._kept, self._donors = kept, donors
+        self._others, self._donors = others, donors
 
     def matrix(self, rows: IntArray, donors: IntArray) -> npt.NDArray[np.float64]:
         copies = self._base[rows]
         mixed = pd.concat(
             [
-                self._kept.take(rows).reset_index(drop=True),
+                self._others.take(rows).reset_index(drop=True),
                 self._donors.take(donors).reset_index(drop=True),
             ],
             axis=1,

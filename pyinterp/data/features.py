@@ -1,4 +1,4 @@
-"""Features: variables, or groups of variables that are switched together."""
+"""Features: variables, or groups of variables that are replaced together."""
 
 from __future__ import annotations
 
@@ -20,30 +20,7 @@ def features_of(variables: Sequence[str], groups: Mapping[str, Sequence[str]] | 
             "`groups` must map names to lists of variables, such as "
             f"{{'size': ['area', 'rooms']}}; got {type(groups).__name__}."
         )
-    owner: dict[str, str] = {}
-    known = set(variables)
-    for group, members in (groups or {}).items():
-        if not isinstance(group, str) or not group.strip():
-            raise OptionError(
-                f"The name of a group must be a text that is not empty, not {shown(group)}."
-            )
-        if isinstance(members, str) or not _are_names(members):
-            raise OptionError(
-                f"Group {short(group)!r} must be a list of variables such as ['area', 'rooms'], "
-                f"not {shown(members)}."
-            )
-        for name in members:
-            if name not in known:
-                raise OptionError(
-                    f"Can't find variable {short(name)!r} of group {short(group)!r}. Variables: "
-                    f"{listed(variables)}." + did_you_mean(name, variables)
-                )
-            if name in owner:
-                raise OptionError(
-                    f"A variable can be in one group only, but {shown(name)} is in "
-                    f"{shown(owner[name])} and {shown(group)}."
-                )
-            owner[name] = group
+    owner = _owners(variables, groups or {})
     for group in groups or {}:
         if group in variables and owner.get(group) != group:
             raise OptionError(
@@ -56,6 +33,40 @@ def features_of(variables: Sequence[str], groups: Mapping[str, Sequence[str]] | 
         else:
             features[name] = (name,)
     return features
+
+
+def _owners(variables: Sequence[str], groups: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the group of every variable that is in one.
+
+    Raises
+    ------
+    OptionError
+        If a group is not a list of variables with a name, or a variable is in two groups.
+    """
+    owner: dict[str, str] = {}
+    for group, members in groups.items():
+        if not isinstance(group, str) or not group.strip():
+            raise OptionError(
+                f"The name of a group must be a text that is not empty, not {shown(group)}."
+            )
+        if isinstance(members, str) or not _are_names(members):
+            raise OptionError(
+                f"Group {short(group)!r} must be a list of variables such as ['area', 'rooms'], "
+                f"not {shown(members)}."
+            )
+        for name in members:
+            if name not in variables:
+                raise OptionError(
+                    f"Can't find variable {short(name)!r} of group {short(group)!r}. Variables: "
+                    f"{listed(variables)}." + did_you_mean(name, variables)
+                )
+            if name in owner:
+                raise OptionError(
+                    f"A variable can be in one group only, but {shown(name)} is in "
+                    f"{shown(owner[name])} and {shown(group)}."
+                )
+            owner[name] = group
+    return owner
 
 
 def _are_names(members: object) -> bool:
@@ -78,28 +89,28 @@ def names_of(features: object, what: str = "features") -> list[str]:
 
 def check_names(
     names: Sequence[str],
-    known: Iterable[str],
+    allowed: Iterable[str],
     *,
     kind: str = "feature",
     argument: str = "features",
 ) -> None:
-    """Raise `OptionError` unless there are names, and all of them known.
+    """Raise `OptionError` unless there are names, all of them among the allowed ones.
 
     Parameters
     ----------
     names : sequence of str
-    known : iterable of str
+    allowed : iterable of str
     kind : str
         What names stand for, in messages.
     argument : str
         Where they were given.
     """
-    known = list(known)
+    allowed = list(allowed)
     if not names:
         raise OptionError(f"`{argument}` must name at least one {kind}.")
     for name in names:
-        if name not in known:
+        if name not in allowed:
             raise OptionError(
-                f"Can't find {kind} {shown(name)}. {kind.capitalize()}s: {listed(known)}."
-                + did_you_mean(name, known)
+                f"Can't find {kind} {shown(name)}. {kind.capitalize()}s: {listed(allowed)}."
+                + did_you_mean(name, allowed)
             )

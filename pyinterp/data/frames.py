@@ -1,4 +1,4 @@
-"""The user's frames and arrays in one form: native dtypes, masked values missing."""
+"""The user's frames and arrays as pandas objects with native dtypes, masked values missing."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def _shape(values: object) -> tuple[int, ...]:
 
 
 def _conversion(data: object) -> str:
-    """Return how to make a frame or an array of what is neither, if that is known."""
+    """Return advice on converting `data` to a frame or an array; empty if there is none."""
     if isinstance(data, Mapping):
         return "; pass `pd.DataFrame(data)`"
     for method in ("toarray", "to_pandas"):  # of sparse matrices; of polars and pyarrow

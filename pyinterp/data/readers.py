@@ -1,4 +1,4 @@
-"""Reading: from a formula or arrays, and the user's data, to variables and a response."""
+"""Readers: from the user's data, by a formula or as arrays, to variables and a response."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Source:
 
 
 class Reader(ABC):
-    """How data in the user's form are read; the same for the data at hand and for fresh draws."""
+    """Reads data in the user's form: the data at hand and fresh draws alike."""
 
     @abstractmethod
     def read(self, data: Any) -> Source:
-        """Pick variables and response."""
+        """Split the data into variables and response."""
 
     @abstractmethod
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
@@ -119,10 +119,10 @@ class FormulaReader(Reader):
         if self._as_frame:
             return FrameDesign(list(variables.columns))
         _check_levels(self._parsed.terms, variables)
-        made = FormulaDesign(self._parsed.terms, variables, self._scope, intercept=intercept)
-        made.check_rows()
-        made.check_coding()
-        return made
+        design = FormulaDesign(self._parsed.terms, variables, self._scope, intercept=intercept)
+        design.check_rows()
+        design.check_coding()
+        return design
 
     def _response(self, frame: pd.DataFrame) -> pd.Series[Any]:
         factor = self._parsed.response

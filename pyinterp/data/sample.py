@@ -36,13 +36,13 @@ MOST_CLASSES = 20  # more than so many different numbers are looked at twice
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """What the response is called and, if it is categorical, its classes in order."""
+    """The name of the response and, if it is categorical, its classes in order."""
 
     name: str
     classes: tuple[Any, ...] | None = None
 
     def labels(self, values: FloatArray) -> npt.NDArray[Any]:
-        """Return what an estimator's ``fit`` is given: numbers, or the class labels."""
+        """Return the response as an estimator's ``fit`` takes it: numbers, or class labels."""
         if self.classes is None:
             return values
         return np.array(self.classes)[values.astype(np.intp)]
@@ -93,7 +93,7 @@ class Sample:
         return len(self.variables)
 
     def take(self, rows: IntArray) -> Sample:
-        """Return the given rows, repeats allowed."""
+        """Return the sample of the rows at these positions, repeats allowed."""
         return replace(
             self,
             variables=self.variables.take(rows).reset_index(drop=True),
@@ -109,7 +109,7 @@ class Sample:
 
 
 def read_variables(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the variables as numbers, booleans or categories, or say which can't be read."""
+    """Return the variables as numbers, booleans or categories; raise for other types."""
     return pd.DataFrame({name: _read_column(frame[name], str(name)) for name in frame.columns})
 
 
@@ -163,8 +163,8 @@ def read_response(
                 f"{learner} is a classifier, but the response `{short(name)}` has fractional "
                 "numbers; use a regressor, or a response with class labels."
             )
-        codes, found = pd.factorize(column, sort=True)
-        classes = tuple(found.tolist())
+        codes, levels = pd.factorize(column, sort=True)
+        classes = tuple(levels.tolist())
     _check_classes(len(classes), column, name, learner)
     _check_varies(len(classes), classes[0], name)
     return codes.astype(np.float64), Response(name=name, classes=classes)
@@ -195,16 +195,22 @@ def is_category(column: pd.Series[Any]) -> bool:
 def complete_rows(
     parts: Sequence[pd.DataFrame | pd.Series[Any]], missing: Missing, least: int = MINIMUM_ROWS
 ) -> npt.NDArray[np.bool_]:
-    """Return which rows have no missing value in any of `parts`; maybe raise if some have."""
+    """Return a mask of the rows without missing values in any of `parts`.
+
+    Raises
+    ------
+    DataError
+        If values are missing and `missing` is "raise", or fewer than `least` rows are complete.
+    """
     check_choice("missing", missing, ("drop", "raise"))
     absent = np.zeros(len(parts[0]), dtype=bool)
     where: list[str] = []
     for part in parts:
         for name, column in part.items() if isinstance(part, pd.DataFrame) else [("", part)]:
-            gone = column.isna().to_numpy(dtype=bool)
-            if gone.any():
+            isna = column.isna().to_numpy(dtype=bool)
+            if isna.any():
                 where.append(str(name or part.name))
-            absent |= gone
+            absent |= isna
     if absent.any() and missing == "raise":
         raise DataError(
             f"{int(absent.sum())} rows have missing values (in {listed(where)}); fill them in, "
@@ -214,10 +220,10 @@ def complete_rows(
         raise DataError(
             f"All {len(absent)} rows have a missing value (in {listed(where)}), so none is left."
         )
-    kept = int((~absent).sum())
-    if kept < least:
+    complete = int((~absent).sum())
+    if complete < least:
         raise DataError(
-            f"At least {least} complete rows are needed to fit and evaluate; got {kept}."
+            f"At least {least} complete rows are needed to fit and evaluate; got {complete}."
         )
     return ~absent
 

@@ -1,12 +1,12 @@
 """Inference, once for all estimands: variances, intervals, tests and multiplicity.
 
 In come `Replicates`, the estimates of every refit with every row's contribution; out go a
-`Variance` and, under the options of the user, a `TermInference` that all tables ask.
+`Variance` and, under the options of the user, a `TermInference`, whose numbers all tables print.
 
 ================  =============================================================================
 Module            What is in it
 ================  =============================================================================
-`replicates`      What the refits say, arranged as the plan of resampling is
+`replicates`      Estimates of every refit, arranged by the resampling plan
 `cov_types`       The names of variances, and which is the default
 `variance`        What a variance is; naive and corrected over refits, rows and U-statistics
 `half_sample`     Pairs of refits on complementary halves
@@ -14,7 +14,7 @@ Module            What is in it
 `bootstrap`       Percentile and BCa intervals of the nested bootstrap
 `intervals`       t intervals, their sides and adjustments
 `simultaneous`    Bands and p-values of the largest t
-`terms`           `TermInference`: one answer to statistic, p-value and interval
+`terms`           `TermInference`: statistics, p-values and intervals of terms
 `contrasts`       Linear hypotheses
 `coverage`        What studies say about the coverage of intervals: a table, `coverage.csv`
 `options`         The options of inference, the same for every estimand

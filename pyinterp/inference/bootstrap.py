@@ -95,7 +95,7 @@ class BootstrapVariance(Variance):
         return np.maximum(joint, self.p_values(estimate, bse, null, alternative))
 
     def _largest(self, estimate: FloatArray, bse: FloatArray, alternative: Alternative) -> _Side:
-        """Return the distribution of the largest deviation, its sign reversed."""
+        """Return the negated largest deviation from the estimate, of every bootstrap sample."""
         vary = bse > 0
         away = (self.means - estimate)[:, vary] / bse[vary]
         signed = {"two-sided": np.abs(away), "greater": -away, "less": away}[alternative]
@@ -144,8 +144,8 @@ def bootstrap(replicates: Replicates) -> BootstrapVariance:
     are split as they come.
     """
     means = _means(replicates)
-    nothing = np.zeros(means.shape[1])
-    return _variance(means, "bootstrap", bias=nothing, acceleration=nothing)
+    zeros = np.zeros(means.shape[1])
+    return _variance(means, "bootstrap", bias=zeros, acceleration=zeros)
 
 
 def bootstrap_bca(replicates: Replicates) -> BootstrapVariance:
@@ -176,14 +176,17 @@ def bootstrap_bca(replicates: Replicates) -> BootstrapVariance:
 
 
 class _Side(NamedTuple):
-    """The lower limits of intervals; those of all signs reversed are the upper ones, reversed."""
+    """Bootstrap means whose percentiles are lower limits.
+
+    Upper limits are the negated lower limits of the negated means.
+    """
 
     means: FloatArray
     bias: FloatArray
     acceleration: FloatArray
 
     def limit(self, tail: float) -> FloatArray:
-        """Return limits that leave `tail` below, shape (q,)."""
+        """Return the limits with probability `tail` below them, shape (q,)."""
         return _quantile(self.means, self._level(tail))
 
     def p_value(self, value: FloatArray | float) -> FloatArray:
@@ -198,7 +201,7 @@ class _Side(NamedTuple):
         return np.where(at < count, self._tail(level), 1.0)
 
     def _level(self, tail: float) -> FloatArray:
-        """Return which quantiles of the means are the limits."""
+        """Return the levels of the quantiles of the means that are the limits."""
         moved = self.bias + ndtri(tail)
         scale = 1 - self.acceleration * moved
         # Beyond the pole of the acceleration there is no limit.
@@ -207,7 +210,7 @@ class _Side(NamedTuple):
         return np.where(self._plain, tail, np.where(scale > 0, ndtr(self.bias + level), far))
 
     def _tail(self, level: FloatArray) -> FloatArray:
-        """Invert `_level`."""
+        """Return the tail that a level belongs to: the inverse of `_level`."""
         moved = ndtri(level) - self.bias
         scale = 1 + self.acceleration * moved
         far = np.where(moved > 0, 1.0, 0.0)
@@ -222,11 +225,11 @@ class _Side(NamedTuple):
 
 def _quantile(values: FloatArray, levels: FloatArray) -> FloatArray:
     """Return the quantile of every column at its level; minus infinity where there is none."""
-    found = [
+    quantiles = [
         np.quantile(column, level, method="weibull")
         for column, level in zip(values.T, levels, strict=True)
     ]
-    return np.where(levels > 1 / (len(values) + 1), found, -np.inf)
+    return np.where(levels > 1 / (len(values) + 1), quantiles, -np.inf)
 
 
 def _means(replicates: Replicates) -> FloatArray:

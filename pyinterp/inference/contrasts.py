@@ -59,10 +59,10 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
     effect, sd : ndarray of shape (k,)
         Estimates of the contrasts and their standard errors.
     sd_null : ndarray of shape (k,)
-        The standard errors under the hypotheses, which statistics take.
+        Standard errors under the hypotheses, by which statistics are divided.
     tvalue, pvalue : ndarray
     notes : list of str
-        How statistics, p-values and intervals come about.
+        How p-values are adjusted, and which alternative is tested.
     alternative : {"two-sided", "greater", "less"}
     """
 

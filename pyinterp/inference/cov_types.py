@@ -26,7 +26,7 @@ COV_TYPES: Mapping[str, Callable[[Replicates], Variance]] = {
 
 
 def default(replicates: Replicates) -> CovType:
-    """Return the best that the refits can serve.
+    """Return the default type of variance for the plan of the refits.
 
     "half-sample" if there are pairs of halves, "nested-cv" if there are folds within folds,
     "bootstrap" if there are splits of bootstrap samples, "ustat" for one model, "naive" for fresh
@@ -44,7 +44,7 @@ def default(replicates: Replicates) -> CovType:
 
 
 def variance(replicates: Replicates, cov_type: CovType | None) -> Variance:
-    """Return the variance of the wanted type."""
-    chosen = default(replicates) if cov_type is None else cov_type
-    check_choice("cov_type", chosen, COV_TYPES)
-    return COV_TYPES[chosen](replicates)
+    """Return the variance of type `cov_type`, by default the one that suits the plan."""
+    name = default(replicates) if cov_type is None else cov_type
+    check_choice("cov_type", name, COV_TYPES)
+    return COV_TYPES[name](replicates)

@@ -74,7 +74,7 @@ class HalfSampleVariance(Variance):
     def null_error(
         self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
     ) -> FloatArray:
-        """Return the standard errors at the null values, which statistics take.
+        """Return the standard errors at the null values, by which statistics are divided.
 
         Their t test rejects exactly the values that the interval excludes. At the floor: 3/4 of
         `bse`, and 5/2 of it for estimates below the floor.
@@ -111,12 +111,13 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
 
     :math:`T_{jh} = \tau_{jh} + \epsilon_{jh}` is the estimate of the refit trained on half h of
     split j and evaluated on the other: a part by training and a part by the rows that evaluate
-    (`_trained`). A row that trains one of a pair evaluates the other; the minus adds up what it
-    does in both ways. :math:`s^2` is the variance over the m refits whose mean is reported. In
-    expectation V is at least the variance of such a mean over refits on halves, for any learner:
-    two disjoint halves have no training row in common, so their difference has all the variance
-    that training causes (Efron and Stein 1981). What refits on 0.632 n share was found to vary up
-    to 1.2 times as much, for trees and forests, whose V is too large by more.
+    (`_training_parts`). A row that trains one of a pair evaluates the other; the minus adds up
+    what it does in both ways. :math:`s^2` is the variance over the m refits whose mean is
+    reported. In expectation V is at least the variance of such a mean over refits on halves, for
+    any learner: two disjoint halves have no training row in common, so their difference has all
+    the variance that training causes (Efron and Stein 1981). In simulations, what
+    refits on 0.632 n have in common varied up to 1.2 times as much for trees and forests, whose V
+    is too large by more.
     """
     m, M = len(replicates.estimates), len(replicates.pairs)
     if M < LEAST_PAIRS:
@@ -127,9 +128,10 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     if m < 2:
         raise InferenceError(f"At least 2 refits must estimate; {m} did.")
     each = np.array([[half.estimate.value for half in pair] for pair in replicates.pairs])
-    trained = _trained([half for pair in replicates.pairs for half in pair]).reshape(each.shape)
+    halves = [half for pair in replicates.pairs for half in pair]
+    by_training = _training_parts(halves).reshape(each.shape)
     # The part by training less the part by evaluating.
-    signed = 2 * trained - (each - each[0, 0])
+    signed = 2 * by_training - (each - each[0, 0])
     difference = signed[:, 0] - signed[:, 1]
     middle = _covariance(each.mean(axis=1))
     between = _covariance(replicates.per_refit) / m if replicates.apart else middle / M
@@ -147,8 +149,8 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     )
 
 
-def _trained(halves: Sequence[Half]) -> FloatArray:
-    r"""Return the parts of estimates that training causes, up to a common constant, (2M, q).
+def _training_parts(halves: Sequence[Half]) -> FloatArray:
+    r"""Return the parts of the estimates that are due to training, up to a constant, (2M, q).
 
     Least squares of :math:`t_{ij} = \tau_{jh} + b_i`: the contributions t of every row i, as a
     donor too, to the estimate of each split j by a level of the refit and an effect of the row. The
@@ -156,11 +158,11 @@ def _trained(halves: Sequence[Half]) -> FloatArray:
     training rows and evaluation rows do.
     """
     sizes = np.array([len(half.rows) for half in halves])
-    found, position = np.unique(np.concatenate([h.rows for h in halves]), return_inverse=True)
+    rows, position = np.unique(np.concatenate([h.rows for h in halves]), return_inverse=True)
     positions = np.split(position, np.cumsum(sizes)[:-1])
-    member = np.zeros((len(found), len(halves)))
+    member = np.zeros((len(rows), len(halves)))
     around = halves[0].estimate.value  # what is common to all costs digits
-    sums = np.zeros((len(found), len(around)))
+    sums = np.zeros((len(rows), len(around)))
     for k, (half, at) in enumerate(zip(halves, positions, strict=True)):
         member[at, k] = 1.0
         sums[at] += contributions(half.estimate) - around

@@ -102,9 +102,9 @@ def adjust(pvalues: FloatArray, method: str | None, count: int) -> FloatArray:
         with np.errstate(divide="ignore"):  # the logarithm of 1 - 1
             return np.asarray(-np.expm1(count * np.log1p(-pvalues)))
     adjusted = np.full_like(pvalues, np.nan)
-    known = ~np.isnan(pvalues)
-    if known.any():
-        adjusted[known] = multipletests(pvalues[known], method=method)[1]
+    present = ~np.isnan(pvalues)
+    if present.any():
+        adjusted[present] = multipletests(pvalues[present], method=method)[1]
     return adjusted
 
 

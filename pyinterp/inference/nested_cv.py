@@ -39,14 +39,16 @@ def nested_cv(replicates: Replicates) -> Variance:
             f'`cov_type="nested-cv"` needs a fold without which all {count} refits succeeded, but '
             f"each of the {len(folds)} folds lacks some."
         )
-    apart = np.array([_mean(fold.inner) - fold.outer.value for fold in whole])
-    own = np.array([contributions(f.outer).var(axis=0, ddof=1) / len(f.outer.rows) for f in whole])
+    difference = np.array([_mean(fold.inner) - fold.outer.value for fold in whole])
+    variances = np.array(
+        [contributions(f.outer).var(axis=0, ddof=1) / len(f.outer.rows) for f in whole]
+    )
     inner = np.concatenate([contributions(e) for fold in whole for e in fold.inner])
     n = count * float(np.mean([len(fold.outer.rows) for fold in whole]))
     q = inner.shape[1]
     cov = np.cov(inner, rowvar=False, ddof=1).reshape(q, q)
     spread = np.diag(cov) / (n * (count - 1) / count)
-    error = np.clip(np.square(apart).mean(axis=0) - own.mean(axis=0), 0.0, None)
+    error = np.clip(np.square(difference).mean(axis=0) - variances.mean(axis=0), 0.0, None)
     ratio = np.sqrt(np.divide(error, spread, out=np.ones(q), where=spread > 0))
     ratio = np.clip(ratio, 1.0, np.sqrt(count))
     return Variance(

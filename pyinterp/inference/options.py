@@ -1,4 +1,4 @@
-"""What can be asked of inference, the same for every estimand."""
+"""Options of inference, the same for every estimand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What variances are made of: estimates of every refit, and which rows gave them."""
+"""Estimates of every refit with the rows that evaluated it: what variances are computed from."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Fold(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Replicates:
-    """All that a variance may use.
+    """Estimates over refits, arranged by the resampling plan, as variances need them.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Replicates:
     folds : tuple of Fold
         Folds of nested cross-validation.
     bootstraps : ndarray of int or None
-        The bootstrap sample that every fitted model is of, if splits of such samples were made.
+        The bootstrap sample of every fitted model; None if the plan draws none.
     apart : bool
         Whether `estimates` are of other refits than the pairs'.
     floor : float or None
@@ -98,7 +98,7 @@ class Replicates:
 
 
 class RefitEstimate(NamedTuple):
-    """An estimate with what its refit was for and the rows that evaluated it."""
+    """The estimate of one refit, with its group and the rows that evaluated it."""
 
     estimate: Estimate
     group: Group | None
@@ -106,15 +106,17 @@ class RefitEstimate(NamedTuple):
     clusters: IntArray | None
 
 
-def gather(found: Sequence[RefitEstimate], *, correction: float, floor: float | None) -> Replicates:
-    """Sort estimates by what their refits are for.
+def gather(
+    estimates: Sequence[RefitEstimate], *, correction: float, floor: float | None
+) -> Replicates:
+    """Arrange estimates by the pairs, folds and bootstrap samples of their refits.
 
     If all refits are of pairs, their mean is the estimate too.
     """
     halves: dict[int, list[Half]] = {}
     outer: dict[int, tuple[Estimate, int]] = {}
     inner: dict[int, list[Estimate]] = {}
-    for estimate, group, rows, _ in found:
+    for estimate, group, rows, _ in estimates:
         if group is None or group.kind == "bootstrap":
             continue
         if group.kind == "pair":
@@ -123,19 +125,19 @@ def gather(found: Sequence[RefitEstimate], *, correction: float, floor: float | 
             inner.setdefault(group.number, []).append(estimate)
         else:
             outer[group.number] = estimate, group.size
-    apart = [f for f in found if f.group is None or f.group.estimates]
-    counted = apart or found
+    separate = [e for e in estimates if e.group is None or e.group.estimates]
+    counted = separate or estimates
     samples = [g.number for _, g, _, _ in counted if g is not None and g.kind == "bootstrap"]
     return Replicates(
-        estimates=tuple(f.estimate for f in counted),
-        clusters=tuple(f.clusters for f in counted),
-        rows=tuple(f.rows for f in counted),
+        estimates=tuple(e.estimate for e in counted),
+        clusters=tuple(e.clusters for e in counted),
+        rows=tuple(e.rows for e in counted),
         correction=correction,
         # A pair of which one refit failed says nothing.
         pairs=tuple((pair[0], pair[1]) for pair in halves.values() if len(pair) == 2),
-        folds=tuple(Fold(own, tuple(inner.get(k, ())), size) for k, (own, size) in outer.items()),
+        folds=tuple(Fold(e, tuple(inner.get(k, ())), size) for k, (e, size) in outer.items()),
         bootstraps=np.array(samples) if samples else None,
-        apart=bool(apart),
+        apart=bool(separate),
         floor=floor,
     )
 
@@ -143,7 +145,7 @@ def gather(found: Sequence[RefitEstimate], *, correction: float, floor: float | 
 def combine(
     function: Callable[..., Estimate], parts: Sequence[Replicates], *, floor: float | None = None
 ) -> Replicates:
-    """Return replicates of a function of several estimands of the same refits."""
+    """Return the replicates of a function of several estimands, computed refit by refit."""
 
     def side(halves: Sequence[Half]) -> Half:
         return Half(function(*(half.estimate for half in halves)), halves[0].rows)
@@ -168,14 +170,14 @@ def combine(
 
 
 def contributions(estimate: Estimate) -> FloatArray:
-    """Return what every row contributes, as a donor too, shape (n, q); their mean is the value."""
+    """Return every row's contribution, as a donor too, shape (n, q); their mean is the value."""
     return estimate.rows if estimate.donors is None else estimate.rows + estimate.donors
 
 
 def row_effects(
     estimates: Sequence[Estimate], rows: Sequence[IntArray]
 ) -> tuple[list[IntArray], FloatArray]:
-    """Return what every row contributes by evaluating.
+    """Average every row's contribution over the refits that it evaluates.
 
     Returns
     -------
@@ -185,10 +187,10 @@ def row_effects(
         A row's contribution, as a donor too, as it deviates from the estimate, averaged over the
         times that it evaluates.
     """
-    found, position = np.unique(np.concatenate(rows), return_inverse=True)
+    distinct, position = np.unique(np.concatenate(rows), return_inverse=True)
     positions = np.split(position, np.cumsum([len(r) for r in rows])[:-1])
-    effects = np.zeros((len(found), len(estimates[0].value)))
+    effects = np.zeros((len(distinct), len(estimates[0].value)))
     for estimate, at in zip(estimates, positions, strict=True):
         np.add.at(effects, at, contributions(estimate) - estimate.value)
-    effects /= np.bincount(position, minlength=len(found))[:, None]
+    effects /= np.bincount(position, minlength=len(distinct))[:, None]
     return positions, effects

@@ -22,7 +22,7 @@ RANK = 1e-10
 
 @dataclass(frozen=True)
 class LargestT:
-    r"""The law of the largest of several t statistics (sup-t).
+    r"""The distribution of the largest of several t statistics (sup-t).
 
     Of :math:`\max_j |t_j|` (of :math:`\max_j t_j` if one-sided), t multivariate with `df` degrees
     of freedom (infinite: normal) and the correlations of a covariance matrix.
@@ -30,7 +30,7 @@ class LargestT:
     Parameters
     ----------
     largest : ndarray
-        The largest term in random directions.
+        The largest :math:`a_j^\top u` over terms, for random directions u.
     rank : int
         Of the correlations.
     terms : int
@@ -59,7 +59,7 @@ class LargestT:
 
     @classmethod
     def of(cls, cov: FloatArray, df: float, alternative: Alternative) -> LargestT:
-        """Return the law for a covariance matrix; terms without variance do not count."""
+        """Return the distribution for a covariance matrix; terms without variance do not count."""
         tails = 2 if alternative == "two-sided" else 1
         spread = np.sqrt(np.clip(np.diag(cov), 0.0, None))
         vary = spread > 0
@@ -67,8 +67,8 @@ class LargestT:
             return cls(np.empty(0), 0, int(vary.sum()), df, tails)
         scaled = cov[np.ix_(vary, vary)] / np.outer(spread[vary], spread[vary])
         values, vectors = np.linalg.eigh(scaled)
-        kept = values > RANK * values[-1]
-        root = vectors[:, kept] * np.sqrt(values[kept])
+        positive = values > RANK * values[-1]
+        root = vectors[:, positive] * np.sqrt(values[positive])
         unit = root / np.linalg.norm(root, axis=1, keepdims=True)
         return cls(_largest(unit.tobytes(), unit.shape, tails), root.shape[1], len(unit), df, tails)
 
@@ -89,7 +89,7 @@ class LargestT:
         return min(float(self.tails * stats.t.sf(q, self.df)), alpha)
 
     def p_values(self, single: FloatArray) -> FloatArray:
-        """Return how probable it is that the largest exceeds statistics with given p-values.
+        """Return p-values for all terms at once: how probable a largest t above each statistic is.
 
         Parameters
         ----------
@@ -104,13 +104,13 @@ class LargestT:
         return np.asarray(np.clip(joint, single, np.minimum(self.terms * single, 1.0)))
 
     def exceeded(self, q: float) -> float:
-        """Return how probable it is that the largest term is above q."""
+        """Return the probability that the largest t is above q."""
         return _exceeded(q, self.largest, self.rank, self.df)
 
 
-@lru_cache(maxsize=16)  # tests, intervals and tables ask for the same
+@lru_cache(maxsize=16)  # tests, intervals and tables need the same
 def _largest(root: bytes, shape: tuple[int, int], tails: int) -> FloatArray:
-    """Return the largest term in random directions."""
+    """Return the largest :math:`a_j^T u` over terms j, for random directions u."""
     rng = np.random.default_rng(0)
     each = np.frombuffer(root).reshape(shape)
     values = []
@@ -127,7 +127,7 @@ def _largest(root: bytes, shape: tuple[int, int], tails: int) -> FloatArray:
 
 
 def _exceeded(q: float, largest: FloatArray, rank: int, df: float) -> float:
-    """Return how probable it is that the largest term is above q."""
+    """Return the probability that the largest t is above q."""
     positive = largest > 0
     if q >= 0:
         return float(_outside(q, largest[positive], rank, df).sum() / len(largest))
@@ -136,7 +136,7 @@ def _exceeded(q: float, largest: FloatArray, rank: int, df: float) -> float:
 
 
 def _outside(q: float, scale: FloatArray, rank: int, df: float) -> FloatArray:
-    """Return how probable a radius above q / scale is."""
+    """Return the probability that the radius is above q / scale."""
     with np.errstate(divide="ignore"):
         square = np.square(q / scale)
     if np.isinf(df):

@@ -1,4 +1,4 @@
-"""Inference about terms: one answer to statistic, p-value and interval, whoever asks."""
+"""Inference about terms: statistics, p-values and intervals, the same wherever they appear."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["TermInference"]
 class TermInference:
     """Tests and intervals of q terms under the options of an analysis.
 
-    Tables, frames, plots, files and hypotheses about single terms all ask this.
+    Tables, frames, plots, files and hypotheses about single terms all take their numbers here.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class TermInference:
     null : ndarray of shape (q,)
         Values under the null hypothesis; missing where there is none.
     variance : Variance
-        Sampling covariance, with its law.
+        Sampling covariance, with its reference distribution.
     alternative : {"two-sided", "greater", "less"}
     p_adjust : str or None
         Adjustment of p-values over the terms; Bonferroni and Sidak adjust intervals alike.
@@ -44,7 +44,7 @@ class TermInference:
 
     @cached_property
     def null_error(self) -> FloatArray:
-        """Standard errors that statistics take: those at the null values."""
+        """Standard errors at the null values, by which statistics are divided."""
         errors = self.variance.null_error(self.estimate, self.bse, self.null)
         return np.where(np.isnan(self.null), np.nan, errors)
 
@@ -56,8 +56,8 @@ class TermInference:
     @cached_property
     def p_values(self) -> FloatArray:
         """p-values of the null values, adjusted as intervals are, or as `p_adjust` says."""
-        ask = self.variance.joint_p_values if self.simultaneous else self.variance.p_values
-        raw = ask(self.estimate, self.bse, self.null, self.alternative)
+        test = self.variance.joint_p_values if self.simultaneous else self.variance.p_values
+        raw = test(self.estimate, self.bse, self.null, self.alternative)
         return adjust(raw, self.p_adjust, self.count)
 
     def interval(self, alpha: float) -> FloatArray:
@@ -69,7 +69,7 @@ class TermInference:
 
     @property
     def count(self) -> int:
-        """Number of terms over which is adjusted: those with a standard error."""
+        """Number of terms that count in adjustments: those with a standard error."""
         return int((self.bse > 0).sum())
 
     def about(self, term: int, null: float, alternative: Alternative) -> TermInference:
@@ -80,7 +80,7 @@ class TermInference:
 
     @property
     def note(self) -> str:
-        """How p-values and intervals allow for several terms; empty if each is on its own."""
+        """How p-values and intervals allow for several terms, in words; empty if they do not."""
         both = "Intervals are" if np.isnan(self.null).all() else "P and intervals are"
         terms = f"all {self.count} terms together" if self.count > 1 else "the one term"
         if self.simultaneous:

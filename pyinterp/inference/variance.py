@@ -41,11 +41,11 @@ class Variance:
     label : str
         What tables call it.
     note : str
-        What the intervals are for, and what they are known to cover.
+        What the intervals are for.
     interval_note : str
-        How limits come about, if they are not estimate -/+ t std err.
+        How limits are computed, if they are not estimate -/+ t std err.
     test_note : str
-        How P comes about, if it is not that of t = (estimate - null) / std err; ``{null}`` stands
+        How P is computed, if it is not that of t = (estimate - null) / std err; ``{null}`` stands
         for the null value, ``{deviation}`` for the deviation from it and ``{error}`` for the
         heading of the standard error there.
     too_few : str
@@ -53,8 +53,8 @@ class Variance:
 
     Notes
     -----
-    Intervals, statistics and tests are Student's t. A variance estimator with a law of its own
-    subclasses this and replaces the methods; tables, plots and results ask no one else.
+    Intervals, statistics and tests are Student's t. A variance estimator with another reference
+    distribution subclasses this and replaces the methods; tables, plots and results use no others.
     """
 
     p_headings: ClassVar[dict[Alternative, str]] = {
@@ -92,7 +92,7 @@ class Variance:
     def null_error(
         self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
     ) -> FloatArray:
-        """Return the standard errors that the statistics of ``estimate = null`` take."""
+        """Return the standard errors by which the statistics of ``estimate = null`` are divided."""
         return bse
 
     def statistic(
@@ -169,7 +169,7 @@ def corrected(replicates: Replicates) -> Variance:
 
 
 def rows(replicates: Replicates) -> Variance:
-    """Variance over rows' own contributions only (Molnar et al. 2021, section 6), n2 - 1 df.
+    """Variance over evaluation rows of one model (Molnar et al. 2021, section 6), n2 - 1 df.
 
     For PFI it leaves out that the donors of feature values are a sample too, and is too small.
     """
@@ -184,7 +184,7 @@ def rows(replicates: Replicates) -> Variance:
 
 
 def ustat(replicates: Replicates) -> Variance:
-    r"""First-order variance of a two-sample-sided mean (U-statistic), n2 - 1 df.
+    r"""First-order variance of a mean over pairs of rows (U-statistic), n2 - 1 df.
 
     .. math:: V = \sum_i (h_i - \bar h)^2 / (n_2 (n_2 - 1)),
         \quad h_i = \bar D_{i \cdot} + \bar D_{\cdot i}
@@ -251,7 +251,7 @@ def _over_rows(
 
 
 def _without_variance(q: int, cov_type: CovType, units: str) -> Variance:
-    """Return no variance of q terms: there is one row, or one cluster, only."""
+    """Return a variance of q terms that is missing, since there is only one row or cluster."""
     return Variance(
         cov=np.full((q, q), np.nan),
         df=0,

@@ -34,7 +34,7 @@ MetricName: TypeAlias = Literal[
     "brier",
     "roc_auc",
 ]
-# What the order of sums may change: share of the distance from 0 or 1.
+# What rounding may change, relative to the distance from 0 or 1.
 ROUNDING = 1e-12
 Needs: TypeAlias = Literal["mean", "probability", "label"]
 
@@ -111,21 +111,22 @@ class AreaUnderROC(Metric):
                 "The area under the ROC curve needs rows of both classes, but all of the "
                 f"{len(y)} evaluation rows have the same; stratify the resampling by the response."
             )
-        own = np.empty(len(y))  # the share of the other class that a row is on the right side of
+        # The share of the other class that a row ranks above (below, for the first class).
+        placement = np.empty(len(y))
         ranks = stats.rankdata(score)
         for side in (event, ~event):
             above = (ranks[side] - stats.rankdata(score[side])) / (~side).sum()
-            own[side] = above if side is event else 1 - above
-        area = float(own[event].mean())
+            placement[side] = above if side is event else 1 - above
+        area = float(placement[event].mean())
         share = np.where(event, event.mean(), 1 - event.mean())
-        return area, (own - area) / share
+        return area, (placement - area) / share
 
 
 MetricLike: TypeAlias = "MetricName | Metric"
 
 
 def choose_metric(metric: MetricLike, predictor: Predictor, response: Response) -> Metric:
-    """Return the metric meant, after checking that the predictions can serve it."""
+    """Return the metric, by its name if need be, after a check that the predictions suit it."""
     if isinstance(metric, Metric):
         if not is_hashable(metric):
             raise LossError(
@@ -221,10 +222,10 @@ def _explained(means: FloatArray) -> tuple[float, FloatArray]:
 
 
 def _ranked(probability: FloatArray) -> FloatArray:
-    """Return the places of probabilities in order; what differs by the order of sums only is a tie.
+    """Return the ranks of probabilities; those that differ by rounding only are ties.
 
-    Differences count in proportion to the distance from 0 or 1: small ones of tiny probabilities
-    do, and all near 1.
+    The tolerance is relative to the distance from 0 or 1, so that tiny probabilities, and those
+    near 1, are told apart.
     """
     order = np.argsort(probability, kind="stable")
     ordered = probability[order]
@@ -241,7 +242,7 @@ def _half_brier(y: FloatArray, prediction: FloatArray) -> FloatArray:
 
 
 def _without_rounding(probability: FloatArray) -> FloatArray:
-    """Make equal what differs by the order of sums only: ties count half, or for the first."""
+    """Round probabilities, so that those that differ by the order of summation only are ties."""
     return np.round(probability, 12)
 
 
@@ -256,8 +257,8 @@ def _correct(y: FloatArray, prediction: FloatArray) -> FloatArray:
 def _tables(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return membership, true positives and true negatives of every class."""
     every = np.arange(prediction.shape[-1])
-    member, taken = y[:, None] == every, _predicted(prediction)[:, None] == every
-    return np.hstack([member, member & taken, ~member & ~taken]).astype(np.float64)
+    member, predicted = y[:, None] == every, _predicted(prediction)[:, None] == every
+    return np.hstack([member, member & predicted, ~member & ~predicted]).astype(np.float64)
 
 
 def _balanced(means: FloatArray) -> tuple[float, FloatArray]:

@@ -26,7 +26,7 @@ LossLike: TypeAlias = "LossName | Loss | LossFunction"
 
 # Probabilities below the rounding unit carry no information; scikit-learn's log_loss clips here.
 EPSILON = float(np.finfo(np.float64).eps)
-# Rows whose loss is asked for twice.
+# Rows whose loss is computed twice.
 TWICE = 64
 
 
@@ -62,8 +62,8 @@ class Loss:
         check_choice("needs", self.needs, ("mean", "probability", "label"))
         for name in ("function", "constant"):
             value = getattr(self, name)
-            given = name == "function" or value is not None
-            if given and (not callable(value) or isinstance(value, type)):
+            present = name == "function" or value is not None
+            if present and (not callable(value) or isinstance(value, type)):
                 raise LossError(f"The {name} of a Loss must be callable, not {shown(value)}.")
             if not is_hashable(value):
                 raise LossError(
@@ -103,9 +103,9 @@ class Loss:
         return best
 
     def _values(self, y: FloatArray, prediction: FloatArray) -> FloatArray:
-        """Return what the function returns, which can't write into what it is given."""
+        """Return the function's values as numbers; it gets arrays that it can't change."""
         try:
-            given = self.function(read_only(y), read_only(prediction))
+            values = self.function(read_only(y), read_only(prediction))
         except LossError:
             raise
         except Exception as error:
@@ -114,15 +114,15 @@ class Loss:
                 f"for y of shape {y.shape} and predictions of shape {prediction.shape} it raised "
                 f"{reason(error)}"
             ) from error
-        loss = real_numbers(given)
+        loss = real_numbers(values)
         if loss is None:
             raise LossError(
-                f"The loss `{short(self.name)}` must return real numbers, not {shown(given)}."
+                f"The loss `{short(self.name)}` must return real numbers, not {shown(values)}."
             )
         return loss
 
     def _check_by_row(self, y: FloatArray, prediction: FloatArray, loss: FloatArray) -> None:
-        """Raise unless some rows have the same loss when they are asked for without the others."""
+        """Raise unless the first rows have the same loss without the others."""
         again = self._values(y[:TWICE], prediction[:TWICE])
         same = again.shape == loss[:TWICE].shape and np.allclose(again, loss[:TWICE], rtol=1e-9)
         if not same:
@@ -133,7 +133,7 @@ class Loss:
 
 
 def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> Loss:
-    """Return the loss meant by `loss`, after checking that the predictions can serve it.
+    """Return the loss, by its name if need be, after a check that the predictions suit it.
 
     The default is squared loss for regression; for classification log loss, or zero-one loss if
     the classifier predicts no probabilities.
@@ -218,18 +218,18 @@ def _gamma(y: FloatArray, prediction: FloatArray) -> FloatArray:
     return np.asarray(2 * (y / prediction - np.log(y / prediction) - 1))
 
 
-def _own(y: FloatArray, prediction: FloatArray) -> FloatArray:
-    """Probability given to the observed class."""
+def _probability(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return the predicted probability of the observed class."""
     index = np.broadcast_to(y.astype(np.intp), prediction.shape[:-1])[..., None]
     return np.asarray(np.take_along_axis(prediction, index, axis=-1)[..., 0])
 
 
 def _log(y: FloatArray, prediction: FloatArray) -> FloatArray:
-    return np.asarray(-np.log(np.clip(_own(y, prediction), EPSILON, 1.0)))
+    return np.asarray(-np.log(np.clip(_probability(y, prediction), EPSILON, 1.0)))
 
 
 def _brier(y: FloatArray, prediction: FloatArray) -> FloatArray:
-    total: FloatArray = np.square(prediction).sum(axis=-1) - 2 * _own(y, prediction) + 1
+    total: FloatArray = np.square(prediction).sum(axis=-1) - 2 * _probability(y, prediction) + 1
     return total / 2 if prediction.shape[-1] == 2 else total
 
 

@@ -1,4 +1,4 @@
-"""What a fitted estimator is, and what it wants.
+"""Estimators of any library, with what they predict and require.
 
 In comes an estimator of any library; out goes a `Predictor`, a function from design columns to
 predictions that are checked: real, finite, probabilities where they must be, the same when asked

@@ -1,4 +1,4 @@
-"""Estimators from other libraries: statsmodels models as learners, and what estimators want."""
+"""Estimators from other libraries: statsmodels models as learners, and what estimators require."""
 
 from __future__ import annotations
 
@@ -178,8 +178,8 @@ def statsmodels_learner(
     classifies = model.__name__ in {"Logit", "Probit", "MNLogit"} or (
         family is not None and type(family).__name__ == "Binomial"
     )
-    for given in (options, fit or {}):
-        check_row_options(given, f"statsmodels_learner({model.__name__})", columns=True)
+    for keywords in (options, fit or {}):
+        check_row_options(keywords, f"statsmodels_learner({model.__name__})", columns=True)
     kind = StatsmodelsClassifier if classifies else StatsmodelsRegressor
     if classifies and fit is None and model.__name__ != "GLM":
         fit = {"disp": 0}  # these models print their convergence otherwise
@@ -215,7 +215,7 @@ def one_thread(estimator: Any) -> bool:
 
 
 def suited(estimator: Any, response: pd.Series[Any]) -> Any:
-    """Return the estimator that suits a response, if it says that it depends on that."""
+    """Return ``estimator.for_response(response)``, or the estimator if it has no such method."""
     suit = getattr(estimator, "for_response", None)
     return estimator if suit is None else suit(response)
 
@@ -226,17 +226,17 @@ def column_positions(estimator: Any) -> str:
         last = name.split("__")[-1]
         if last == "transformers":  # of a ColumnTransformer: (name, transformer, columns)
             parts = [part for part in value or () if isinstance(part, tuple) and len(part) == 3]
-            held = any(_holds_numbers(columns) for _, _, columns in parts)
+            by_position = any(_holds_numbers(columns) for _, _, columns in parts)
         else:
-            written = isinstance(value, str) and value[:1] in ("(", "[")  # XGBoost's "(1, -1)"
-            held = last in _BY_COLUMN and (written or _holds_numbers(value))
-        if held:
+            as_text = isinstance(value, str) and value[:1] in ("(", "[")  # XGBoost's "(1, -1)"
+            by_position = last in _BY_COLUMN and (as_text or _holds_numbers(value))
+        if by_position:
             return str(name)
     return ""
 
 
 def _holds_numbers(value: Any) -> bool:
-    """Whether columns are given by numbers or a mask; a mapping is from names."""
+    """Whether columns are chosen by numbers or a mask; a mapping has names as keys."""
     if isinstance(value, slice):
         return _holds_numbers((value.start, value.stop))
     if isinstance(value, list | tuple | set | frozenset | np.ndarray):

@@ -27,8 +27,9 @@ def match(fitted: Any, X: object, frame: pd.DataFrame, who: str) -> tuple[list[s
     fitted : object
         A fitted estimator, statsmodels results, or a function.
     X : object
-        The rows as given; `frame` are the same rows as a DataFrame.
+        The user's rows.
     frame : pandas.DataFrame
+        The same rows.
     who : str
         Name of the model in messages.
 
@@ -56,31 +57,31 @@ def match(fitted: Any, X: object, frame: pd.DataFrame, who: str) -> tuple[list[s
     _check_numbered(X, who)
     expected = len(names) if names is not None else _count(fitted)
     if expected is not None and expected != len(columns):
-        known = f" ({listed(names)})" if names else ""
+        which = f" ({listed(names)})" if names else ""
         raise DataError(
-            f"{who} was fitted on {expected} columns{known}, but `X` has {len(columns)}; pass the "
-            "columns it was fitted on."
+            f"{who} was fitted on {expected} columns{which}, but `X` has {len(columns)}; pass "
+            "the columns it was fitted on."
         )
     return columns, False
 
 
 def select(fitted: Any, X: Any) -> Any:
-    """Return rows with the model's columns alone, if it knows their names and all are there.
+    """Return rows with the model's columns alone, if it has their names and all are there.
 
     For functions that, like those of R, are given whole data frames.
     """
     names = _trained_on(fitted)
     if names is None or not isinstance(X, pd.DataFrame):
         return X
-    known = [str(column) in names for column in X.columns]
-    return X.loc[:, known] if sum(known) == len(names) else X
+    mask = [str(column) in names for column in X.columns]
+    return X.loc[:, mask] if sum(mask) == len(names) else X
 
 
 def is_statsmodels(fitted: Any) -> bool:
     """Whether `fitted` are results of a statsmodels model."""
     model = getattr(fitted, "model", None)
-    own = type(model).__module__.partition(".")[0] == "statsmodels"
-    return not isinstance(model, type) and (own or hasattr(model, "endog_names"))
+    of_package = type(model).__module__.partition(".")[0] == "statsmodels"
+    return not isinstance(model, type) and (of_package or hasattr(model, "endog_names"))
 
 
 def formula_of(fitted: Any) -> str | None:
@@ -99,8 +100,8 @@ def uses(fitted: Any, column: str) -> bool:
 def _variables(fitted: Any, formula: str, columns: Sequence[str]) -> list[str]:
     """Return the variables of a formula: the names in it that its training data had."""
     trained = getattr(getattr(fitted.model, "data", None), "frame", None)
-    known = columns if trained is None else [str(c) for c in trained]  # a frame or a mapping
-    return list(names_in(formula.partition("~")[2], known))
+    candidates = columns if trained is None else [str(c) for c in trained]  # a frame or a mapping
+    return list(names_in(formula.partition("~")[2], candidates))
 
 
 def _trained_on(fitted: Any) -> list[str] | None:
@@ -115,25 +116,25 @@ def _trained_on(fitted: Any) -> list[str] | None:
         names = fitted.feature_name()
     if names is None:
         return None
-    known = [str(name) for name in names]
+    columns = [str(name) for name in names]
     # How these libraries number the columns of arrays.
     numbered = {"lightgbm": "Column_{}", "catboost": "{}"}.get(package, "")
-    return None if known == [numbered.format(j) for j in range(len(known))] else known
+    return None if columns == [numbered.format(j) for j in range(len(columns))] else columns
 
 
 def _of_statsmodels(model: Any) -> list[str] | None:
-    """Return the names of the columns of a model of arrays, if they were given."""
-    given = getattr(getattr(model, "data", None), "orig_exog", None)
-    if isinstance(given, pd.DataFrame):
-        return [str(column) for column in given.columns]
+    """Return the column names of a model without a formula; None if they are the default ones."""
+    exog = getattr(getattr(model, "data", None), "orig_exog", None)
+    if isinstance(exog, pd.DataFrame):
+        return [str(column) for column in exog.columns]
     names = [str(name) for name in getattr(model, "exog_names", None) or ()]
-    # Once data are removed, names that are not those of statsmodels itself tell of a frame.
-    made_up = all(re.fullmatch(r"const|x\d+", name) for name in names)
-    return None if given is not None or made_up else names
+    # After `remove_data`, names other than the defaults of statsmodels are those of a frame.
+    default = all(re.fullmatch(r"const|x\d+", name) for name in names)
+    return None if exog is not None or default else names
 
 
 def _count(fitted: Any) -> int | None:
-    """Return the number of columns of the training rows, if the model tells."""
+    """Return the number of columns of the training rows; None if the model does not say."""
     if is_statsmodels(fitted):
         exog = getattr(fitted.model, "exog", None)
         return None if exog is None else int(exog.shape[1])
@@ -142,14 +143,14 @@ def _count(fitted: Any) -> int | None:
 
 
 def _has_names(X: object) -> bool:
-    """Whether rows come with names of columns: those of an array, or by default, are none."""
+    """Whether rows have column names: arrays have none, nor have frames with default numbers."""
     if not isinstance(X, pd.DataFrame):
         return False
     return not X.columns.equals(pd.RangeIndex(X.shape[1]))
 
 
 def _check_numbered(X: object, who: str) -> None:
-    """Raise if numbers of columns are out of order, and the model can't tell which is which."""
+    """Raise if columns are numbered, but out of order: the model has no names to match them."""
     if isinstance(X, pd.DataFrame) and pd.api.types.is_integer_dtype(X.columns):
         numbers: list[Any] = X.columns.tolist()
         if numbers != sorted(numbers) and sorted(numbers) == list(range(len(numbers))):
@@ -167,7 +168,7 @@ def _rewriting(fitted: Any) -> Callable[[str], str]:
 
 
 def _selected(names: Sequence[str], columns: Sequence[str], who: str) -> list[str]:
-    """Return the variables of a formula, which selects among all columns."""
+    """Return `names`, all of which must be among the columns; other columns may be there too."""
     missing = [name for name in names if name not in columns]
     if missing:
         raise DataError(
@@ -180,7 +181,7 @@ def _selected(names: Sequence[str], columns: Sequence[str], who: str) -> list[st
 def _renamed(
     names: Sequence[str], columns: Sequence[str], rewrite: Callable[[str], str], who: str
 ) -> list[str]:
-    """Return the column that has each of the model's names, as they are or as it rewrites them."""
+    """Return the columns in the order of the model's names, which may be rewritten ones."""
     if set(names) == set(columns):
         return list(names)
     owners: dict[str, list[str]] = {}

@@ -33,28 +33,28 @@ TWICE = 64
 BATCH, UNITS = 1e-5, 64
 
 
-def real_numbers(given: Any) -> FloatArray | None:
-    """Return what a function returned as real numbers, masked ones missing; None if it is none."""
+def real_numbers(values: Any) -> FloatArray | None:
+    """Return an array of real numbers, masked ones missing; None if the values are not numbers."""
     try:
-        array = unmasked(given)
+        array = unmasked(values)
         return array.astype(np.float64, copy=False) if array.dtype.kind in "biufO" else None
     except (TypeError, ValueError):
         return None
 
 
 def read_only(values: FloatArray) -> FloatArray:
-    """Return the same numbers for a user's function, which can't write into them."""
+    """Return a view of the numbers that a user's function can't change."""
     view = values.view()
     view.flags.writeable = False
     return view
 
 
-def as_numbers(given: Any, who: str) -> FloatArray:
-    """Return predictions as real numbers, masked ones missing, or say that they are none."""
-    numbers = real_numbers(given)
+def as_numbers(predictions: Any, who: str) -> FloatArray:
+    """Return predictions as real numbers, masked ones missing; raise if they are not numbers."""
+    numbers = real_numbers(predictions)
     if numbers is not None:
         return numbers.copy()  # an estimator may use the same memory again
-    first = next(iter(np.ravel(np.array(given, dtype=object))), given)
+    first = next(iter(np.ravel(np.array(predictions, dtype=object))), predictions)
     raise PredictionError(
         f"Predictions must be real numbers; {who} returned values such as {shown(first)}."
     )
@@ -89,7 +89,7 @@ def check_probabilities(predicted: FloatArray, who: str) -> None:
 def check_repeatable(
     predict: Callable[[Matrix], FloatArray], matrix: Matrix, who: str
 ) -> FloatArray:
-    """Return predictions of rows, after some of them were predicted in another batch too.
+    """Return predictions of all rows, after a check of some of them in another batch.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def check_repeatable(
 
 
 def check_kind(estimator: Any, who: str) -> None:
-    """Raise if an estimator says that it predicts something else than a mean or classes."""
+    """Raise if an estimator declares itself neither a regressor nor a classifier."""
     if not hasattr(estimator, "__sklearn_tags__"):
         return
     kind = get_tags(estimator).estimator_type
@@ -134,7 +134,7 @@ def check_kind(estimator: Any, who: str) -> None:
 
 
 def spread(predictions: FloatArray) -> FloatArray:
-    """Return the spread of predictions over rows, by class, which few extreme rows do not change.
+    """Return a robust standard deviation of the predictions over rows, by class.
 
     The interquartile range as a standard deviation; if that is 0, the standard deviation; 0 where
     all rows are predicted the same.
@@ -149,7 +149,7 @@ def spread(predictions: FloatArray) -> FloatArray:
 
 
 def _precision(predictions: FloatArray) -> float:
-    """Return the rounding unit: of single precision if all predictions have it."""
+    """Return the machine epsilon of the predictions, single if all of them are."""
     with np.errstate(over="ignore"):
         single = (predictions == predictions.astype(np.float32)).all()
     return float(np.finfo(np.float32 if single else np.float64).eps)

@@ -70,15 +70,15 @@ class Predictor:
         """
         check_kind(estimator, learner_name(estimator))
         if is_classifier(estimator):
-            own = list(getattr(estimator, "classes_", ()))
-            names = tuple(classes) if classes is not None else tuple(_plain(c) for c in own)
+            labels = list(getattr(estimator, "classes_", ()))
+            names = tuple(classes) if classes is not None else tuple(_plain(c) for c in labels)
             proba = getattr(estimator, "predict_proba", None)
             if proba is not None:
-                place = [int(c) for c in own] if coded else [_position(c, names) for c in own]
+                place = [int(c) for c in labels] if coded else [_position(c, names) for c in labels]
                 call = _aligned(estimator, proba, place, len(names), one_column=False)
                 return cls(estimator, "probability", names, call)
-            known = tuple(range(len(names))) if coded else names
-            return cls(estimator, "label", names, _indicator(estimator, known))
+            outputs = tuple(range(len(names))) if coded else names
+            return cls(estimator, "label", names, _indicator(estimator, outputs))
         if callable(getattr(estimator, "predict", None)):
             if classes is not None:
                 raise OptionError(
@@ -103,14 +103,14 @@ class Predictor:
     def __call__(self, matrix: Matrix) -> FloatArray:
         """Return predictions of shape (n,) for means, (n, number of classes) otherwise."""
         try:
-            given = self._call(matrix)
+            output = self._call(matrix)
         except PredictionError:
             raise
         except Exception as error:
             raise PredictionError(
                 f"{self.name} can't predict {len(matrix)} rows: {reason(error)}"
             ) from error
-        predicted = as_numbers(given, self.name)
+        predicted = as_numbers(output, self.name)
         if self.kind == "mean" and predicted.ndim == 2 and predicted.shape[1] == 1:
             predicted = predicted[:, 0]
         expected = (len(matrix),) if self.classes is None else (len(matrix), len(self.classes))
@@ -125,7 +125,7 @@ class Predictor:
         return predicted
 
     def checked(self, matrix: Matrix) -> FloatArray:
-        """Return predictions after all checks; those of other rows and batches need be no others.
+        """Return predictions after all checks, one of which predicts some rows in another batch.
 
         Raises
         ------
@@ -208,7 +208,11 @@ def _aligned(
     *,
     one_column: bool,
 ) -> Callable[[Matrix], FloatArray]:
-    """Return probabilities in the order of the classes; `one_column` may be that of the second."""
+    """Return a function of design rows that gives probabilities in the order of the k classes.
+
+    `place` has the class of each of the estimator's columns. With `one_column`, a single column
+    is the probability of the second of two classes.
+    """
     in_order = list(place) == list(range(k))
 
     def call(matrix: Matrix) -> FloatArray:
@@ -231,7 +235,7 @@ def _indicator(estimator: Any, names: Sequence[Any]) -> Callable[[Matrix], Float
         predicted = np.asarray(estimator.predict(matrix))
         labels = predicted[:, 0] if predicted.shape[1:] == (1,) else predicted
         if labels.ndim != 1:
-            return np.asarray(labels, dtype=np.float64)  # of the wrong shape, which is said
+            return np.asarray(labels, dtype=np.float64)  # __call__ raises for the shape
         codes = classes.get_indexer(pd.Index(labels, dtype=object))
         if (codes < 0).any():
             raise PredictionError(

@@ -1,4 +1,4 @@
-"""Options with one value per row, which resampled rows would leave behind: they are refused."""
+"""Options with one value per row are refused: resampling would not resample them alike."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PER_ROW = {
     "var_weights",
     "weights",
 }
-# Values of these are candidates or belong to columns, however many there are.
+# Options whose values are candidates, or one per column, whatever their number.
 OTHERS = {
     "Cs",
     "alphas",

@@ -1,4 +1,4 @@
-"""Resampling plans, and the refits that they make.
+"""Resampling plans, and refits by them.
 
 In come a sample and an estimator; out go `Refit` objects, each with its model and its training and
 evaluation rows. A plan (`plans`, `halves`, `nested_folds`, `nested_bootstrap`, `fresh`) says which

@@ -69,12 +69,12 @@ class FreshDraws(Resampling):
         read: Callable[[Any], Sample],
     ) -> Iterator[Part]:
         """Yield every refit's own rows: the first `fraction` train, the rest evaluate."""
-        seen = 0
+        count = 0
         for k, stream in enumerate(rng.spawn(self.refits), start=1):
             sample = _with_classes_of(population, read(self._draw(stream)), k)
             # Row i of one draw is not row i of another: rows are numbered through.
-            sample = replace(sample, rows=np.arange(seen, seen + sample.nobs), index=None)
-            seen += sample.nobs
+            sample = replace(sample, rows=np.arange(count, count + sample.nobs), index=None)
+            count += sample.nobs
             first = round(self.fraction * sample.nobs)
             rows = np.arange(sample.nobs)
             check_size(rows[:first], rows[first:], self.label, sample.nobs)
@@ -87,7 +87,7 @@ class FreshDraws(Resampling):
             )
 
     def _draw(self, stream: np.random.Generator) -> Any:
-        """Return what the user's generator draws."""
+        """Draw data with the user's generator."""
         try:
             return self.generator(stream)
         except PyinterpError:
@@ -97,19 +97,19 @@ class FreshDraws(Resampling):
 
 
 def _with_classes_of(population: Sample, fresh: Sample, k: int) -> Sample:
-    """Return fresh rows whose response counts positions in the population's classes."""
-    known, own = population.response, fresh.response
-    if known is None or own is None or fresh.y is None or known.classes == own.classes:
+    """Return fresh rows with the response as positions in the population's classes."""
+    ours, theirs = population.response, fresh.response
+    if ours is None or theirs is None or fresh.y is None or ours.classes == theirs.classes:
         return fresh
-    place = {label: j for j, label in enumerate(known.classes or ())}
-    for label in own.classes or ():
+    place = {label: j for j, label in enumerate(ours.classes or ())}
+    for label in theirs.classes or ():
         if label not in place:
             raise DataError(
                 f"Fresh draws must have the classes of the learner's data, {list(place)}, but draw "
-                f"{k} has class {shown(label)} of `{known.name}`."
+                f"{k} has class {shown(label)} of `{ours.name}`."
             )
-    positions = np.array([place[label] for label in own.classes or ()], dtype=np.float64)
-    return replace(fresh, y=positions[fresh.y.astype(np.intp)], response=known)
+    positions = np.array([place[label] for label in theirs.classes or ()], dtype=np.float64)
+    return replace(fresh, y=positions[fresh.y.astype(np.intp)], response=ours)
 
 
 def _check_classes(fresh: Sample, train: IntArray, k: int) -> None:

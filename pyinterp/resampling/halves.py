@@ -1,4 +1,4 @@
-"""Subsamples that estimate, and complementary halves that say how precise the estimate is."""
+"""Refits on subsamples for the estimate, and on complementary halves for its variance."""
 
 from __future__ import annotations
 
@@ -87,18 +87,18 @@ class HalfSampling(Splitting):
         plain = self.refits == 15 and self.pairs == 15 and self.cluster is None
         return "half-sampling" if plain else ""
 
-    def lacking(self, done: Sequence[Group | None]) -> str:
-        """Say what is needed if too many refits failed: pairs are whole or say nothing."""
-        numbers = [group.number for group in done if group is not None]
-        pairs, refits = len(numbers) - len(set(numbers)), len(done) - len(numbers)
+    def lacking(self, groups: Sequence[Group | None]) -> str:
+        """Return what is needed if too many refits failed; a pair counts only if both succeed."""
+        numbers = [group.number for group in groups if group is not None]
+        pairs, refits = len(numbers) - len(set(numbers)), len(groups) - len(numbers)
         if pairs >= LEAST_PAIRS and refits >= min(2, self.refits):
             return ""
         needed = f"{LEAST_PAIRS} pairs of which both succeed"
-        found = f"{pairs} of {self.pairs} pairs are whole"
+        outcome = f"{pairs} of {self.pairs} pairs are whole"
         if self.refits:
             needed = f"2 refits for the estimate and {needed}"
-            found = f"{refits} of {self.refits} refits succeeded and {found}"
-        return f"Half-sampling needs at least {needed}, but {found}."
+            outcome = f"{refits} of {self.refits} refits succeeded and {outcome}"
+        return f"Half-sampling needs at least {needed}, but {outcome}."
 
     def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None

@@ -61,7 +61,7 @@ class LeaveOut:
     _predictions: dict[Key, FloatArray | None] = field(default_factory=dict)
 
     def predictions(self, refit: int, variables: tuple[str, ...]) -> FloatArray | None:
-        """Return what the refit's evaluation rows are predicted without `variables`.
+        """Return predictions of the refit's evaluation rows by the model without `variables`.
 
         None if no design column is left without them.
         """
@@ -114,7 +114,10 @@ class LeaveOut:
                 self._predictions[job.key] = outcome
 
     def _jobs(self, features: Mapping[str, tuple[str, ...]]) -> list[_Job]:
-        """Return what there is to train; where no column is left, that there is nothing."""
+        """List the (refit, feature) pairs still to train.
+
+        Where no design column is left, the prediction is stored as None.
+        """
         designs: dict[tuple[int, tuple[str, ...]], Design | None] = {}
         jobs = []
         for refit in self.refits:
@@ -146,16 +149,16 @@ def _with_rows(
             raise OptionError("A learner can be trained again only if its training rows are known.")
         if refit is not last:
             last = refit
-            whole = [refit.design.encode(s.variables) for s in (train, refit.evaluation)]
+            full = [refit.design.encode(s.variables) for s in (train, refit.evaluation)]
         rows, evaluation = (
             _reduced(job.design, refit.design, matrix, sample.variables)
-            for matrix, sample in zip(whole, (train, refit.evaluation), strict=True)
+            for matrix, sample in zip(full, (train, refit.evaluation), strict=True)
         )
         yield job, (rows, train.y, train.response, evaluation)
 
 
 def _reduced(design: Design, full: Design, matrix: Matrix, variables: pd.DataFrame) -> Matrix:
-    """Return the rows in a reduced design: columns of the full one, if coding is the same."""
+    """Return the rows in a reduced design; columns of the full matrix if all are in it."""
     place = {name: j for j, name in enumerate(full.columns)}
     if isinstance(matrix, np.ndarray) and place.keys() >= set(design.columns):
         return np.asarray(matrix[:, [place[name] for name in design.columns]])

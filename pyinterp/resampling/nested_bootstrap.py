@@ -87,7 +87,7 @@ class NestedBootstrap(Splitting):
 
     @property
     def where(self) -> str:
-        """What evaluation rows are to the models."""
+        """Whether evaluation rows train the model too."""
         return "partly in sample" if self.split_by == "copy" else super().where
 
     def split(
@@ -95,31 +95,31 @@ class NestedBootstrap(Splitting):
     ) -> Iterator[Split]:
         """Yield the units of every refit."""
         for number, stream in enumerate(rng.spawn(self.bootstraps)):
-            drawn = self._drawn(units, stream, classes)
+            sample = self._sample(units, stream, classes)
             group = Group("bootstrap", number)
             for _ in range(self.splits):
-                draw = partial(self._split, drawn, stream, group)
+                draw = partial(self._split, sample, stream, group)
                 yield redraw(draw, units, classes, self.label, strata=False)
 
-    def _drawn(
+    def _sample(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> IntArray:
         """Draw a bootstrap sample of units that holds every class."""
         for _ in range(REDRAWS):
-            drawn = np.sort(rng.integers(units.count, size=units.count))
-            if classes is None or all_present(classes, units.rows(np.unique(drawn))):
-                return drawn
+            sample = np.sort(rng.integers(units.count, size=units.count))
+            if classes is None or all_present(classes, units.rows(np.unique(sample))):
+                return sample
         raise DataError(
             f"Every bootstrap sample must hold every class, but {REDRAWS} draws of {self.label} "
             "did not; merge rare classes."
         )
 
-    def _split(self, drawn: IntArray, rng: np.random.Generator, group: Group) -> Split:
-        dealt = np.unique(drawn) if self.split_by == "row" else drawn
-        shuffled = rng.permutation(len(dealt))
-        first = round(self.fraction * len(dealt))
-        train, evaluation = (np.sort(dealt[part]) for part in np.split(shuffled, [first]))
+    def _split(self, sample: IntArray, rng: np.random.Generator, group: Group) -> Split:
+        pool = np.unique(sample) if self.split_by == "row" else sample
+        shuffled = rng.permutation(len(pool))
+        first = round(self.fraction * len(pool))
+        train, evaluation = (np.sort(pool[part]) for part in np.split(shuffled, [first]))
         if self.split_by == "row":
-            trains = np.isin(drawn, train)
-            train, evaluation = drawn[trains], drawn[~trains]
+            trains = np.isin(sample, train)
+            train, evaluation = sample[trains], sample[~trains]
         return Split(train, evaluation, group)

@@ -55,10 +55,10 @@ class NestedCrossValidation(Splitting):
         """What tables call the plan."""
         return f"nested {self.folds}-fold cross-validation, {self.repeats} times"
 
-    def lacking(self, done: Sequence[Group | None]) -> str:
-        """Say what is needed if too many refits failed: one fold of which all succeed."""
-        outer = [group for group in done if group is not None and not group.inner]
-        sizes = Counter(group.number for group in done if group is not None)
+    def lacking(self, groups: Sequence[Group | None]) -> str:
+        """Return what is needed if too many refits failed; one fold must have all its refits."""
+        outer = [group for group in groups if group is not None and not group.inner]
+        sizes = Counter(group.number for group in groups if group is not None)
         whole = sum(sizes[group.number] == self.folds for group in outer)
         if whole and len(outer) > 1:
             return ""
@@ -82,13 +82,13 @@ class NestedCrossValidation(Splitting):
             for k in range(self.folds):
                 number = repeat * self.folds + k
                 out = fold == k
-                own = Group("fold", number, size=self.folds)
-                yield Split(np.flatnonzero(~out), np.flatnonzero(out), own)
+                outer = Group("fold", number, size=self.folds)
+                yield Split(np.flatnonzero(~out), np.flatnonzero(out), outer)
                 for j in range(self.folds):
                     if j != k:
-                        left = np.flatnonzero(~out & (fold != j))
-                        inner = own._replace(inner=True)
-                        yield Split(left, np.flatnonzero(fold == j), inner)
+                        train = np.flatnonzero(~out & (fold != j))
+                        inner = outer._replace(inner=True)
+                        yield Split(train, np.flatnonzero(fold == j), inner)
 
     def _deal(self, units: Units, rng: np.random.Generator, classes: FloatArray | None) -> IntArray:
         """Deal units into folds; whatever two are left out, the others have every class."""

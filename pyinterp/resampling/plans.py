@@ -267,6 +267,6 @@ def _shares(counts: npt.NDArray[np.int64], fraction: float) -> npt.NDArray[np.in
     """Return how many of each stratum to draw: their total is round(fraction * n)."""
     exact = fraction * counts
     sizes: npt.NDArray[np.int64] = np.floor(exact).astype(np.int64)
-    short = round(fraction * int(counts.sum())) - int(sizes.sum())
-    sizes[np.argsort(sizes - exact, kind="stable")[:short]] += 1
+    remainder = round(fraction * int(counts.sum())) - int(sizes.sum())
+    sizes[np.argsort(sizes - exact, kind="stable")[:remainder]] += 1
     return sizes

@@ -50,7 +50,7 @@ class Refit:
     predictor : Predictor
         The fitted estimator as a function of design rows.
     design : Design
-        How its variables are encoded.
+        The encoding of its variables.
     evaluation : Sample
         The rows on which it is evaluated.
     train : Sample or None
@@ -58,7 +58,7 @@ class Refit:
     n_train, n_evaluation : int
         Number of distinct units (rows, or clusters) that train and evaluate.
     group : Group or None
-        What the refit is for, besides or instead of the estimate.
+        The pair, fold or bootstrap sample that it belongs to.
     """
 
     number: int
@@ -78,7 +78,7 @@ class Refit:
 
 @dataclass(frozen=True, kw_only=True)
 class RefitOptions:
-    """How refits are made; see `Learner.fit`."""
+    """Options of the refits; see `Learner.fit`."""
 
     reseed: bool = True
     on_error: OnError = "raise"
@@ -121,27 +121,29 @@ def refit(
         partial(
             _attempt,
             estimator,
-            *_training(own, part),
+            *_training(refit_design, part),
             seeds.stream("refits", k) if options.reseed else None,
             workers=threads.workers(options.n_jobs),
         )
-        for k, (own, part) in enumerate(zip(designs, parts, strict=True), start=1)
+        for k, (refit_design, part) in enumerate(zip(designs, parts, strict=True), start=1)
     )
-    done = []
+    refits = []
     failed: list[tuple[int, Exception]] = []
     with outcomes(
         jobs, len(parts), n_jobs=options.n_jobs, label="Refits", progress=options.progress
     ) as fits:
-        for k, (outcome, own, part) in enumerate(zip(fits, designs, parts, strict=True), start=1):
-            if isinstance(own, Exception) or isinstance(outcome, Exception):
-                error = own if isinstance(own, Exception) else outcome
+        for k, (outcome, refit_design, part) in enumerate(
+            zip(fits, designs, parts, strict=True), start=1
+        ):
+            if isinstance(refit_design, Exception) or isinstance(outcome, Exception):
+                error = refit_design if isinstance(refit_design, Exception) else outcome
                 if options.on_error == "raise":
                     raise RefitError(_failed(k, len(parts), error)) from error
                 failed.append((k, error))
             else:
-                done.append(_refit(k, outcome, own, part))
-    _report(failed, len(parts), plan.lacking([r.group for r in done]))
-    return tuple(done)
+                refits.append(_refit(k, outcome, refit_design, part))
+    _report(failed, len(parts), plan.lacking([r.group for r in refits]))
+    return tuple(refits)
 
 
 def fit_one(
@@ -160,20 +162,20 @@ def fit_one(
     Every ``random_state`` inside the estimator, those of a pipeline's steps included, gets its own
     seed from `rng`; with `keep_set` only those that are None. Without `rng` all stay as they are.
     """
-    own = clone(estimator)
+    model = clone(estimator)
     if rng is not None:
-        params = own.get_params(deep=True)
+        params = model.get_params(deep=True)
         names = sorted(k for k in params if k.split("__")[-1] == "random_state")
         seeds = dict(zip(names, rng.integers(2**31 - 1, size=len(names)).tolist(), strict=True))
         unset = {name: seed for name, seed in seeds.items() if params[name] is None}
-        own.set_params(**(unset if keep_set else seeds))
-    coded = response.classes is not None and wants_codes(own)
-    with threads.shared_cores([own], workers):
-        if wants_frames(own):
-            own.fit(matrix, response.column(y))
+        model.set_params(**(unset if keep_set else seeds))
+    coded = response.classes is not None and wants_codes(model)
+    with threads.shared_cores([model], workers):
+        if wants_frames(model):
+            model.fit(matrix, response.column(y))
         else:
-            own.fit(matrix, y.astype(np.intp) if coded else response.labels(y))
-    return Predictor.of(own, response.classes, coded=coded)
+            model.fit(matrix, y.astype(np.intp) if coded else response.labels(y))
+    return Predictor.of(model, response.classes, coded=coded)
 
 
 def fit_alone(
@@ -247,13 +249,13 @@ def _design_for(
             _check_levels(design, part, plan)
         if not isinstance(design, FormulaDesign):
             return design
-        own = design
+        encoder = design
         if options.design_state == "refit":
-            own = design.relearn(part.train.variables)
-        own.encode(part.evaluation.variables)  # rows outside the knots or levels fail here
+            encoder = design.relearn(part.train.variables)
+        encoder.encode(part.evaluation.variables)  # rows outside the knots or levels fail here
     except PyinterpError as error:
         return error
-    return own
+    return encoder
 
 
 def _check_levels(design: Design, part: Part, plan: Resampling) -> None:
@@ -272,8 +274,8 @@ def _check_levels(design: Design, part: Part, plan: Resampling) -> None:
 
 def _failed(k: int, total: int, error: Exception) -> str:
     ours = isinstance(error, PyinterpError)
-    said = f"{type(error).__name__}: {error}" if ours else reason(error)
-    return f"Refit {k} of {total} failed: {said}"
+    message = f"{type(error).__name__}: {error}" if ours else reason(error)
+    return f"Refit {k} of {total} failed: {message}"
 
 
 def _report(failed: Sequence[tuple[int, Exception]], total: int, lacking: str) -> None:

@@ -1,4 +1,4 @@
-"""What a plan is: parts of the data, one per refit."""
+"""Base classes of resampling plans, which yield the rows of every refit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REDRAWS = 200
 
 
 class Group(NamedTuple):
-    """What a refit is for, besides or instead of the estimate.
+    """The pair, fold or bootstrap sample that a refit belongs to.
 
     Attributes
     ----------
@@ -45,6 +45,7 @@ class Group(NamedTuple):
     number : int
         Which pair, fold or bootstrap sample.
     inner : bool
+        Whether the refit leaves out another fold too.
     size : int
         Of a fold, how many refits leave it out: the number of folds.
     """
@@ -61,7 +62,7 @@ class Group(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One refit's rows, and how many distinct rows or clusters they are."""
+    """One refit's rows, with the numbers of distinct rows or clusters."""
 
     train: Sample
     evaluation: Sample
@@ -101,7 +102,7 @@ class Resampling(ABC):
 
     @property
     def where(self) -> str:
-        """What evaluation rows are to the models: "out of sample" unless some of them train."""
+        """Whether evaluation rows train the model too: "out of sample", or "partly in sample"."""
         return "out of sample"
 
     @property
@@ -133,15 +134,21 @@ class Resampling(ABC):
         rng : numpy.random.Generator
             The stream for splits.
         read : callable
-            Turns data in the user's form into a Sample, for plans with rows of their own.
+            Turns data in the user's form into a Sample, for plans that draw new rows.
         """
 
-    def lacking(self, done: Sequence[Group | None]) -> str:
-        """Say what the plan needs if too many refits failed; empty if these groups suffice."""
+    def lacking(self, groups: Sequence[Group | None]) -> str:
+        """Return what the plan needs, in words, if too many refits failed; empty if they suffice.
+
+        Parameters
+        ----------
+        groups : sequence of (Group or None)
+            The groups of the refits that succeeded.
+        """
         least = min(2, self.number)
-        if len(done) >= least:
+        if len(groups) >= least:
             return ""
-        return f"At least {least} refits must succeed, but {len(done)} of {self.number} did."
+        return f"At least {least} refits must succeed, but {len(groups)} of {self.number} did."
 
     def correction(self, n_train: float, n_evaluation: float) -> float:
         """Return c of the variance (1/m + c) s²: n2/n1 when refits share rows, else 0."""

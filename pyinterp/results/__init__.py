@@ -1,7 +1,7 @@
 """Results: numbers with their inference, as tables, frames and plots.
 
 In come an estimand, its estimates for every refit and a variance; out go ``params``, ``bse``,
-tests, intervals, ``summary()`` and ``plot()``. Results are frozen: reading changes nothing.
+tests, intervals, ``summary()`` and ``plot()``. Results are frozen: no call changes them.
 
 ================  =============================================================================
 Module            What is in it

@@ -48,7 +48,7 @@ class CausalResults:
         return tables.summarize_below(parts, alpha=alpha, title="Causal reading")
 
     def plot(self, alpha: float = 0.05) -> ggplot:
-        """Plot the average effects, with every row's own as thin curves."""
+        """Plot the average effects, with the effects of every row as thin curves."""
         return self.effects.plot(alpha)
 
     def __str__(self) -> str:

@@ -60,11 +60,11 @@ class Context:
     dropped : int
         Rows left out because of missing values.
     plan : str
-        Resampling plan, or how the model's rows came about.
+        Resampling plan; for one model, where its evaluation rows come from.
     studied : str
         Name under which published simulations studied the plan; empty if they did not.
     where : {"out of sample", "partly in sample", "in sample", "evaluation rows"}
-        What the rows are to the models that they evaluate.
+        Whether the evaluation rows trained the models too.
     refits : int
         Refits whose mean is the estimate.
     pairs : int
@@ -80,7 +80,7 @@ class Context:
     seed : int or None
     date : str
     resamples : tuple
-        Identifies the resamples: two results can be paired only if these are equal.
+        Hashes of every refit's rows: two results can be paired only if these are equal.
     versions : tuple of (str, str)
         Versions of the packages behind the numbers.
     """
@@ -122,7 +122,7 @@ def context_of(
     seed: int | None,
 ) -> Context:
     """Describe an analysis for its headers."""
-    own = estimating(refits)
+    for_estimate = estimating(refits)
     return Context(
         level="learner" if level == "learner" else "model",
         endog_name=endog_name,
@@ -132,12 +132,12 @@ def context_of(
         plan=plan,
         studied=studied,
         where=where,
-        refits=len(own),
+        refits=len(for_estimate),
         pairs=sum(r.group is not None and r.group.kind == "pair" for r in refits) // 2,
         failed=failed,
         unit=unit,
-        n_train=float(np.mean([r.n_train for r in own])),
-        n_evaluation=float(np.mean([r.n_evaluation for r in own])),
+        n_train=float(np.mean([r.n_train for r in for_estimate])),
+        n_evaluation=float(np.mean([r.n_evaluation for r in for_estimate])),
         engine=Engine(""),
         seed=seed,
         date=datetime.date.today().strftime("%a, %d %b %Y"),
@@ -156,8 +156,8 @@ def _fingerprint(refit: Refit) -> bytes:
 
 @cache
 def _versions() -> tuple[tuple[str, str], ...]:
-    found = []
+    versions = []
     for name in PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found.append((name, importlib.metadata.version(name)))
-    return tuple(found)
+            versions.append((name, importlib.metadata.version(name)))
+    return tuple(versions)

@@ -47,8 +47,8 @@ ROUNDING = 1e-12
 class EstimandResults:
     """Estimates of one estimand with their inference.
 
-    Made by the methods of `Learner.fit` results and of `FittedModel`, not by hand. Reading changes
-    nothing: no method stores a choice.
+    The methods of `Learner.fit` results and of `FittedModel` return them. They are frozen: no
+    method changes what another returns.
 
     Attributes
     ----------
@@ -75,9 +75,9 @@ class EstimandResults:
     support : dict of str to ndarray
         Observed values of the variables on the axes, for rugs.
     diagnostic : EstimandResults or None
-        What says when to trust the estimates, term by term.
+        A second estimand that says, by term, how far to trust the estimates.
     corrected : Series or None
-        Estimates without the bias that the estimand's `correction` takes out, by term.
+        Estimates after the estimand's `correction` for bias, by term.
     """
 
     estimand: Estimand
@@ -108,12 +108,12 @@ class EstimandResults:
         one_row = self.context.level == "model" and self.nobs == 1
         if one_row or self.estimand.without_error(self.context.level):
             missing[:] = True
-        known = np.where(spread <= ROUNDING * size, 0.0, spread)
-        return self._series(np.where(missing, np.nan, known), "std_error")
+        errors = np.where(spread <= ROUNDING * size, 0.0, spread)
+        return self._series(np.where(missing, np.nan, errors), "std_error")
 
     @cached_property
     def mcse(self) -> pd.Series[float]:
-        """Monte Carlo errors of `params`, from using some of all permutations; 0 if exact."""
+        """Monte Carlo errors of `params`, from drawing permutations, not taking all; 0 if exact."""
         m = len(self.replicates.estimates)
         total = np.sum([e.mc_variance for e in self.replicates.estimates], axis=0)
         return self._series(np.sqrt(total) / m, "mcse")
@@ -139,7 +139,7 @@ class EstimandResults:
 
     @cached_property
     def bse_null(self) -> pd.Series[float]:
-        """Standard errors at the null value, which `tvalues` take; missing without one."""
+        """Standard errors at the null value, by which `tvalues` divide; missing without one."""
         return self._series(self.inference.null_error, "std_error_null")
 
     @cached_property
@@ -178,7 +178,7 @@ class EstimandResults:
 
     @property
     def engine(self) -> Engine:
-        """What computed the predictions, and how far it is off the model's own at most."""
+        """What computed the predictions, and its largest deviation from those of the model."""
         return self.context.engine
 
     @property
@@ -210,7 +210,7 @@ class EstimandResults:
         return pd.DataFrame(self.inference.interval(alpha), index=self._index)
 
     def null_variance_test(self) -> pd.DataFrame:
-        r"""Test irrelevance with the variance that irrelevant terms have; sharper than `pvalues`.
+        r"""Test irrelevance with the variance of irrelevant terms; more powerful than `pvalues`.
 
         For half-sample results of importances. The statistic is
 
@@ -423,7 +423,7 @@ class EstimandResults:
                 raise TypeError("a masked array")  # noqa: TRY301 - refused like all unreadable ones
             weights, target = linear_hypotheses(hypotheses, names)
         except Exception as error:
-            raise OptionError(self._unread(hypotheses)) from error
+            raise OptionError(self._advice(hypotheses)) from error
         if not np.isfinite(weights).all() or not np.isfinite(target).all():
             raise OptionError("Contrast weights and values must be finite numbers.")
         return Hypotheses(
@@ -433,7 +433,7 @@ class EstimandResults:
             terms=names,
         )
 
-    def _unread(self, hypotheses: Hypothesis) -> str:
+    def _advice(self, hypotheses: Hypothesis) -> str:
         names = list(self.estimand.terms.names)
         in_words = isinstance(hypotheses, list) and any(isinstance(h, str) for h in hypotheses)
         if in_words or isinstance(hypotheses, str | Mapping):
@@ -450,7 +450,7 @@ class EstimandResults:
 
 
 def _hypothesis_names(hypotheses: Hypothesis, count: int) -> list[str]:
-    """Return the hypotheses in words, if they are words; else c0, c1, ... as statsmodels."""
+    """Return names of the hypotheses: their text, or c0, c1, ... as in statsmodels."""
     parts: list[str] = []
     if isinstance(hypotheses, str):
         parts = [hypotheses] if count == 1 else hypotheses.split(",")

@@ -75,7 +75,7 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
 
 
 def summarize(results: EstimandResults, *, alpha: float, sort: bool) -> Table:
-    """Return header, one row per term, and footnotes."""
+    """Return the table of one estimand: header, one row per term, and footnotes."""
     return _table(
         results,
         [_block(results, alpha, sort=sort)],
@@ -105,7 +105,7 @@ def summarize_together(several: Sequence[EstimandResults], *, alpha: float, sort
         [_Block(columns, order)],
         title=f"Importance, {_whose(first)}",
         estimand=", ".join(r.estimand.label for r in several),
-        notes=[*notes, first.variance.note, *_reading(first, alpha)],
+        notes=[*notes, first.variance.note, *_inference_notes(first, alpha)],
     )
 
 
@@ -121,7 +121,7 @@ def summarize_below(several: Sequence[EstimandResults], *, alpha: float, title: 
         [_block(results, alpha, sort=False) for results in several],
         title=f"{title}, {_whose(first)}",
         estimand=", ".join(r.estimand.label for r in several),
-        notes=[*notes, first.variance.note, *_reading(first, alpha), *_tests(several)],
+        notes=[*notes, first.variance.note, *_inference_notes(first, alpha), *_tests(several)],
     )
 
 
@@ -212,8 +212,8 @@ def _set(
 ) -> Table:
     top = [max(len(row[j]) for row in header) for j in range(4)]
     gaps = 3 + INDENT
-    own = [sum(block.widths) + len(block.widths) - 1 for block in blocks]
-    width = max(MINIMUM_WIDTH, *own, sum(top) + gaps)
+    block_widths = [sum(block.widths) + len(block.widths) - 1 for block in blocks]
+    width = max(MINIMUM_WIDTH, *block_widths, sum(top) + gaps)
     top[1] += (width - sum(top) - gaps) // 2
     top[3] += width - sum(top) - gaps
     head = SimpleTable(
@@ -309,31 +309,31 @@ def _columns(
     number = number_format(
         np.asarray(frame["estimate"], float), np.asarray(frame["std_error"], float)
     )
-    shown: list[tuple[str, str, str]] = [(results.estimand.label, "estimate", number)]
+    columns: list[tuple[str, str, str]] = [(results.estimand.label, "estimate", number)]
     correction = results.estimand.correction
     if correction is not None and "corrected" in frame:
-        shown.append((correction.heading, "corrected", number))
+        columns.append((correction.heading, "corrected", number))
     if (frame["mcse"] > 0).any():
-        shown.append(("mcse", "mcse", number))
-    shown.append(("std err", "std_error", number))
+        columns.append(("mcse", "mcse", number))
+    columns.append(("std err", "std_error", number))
     if tests and results.estimand.null is not None:
-        shown += _test_columns(results, frame, number)
-    shown += [(name, column, number) for name, column in _limits(alpha, results.alternative)]
+        columns += _test_columns(results, frame, number)
+    columns += [(name, column, number) for name, column in _limits(alpha, results.alternative)]
     if tests and results.diagnostic is not None:
-        shown.append((results.diagnostic.estimand.label, "diagnostic", "%.3f"))
-    return [_column(heading, frame[column], fmt) for heading, column, fmt in shown]
+        columns.append((results.diagnostic.estimand.label, "diagnostic", "%.3f"))
+    return [_column(heading, frame[column], fmt) for heading, column, fmt in columns]
 
 
 def _test_columns(
     results: EstimandResults, frame: pd.DataFrame, number: str
 ) -> list[tuple[str, str, str]]:
-    """Return heading, column and format of tests, and of the standard error that they take."""
-    shown = []
+    """Return heading, column and format of tests and of the standard error that divides t."""
+    columns = []
     if not frame["std_error_null"].equals(frame["std_error"].rename("std_error_null")):
-        shown.append((_null_heading(results), "std_error_null", number))
+        columns.append((_null_heading(results), "std_error_null", number))
     if frame["statistic"].notna().any():
-        shown.append(("t", "statistic", "%.3f"))
-    return [*shown, (results.variance.p_headings[results.alternative], "p_value", "%.3f")]
+        columns.append(("t", "statistic", "%.3f"))
+    return [*columns, (results.variance.p_headings[results.alternative], "p_value", "%.3f")]
 
 
 def _null_heading(results: EstimandResults) -> str:
@@ -355,7 +355,7 @@ def _notes(results: EstimandResults, alpha: float) -> list[str]:
     first, *others = _about(results)
     notes = [first, *others]
     if not results.estimand.without_error(results.context.level):
-        notes += [results.variance.note + _coverage(results), *_reading(results, alpha)]
+        notes += [results.variance.note + _coverage(results), *_inference_notes(results, alpha)]
     notes += _tests([results])
     if results.diagnostic is not None:
         notes += _beside(results.diagnostic)
@@ -363,7 +363,7 @@ def _notes(results: EstimandResults, alpha: float) -> list[str]:
 
 
 def _labeled(several: Sequence[EstimandResults]) -> list[str]:
-    """Return what several estimates are; what holds for more than one is said once."""
+    """List the notes on several estimands with their labels; a common note is listed once."""
     about: dict[str, list[str]] = {}
     for results in several:
         for note in _about(results):
@@ -372,7 +372,7 @@ def _labeled(several: Sequence[EstimandResults]) -> list[str]:
 
 
 def _about(results: EstimandResults) -> list[str]:
-    """Return what the estimates are, and which have none or no interval."""
+    """List the notes on the estimand, the engine, and terms without estimate or interval."""
     estimand = results.estimand
     exact = estimand.exact and not (results.mcse > 0).any()
     meaning = f"{estimand.meaning} {estimand.exact}" if exact else estimand.meaning
@@ -388,18 +388,18 @@ def _about(results: EstimandResults) -> list[str]:
     reasons = pd.Series([estimand.missing.get(t, UNDEFINED) for t in absent], index=absent)
     for reason, terms in reasons.groupby(reasons, sort=False):
         notes.append(f"No estimate for {_listed(terms.index)}: {reason}.")
-    still = results.bse.index[results.bse == 0]
+    constant = results.bse.index[results.bse == 0]
     level = results.context.level
     if estimand.without_error(level):
         notes.append(f"No standard error: {estimand.no_model_error}.")
-    if len(still):
+    if len(constant):
         reason = "every row contributes the same" if level == "model" else estimand.zero_variance
-        notes.append(f"No interval for {_listed(still)}: {reason}.")
+        notes.append(f"No interval for {_listed(constant)}: {reason}.")
     return [*notes, *estimand.remarks(results.params)]
 
 
 def _tests(several: Sequence[EstimandResults]) -> list[str]:
-    """Return how tests come about, where it is not by estimate, standard error and t."""
+    """List the notes on tests that are not t tests by estimate and standard error."""
     tested = [r for r in several if r.estimand.null is not None and (r.bse > 0).any()]
     return list(
         dict.fromkeys(
@@ -422,16 +422,16 @@ def _beside(diagnostic: EstimandResults) -> list[str]:
     return [f"{estimand.label}: {estimand.meaning}", *estimand.remarks(diagnostic.params)]
 
 
-def _reading(results: EstimandResults, alpha: float) -> list[str]:
-    """Return what was asked of intervals and tests, and how limits come about."""
+def _inference_notes(results: EstimandResults, alpha: float) -> list[str]:
+    """List the notes on limits, the side of tests and adjustments."""
     notes = [results.variance.interval_note] if results.variance.interval_note else []
     if results.alternative != "two-sided":
         notes.append(f"One-sided: the alternative is {results.alternative} than the null value.")
     if results.inference.note:
         notes.append(results.inference.note)
     limits = results.inference.interval(alpha)
-    shown = {"two-sided": limits, "greater": limits[:, :1], "less": limits[:, 1:]}
-    infinite = np.flatnonzero(np.isinf(shown[results.alternative]).any(axis=1))
+    sides = {"two-sided": limits, "greater": limits[:, :1], "less": limits[:, 1:]}
+    infinite = np.flatnonzero(np.isinf(sides[results.alternative]).any(axis=1))
     if len(infinite):
         terms = _listed(results.params.index[infinite])
         notes.append(f"No limit for {terms}: it lies {results.variance.too_few}.")

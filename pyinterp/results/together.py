@@ -21,12 +21,12 @@ __all__ = ["ImportanceResults"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ImportanceResults:
-    """Importances of the same features; made by ``importance()``.
+    """Importances of the same features, as ``importance()`` returns them.
 
     Attributes
     ----------
     results : mapping of str to EstimandResults
-        By name, such as "cvim"; also ``found["cvim"]``.
+        By name, such as "cvim". For an object ``importances``, ``importances["cvim"]`` is one.
     """
 
     results: Mapping[str, EstimandResults]
@@ -37,12 +37,12 @@ class ImportanceResults:
     @property
     def params(self) -> pd.DataFrame:
         """Estimates, one row per feature and one column per measure."""
-        return pd.DataFrame({name: found.params for name, found in self.results.items()})
+        return pd.DataFrame({name: result.params for name, result in self.results.items()})
 
     @property
     def bse(self) -> pd.DataFrame:
         """Standard errors, laid out like `params`."""
-        return pd.DataFrame({name: found.bse for name, found in self.results.items()})
+        return pd.DataFrame({name: result.bse for name, result in self.results.items()})
 
     def summary(self, alpha: float = 0.05, *, sort: bool = True) -> Summary:
         """Return one table: per feature, each estimate with its standard error and interval.
@@ -63,8 +63,8 @@ class ImportanceResults:
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return the measures' summary frames below each other, with a column `measure`."""
         frames = [
-            found.summary_frame(alpha).assign(measure=found.estimand.label)
-            for found in self.results.values()
+            result.summary_frame(alpha).assign(measure=result.estimand.label)
+            for result in self.results.values()
         ]
         stacked = pd.concat(frames)
         return stacked[["measure", *stacked.columns.drop("measure")]]

@@ -22,11 +22,11 @@ from pyinterp.data.formula.coding import (
     reason_of,
 )
 from pyinterp.data.formula.columns import Columns
-from pyinterp.data.formula.expressions import Factor, Reading, read_factor
+from pyinterp.data.formula.expressions import Environment, Factor, read_factor
 from pyinterp.data.formula.scope import Scope, namespace
 from pyinterp.data.formula.syntax import parsed, variables_of
 from pyinterp.data.formula.tokens import Token, joined, quoted, read_tokens
-from pyinterp.data.formula.trust import only_known
+from pyinterp.data.formula.trust import untrusted_check
 from pyinterp.errors import FormulaError, short
 
 __all__ = [
@@ -89,24 +89,24 @@ def parse(
         raise FormulaError(
             f'The formula must be a string such as "y ~ x", not {type(formula).__name__}.'
         )
-    known = Columns(columns)
-    reading = _reading(known, scope, numeric)
-    left, right = _sides(formula, known)
-    response = read_factor(left, reading)
+    data_columns = Columns(columns)
+    environment = _environment(data_columns, scope, numeric)
+    left, right = _sides(formula, data_columns)
+    response = read_factor(left, environment)
     if not response.variables:
         raise FormulaError(
             "The response must be a variable of the data, or made of one; got "
             f"`{short(response.code)}`."
         )
-    rest = [c for c in known.names if c not in response.variables]
-    terms = read_terms(right, rest, reading)
+    rest = [c for c in data_columns.names if c not in response.variables]
+    terms = read_terms(right, rest, environment)
     return Formula(response, terms)
 
 
 def parse_terms(code: str, columns: Iterable[str], scope: Mapping[str, Any] = _NOTHING) -> Terms:
     """Read the right side of a formula; `.` stands for all columns."""
-    known = Columns(columns)
-    return read_terms(read_tokens(code), known.names, _reading(known, scope, None))
+    environment = _environment(Columns(columns), scope, None)
+    return read_terms(read_tokens(code), environment.columns.names, environment)
 
 
 def names_in(code: str, columns: Iterable[str]) -> tuple[str, ...]:
@@ -114,26 +114,26 @@ def names_in(code: str, columns: Iterable[str]) -> tuple[str, ...]:
 
     For code that another package has accepted: nothing is refused but what can't be read.
     """
-    known = Columns(columns)
+    data_columns = Columns(columns)
     tokens = read_tokens(code)
     used: set[str] = set()
     at = 0
     while tokens[at].kind != "end":
         if tokens[at].kind == "name":
             end = atom_end(tokens, at)
-            used.update(variables_of(parsed(joined(tokens[at:end]), known), known))
+            used.update(variables_of(parsed(joined(tokens[at:end]), data_columns), data_columns))
             at = end
         else:
             at += 1
-    return tuple(name for name in known.names if name in used)
+    return tuple(name for name in data_columns.names if name in used)
 
 
-def _reading(
+def _environment(
     columns: Columns, scope: Mapping[str, Any], numeric: Collection[str] | None
-) -> Reading:
+) -> Environment:
     if numeric is None:
-        return Reading(columns, scope)
-    return Reading(columns, {}, only_known(frozenset(columns.names), frozenset(numeric)))
+        return Environment(columns, scope)
+    return Environment(columns, {}, untrusted_check(frozenset(columns.names), frozenset(numeric)))
 
 
 def _sides(formula: str, columns: Columns) -> tuple[Sequence[Token], Sequence[Token]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn, TypeAlias
 
 from pyinterp.data.formula.dialects import refuse_among_terms
-from pyinterp.data.formula.expressions import Factor, Reading, column_factor, read_factor
+from pyinterp.data.formula.expressions import Environment, Factor, column_factor, read_factor
 from pyinterp.data.formula.tokens import Token, joined
 from pyinterp.errors import FormulaError, short
 
@@ -30,7 +30,7 @@ class Terms(NamedTuple):
         return {name for product in self.products for factor in product for name in factor.names}
 
 
-def read_terms(tokens: Sequence[Token], rest: Sequence[str], reading: Reading) -> Terms:
+def read_terms(tokens: Sequence[Token], rest: Sequence[str], environment: Environment) -> Terms:
     """Read the right side of a formula.
 
     Parameters
@@ -39,10 +39,10 @@ def read_terms(tokens: Sequence[Token], rest: Sequence[str], reading: Reading) -
         The last marks the end.
     rest : sequence of str
         The columns that `.` stands for.
-    reading : Reading
-        What the code inside is read against.
+    environment : Environment
+        What names in the code stand for.
     """
-    return _Reader(tokens, rest, reading).terms()
+    return _Reader(tokens, rest, environment).terms()
 
 
 def atom_end(tokens: Sequence[Token], start: int) -> int:
@@ -74,8 +74,10 @@ def _closing(tokens: Sequence[Token], at: int) -> int:
 class _Reader:
     """Reads sums of products from left to right; as in R, `:` binds before `*` and `/`."""
 
-    def __init__(self, tokens: Sequence[Token], rest: Sequence[str], reading: Reading) -> None:
-        self._tokens, self._rest, self._reading = tokens, rest, reading
+    def __init__(
+        self, tokens: Sequence[Token], rest: Sequence[str], environment: Environment
+    ) -> None:
+        self._tokens, self._rest, self._environment = tokens, rest, environment
         self._code = joined(list(tokens))
         self._at = 0
         self._depth = 0
@@ -100,24 +102,24 @@ class _Reader:
         return text
 
     def _sum(self) -> Products:
-        found: Products = {}
+        products: Products = {}
         sign = self._take("+", "-") or "+"
         first = True
         while sign:
             if not self._constant(sign):
                 if first and sign == "-":
                     self._refuse("nothing stands before the `-` that could be left out")
-                self._add(found, self._product(), sign)
+                self._add(products, self._product(), sign)
             first = False
             sign = self._take("+", "-")
-        return found
+        return products
 
-    def _add(self, found: Products, part: Products, sign: str) -> None:
+    def _add(self, products: Products, part: Products, sign: str) -> None:
         for key, factors in part.items():
             if sign == "+":
-                found.setdefault(key, factors)
+                products.setdefault(key, factors)
             else:
-                found.pop(key, None)
+                products.pop(key, None)
 
     def _constant(self, sign: str) -> bool:
         """Read `0` or `1`, which speak of the intercept; the last one holds, as in R."""
@@ -162,11 +164,11 @@ class _Reader:
                 f"for the square write `I({atom}**2)`"
             )
         power = self._exponent()
-        found = big = base
+        products = big = base
         for _ in range(1, min(power, len(base))):
             big = self._cross(base, big)
-            found = found | big
-        return found
+            products = products | big
+        return products
 
     def _exponent(self) -> int:
         number = self._token
@@ -208,18 +210,18 @@ class _Reader:
         self._depth += 1
         if self._depth > DEEPEST:
             self._refuse(f"brackets may be {DEEPEST} deep")
-        found = self._sum()
+        products = self._sum()
         if not self._take(")"):
             self._unreadable()
         self._depth -= 1
-        if not found:
+        if not products:
             self._refuse("nothing is left inside of a bracket")
-        return found
+        return products
 
     def _atom(self) -> Products:
         end = atom_end(self._tokens, self._at)
         refuse_among_terms(self._tokens[end].text, self._code)
-        factor = read_factor(self._tokens[self._at : end], self._reading)
+        factor = read_factor(self._tokens[self._at : end], self._environment)
         self._at = end
         return {frozenset([factor.key]): (factor,)}
 
@@ -230,7 +232,7 @@ class _Reader:
         if stray in (")", ""):
             depth = sum((t.text == "(") - (t.text == ")") for t in self._tokens)
             reason = "its brackets or quotes do not match" if depth else reason
-        raise self._reading.columns.unreadable(self._code, reason)
+        raise self._environment.columns.unreadable(self._code, reason)
 
     def _refuse(self, reason: str) -> NoReturn:
         raise FormulaError(f"Can't read the terms `{short(self._code)}`: {reason}.")

@@ -67,7 +67,7 @@ def _dotted(tokens: Sequence[Token]) -> Iterator[tuple[str, bool]]:
 
 
 def check_nodes(tree: ast.expr, code: str) -> None:
-    """Raise unless all of the code is of a kind that reads the same in R, or nowhere else."""
+    """Raise if code has syntax that formulas do not allow, such as indexing."""
     for node in ast.walk(tree):
         chained = isinstance(node, ast.Compare) and len(node.ops) > 1
         if chained or not isinstance(node, _ALLOWED):
@@ -82,7 +82,7 @@ def check_nodes(tree: ast.expr, code: str) -> None:
 
 
 def _check_call(call: ast.Call) -> None:
-    """Raise if a function would not do what its arguments say."""
+    """Raise if `Q`, `te`, `scale` or a function of NumPy has arguments that it can't take."""
     written = short(ast.unparse(call))
     name = call.func.id if isinstance(call.func, ast.Name) else ""
     if name == "Q" and not is_quote(call):
@@ -110,8 +110,8 @@ def _calls(node: ast.AST, names: tuple[str, ...]) -> bool:
 def ufunc_of(node: ast.expr) -> np.ufunc | None:
     """Return the elementwise function of NumPy that ``np.name`` is, if it is one."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        found = getattr(np, node.attr, None) if node.value.id == "np" else None
-        return found if isinstance(found, np.ufunc) else None
+        function = getattr(np, node.attr, None) if node.value.id == "np" else None
+        return function if isinstance(function, np.ufunc) else None
     return None
 
 

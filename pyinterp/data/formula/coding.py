@@ -65,10 +65,11 @@ def evaluate(code: str, names: dict[str, Any], columns: Mapping[str, Any]) -> An
         return patsy.EvalEnvironment([names]).eval(code, inner_namespace=columns)
 
 
-def linear_hypotheses(written: object, terms: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+def linear_hypotheses(hypotheses: object, terms: Sequence[str]) -> tuple[FloatArray, FloatArray]:
     """Return weights, shape (k, q), and values, shape (k,), of hypotheses about q terms."""
-    read = linear_constraint(written, list(terms))
-    return np.asarray(read.coefs, np.float64), np.asarray(read.constants, np.float64).ravel()
+    constraint = linear_constraint(hypotheses, list(terms))
+    weights, target = constraint.coefs, constraint.constants
+    return np.asarray(weights, np.float64), np.asarray(target, np.float64).ravel()
 
 
 def own_coding(
@@ -195,7 +196,7 @@ class Coding:
         return coded
 
     def subset(self, positions: Sequence[int]) -> Coding:
-        """Return the design of some of the terms, coded as they are."""
+        """Return the coding of the terms at `positions`, unchanged."""
         terms = [self.terms[t] for t in positions]
         factors = dict.fromkeys(factor for term in terms for factor in term.factors)
         return Coding(
@@ -206,15 +207,15 @@ class Coding:
             )
         )
 
-    def is_coded_apart(self, kept: Sequence[int], dropped: set[int]) -> bool:
-        """Whether the `kept` terms are coded alike without the `dropped` ones.
+    def is_coded_apart(self, others: Sequence[int], dropped: set[int]) -> bool:
+        """Whether the other terms are coded alike without the `dropped` ones.
 
         patsy codes terms together that share their numeric factors, and only categories.
         """
         touched = {self._numeric(t) for t in dropped}
         return not any(
             len(numeric) < len(self.terms[t].factors) and numeric in touched
-            for t, numeric in ((t, self._numeric(t)) for t in kept)
+            for t, numeric in ((t, self._numeric(t)) for t in others)
         )
 
     @cached_property
@@ -223,7 +224,10 @@ class Coding:
         return self._mixed is None
 
     def build(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
-        """Return the design of the rows of `frame`; patsy takes long, and only builds the rest."""
+        """Return the design of the rows of `frame`.
+
+        Numeric variables are copied; patsy, which is slow, builds the other columns.
+        """
         names = list(self._variables.values())
         if all(pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes[names]):
             matrix = np.ones((len(frame), len(self.columns)))

@@ -23,27 +23,28 @@ class Columns:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(names)
-        self._known = frozenset(self.names)
+        self._set = frozenset(self.names)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._known
+        return name in self._set
 
-    def meant(self, name: str) -> str | None:
+    def column_of(self, name: str) -> str | None:
         """Return the column that a name in code stands for; None if there is none.
 
-        It is the column of this very name, or the only one that Python can't tell from it.
+        It is the column of exactly this name, or else the only one that Python, which reads names
+        in normal form NFKC, can't tell from it.
         """
-        if name in self._known:
+        if name in self._set:
             return name
         alike = self._by_normal_form.get(unicodedata.normalize("NFKC", name), [])
         return alike[0] if len(alike) == 1 else None
 
     @cached_property
     def _by_normal_form(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        columns: dict[str, list[str]] = {}
         for name in self.names:
-            found.setdefault(unicodedata.normalize("NFKC", name), []).append(name)
-        return found
+            columns.setdefault(unicodedata.normalize("NFKC", name), []).append(name)
+        return columns
 
     def unknown(self, name: str) -> FormulaError:
         """Return the error that says that no column has this name."""

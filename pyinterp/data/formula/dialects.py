@@ -1,4 +1,4 @@
-"""What R, lme4, mgcv, survival and others write in formulas and is refused, with its remedy."""
+"""Operators and functions of formulas of R's packages that are refused, each with a remedy."""
 
 from __future__ import annotations
 

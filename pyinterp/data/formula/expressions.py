@@ -13,7 +13,7 @@ from pyinterp.data.formula.scope import DOUBLE
 from pyinterp.data.formula.syntax import is_quote, parsed, quoted_name, variables_of
 from pyinterp.data.formula.tokens import Token, joined, quoted
 
-__all__ = ["Factor", "Reading", "column_factor", "read_factor"]
+__all__ = ["Environment", "Factor", "column_factor", "read_factor"]
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Factor:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What code is read against.
+class Environment:
+    """What names in a formula may stand for.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ def column_factor(name: str) -> Factor:
     return Factor(f"column {name}", quoted(name), name, (name,), levels_of=name)
 
 
-def read_factor(tokens: Sequence[Token], reading: Reading) -> Factor:
+def read_factor(tokens: Sequence[Token], environment: Environment) -> Factor:
     """Read one piece of Python code.
 
     Raises
@@ -80,23 +80,23 @@ def read_factor(tokens: Sequence[Token], reading: Reading) -> Factor:
         If it can't be read, uses an unknown name, or could mean something else in R.
     """
     code = joined(list(tokens))
-    columns = reading.columns
-    check_tokens(tokens, code, columns, reading.scope)
-    own = joined(_with_columns(tokens, columns))
-    tree = parsed(own, columns)
+    columns = environment.columns
+    check_tokens(tokens, code, columns, environment.scope)
+    quoted_code = joined(_with_columns(tokens, columns))
+    tree = parsed(quoted_code, columns)
     column = _column(tree)
     if column is not None and column in columns:
         return column_factor(column)
     check_nodes(tree, code)
-    if reading.check is not None:
-        reading.check(tree, code)
-    check_names(tree, columns, reading.scope)
+    if environment.check is not None:
+        environment.check(tree, code)
+    check_names(tree, columns, environment.scope)
     return Factor(
         ast.unparse(tree),
-        own,
+        quoted_code,
         variables=variables_of(tree, columns),
         names=tuple(dict.fromkeys(n.id for n in ast.walk(tree) if isinstance(n, ast.Name))),
-        evaluated=ast.unparse(_Doubles().visit(ast.parse(own, mode="eval").body)),
+        evaluated=ast.unparse(_Doubles().visit(ast.parse(quoted_code, mode="eval").body)),
         levels_of=_levels_of(tree, columns),
     )
 
@@ -116,13 +116,13 @@ def _levels_of(tree: ast.expr, columns: Columns) -> str | None:
 
 
 def _with_columns(tokens: Sequence[Token], columns: Columns) -> list[Token]:
-    """Write names that Python would read as others in Q."""
-    found = []
+    """Write column names that Python would take for others as ``Q("name")``."""
+    result = []
     for before, token, after in _neighbors(tokens):
         plain = token.kind == "name" and before != "." and after not in ("(", "=")
-        column = columns.meant(token.text) if plain and not token.text.isascii() else None
-        found.append(token if column is None else token._replace(text=quoted(column)))
-    return found
+        column = columns.column_of(token.text) if plain and not token.text.isascii() else None
+        result.append(token if column is None else token._replace(text=quoted(column)))
+    return result
 
 
 def _neighbors(tokens: Sequence[Token]) -> Iterator[tuple[str, Token, str]]:

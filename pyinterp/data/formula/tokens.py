@@ -32,7 +32,7 @@ END = Token("end", "", False)
 
 def read_tokens(code: str) -> list[Token]:
     """Return the tokens of `code`, and one that marks the end."""
-    found: list[Token] = []
+    tokens: list[Token] = []
     at = 0
     while at < len(code):
         start = at
@@ -41,9 +41,9 @@ def read_tokens(code: str) -> list[Token]:
         if at == len(code):
             break
         token = _token_at(code, at, spaced=at > start)
-        found.append(token)
+        tokens.append(token)
         at += len(token.text)
-    return [*found, END]
+    return [*tokens, END]
 
 
 def joined(tokens: list[Token]) -> str:

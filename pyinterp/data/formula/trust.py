@@ -9,7 +9,7 @@ from math import isfinite
 from pyinterp.data.formula.syntax import is_quote, quoted_name
 from pyinterp.errors import FormulaError, short
 
-__all__ = ["FUNCTIONS_OF_NUMPY", "only_known"]
+__all__ = ["FUNCTIONS_OF_NUMPY", "untrusted_check"]
 
 FUNCTIONS_OF_NUMPY = {
     "abs", "absolute", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
@@ -34,10 +34,10 @@ class _Unknown(Exception):  # noqa: N818 - turned into the package's own error a
     """A piece of code is not on the list."""
 
 
-def only_known(
+def untrusted_check(
     columns: Collection[str], numeric: Collection[str]
 ) -> Callable[[ast.expr, str], None]:
-    """Return a check that code uses columns and listed functions only.
+    """Return the check of formulas that are not trusted: columns and listed functions only.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ def only_known(
     numeric : collection of str
         Those that hold numbers or truth values: only they take part in arithmetic.
     """
-    known = _Known(columns, numeric)
+    grammar = _Grammar(columns, numeric)
 
     def check(tree: ast.expr, code: str) -> None:
         try:
-            known.factor(tree)
+            grammar.factor(tree)
         except _Unknown as piece:
             raise FormulaError(
                 f"With `trusted=False` a formula is made of variables, numbers, arithmetic, "
@@ -61,7 +61,7 @@ def only_known(
     return check
 
 
-class _Known:
+class _Grammar:
     """The grammar of code that may be evaluated; every method raises for what is not in it."""
 
     def __init__(self, columns: Collection[str], numeric: Collection[str]) -> None:

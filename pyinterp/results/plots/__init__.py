@@ -28,9 +28,9 @@ SHAPES = {0: points, 1: curve, 2: surface}
 
 
 def plot(results: EstimandResults, *, alpha: float) -> ggplot:
-    """Draw values per feature, a curve, or a surface, whichever the terms are."""
+    """Draw one value per feature, a curve or a surface, by the number of axes of the terms."""
     terms = results.estimand.terms
-    drawn = SHAPES[len(terms.axes)](results, results.summary_frame(alpha).reset_index())
+    figure = SHAPES[len(terms.axes)](results, results.summary_frame(alpha).reset_index())
     if terms.facet is not None:
-        drawn += facet_wrap(terms.facet)
-    return drawn + labs(caption=caption(results, alpha, surface=len(terms.axes) == 2))
+        figure += facet_wrap(terms.facet)
+    return figure + labs(caption=caption(results, alpha, surface=len(terms.axes) == 2))

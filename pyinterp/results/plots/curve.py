@@ -36,9 +36,9 @@ def curve(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
     if not numeric:
         levels = frame[axis].drop_duplicates().tolist()
         frame = frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)})
-    drawn = ggplot(frame, aes(x=axis, y="estimate"))
+    figure = ggplot(frame, aes(x=axis, y="estimate"))
     if results.estimand.curves:
-        drawn += geom_line(
+        figure += geom_line(
             aes(x=axis, y="estimate", group="line"),
             data=_row_curves(results, frame, axis),
             color=GRAY,
@@ -47,22 +47,22 @@ def curve(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
             inherit_aes=False,
         )
     if results.estimand.null is not None:
-        drawn += geom_hline(yintercept=results.estimand.null, color=GRAY, linetype="dashed")
+        figure += geom_hline(yintercept=results.estimand.null, color=GRAY, linetype="dashed")
     limits = bounded(frame)
     if numeric:
         if len(limits):
-            drawn += geom_ribbon(
+            figure += geom_ribbon(
                 aes(ymin="conf_low", ymax="conf_high"), data=limits, fill=BLUE, alpha=0.2
             )
-        drawn += geom_line(color=BLUE)
+        figure += geom_line(color=BLUE)
         rug = pd.DataFrame({axis: results.support[name]})
         inside = rug[axis].between(frame[axis].min(), frame[axis].max())
-        drawn += geom_rug(aes(x=axis), data=rug[inside], sides="b", alpha=0.1, inherit_aes=False)
+        figure += geom_rug(aes(x=axis), data=rug[inside], sides="b", alpha=0.1, inherit_aes=False)
     elif len(limits):
-        drawn += geom_errorbar(
+        figure += geom_errorbar(
             aes(ymin="conf_low", ymax="conf_high"), data=limits, width=0.2, color=BLUE
         )
-    return drawn + geom_point(color=BLUE, size=1.2) + labs(x=name, y=label(results))
+    return figure + geom_point(color=BLUE, size=1.2) + labs(x=name, y=label(results))
 
 
 def _row_curves(results: EstimandResults, frame: pd.DataFrame, axis: str) -> pd.DataFrame:

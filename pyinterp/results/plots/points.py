@@ -20,16 +20,16 @@ def points(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
     ordered = frame.sort_values("estimate", na_position="first")["term"].tolist()
     frame = frame.assign(term=pd.Categorical(frame["term"], categories=ordered, ordered=True))
     frame = frame.dropna(subset=["estimate"])
-    drawn = ggplot(frame, aes(y="term", x="estimate")) + scale_y_discrete(limits=ordered)
+    figure = ggplot(frame, aes(y="term", x="estimate")) + scale_y_discrete(limits=ordered)
     if results.estimand.null is not None:
-        drawn += geom_vline(xintercept=results.estimand.null, color=GRAY, linetype="dashed")
+        figure += geom_vline(xintercept=results.estimand.null, color=GRAY, linetype="dashed")
     limits = bounded(frame)
     if len(limits):
-        drawn += geom_errorbarh(
+        figure += geom_errorbarh(
             aes(y="term", xmin="conf_low", xmax="conf_high"),
             data=limits,
             height=0.25,
             color=BLUE,
             inherit_aes=False,
         )
-    return drawn + geom_point(color=BLUE) + labs(x=label(results), y="")
+    return figure + geom_point(color=BLUE) + labs(x=label(results), y="")

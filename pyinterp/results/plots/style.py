@@ -18,12 +18,12 @@ COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 def bounded(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with an interval; its open side, if it has one, is not drawn."""
+    """Return rows with an interval; its open side, if it has one, is not figure."""
     limited = np.isfinite(frame[["conf_low", "conf_high"]].to_numpy(dtype=np.float64))
-    limits: pd.DataFrame = frame[limited.any(axis=1)]
-    return limits.assign(
-        conf_low=limits["conf_low"].where(np.isfinite(limits["conf_low"]), limits["estimate"]),
-        conf_high=limits["conf_high"].where(np.isfinite(limits["conf_high"]), limits["estimate"]),
+    rows: pd.DataFrame = frame[limited.any(axis=1)]
+    return rows.assign(
+        conf_low=rows["conf_low"].where(np.isfinite(rows["conf_low"]), rows["estimate"]),
+        conf_high=rows["conf_high"].where(np.isfinite(rows["conf_high"]), rows["estimate"]),
     )
 
 

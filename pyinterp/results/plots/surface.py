@@ -30,7 +30,7 @@ def surface(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
     """Draw a tile per grid point, its color the estimate."""
     terms = results.estimand.terms
     x, y = terms.axes
-    # Tiles of equal size: grids by quantile are uneven, so cells are drawn in order.
+    # Tiles of equal size: grids by quantile are uneven, so cells are figure in order.
     labeled = {}
     for axis in terms.axes:
         values = frame[axis].drop_duplicates()
@@ -38,8 +38,8 @@ def surface(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
             values = values.sort_values()
         levels = [_short(v) for v in values]
         labeled[axis] = levels[:: -(-len(levels) // LABELS)]
-        shown = [_short(v) for v in frame[axis]]
-        frame = frame.assign(**{axis: pd.Categorical(shown, categories=levels)})
+        texts = [_short(v) for v in frame[axis]]
+        frame = frame.assign(**{axis: pd.Categorical(texts, categories=levels)})
     return (
         ggplot(frame, aes(x=x, y=y, fill="estimate"))
         + geom_tile()

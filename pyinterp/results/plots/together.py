@@ -28,7 +28,7 @@ __all__ = ["together"]
 
 
 def together(several: Sequence[EstimandResults], *, alpha: float) -> ggplot:
-    """Draw importances of the same features, features in the order of the first."""
+    """Draw several importances of the same features, in the order of the first importance."""
     frames = [
         results.summary_frame(alpha).reset_index().assign(measure=results.estimand.label)
         for results in several
