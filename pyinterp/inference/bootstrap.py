@@ -13,7 +13,7 @@ from pyinterp.checks import check_alpha, check_choice
 from pyinterp.errors import InferenceError
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds
 from pyinterp.inference.replicates import Replicates, row_effects
-from pyinterp.inference.variance import CovType, Variance
+from pyinterp.inference.variance import Variance
 
 __all__ = ["BootstrapVariance", "bootstrap", "bootstrap_bca"]
 
@@ -267,7 +267,7 @@ def _acceleration(replicates: Replicates) -> FloatArray:
 
 
 def _variance(
-    means: FloatArray, cov_type: CovType, *, bias: FloatArray, acceleration: FloatArray
+    means: FloatArray, cov_type: str, *, bias: FloatArray, acceleration: FloatArray
 ) -> BootstrapVariance:
     count, q = means.shape
     bca = cov_type == "bootstrap-bca"

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Literal, TypeAlias
 
 from pyinterp.checks import check_choice
 from pyinterp.inference.bootstrap import bootstrap, bootstrap_bca
 from pyinterp.inference.half_sample import half_sample
 from pyinterp.inference.nested_cv import nested_cv
 from pyinterp.inference.replicates import Replicates
-from pyinterp.inference.variance import CovType, Variance, corrected, naive, rows, ustat
+from pyinterp.inference.variance import Variance, corrected, naive, rows, ustat
 
-__all__ = ["COV_TYPES", "default", "variance"]
+__all__ = ["COV_TYPES", "CovType", "default", "variance"]
 
-COV_TYPES: Mapping[str, Callable[[Replicates], Variance]] = {
+CovType: TypeAlias = Literal[
+    "half-sample",
+    "nested-cv",
+    "bootstrap",
+    "bootstrap-bca",
+    "corrected",
+    "naive",
+    "rows",
+    "ustat",
+]
+COV_TYPES: Mapping[CovType, Callable[[Replicates], Variance]] = {
     "half-sample": half_sample,
     "nested-cv": nested_cv,
     "bootstrap": bootstrap,

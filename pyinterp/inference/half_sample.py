@@ -37,14 +37,14 @@ class HalfSampleVariance(Variance):
 
     Attributes
     ----------
-    floor : float or None
+    lower_bound : float or None
         Value below which the estimand can't be, or hardly; the standard error of such an importance
         falls like the square root of its distance from there.
     under_null : ndarray of shape (q,)
         Variance of terms that do not matter to the learner, all interaction orders included.
     """
 
-    floor: float | None
+    lower_bound: float | None
     under_null: FloatArray
 
     def interval(
@@ -52,19 +52,19 @@ class HalfSampleVariance(Variance):
     ) -> FloatArray:
         r"""Return 1 - alpha intervals, shape (q, 2); missing where `bse` is 0.
 
-        Without a floor they are t intervals, :math:`c \pm h`. With the floor at 0 they are
+        Without a bound they are t intervals, :math:`c \pm h`. With the bound at 0 they are
 
         .. math:: [c - h/(1 + k), c + h/(1 - k)], \quad k = \min(h / (4c), 0.6),
 
         and k = 0.6 for c <= 0. One-sided and with alpha above 1/2, h is negative: the limit is on
         the other side of c, and k, from the size of h, has its sign.
         """
-        if self.floor is None:
+        if self.lower_bound is None:
             return super().interval(estimate, bse, alpha, alternative)
         check_alpha(alpha)
         level = alpha / 2 if alternative == "two-sided" else alpha
         h = t_quantile(level, self.df) * np.where(bse > 0, bse, np.nan)
-        above = estimate - self.floor
+        above = estimate - self.lower_bound
         k = np.full_like(h, CAP)
         # Only where it is below the cap, so that nothing overflows.
         np.divide(np.abs(h), 4 * above, out=k, where=np.abs(h) < 4 * CAP * above)
@@ -76,12 +76,12 @@ class HalfSampleVariance(Variance):
     ) -> FloatArray:
         """Return the standard errors at the null values, by which statistics are divided.
 
-        Their t test rejects exactly the values that the interval excludes. At the floor: 3/4 of
-        `bse`, and 5/2 of it for estimates below the floor.
+        Their t test rejects exactly the values that the interval excludes. At the bound: 3/4 of
+        `bse`, and 5/2 of it for estimates below it.
         """
-        if self.floor is None:
+        if self.lower_bound is None:
             return super().null_error(estimate, bse, null)
-        above, far = estimate - self.floor, np.abs(estimate - null)
+        above, far = estimate - self.lower_bound, np.abs(estimate - null)
         # Beyond the caps below steps do not matter: there they might overflow.
         steps = np.divide(far, 4 * above, out=np.full(len(bse), np.inf), where=far < 8 * above)
         factor = np.where(
@@ -93,13 +93,15 @@ class HalfSampleVariance(Variance):
 
     def null_test(self, estimate: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return statistic and p-value of the null-variance test; missing without variance."""
-        if self.floor is None:
+        if self.lower_bound is None:
             raise InferenceError(
                 "The null-variance test is for importances, which are at least 0 at the truth."
             )
         spread = np.sqrt(self.under_null)
         missing = np.full(len(spread), np.nan)
-        ratio = np.asarray(np.divide(estimate - self.floor, spread, out=missing, where=spread > 0))
+        ratio = np.asarray(
+            np.divide(estimate - self.lower_bound, spread, out=missing, where=spread > 0)
+        )
         return ratio, np.asarray(stats.chi2.sf(np.maximum(1 + np.sqrt(2) * ratio, 0), 1))
 
 
@@ -142,9 +144,9 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
         cov_type="half-sample",
         label="half-sample",
         note=f"Intervals (half-sample, {M} df) are for the learner trained on {on} the data.",
-        interval_note="" if replicates.floor is None else LIMITS,
-        test_note="" if replicates.floor is None else TESTS,
-        floor=replicates.floor,
+        interval_note="" if replicates.lower_bound is None else LIMITS,
+        test_note="" if replicates.lower_bound is None else TESTS,
+        lower_bound=replicates.lower_bound,
         under_null=np.diag(middle + between),
     )
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from pyinterp.checks import check_choice, check_flag
 from pyinterp.errors import OptionError
-from pyinterp.inference.cov_types import COV_TYPES
+from pyinterp.inference.cov_types import COV_TYPES, CovType
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, check_adjustment
-from pyinterp.inference.variance import CovType
 
 __all__ = ["InferenceOptions"]
 

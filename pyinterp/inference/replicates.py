@@ -77,7 +77,7 @@ class Replicates:
         The bootstrap sample of every fitted model; None if the plan draws none.
     apart : bool
         Whether `estimates` are of other refits than the pairs'.
-    floor : float or None
+    lower_bound : float or None
         Value below which the estimand can't be at the truth.
     """
 
@@ -89,7 +89,7 @@ class Replicates:
     folds: tuple[Fold, ...] = ()
     bootstraps: IntArray | None = None
     apart: bool = True
-    floor: float | None = None
+    lower_bound: float | None = None
 
     @property
     def per_refit(self) -> FloatArray:
@@ -107,7 +107,7 @@ class RefitEstimate(NamedTuple):
 
 
 def gather(
-    estimates: Sequence[RefitEstimate], *, correction: float, floor: float | None
+    estimates: Sequence[RefitEstimate], *, correction: float, lower_bound: float | None
 ) -> Replicates:
     """Arrange estimates by the pairs, folds and bootstrap samples of their refits.
 
@@ -138,12 +138,15 @@ def gather(
         folds=tuple(Fold(e, tuple(inner.get(k, ())), size) for k, (e, size) in outer.items()),
         bootstraps=np.array(samples) if samples else None,
         apart=bool(separate),
-        floor=floor,
+        lower_bound=lower_bound,
     )
 
 
 def combine(
-    function: Callable[..., Estimate], parts: Sequence[Replicates], *, floor: float | None = None
+    function: Callable[..., Estimate],
+    parts: Sequence[Replicates],
+    *,
+    lower_bound: float | None = None,
 ) -> Replicates:
     """Return the replicates of a function of several estimands, computed refit by refit."""
 
@@ -165,7 +168,7 @@ def combine(
             )
             for same in zip(*(part.folds for part in parts), strict=True)
         ),
-        floor=floor,
+        lower_bound=lower_bound,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,18 +14,7 @@ from pyinterp.inference.intervals import Alternative, interval, p_values
 from pyinterp.inference.replicates import Replicates
 from pyinterp.inference.simultaneous import LargestT
 
-__all__ = ["CovType", "Variance", "corrected", "naive", "rows", "ustat"]
-
-CovType: TypeAlias = Literal[
-    "half-sample",
-    "nested-cv",
-    "bootstrap",
-    "bootstrap-bca",
-    "corrected",
-    "naive",
-    "rows",
-    "ustat",
-]
+__all__ = ["Variance", "corrected", "naive", "rows", "ustat"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +54,7 @@ class Variance:
 
     cov: FloatArray
     df: float
-    cov_type: CovType
+    cov_type: str
     label: str
     note: str
     interval_note: str = ""
@@ -221,7 +210,7 @@ def _single(replicates: Replicates) -> tuple[Estimate, IntArray | None]:
 
 
 def _over_rows(
-    contributions: FloatArray, cluster: IntArray | None, cov_type: CovType, warning: str
+    contributions: FloatArray, cluster: IntArray | None, cov_type: str, warning: str
 ) -> Variance:
     centered = contributions - contributions.mean(axis=0)
     n = units = len(centered)
@@ -250,7 +239,7 @@ def _over_rows(
     )
 
 
-def _without_variance(q: int, cov_type: CovType, units: str) -> Variance:
+def _without_variance(q: int, cov_type: str, units: str) -> Variance:
     """Return a variance of q terms that is missing, since there is only one row or cluster."""
     return Variance(
         cov=np.full((q, q), np.nan),

@@ -148,7 +148,7 @@ class Analysis:
                 for r, e in zip(self.refits, read, strict=True)
             ],
             correction=self.correction,
-            floor=estimand.lower_bound,
+            lower_bound=estimand.lower_bound,
         )
 
     def fit(self, loss: LossLike | None) -> GoodnessOfFit | None:

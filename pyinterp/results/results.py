@@ -18,7 +18,6 @@ from pyinterp.errors import InferenceError, OptionError, did_you_mean, listed, s
 from pyinterp.estimands.estimand import Estimand
 from pyinterp.inference import (
     Alternative,
-    CovType,
     HalfSampleVariance,
     Replicates,
     TermInference,
@@ -172,7 +171,7 @@ class EstimandResults:
         return self.context.nobs
 
     @property
-    def cov_type(self) -> CovType:
+    def cov_type(self) -> str:
         """Type of the variance estimator."""
         return self.variance.cov_type
 
@@ -230,7 +229,7 @@ class EstimandResults:
                 'The null-variance test needs `cov_type="half-sample"`, not '
                 f'"{self.cov_type}": fit with `pi.HalfSampling()`.'
             )
-        if self.variance.floor is not None and self.null is None:
+        if self.variance.lower_bound is not None and self.null is None:
             raise InferenceError(
                 f"{self.estimand.label} has no test of 0: noise makes estimates positive whatever "
                 "the truth."

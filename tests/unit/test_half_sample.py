@@ -176,7 +176,7 @@ def make_variance(floor: float | None, df: int = 15, q: int = 1) -> HalfSampleVa
         cov_type="half-sample",
         label="",
         note="",
-        floor=floor,
+        lower_bound=floor,
         under_null=np.ones(q),
     )
 
@@ -207,13 +207,13 @@ def test_intervals_and_p_values_are_those_of_the_reference(c, se, df, alpha) -> 
     df=st.integers(5, 60),
     alpha=st.floats(0.001, 0.99),
     theta=st.floats(-6, 6),
-    floor=st.sampled_from([None, 0.0, 1.0, -0.5]),
+    lower_bound=st.sampled_from([None, 0.0, 1.0, -0.5]),
     side=st.sampled_from(["two-sided", "greater", "less"]),
 )
 def test_the_test_rejects_exactly_what_the_interval_excludes(
-    c, se, df, alpha, theta, floor, side
+    c, se, df, alpha, theta, lower_bound, side
 ) -> None:
-    variance = make_variance(floor, df)
+    variance = make_variance(lower_bound, df)
     estimate, bse = np.array([c]), np.array([se])
     low, high = variance.interval(estimate, bse, alpha, side)[0]
     (p,) = p_values(variance.statistic(estimate, bse, theta), df, alternative=side)
