@@ -1,6 +1,8 @@
 """Run the studies: what the files in ``studies/results`` do not hold yet.
 
-``make study`` runs all; a kill loses at most the blocks under way.
+``make study`` runs all. Results are kept as JSON lines, which can be compared. While a study runs
+they are in a database beside; after a kill, which loses at most the blocks under way, the next run
+goes on from it.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from typing import Any
 
 from settings import STUDIES, only
 
-from pyinterp.simulation.studies.ledger import Ledger
+from pyinterp.simulation.studies import text
+from pyinterp.simulation.studies.database import StudyFile
 from pyinterp.simulation.studies.runner import Study
 
 RESULTS = Path(__file__).with_name("results")
@@ -31,12 +34,13 @@ def main() -> None:
     if arguments.merge and len(arguments.names) != 1:
         parser.error("--merge takes files of one study: name it before")
     for name in arguments.names:
-        study, path = STUDIES[name](), RESULTS / f"{name}.jsonl"
-        if arguments.merge:
-            merge(study, path, arguments.merge)
-        else:
-            only(study, arguments.learners, arguments.n).run(path, arguments.jobs)
-        results = study.load(path)
+        study, database = STUDIES[name](), RESULTS / f"{name}.sqlite"
+        lines = RESULTS / f"{name}.jsonl"
+        merge(study, database, [lines, *(arguments.merge or [])])
+        if not arguments.merge:
+            only(study, arguments.learners, arguments.n).run(database, arguments.jobs)
+        keep(database, lines)
+        results = study.load(lines)
         # A study without repetitions is of means only.
         table = results.truths if results.frame.empty else results.frame
         table.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.6g")
@@ -44,24 +48,31 @@ def main() -> None:
 
 
 def merge(study: Study[Any], path: Path, files: list[Path]) -> None:
-    """Add what other files of a study hold and its own does not.
+    """Add to a study's database what other files hold and it does not.
 
-    Lines that do not say their settings, as earlier versions wrote them, must be of the study's.
+    Records that do not say their settings, as early versions wrote them, must be of the study's.
     """
-    ledger = Ledger(path)
-    with ledger.locked():
-        for line in (line for file in files for line in Ledger(file).lines):
-            settings = study.settings(line.row)
-            if line.settings not in (None, settings):
-                raise SystemExit(f"{line.row} has {line.settings}, and the study {settings}.")
-            new = {
-                term: found
-                for term, found in line.terms.items()
-                if not all(ledger.size(line.row, block, term) for block in line.blocks)
-            }
-            if new:
-                ledger.add(line._replace(terms=new, settings=settings))
-        ledger.compact()
+    database = StudyFile(path)
+    with database.locked():
+        blocks = {(r.row, r.term, block) for r in database.records() for block in r.blocks}
+        new = []
+        for record in (record for file in files for record in StudyFile(file).records()):
+            settings = study.settings(record.row)
+            if record.settings not in (None, settings):
+                raise SystemExit(f"{record.row} has {record.settings}, and the study {settings}.")
+            keys = {(record.row, record.term, block) for block in record.blocks}
+            if not keys <= blocks:
+                new.append(record._replace(settings=settings))
+                blocks |= keys
+        database.add(new)
+
+
+def keep(path: Path, lines: Path) -> None:
+    """Write the records of a study's database as JSON lines in its place."""
+    database = StudyFile(path)
+    with database.locked():
+        text.write(lines, database.records())
+        path.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,12 @@ COLUMNS = (
     "corrected",
 )
 
-# The true f of v rows, shape (v,), and the predictions of m models, shape (m, v).
-TrueAndPredicted: TypeAlias = tuple[FloatArray, FloatArray]
+
+class TrueAndPredicted(NamedTuple):
+    """The true f of v rows, shape (v,), and the predictions of m models, shape (m, v)."""
+
+    f: FloatArray
+    predicted: FloatArray
 
 
 def components(y: FloatArray, original: TrueAndPredicted, switched: TrueAndPredicted) -> FloatArray:
@@ -31,7 +35,7 @@ def components(y: FloatArray, original: TrueAndPredicted, switched: TrueAndPredi
     ----------
     y : ndarray of shape (v,)
         Responses of the validation rows.
-    original, switched : tuple of ndarray
+    original, switched : TrueAndPredicted
         True f, shape (v,), and predictions, shape (m, v), of the rows X and of the rows
         :math:`X'_j`, in which one feature has been drawn anew; at least two models.
 
@@ -52,16 +56,24 @@ def components(y: FloatArray, original: TrueAndPredicted, switched: TrueAndPredi
     algebra leaves :math:`(f(X'_j) - f(X))^2 + 2 (Y - f(X)) (\bar f(X) - \bar f(X'_j))`, whose
     expectation is the importance of the true f for any learner.
     """
-    bias2, variance = zip(*map(_parts, (switched, original)), strict=True)
+    after, before = _error(switched), _error(original)
     (f_switched, p_switched), (f, p) = switched, original
     delta = 2 * np.mean((f_switched - f) * (f_switched - p_switched.mean(axis=0)))
     estimate = np.mean(np.square(y - p_switched) - np.square(y - p))
-    corrected = estimate + delta - (bias2[0] - bias2[1]) - (variance[0] - variance[1])
+    corrected = estimate + delta - (after.bias2 - before.bias2) - (after.variance - before.variance)
+    bias2, variance = (after.bias2, before.bias2), (after.variance, before.variance)
     return np.array([*bias2, *variance, delta, estimate, corrected])
 
 
-def _parts(known: TrueAndPredicted) -> tuple[float, float]:
-    f, predicted = known
+class _Error(NamedTuple):
+    """Squared bias and variance of predictions."""
+
+    bias2: float
+    variance: float
+
+
+def _error(rows: TrueAndPredicted) -> _Error:
+    f, predicted = rows
     variance = float(predicted.var(axis=0, ddof=1).mean())
-    away = float(np.square(predicted.mean(axis=0) - f).mean())
-    return away - variance / len(predicted), variance
+    distance = float(np.square(predicted.mean(axis=0) - f).mean())
+    return _Error(distance - variance / len(predicted), variance)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from pyinterp.random import Seeds
 
 __all__ = [
     "MOST_FEATURES",
+    "FormulaAndEstimator",
     "Process",
     "Seed",
     "Values",
@@ -239,16 +240,23 @@ def check_process(process: object) -> None:
         )
 
 
-def formula_and_estimator(learner: object) -> tuple[str, Any]:
-    """Return formula and estimator of a learner given as both, or as an estimator alone."""
+class FormulaAndEstimator(NamedTuple):
+    """What a learner is, without data."""
+
+    formula: str
+    estimator: Any
+
+
+def formula_and_estimator(learner: object) -> FormulaAndEstimator:
+    """Return formula and estimator of a pair of both, or of an estimator alone."""
     if not isinstance(learner, tuple):
-        return "y ~ .", learner
+        return FormulaAndEstimator("y ~ .", learner)
     if len(learner) != 2:
         raise OptionError(
             "A learner must be an estimator or a pair of formula and estimator, such as "
             f'("y ~ x1", LinearRegression()), not {shown(learner)}.'
         )
-    return learner
+    return FormulaAndEstimator(*learner)
 
 
 def generator(seed: Seed) -> np.random.Generator:

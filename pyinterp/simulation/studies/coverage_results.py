@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,22 +10,32 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from pyinterp.errors import DataError, OptionError, did_you_mean, listed, shown
-from pyinterp.simulation.studies.ledger import Line, pooled
+from pyinterp.errors import DataError
+from pyinterp.parameters import takes
+from pyinterp.simulation.studies.cells import (
+    Interval,
+    IntervalRecord,
+    IntervalSums,
+    MeanRecord,
+    MeanSums,
+    Pool,
+    Target,
+    pooled,
+)
 
 if TYPE_CHECKING:
     from plotnine import ggplot
 
 __all__ = ["COLUMNS", "CoverageResults", "chosen", "pooled_truths"]
 
-# What lines of coverage add up over repetitions, per term.
+# What records of intervals add up over repetitions, per term.
 COLUMNS = ("covered", "rejected", "width", "width2", "error", "error2", "variance")
 
 ROW = ["process", "learner", "n", "plan", "refits", "cov_type", "estimand"]
 
 TRUTH = ["process", "learner", "n", "estimand"]
 
-RELATIVE_WIDTH = "Mean width / (2 x 1.96 x true sd)"
+WIDTH, FULL_WIDTH = "Mean width", "(2 x 1.96 x true sd)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,33 +61,56 @@ class CoverageResults:
     truths: pd.DataFrame
 
     @classmethod
-    def of(cls, lines: Sequence[Line], refits: Mapping[str, int]) -> CoverageResults:
+    def of(
+        cls,
+        means: Sequence[MeanRecord],
+        intervals: Sequence[IntervalRecord],
+        refits: Mapping[str, int],
+    ) -> CoverageResults:
         """Pool blocks of repetitions; `refits` has the number of every plan."""
-        truths = pooled_truths(lines)
+        truths = pooled_truths(means)
         parts, rows = [], []
-        for (kind, process, learner, n, plan), terms in pooled(lines).items():
-            for name, (_, size, found) in terms.items() if kind == "coverage" else ():
-                estimand, cov_type = name.rsplit("|", 1)
-                part = _described(found, size, truths[process, learner, n, estimand])
-                key = (process, learner, n, plan, refits[plan], cov_type, estimand)
-                about = dict(zip(ROW, key, strict=True))
-                parts.append(part.assign(**about))
-                rows.append({**about, **_averaged(found, size, part)})
+        for row, terms in pooled(intervals).items():
+            for term, pool in terms.items():
+                target = Target(row.process, row.learner, row.n, term.estimand)
+                part = _described(pool, truths[target])
+                names = _names(target, row.plan, refits[row.plan], term)
+                parts.append(part.assign(**names))
+                rows.append({**names, **_averaged(pool, part)})
         frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=ROW)
         ordered = frame[ROW + [c for c in frame.columns if c not in ROW]]
-        means = [
-            mean.assign(process=process, learner=learner, n=n, estimand=estimand)
-            for (process, learner, n, estimand), mean in truths.items()
-        ]
-        columns = [*TRUTH, "term", "truth", "truth_mcse"]
-        every = pd.concat([pd.DataFrame(columns=columns, dtype=object), *means][bool(means) :])
-        return cls(ordered, pd.DataFrame(rows), every[columns].reset_index(drop=True))
+        return cls(ordered, pd.DataFrame(rows), _long(truths))
 
-    def only(self, **values: Any) -> CoverageResults:
-        """Return the rows with these values, such as ``only(learner="lm", n=[100, 1000])``."""
-        frame, rows = chosen(ROW, values, self.frame, self.rows)
-        about = {name: value for name, value in values.items() if name in TRUTH}
-        return CoverageResults(frame, rows, *chosen(TRUTH, about, self.truths))
+    @takes()
+    def only(
+        self,
+        *,
+        process: str | Sequence[str] | None = None,
+        learner: str | Sequence[str] | None = None,
+        n: int | Sequence[int] | None = None,
+        plan: str | Sequence[str] | None = None,
+        refits: int | Sequence[int] | None = None,
+        cov_type: str | Sequence[str] | None = None,
+        estimand: str | Sequence[str] | None = None,
+    ) -> CoverageResults:
+        """Return the rows with these values, such as ``only(learner="lm", n=[100, 1000])``.
+
+        Parameters
+        ----------
+        process, learner : str or sequence of str, optional
+            Names, by default all.
+        n : int or sequence of int, optional
+            Sizes of data sets.
+        plan : str or sequence of str, optional
+        refits : int or sequence of int, optional
+            Of the plan.
+        cov_type, estimand : str or sequence of str, optional
+        """
+        truth = {"process": process, "learner": learner, "n": n, "estimand": estimand}
+        every = truth | {"plan": plan, "refits": refits, "cov_type": cov_type}
+        return CoverageResults(
+            chosen(self.frame, every), chosen(self.rows, every), chosen(self.truths, truth)
+        )
 
     def plot(self) -> ggplot:
         """Plot width against coverage (Molnar et al., Figures 3 and 4).
@@ -98,7 +131,7 @@ class CoverageResults:
             + p9.geom_errorbar(p9.aes(ymin="low", ymax="high", color="interval"), width=0)
             + p9.geom_point(p9.aes(color="interval", shape="learner"), size=2.5)
             + p9.facet_grid("estimand ~ size")
-            + p9.labs(x=RELATIVE_WIDTH, y="Coverage", color="", shape="")
+            + p9.labs(x=f"{WIDTH} / {FULL_WIDTH}", y="Coverage", color="", shape="")
             + p9.theme_bw()
         )
 
@@ -115,8 +148,7 @@ class CoverageResults:
         named = shown.assign(n="n = " + shown["n"].astype(str))[differ]
         shown["of"] = ["\n".join(names) for names in named.itertuples(index=False)]
         shown["of"] = pd.Categorical(shown["of"], shown["of"].unique())
-        relative = RELATIVE_WIDTH.replace(" / ", " /\n")
-        width = shown.assign(panel=relative, value=shown["relative_width"])
+        width = shown.assign(panel=f"{WIDTH} /\n{FULL_WIDTH}", value=shown["relative_width"])
         missing = {"low": np.nan, "high": np.nan}
         coverage = shown.assign(panel="Coverage", value=shown["coverage"])
         long = pd.concat([width.assign(**missing), coverage], ignore_index=True)
@@ -148,44 +180,55 @@ class CoverageResults:
         )
 
 
-def chosen(
-    known: Sequence[str], values: Mapping[str, Any], *frames: pd.DataFrame
-) -> Iterator[pd.DataFrame]:
-    """Yield the rows of every frame that have these values in the `known` columns."""
-    unknown = sorted(set(values) - set(known))
-    if unknown:
-        raise OptionError(
-            f"`only` takes the columns {listed(known, most=20)}; got {shown(unknown[0])}."
-            + did_you_mean(unknown[0], known)
-        )
-    for frame in frames:
-        part = frame
-        for column, value in values.items():
-            wanted = value if isinstance(value, list | tuple) else [value]
-            part = part[part[column].isin(wanted)]
-        yield part
+def chosen(frame: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the rows that have these values in these columns; None stands for all."""
+    for column, value in values.items():
+        if value is not None:
+            wanted = [value] if isinstance(value, str) or np.ndim(value) == 0 else list(value)
+            frame = frame[frame[column].isin(wanted)]
+    return frame
 
 
-def pooled_truths(lines: Sequence[Line]) -> dict[tuple[str, str, int, str], pd.DataFrame]:
-    """Return mean and Monte Carlo error of every term, by process, learner, n and estimand."""
-    frames = {}
-    truths = (line for line in lines if line.row[0] == "truth")
-    for (_, process, learner, n, _), terms in pooled(truths).items():
-        for estimand, (_, size, found) in terms.items():
-            mean = np.array(found["sums"]) / size
-            variance = np.clip(np.array(found["squares"]) / size - mean**2, 0, None)
-            frames[process, learner, n, estimand] = pd.DataFrame(
-                {
-                    "term": found["term"],
-                    "truth": mean,
-                    "truth_mcse": np.sqrt(variance / max(size - 1, 1)),
-                }
-            )
-    return frames
+def pooled_truths(records: Sequence[MeanRecord]) -> dict[Target, pd.DataFrame]:
+    """Return mean and Monte Carlo error of every term."""
+    return {
+        Target(row.process, row.learner, row.n, term.estimand): _means(pool)
+        for row, terms in pooled(records).items()
+        for term, pool in terms.items()
+    }
 
 
-def _described(found: Mapping[str, Any], r: int, truth: pd.DataFrame) -> pd.DataFrame:
-    mean = pd.DataFrame(found["sums"], columns=list(COLUMNS)) / r
+def _means(pool: Pool[MeanSums]) -> pd.DataFrame:
+    mean = pool.sums.sums / pool.size
+    variance = np.clip(pool.sums.squares / pool.size - mean**2, 0, None)
+    error = np.sqrt(variance / max(pool.size - 1, 1))
+    return pd.DataFrame({"term": list(pool.sums.labels), "truth": mean, "truth_mcse": error})
+
+
+def _long(truths: Mapping[Target, pd.DataFrame]) -> pd.DataFrame:
+    """Return one frame of all truths."""
+    frames = [means.assign(**target._asdict()) for target, means in truths.items()]
+    columns = [*TRUTH, "term", "truth", "truth_mcse"]
+    empty = pd.DataFrame(columns=columns, dtype=object)
+    return pd.concat(frames or [empty])[columns].reset_index(drop=True)
+
+
+def _names(target: Target, plan: str, refits: int, term: Interval) -> dict[str, Any]:
+    """Return the columns `ROW`."""
+    return {
+        "process": target.process,
+        "learner": target.learner,
+        "n": target.n,
+        "plan": plan,
+        "refits": refits,
+        "cov_type": term.cov_type,
+        "estimand": target.estimand,
+    }
+
+
+def _described(pool: Pool[IntervalSums], truth: pd.DataFrame) -> pd.DataFrame:
+    r = pool.size
+    mean = pd.DataFrame(pool.sums.sums, columns=list(COLUMNS)) / r
     bessel = r / max(r - 1, 1)
     sd = np.sqrt(np.clip(mean["error2"] - mean["error"] ** 2, 0, None) * bessel)
     spread = np.sqrt(np.clip(mean["width2"] - mean["width"] ** 2, 0, None) * bessel)
@@ -205,9 +248,10 @@ def _described(found: Mapping[str, Any], r: int, truth: pd.DataFrame) -> pd.Data
     )
 
 
-def _averaged(found: Mapping[str, Any], r: int, part: pd.DataFrame) -> dict[str, float]:
+def _averaged(pool: Pool[IntervalSums], part: pd.DataFrame) -> dict[str, float]:
+    r = pool.size
     coverage = float(part["coverage"].mean())
-    between = max(found["shares"] / r - coverage**2, 0.0) * r / max(r - 1, 1)
+    between = max(pool.sums.shares / r - coverage**2, 0.0) * r / max(r - 1, 1)
     vary = part["sd"] > 0
     full = 2 * stats.norm.isf(0.025) * part["sd"]
     return {

@@ -28,9 +28,23 @@ from pyinterp.learner.learner import Learner, LearnerResults
 from pyinterp.resampling import FreshDraws, Resampling
 from pyinterp.results.results import EstimandResults
 from pyinterp.simulation.processes.process import Process
+from pyinterp.simulation.studies.cells import (
+    AnyRecord,
+    CoverageRow,
+    Interval,
+    IntervalRecord,
+    IntervalSums,
+    Mean,
+    MeanRecord,
+    MeanSums,
+    Record,
+    Target,
+    TruthRow,
+    interval_records,
+    mean_records,
+)
 from pyinterp.simulation.studies.coverage_results import CoverageResults, pooled_truths
-from pyinterp.simulation.studies.ledger import Line, Row
-from pyinterp.simulation.studies.runner import Study, Unit, count_of
+from pyinterp.simulation.studies.runner import AnyUnit, Study, Unit, count_of
 
 __all__ = ["CoverageStudy", "ideal"]
 
@@ -129,62 +143,69 @@ class CoverageStudy(Study[CoverageResults]):
 
     def plan(self, name: str, process: Process, n: int) -> Resampling:
         """Return a plan of the study for data sets of n rows of a process."""
-        made = self.resamplings[name]
-        return made if isinstance(made, Resampling) else made(process, n)
+        plan = self.resamplings[name]
+        return plan if isinstance(plan, Resampling) else plan(process, n)
 
-    def settings(self, row: Row) -> dict[str, Any]:
+    def settings(self, row: TruthRow | CoverageRow) -> dict[str, Any]:
         """Return what the numbers of a row depend on besides the row."""
-        kind, process, learner, n, plan = row
-        truth_refits = count_of("truth_refits", self.truth_refits, learner, 1)
-        if kind == "truth":
+        if isinstance(row, TruthRow):
             return {"block": self.block * TRUTH_BLOCKS, "seed": self.seed}
         return {
             "block": self.block,
             "seed": self.seed,
             "alpha": self.alpha,
-            "truth_refits": truth_refits,
-            "plan": described(self.plan(plan, self.process(process), n)),
+            "truth_refits": count_of("truth_refits", self.truth_refits, row.learner, 1),
+            "plan": described(self.plan(row.plan, self.process(row.process), row.n)),
         }
 
-    def terms(self, row: Row) -> tuple[str, ...]:
+    def terms(self, row: TruthRow | CoverageRow) -> tuple[Mean | Interval, ...]:
         """Return estimands, for coverage each with the plan's variance estimators."""
-        kind, *_, plan = row
-        if kind == "truth":
-            return tuple(self.estimands)
-        cov_types = dict.fromkeys(self.cov_types[plan])
-        return tuple(f"{e}|{c}" for e, c in product(self.estimands, cov_types))
+        if isinstance(row, TruthRow):
+            return tuple(map(Mean, self.estimands))
+        cov_types = dict.fromkeys(self.cov_types[row.plan])
+        return tuple(Interval(*names) for names in product(self.estimands, cov_types))
 
-    def _units(self, kind: str) -> Iterator[Unit]:
-        name = "truth_refits" if kind == "truth" else "repetitions"
-        plans = ["truth"] if kind == "truth" else list(self.resamplings)
-        size = self.block * (TRUTH_BLOCKS if kind == "truth" else 1)
-        for process, learner, n, plan in product(self.dgps, self.learners, self.n, plans):
-            total = count_of(name, getattr(self, name), learner, 0)
-            yield from Unit.blocks((kind, process.name, learner, n, plan), total, size)
+    def _units(self, kind: str) -> Iterator[AnyUnit]:
+        return self._truth_units() if kind == "truth" else self._coverage_units()
 
-    def _try(self, row: Row) -> None:
+    def _truth_units(self) -> Iterator[Unit[TruthRow, Mean]]:
+        for process, learner, n in product(self.dgps, self.learners, self.n):
+            total = count_of("truth_refits", self.truth_refits, learner, 0)
+            row = TruthRow(process.name, learner, n)
+            yield from Unit.blocks(row, total, self.block * TRUTH_BLOCKS)
+
+    def _coverage_units(self) -> Iterator[Unit[CoverageRow, Interval]]:
+        every = product(self.dgps, self.learners, self.n, self.resamplings)
+        for process, learner, n, plan in every:
+            total = count_of("repetitions", self.repetitions, learner, 0)
+            row = CoverageRow(process.name, learner, n, plan)
+            yield from Unit.blocks(row, total, self.block)
+
+    def _try(self, row: TruthRow | CoverageRow) -> None:
         """Make a plan and its variances once, with a learner that learns nothing."""
-        kind, name, learner, n, plan = row
-        if kind == "truth":
+        if isinstance(row, TruthRow):
             return
-        process = self.process(name)
-        formula, _ = self.formula_and_estimator(process, learner, n)
+        process = self.process(row.process)
+        formula, _ = self.formula_and_estimator(process, row.learner, row.n)
         idle = DummyRegressor() if process.classes is None else DummyClassifier()
-        made = Learner.from_formula(formula, self.draw(process, n, -1), idle)
-        results = made.fit(self.plan(plan, process, n), seed=1, progress=False)
-        for cov_type in self.cov_types[plan]:
+        learner = Learner.from_formula(formula, self.draw(process, row.n, -1), idle)
+        plan = self.plan(row.plan, process, row.n)
+        results = learner.fit(plan, seed=1, progress=False)
+        for cov_type in self.cov_types[row.plan]:
             results.loss(cov_type=cov_type)
 
-    def _worker(self, kind: str, lines: Sequence[Line]) -> Callable[[Unit], Line]:
+    def _worker(
+        self, kind: str, records: Sequence[AnyRecord]
+    ) -> Callable[[AnyUnit], Sequence[AnyRecord]]:
         if kind == "truth":
             return partial(_truth, self)
-        return partial(_cover, self, pooled_truths(lines))
+        return partial(_cover, self, pooled_truths(mean_records(records)))
 
-    def _results(self, lines: Sequence[Line]) -> CoverageResults:
+    def _results(self, records: Sequence[AnyRecord]) -> CoverageResults:
         first = self.dgps[0], self.n[0]
         refits = {name: self.plan(name, *first).number for name in self.resamplings}
-        known = [line for line in lines if line.row[0] == "truth" or line.row[4] in refits]
-        return CoverageResults.of(known, refits)
+        intervals = [r for r in interval_records(records) if r.row.plan in refits]
+        return CoverageResults.of(mean_records(records), intervals, refits)
 
 
 def described(plan: Resampling) -> str:
@@ -195,91 +216,96 @@ def described(plan: Resampling) -> str:
     return f"{plan.label} ({', '.join(plain)})"
 
 
-def _truth(study: CoverageStudy, unit: Unit) -> Line:
-    _, name, learner, n, _ = unit.row
-    process = study.process(name)
-    data = study.draw(process, n, -1)  # for the formula and the classes only
-    seed = study.stream(*unit.row, unit.block, unit.size)
-    plan = ideal(unit.size)(process, n)
-    results = study.learner(process, learner, data).fit(plan, seed=seed, progress=False)
-    terms = {}
-    for name in unit.terms:
-        asked = _asked(study.estimands[name], name, results)
-        values = asked.replicates.per_refit
-        terms[name] = {
-            "term": list(asked.params.index),
-            "sums": values.sum(axis=0).tolist(),
-            "squares": np.square(values).sum(axis=0).tolist(),
-        }
-    return Line(unit.row, [unit.block], unit.size, terms, study.settings(unit.row))
+def _truth(study: CoverageStudy, unit: Unit[TruthRow, Mean]) -> list[MeanRecord]:
+    row = unit.row
+    process = study.process(row.process)
+    data = study.draw(process, row.n, -1)  # for the formula and the classes only
+    # "truth" stands twice: streams are named as they were when rows of the truth named a plan.
+    seed = study.stream("truth", row.process, row.learner, row.n, "truth", unit.block, unit.size)
+    plan = ideal(unit.size)(process, row.n)
+    learner = study.learner(process, row.learner, data)
+    results = learner.fit(plan, seed=seed, progress=False)
+    settings = study.settings(row)
+    return [
+        Record(row, term, (unit.block,), unit.size, _means(study, term, results), settings)
+        for term in unit.terms
+    ]
+
+
+def _means(study: CoverageStudy, term: Mean, results: LearnerResults) -> MeanSums:
+    answer = study.estimands[term.estimand](results)
+    _check_answer(term.estimand, answer)
+    values = answer.replicates.per_refit
+    return MeanSums(tuple(answer.params.index), values.sum(axis=0), np.square(values).sum(axis=0))
 
 
 def _cover(
-    study: CoverageStudy, truths: Mapping[tuple[str, str, int, str], pd.DataFrame], unit: Unit
-) -> Line:
-    _, name, learner, n, plan_name = unit.row
-    process = study.process(name)
-    plan = study.plan(plan_name, process, n)
-    kept: dict[str, list[FloatArray]] = {}
+    study: CoverageStudy, truths: Mapping[Target, pd.DataFrame], unit: Unit[CoverageRow, Interval]
+) -> list[IntervalRecord]:
+    row = unit.row
+    process = study.process(row.process)
+    plan = study.plan(row.plan, process, row.n)
+    columns: dict[Interval, list[FloatArray]] = {term: [] for term in unit.terms}
     first = unit.block * study.block
     for repetition in range(first, first + unit.size):
-        data = study.draw(process, n, repetition)
-        seed = study.stream(*unit.row, repetition)
+        data = study.draw(process, row.n, repetition)
+        seed = study.stream("coverage", row.process, row.learner, row.n, row.plan, repetition)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of learners, thousands of times
-            results = study.learner(process, learner, data).fit(plan, seed=seed, progress=False)
+            learner = study.learner(process, row.learner, data)
+            results = learner.fit(plan, seed=seed, progress=False)
         for term in unit.terms:
-            estimand, cov_type = term.rsplit("|", 1)
-            asked = _asked(study.estimands[estimand], estimand, results, cov_type=cov_type)
-            truth = truths[name, learner, n, estimand]
-            if list(asked.params.index) != list(truth["term"]):
-                raise OptionError(
-                    f"An estimand must have the same terms for every data set, but those of "
-                    f"{shown(estimand)} differ: {listed(asked.params.index, most=4)} and "
-                    f"{listed(truth['term'], most=4)}. Give its grid."
-                )
-            found = _one(asked, truth["truth"].to_numpy(), study.alpha)
-            kept.setdefault(term, []).append(found)
-    terms = {name: _summed(np.array(found)) for name, found in kept.items()}
-    return Line(unit.row, [unit.block], unit.size, terms, study.settings(unit.row))
+            truth = truths[Target(row.process, row.learner, row.n, term.estimand)]
+            columns[term].append(_one(study, term, results, truth))
+    settings = study.settings(row)
+    return [
+        Record(row, term, (unit.block,), unit.size, _summed(np.array(values)), settings)
+        for term, values in columns.items()
+    ]
 
 
-def _asked(ask: Ask, name: str, results: LearnerResults, **reading: Any) -> EstimandResults:
-    """Return what a function of the user asks of a fitted learner, checked."""
-    found = ask(results, **reading)
-    if not isinstance(found, EstimandResults):
+def _check_answer(name: str, answer: object) -> None:
+    """Raise `OptionError` unless a function of the user has returned results."""
+    if not isinstance(answer, EstimandResults):
         raise OptionError(
             f"The estimand {shown(name)} must return results such as those of pfi(), not "
-            f"{shown(found)}."
+            f"{shown(answer)}."
         )
-    return found
 
 
-def _one(asked: EstimandResults, truth: FloatArray, alpha: float) -> FloatArray:
+def _one(
+    study: CoverageStudy, term: Interval, results: LearnerResults, truth: pd.DataFrame
+) -> FloatArray:
     """Return `COLUMNS` for one data set, shape (terms, columns).
 
     A term without variance, whose interval is the estimate itself, covers only if it is the truth.
     """
-    estimate = np.asarray(asked.params)
-    low, high = (np.where(np.isnan(v), estimate, v) for v in asked.conf_int(alpha).to_numpy().T)
+    answer = study.estimands[term.estimand](results, cov_type=term.cov_type)
+    _check_answer(term.estimand, answer)
+    if list(answer.params.index) != list(truth["term"]):
+        raise OptionError(
+            f"An estimand must have the same terms for every data set, but those of "
+            f"{shown(term.estimand)} differ: {listed(answer.params.index, most=4)} and "
+            f"{listed(truth['term'], most=4)}. Give its grid."
+        )
+    estimate, value = np.asarray(answer.params), truth["truth"].to_numpy()
+    limits = answer.conf_int(study.alpha).to_numpy().T
+    low, high = (np.where(np.isnan(limit), estimate, limit) for limit in limits)
     width = high - low
     return np.column_stack(
         [
-            (low <= truth) & (truth <= high),
-            np.nan_to_num(np.asarray(asked.pvalues), nan=1.0) < alpha,
+            (low <= value) & (value <= high),
+            np.nan_to_num(np.asarray(answer.pvalues), nan=1.0) < study.alpha,
             width,
             width**2,
-            estimate - truth,
-            (estimate - truth) ** 2,
-            np.square(np.asarray(asked.bse)),
+            estimate - value,
+            (estimate - value) ** 2,
+            np.square(np.asarray(answer.bse)),
         ]
     ).astype(np.float64)
 
 
-def _summed(found: FloatArray) -> dict[str, Any]:
+def _summed(columns: FloatArray) -> IntervalSums:
     """Return sums over repetitions; the share covered of a repetition varies less than a term."""
-    share = found[:, :, 0].mean(axis=1)
-    return {
-        "sums": found.sum(axis=0).tolist(),
-        "shares": float(np.square(share).sum()),
-    }
+    share = columns[:, :, 0].mean(axis=1)
+    return IntervalSums(columns.sum(axis=0), float(np.square(share).sum()))

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from pyinterp.parameters import takes
 from pyinterp.simulation.components import COLUMNS
+from pyinterp.simulation.studies.cells import (
+    ImportanceRecord,
+    ImportanceSums,
+    Measure,
+    Pool,
+    TrueImportance,
+    pooled,
+)
 from pyinterp.simulation.studies.coverage_results import chosen
-from pyinterp.simulation.studies.ledger import Line, pooled
 from pyinterp.simulation.truth import Truth
 
 if TYPE_CHECKING:
@@ -53,33 +61,60 @@ class ImportanceStudyResults:
 
     @classmethod
     def of(
-        cls, lines: Sequence[Line], truths: Mapping[tuple[str, str, str], Truth[float]]
+        cls,
+        records: Sequence[ImportanceRecord],
+        truths: Mapping[TrueImportance, Truth[float]],
     ) -> ImportanceStudyResults:
-        """Pool blocks of models; `truths` is by process, feature and measure."""
+        """Pool blocks of models."""
         rows = []
-        for (_, process, learner, n, validation, *_), terms in pooled(lines).items():
-            for term, (blocks, size, sums) in terms.items():
-                feature, measure = term.split("|")
-                truth, truth_mcse = truths[process, feature, measure]
+        for row, terms in pooled(records).items():
+            for term, pool in terms.items():
+                truth, truth_mcse = truths[TrueImportance(row.process, term.feature, term.measure)]
                 rows.append(
                     {
-                        "process": process,
-                        "learner": learner,
-                        "n": n,
-                        "measure": measure,
-                        "feature": feature,
-                        "repetitions": size,
-                        "validation": validation,
-                        **_described(sums, len(blocks)),
+                        "process": row.process,
+                        "learner": row.learner,
+                        "n": row.n,
+                        "measure": term.measure,
+                        "feature": term.feature,
+                        "repetitions": pool.size,
+                        "validation": row.validation,
+                        **_described(pool),
                         "truth": truth,
                         "truth_mcse": truth_mcse,
                     }
                 )
         return cls(pd.DataFrame(rows) if rows else pd.DataFrame(columns=[*ROW, *HEADER]))
 
-    def only(self, **values: Any) -> ImportanceStudyResults:
-        """Return the rows with these values, such as ``only(measure="cvim", n=[100, 1000])``."""
-        return ImportanceStudyResults(*chosen(ROW, values, self.frame))
+    @takes()
+    def only(
+        self,
+        *,
+        process: str | Sequence[str] | None = None,
+        learner: str | Sequence[str] | None = None,
+        n: int | Sequence[int] | None = None,
+        measure: Measure | Sequence[Measure] | None = None,
+        feature: str | Sequence[str] | None = None,
+    ) -> ImportanceStudyResults:
+        """Return the rows with these values, such as ``only(measure="cvim", n=[100, 1000])``.
+
+        Parameters
+        ----------
+        process, learner : str or sequence of str, optional
+            Names, by default all.
+        n : int or sequence of int, optional
+            Training rows.
+        measure : {"mvim", "cvim"} or sequence of them, optional
+        feature : str or sequence of str, optional
+        """
+        values = {
+            "process": process,
+            "learner": learner,
+            "n": n,
+            "measure": measure,
+            "feature": feature,
+        }
+        return ImportanceStudyResults(chosen(self.frame, values))
 
     def table(self, digits: int = 2) -> pd.DataFrame:
         """Return the components as Tables 2 to 7 of Khan et al. (2025) have them, rounded.
@@ -135,10 +170,11 @@ class ImportanceStudyResults:
         return self.table().to_string()
 
 
-def _described(found: Mapping[str, Any], blocks: int) -> dict[str, float]:
+def _described(pool: Pool[ImportanceSums]) -> dict[str, float]:
     """Return means over blocks and their standard errors."""
-    mean = np.array(found["sums"]) / blocks
-    spread = np.clip(np.array(found["squares"]) / blocks - mean**2, 0, None)
+    blocks = len(pool.blocks)
+    mean = pool.sums.sums / blocks
+    spread = np.clip(pool.sums.squares / blocks - mean**2, 0, None)
     error = np.sqrt(spread / (blocks - 1)) if blocks > 1 else np.full(len(mean), np.nan)
     pairs = zip(COLUMNS, mean.tolist(), error.tolist(), strict=True)
     return {name: v for c, m, e in pairs for name, v in ((c, m), (f"{c}_mcse", e))}

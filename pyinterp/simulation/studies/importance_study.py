@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, ClassVar, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,16 +17,24 @@ from pyinterp.checks import check_choice, check_count, check_list
 from pyinterp.errors import DataError, OptionError, shown
 from pyinterp.learner.learner import Learner
 from pyinterp.resampling.refits import fit_alone
-from pyinterp.simulation.components import components
+from pyinterp.simulation.components import TrueAndPredicted, components
 from pyinterp.simulation.processes.process import Process
+from pyinterp.simulation.studies.cells import (
+    AnyRecord,
+    Importance,
+    ImportanceRecord,
+    ImportanceRow,
+    ImportanceSums,
+    Measure,
+    Record,
+    TrueImportance,
+    importance_records,
+)
 from pyinterp.simulation.studies.importance_results import ImportanceStudyResults
-from pyinterp.simulation.studies.ledger import Line, Row
-from pyinterp.simulation.studies.runner import Study, Unit, count_of
+from pyinterp.simulation.studies.runner import AnyUnit, Study, Unit, count_of
 from pyinterp.simulation.truth import Truth, dgp_pfi
 
-__all__ = ["ImportanceStudy", "Measure", "Validation"]
-
-Measure: TypeAlias = Literal["mvim", "cvim"]
+__all__ = ["ImportanceStudy", "Validation"]
 
 
 class Validation(NamedTuple):
@@ -39,12 +47,12 @@ class Validation(NamedTuple):
     y : ndarray
         The response; of a class, the indicator of the second.
     switched : dict
-        By feature and measure, the values that the feature has in :math:`X'_j`.
+        By `Importance`, the values that the feature has in :math:`X'_j`.
     """
 
     frame: pd.DataFrame
     y: FloatArray
-    switched: dict[tuple[str, Measure], pd.Series]
+    switched: dict[Importance, pd.Series]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,8 +116,8 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
     ...     repetitions=20,
     ...     validation=1000,
     ... )
-    >>> found = study.run(Path(tempfile.mkdtemp()) / "study.jsonl", progress=False)
-    >>> found.frame[["measure", "truth"]].round(2).values.tolist()
+    >>> results = study.run(Path(tempfile.mkdtemp()) / "study.sqlite", progress=False)
+    >>> results.frame[["measure", "truth"]].round(2).values.tolist()
     [['mvim', 7.97], ['cvim', 0.53]]
     """
 
@@ -147,10 +155,11 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         frame = process.covariates(self.validation, rng)
         y = process.respond(process.f(frame), rng)
         switched = {}
-        for feature, measure in product(self.features, self.measures):
-            own = self.stream("switched", process.name, n, block, feature, measure)
-            values = process.redraw(feature, frame, own, conditional=measure == "cvim")
-            switched[feature, measure] = pd.Series(values).astype(frame[feature].dtype)
+        for term in self._terms():
+            stream = self.stream("switched", process.name, n, block, *term)
+            conditional = term.measure == "cvim"
+            values = process.redraw(term.feature, frame, stream, conditional=conditional)
+            switched[term] = pd.Series(values).astype(frame[term.feature].dtype)
         return Validation(frame, y, switched)
 
     def truth(self, process: Process, feature: str, measure: Measure) -> Truth[float]:
@@ -159,85 +168,93 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         conditional = measure == "cvim"
         return dgp_pfi(process, feature, conditional=conditional, n=self.truth_n, seed=rng)
 
-    def settings(self, row: Row) -> dict[str, Any]:
+    def settings(self, row: ImportanceRow) -> dict[str, Any]:
         """Return what the numbers of a row depend on besides the row."""
         return {"block": self.block, "seed": self.seed}
 
-    def terms(self, row: Row) -> tuple[str, ...]:
+    def terms(self, row: ImportanceRow) -> tuple[Importance, ...]:
         """Return every feature with every measure."""
-        return tuple(f"{f}|{m}" for f, m in product(self.features, self.measures))
+        return self._terms()
+
+    def _terms(self) -> tuple[Importance, ...]:
+        return tuple(Importance(*names) for names in product(self.features, self.measures))
 
     def _total(self, learner: str) -> int:
         return count_of("repetitions", self.repetitions, learner, 1)
 
-    @property
-    def _settings(self) -> tuple[int | str, ...]:
-        """What names a row besides process, learner and n: other settings, other estimates."""
-        return self.validation, self.block, " ".join(self.features), " ".join(self.measures)
+    def _row(self, process: str, learner: str, n: int) -> ImportanceRow:
+        names = tuple(self.features), tuple(self.measures)
+        return ImportanceRow(process, learner, n, self.validation, self.block, *names)
 
-    def _units(self, kind: str) -> Iterator[Unit]:
+    def _units(self, kind: str) -> Iterator[AnyUnit]:
         for process, learner, n in product(self.dgps, self.learners, self.n):
-            row = (kind, process.name, learner, n, *self._settings)
+            row = self._row(process.name, learner, n)
             yield from Unit.blocks(row, self._total(learner), self.block)
 
-    def _worker(self, kind: str, lines: Sequence[Line]) -> Callable[[Unit], Line]:
+    def _worker(
+        self, kind: str, records: Sequence[AnyRecord]
+    ) -> Callable[[AnyUnit], Sequence[AnyRecord]]:
         return partial(_decomposed, self)
 
-    def _results(self, lines: Sequence[Line]) -> ImportanceStudyResults:
+    def _results(self, records: Sequence[AnyRecord]) -> ImportanceStudyResults:
         processes = [process.name for process in self.dgps]
-        learners = list(dict.fromkeys([*self.learners, *(line.row[2] for line in lines)]))
-        done = sorted(
-            (line for line in lines if line.row[1] in processes and line.row[4:] == self._settings),
-            key=lambda line: (
-                processes.index(line.row[1]),
-                learners.index(line.row[2]),
-                line.row[3],
-            ),
-        )
-        truths: dict[tuple[str, str, str], Truth[float]] = {
-            (process.name, feature, measure): self.truth(process, feature, measure)
-            for process, feature, measure in product(self.dgps, self.features, self.measures)
-            if any(line.row[1] == process.name for line in done)
+        every = importance_records(records)
+        learners = list(dict.fromkeys([*self.learners, *(r.row.learner for r in every)]))
+
+        def place(record: ImportanceRecord) -> tuple[int, int, int]:
+            row = record.row
+            return processes.index(row.process), learners.index(row.learner), row.n
+
+        ours = (r for r in every if r.row == self._row(r.row.process, r.row.learner, r.row.n))
+        done = sorted((r for r in ours if r.row.process in processes), key=place)
+        truths = {
+            TrueImportance(process.name, *term): self.truth(process, *term)
+            for process, term in product(self.dgps, self._terms())
+            if any(record.row.process == process.name for record in done)
         }
         return ImportanceStudyResults.of(done, truths)
 
 
-def _decomposed(study: ImportanceStudy, unit: Unit) -> Line:
-    _, name, learner, n, *_ = unit.row
-    process = study.process(name)
-    rows = study.rows(process, n, unit.block)
-    switched = [rows.frame.assign(**{key[0]: v}) for key, v in rows.switched.items()]
+def _decomposed(
+    study: ImportanceStudy, unit: Unit[ImportanceRow, Importance]
+) -> list[ImportanceRecord]:
+    row = unit.row
+    process = study.process(row.process)
+    rows = study.rows(process, row.n, unit.block)
+    switched = [rows.frame.assign(**{term.feature: v}) for term, v in rows.switched.items()]
     first = unit.block * study.block
     predictions = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of learners, thousands of times
         for repetition in range(first, first + unit.size):
-            made = study.learner(process, learner, study.draw(process, n, repetition))
-            rng = study.stream(*unit.row[:4], repetition)
-            predictions.append(_predictions(process, made, rng, [rows.frame, *switched]))
+            learner = study.learner(process, row.learner, study.draw(process, row.n, repetition))
+            rng = study.stream("importance", row.process, row.learner, row.n, repetition)
+            predictions.append(_predictions(process, learner, rng, [rows.frame, *switched]))
     original, *others = np.stack(predictions, axis=1)
-    f = process.f(rows.frame)
-    terms = {}
-    for key, frame, predicted in zip(rows.switched, switched, others, strict=True):
-        found = components(rows.y, (f, original), (process.f(frame), predicted))
-        terms["|".join(key)] = {"sums": found.tolist(), "squares": np.square(found).tolist()}
-    return Line(unit.row, [unit.block], unit.size, terms, study.settings(unit.row))
+    before = TrueAndPredicted(process.f(rows.frame), original)
+    settings = study.settings(row)
+    records = []
+    for term, frame, predicted in zip(rows.switched, switched, others, strict=True):
+        parts = components(rows.y, before, TrueAndPredicted(process.f(frame), predicted))
+        sums = ImportanceSums(parts, np.square(parts))
+        records.append(Record(row, term, (unit.block,), unit.size, sums, settings))
+    return records
 
 
 def _predictions(
-    process: Process, made: Learner, rng: np.random.Generator, frames: Sequence[pd.DataFrame]
+    process: Process, learner: Learner, rng: np.random.Generator, frames: Sequence[pd.DataFrame]
 ) -> FloatArray:
     """Train a model and return what it predicts for frames of the same length, one row each.
 
     Of two classes it is the probability of the second.
     """
-    sample = made.population
+    sample = learner.population
     if sample.y is None or sample.response is None:
         raise DataError("A learner needs a response.")
-    matrix = made.design.encode(sample.variables)
-    predictor = fit_alone(made.estimator, matrix, sample.y, sample.response, rng)
-    together = made.variables_of(pd.concat(frames, ignore_index=True))
-    predicted = predictor(made.design.encode(together))
+    matrix = learner.design.encode(sample.variables)
+    predictor = fit_alone(learner.estimator, matrix, sample.y, sample.response, rng)
+    together = learner.variables_of(pd.concat(frames, ignore_index=True))
+    predicted = predictor(learner.design.encode(together))
     if predictor.classes is not None and process.classes is not None:
         predicted = predicted[:, predictor.classes.index(process.classes[1])]
     return predicted.reshape(len(frames), -1)

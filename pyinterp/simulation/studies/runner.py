@@ -1,4 +1,4 @@
-"""What all studies share: units of work that become lines of a file, resumable and in parallel."""
+"""What all studies share: units of work that become records of a file, resumable, in parallel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -18,27 +18,36 @@ from pyinterp.errors import OptionError, listed, shown
 from pyinterp.learner.learner import Learner
 from pyinterp.models.predictor import check_estimator
 from pyinterp.parallel import outcomes
-from pyinterp.simulation.processes.process import Process, check_process, formula_and_estimator
-from pyinterp.simulation.studies.ledger import Ledger, Line, Row
+from pyinterp.simulation.processes.process import (
+    FormulaAndEstimator,
+    Process,
+    check_process,
+    formula_and_estimator,
+)
+from pyinterp.simulation.studies.cells import AnyRecord, R, T, Term
+from pyinterp.simulation.studies.database import StudyFile
 
-__all__ = ["Study", "Unit", "count_of"]
+__all__ = ["AnyUnit", "Study", "Unit", "count_of"]
 
 Answer = TypeVar("Answer")
 
 
-class Unit(NamedTuple):
-    """A piece of work: a block of repetitions of a row of the study, and what it is to give."""
+class Unit(NamedTuple, Generic[R, T]):
+    """A piece of work: a block of repetitions of a row of the study, and the terms asked for."""
 
-    row: Row
+    row: R
     block: int
     size: int
-    terms: tuple[str, ...] = ()
+    terms: tuple[T, ...] = ()
 
     @classmethod
-    def blocks(cls, row: Row, total: int, size: int) -> Iterator[Unit]:
+    def blocks(cls, row: R, total: int, size: int) -> Iterator[Unit[R, T]]:
         """Cut all repetitions of a row into blocks, of which the last may be smaller."""
         for block in range(-(-total // size)):
             yield cls(row, block, min(size, total - block * size))
+
+
+AnyUnit: TypeAlias = Unit[Any, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,24 +90,26 @@ class Study(ABC, Generic[Answer]):
             raise OptionError(f"`n` must name every size once; got {shown(self.n)}.")
 
     @abstractmethod
-    def settings(self, row: Row) -> dict[str, Any]:
+    def settings(self, row: Any) -> dict[str, Any]:
         """Return what the numbers of a row depend on besides the row; `block` is its size."""
 
     @abstractmethod
-    def terms(self, row: Row) -> tuple[str, ...]:
-        """Return the names of what every block of a row gives."""
+    def terms(self, row: Any) -> tuple[Term, ...]:
+        """Return what every block of a row is asked for."""
 
     @abstractmethod
-    def _units(self, kind: str) -> Iterator[Unit]:
+    def _units(self, kind: str) -> Iterator[AnyUnit]:
         """Yield all units of a kind of work, done or not."""
 
     @abstractmethod
-    def _worker(self, kind: str, lines: Sequence[Line]) -> Callable[[Unit], Line]:
-        """Return what does a unit, given the lines of the kinds before."""
+    def _worker(
+        self, kind: str, records: Sequence[AnyRecord]
+    ) -> Callable[[AnyUnit], Sequence[AnyRecord]]:
+        """Return what does a unit, given the records of the kinds before."""
 
     @abstractmethod
-    def _results(self, lines: Sequence[Line]) -> Answer:
-        """Return the results that lines hold."""
+    def _results(self, records: Sequence[AnyRecord]) -> Answer:
+        """Return the results that records hold."""
 
     def run(
         self, path: str | os.PathLike[str], n_jobs: int | None = None, *, progress: bool = True
@@ -108,10 +119,10 @@ class Study(ABC, Generic[Answer]):
         Parameters
         ----------
         path : path
-            A file of JSON lines, made if it is not there. A line is added, and flushed to disk,
-            after every block of repetitions; a line that was cut off is dropped. In the end
-            the lines of a row become one. Repetitions, learners, sizes and estimands may be added
-            to those of a file; with other settings it can't be continued.
+            An SQLite database, made if it is not there. Every block of repetitions is added as a
+            whole and flushed to disk, so that a kill loses the blocks under way. Repetitions,
+            learners, sizes and estimands may be added to those of a file; with other settings it
+            can't be continued.
         n_jobs : int, optional
             Jobs over blocks, by joblib: ``joblib.parallel_config`` chooses the backend, a Dask
             cluster for example.
@@ -123,77 +134,90 @@ class Study(ABC, Generic[Answer]):
         OptionError
             If the file holds rows of the study that were made with other settings.
         DataError
-            If another process is writing the file, or a block stands in it twice.
+            If another process is writing the file, or it is no database of a study: files of JSON
+            lines, as early versions wrote them, can be read by `load` only.
         """
         check_jobs(n_jobs)
-        ledger = Ledger(path)
-        with ledger.locked():
+        file = StudyFile(path)
+        with file.locked():
             rows = {unit.row for kind in self._KINDS for unit in self._units(kind)}
-            for line in ledger.lines:
-                if line.row in rows:
-                    self._check_settings(line, path)
-            left = [unit for kind in self._KINDS for unit in self._left(kind, ledger)]
-            for row in dict.fromkeys(unit.row for unit in left):
+            records = file.records()
+            for record in records:
+                if record.row in rows:
+                    self._check_settings(record, path)
+            units = list(self._todo(records))
+            for row in dict.fromkeys(unit.row for unit in units):
                 self._try(row)
             for kind in self._KINDS:
-                units = [unit for unit in left if unit.row[0] == kind]
-                do = self._worker(kind, ledger.lines)
-                with outcomes(
-                    (partial(do, unit) for unit in units),
-                    len(units),
-                    n_jobs=n_jobs,
-                    label=kind,
-                    progress=progress,
-                    unit="block",
-                    ordered=False,
-                ) as lines:
-                    for line in lines:
-                        ledger.add(line)
-            ledger.compact()
-        return self._results([self._own(line) for line in ledger.lines if line.row in rows])
+                self._work(kind, units, file, n_jobs, progress=progress)
+            records = file.records()
+        return self._results([r for r in records if r.row in rows and r.term in self.terms(r.row)])
 
     def load(self, path: str | os.PathLike[str]) -> Answer:
         """Return the results that `path` holds, of finished and unfinished rows.
 
         Learners, sizes and estimands that the study does not have are among them; what it does
         not know how to report, such as a plan that it does not have, is left out.
-        """
-        return self._results(Ledger(path).lines)
 
-    def _try(self, row: Row) -> None:
+        Parameters
+        ----------
+        path : path
+            A database that `run` has written or is writing, or a file of JSON lines, as early
+            versions wrote them.
+        """
+        return self._results(StudyFile(path).records())
+
+    def _try(self, row: Any) -> None:
         """Try what would fail in every unit of a row, before the work."""
 
-    def _left(self, kind: str, ledger: Ledger) -> Iterator[Unit]:
+    def _todo(self, records: Sequence[AnyRecord]) -> Iterator[AnyUnit]:
         """Yield the units that are not done, with the terms that they lack."""
-        for unit in self._units(kind):
+        sizes = {
+            (record.row, record.term, block): record.size_of(block)
+            for record in records
+            for block in record.blocks
+        }
+        for unit in (unit for kind in self._KINDS for unit in self._units(kind)):
             lacking = tuple(
                 term
                 for term in self.terms(unit.row)
-                if ledger.size(unit.row, unit.block, term) < unit.size
+                if sizes.get((unit.row, term, unit.block), 0) < unit.size
             )
             if lacking:
                 yield unit._replace(terms=lacking)
 
-    def _own(self, line: Line) -> Line:
-        """Return a line without terms that the study does not ask for."""
-        asked = self.terms(line.row)
-        return line._replace(terms={k: v for k, v in line.terms.items() if k in asked})
+    def _work(
+        self,
+        kind: str,
+        units: Sequence[AnyUnit],
+        file: StudyFile,
+        n_jobs: int | None,
+        *,
+        progress: bool,
+    ) -> None:
+        """Do all units of a kind, and add what each gives to the file."""
+        same = [unit for unit in units if unit.row.kind == kind]
+        do = self._worker(kind, file.records())
+        with outcomes(
+            (partial(do, unit) for unit in same),
+            len(same),
+            n_jobs=n_jobs,
+            label=kind,
+            progress=progress,
+            unit="block",
+            ordered=False,
+        ) as blocks:
+            for records in blocks:
+                file.add(records)
 
-    def _check_settings(self, line: Line, path: str | os.PathLike[str]) -> None:
-        if line.settings is None:
-            raise OptionError(
-                f"A file can be continued if its lines say how they were made, but those of "
-                f"{list(line.row)} in {str(path)!r} don't: `load` reads them; to run the study "
-                "give another path."
-            )
-        asked = self.settings(line.row)
-        for name in {**asked, **line.settings}:
-            was, now = line.settings.get(name), asked.get(name)
-            if was != now:
+    def _check_settings(self, record: AnyRecord, path: str | os.PathLike[str]) -> None:
+        before, now = record.settings or {}, self.settings(record.row)
+        for name in {**now, **before}:
+            if before.get(name) != now.get(name):
                 raise OptionError(
                     f"A file can be continued with the settings that it was begun with, but "
-                    f"{list(line.row)} in {str(path)!r} has {name} = {was!r}, and the study has "
-                    f"{now!r}: change that, or give another path."
+                    f"{record.row} in {str(path)!r} has {name} = {before.get(name)!r}, and the "
+                    f"study has {now.get(name)!r}: change that, or give another path."
                 )
 
     def learner(self, process: Process, name: str, data: pd.DataFrame) -> Learner:
@@ -201,10 +225,10 @@ class Study(ABC, Generic[Answer]):
         formula, estimator = self.formula_and_estimator(process, name, len(data))
         return Learner.from_formula(formula, data, estimator)
 
-    def formula_and_estimator(self, process: Process, name: str, n: int) -> tuple[str, Any]:
+    def formula_and_estimator(self, process: Process, name: str, n: int) -> FormulaAndEstimator:
         """Return what a learner of the study is for n rows of a process."""
-        made = self.learners[name]
-        return formula_and_estimator(made(process, n) if _is_maker(made) else made)
+        learner = self.learners[name]
+        return formula_and_estimator(learner(process, n) if _is_maker(learner) else learner)
 
     def draw(self, process: Process, n: int, repetition: int) -> pd.DataFrame:
         """Return the data set of a repetition."""
@@ -239,4 +263,4 @@ def _is_maker(learner: object) -> bool:
 
 def _check_learner(learner: object) -> None:
     if not _is_maker(learner):
-        check_estimator(formula_and_estimator(learner)[1])
+        check_estimator(formula_and_estimator(learner).estimator)
