@@ -9,7 +9,6 @@ is a class with the methods of `WhatIf` and a line in `dispatch`; estimands don'
 
 from pyinterp.whatif.batched import BatchedWhatIf
 from pyinterp.whatif.dispatch import ENGINES, EngineName, dispatch
-from pyinterp.whatif.inputs import final_step
 from pyinterp.whatif.whatif import PREDICTIONS, Block, Engine, WhatIf
 
 __all__ = [
@@ -21,5 +20,4 @@ __all__ = [
     "EngineName",
     "WhatIf",
     "dispatch",
-    "final_step",
 ]
