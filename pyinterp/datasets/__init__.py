@@ -16,23 +16,21 @@ CSV files there are read. If it is unset or empty, scikit-learn downloads the da
 its own cache. Either way the table is compared with a pinned SHA-256, and a table that differs is
 an error.
 
-Every loader is imported on first use, so that importing this package imports nothing else.
+``load`` takes a data set by name. Importing this package imports no third-party module.
 """
 
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from pyinterp.datasets.airfoil import load_airfoil
-    from pyinterp.datasets.ames import load_ames
-    from pyinterp.datasets.concrete import load_concrete
-    from pyinterp.datasets.diabetes import load_diabetes
-    from pyinterp.datasets.pima import load_pima_diabetes
-    from pyinterp.datasets.wine import load_wine_quality
+from pyinterp.datasets.loaders import (
+    load,
+    load_airfoil,
+    load_ames,
+    load_concrete,
+    load_diabetes,
+    load_pima_diabetes,
+    load_wine_quality,
+)
 
 __all__ = [
+    "load",
     "load_airfoil",
     "load_ames",
     "load_concrete",
@@ -40,25 +38,3 @@ __all__ = [
     "load_pima_diabetes",
     "load_wine_quality",
 ]
-
-_HOME = {
-    "load_airfoil": "airfoil",
-    "load_ames": "ames",
-    "load_concrete": "concrete",
-    "load_diabetes": "diabetes",
-    "load_pima_diabetes": "pima",
-    "load_wine_quality": "wine",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import the module that holds `name` (PEP 562)."""
-    if name in _HOME:
-        value = getattr(importlib.import_module(f"pyinterp.datasets.{_HOME[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'pyinterp.datasets' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

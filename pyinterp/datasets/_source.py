@@ -21,7 +21,7 @@ FOLDER_VARIABLE = "PYINTERP_DATA"
 
 
 def load_table(spec: DataSet, data_home: str | os.PathLike[str] | None) -> pd.DataFrame:
-    """Return the data set from the folder if one is named, else from OpenML.
+    """Return the data set from scikit-learn if it has it, else from the folder or from OpenML.
 
     Parameters
     ----------
@@ -36,9 +36,20 @@ def load_table(spec: DataSet, data_home: str | os.PathLike[str] | None) -> pd.Da
         If the named folder or its file is missing, the download fails, or the SHA-256 is not the
         pinned one.
     """
+    if not spec.sha256:
+        return _read_scikit_learn(spec)
     folder = os.environ.get(FOLDER_VARIABLE, "")
     content = _read_folder(spec, folder) if folder else _read_openml(spec, data_home)
     return parse_csv(content, spec)
+
+
+def _read_scikit_learn(spec: DataSet) -> pd.DataFrame:
+    """Return the data set that comes with scikit-learn, in its units of measurement."""
+    from sklearn import datasets  # noqa: PLC0415
+
+    loader = getattr(datasets, f"load_{spec.name}")
+    frame: pd.DataFrame = loader(as_frame=True, scaled=False).frame
+    return frame.rename(columns={"target": spec.response})
 
 
 def _sha256(content: bytes) -> str:

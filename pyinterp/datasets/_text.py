@@ -82,7 +82,7 @@ def openml_csv(frame: pd.DataFrame, spec: DataSet) -> bytes:
         found.setdefault(_fold(str(name)), []).append(name)
     columns = []
     for column in spec.columns:
-        wanted = column.openml_name or column.name
+        wanted = spec.openml_names.get(column.name, column.name)
         matches = found.get(_fold(wanted), [])
         if len(matches) != 1:
             raise DataError(
@@ -90,7 +90,7 @@ def openml_csv(frame: pd.DataFrame, spec: DataSet) -> bytes:
                 f"{len(matches)} among {', '.join(map(str, frame.columns))}. "
                 f"Set PYINTERP_DATA to a folder that holds {spec.file}."
             )
-        columns.append([_openml_text(value, column) for value in frame[matches[0]]])
+        columns.append([_openml_text(value, column, spec) for value in frame[matches[0]]])
     return _join(columns, spec)
 
 
@@ -99,7 +99,7 @@ def _fold(name: str) -> str:
     return re.sub(r"[^0-9a-z]+", "_", name.lower()).strip("_")
 
 
-def _openml_text(value: object, column: Column) -> str:
+def _openml_text(value: object, column: Column, spec: DataSet) -> str:
     """Return the canonical text of a value of OpenML's copy of `column`."""
     import pandas as pd  # noqa: PLC0415
 
@@ -107,11 +107,11 @@ def _openml_text(value: object, column: Column) -> str:
         return ""
     text = str(value)
     if column.dtype == "category":
-        return column.levels.get(text, text)
+        return spec.levels.get(text, text)
     try:
         number = Decimal(f"{float(text):.15g}")
-        if column.decimals is not None:
-            number = number.quantize(Decimal(1).scaleb(-column.decimals), ROUND_HALF_UP)
+        if column.name in spec.decimals:
+            number = number.quantize(Decimal(1).scaleb(-spec.decimals[column.name]), ROUND_HALF_UP)
         return number_text(float(number))
     except (ValueError, InvalidOperation):
         return text

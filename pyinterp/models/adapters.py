@@ -18,11 +18,11 @@ from statsmodels.tools.sm_exceptions import ValueWarning
 
 from pyinterp.checks import check_mapping
 from pyinterp.errors import DataError, OptionError, shown
+from pyinterp.models.final_step import innermost
 from pyinterp.models.row_options import check_row_options
 
 __all__ = [
     "column_positions",
-    "final_step",
     "fits_intercept",
     "needs_intercept",
     "one_thread",
@@ -188,7 +188,7 @@ def statsmodels_learner(
 
 def needs_intercept(estimator: Any) -> bool:
     """Whether the estimator wants the intercept column because it does not fit its own."""
-    final = final_step(estimator)
+    final = innermost(estimator)
     return bool(
         getattr(final, "needs_intercept", False) or getattr(final, "fit_intercept", True) is False
     )
@@ -196,22 +196,22 @@ def needs_intercept(estimator: Any) -> bool:
 
 def fits_intercept(estimator: Any) -> bool:
     """Whether the estimator says that it fits an intercept of its own."""
-    return getattr(final_step(estimator), "fit_intercept", None) is True
+    return getattr(innermost(estimator), "fit_intercept", None) is True
 
 
 def wants_codes(estimator: Any) -> bool:
     """Whether a classifier must be given class positions 0, 1, ... instead of labels."""
-    return type(final_step(estimator)).__module__.startswith("xgboost")
+    return type(innermost(estimator)).__module__.startswith("xgboost")
 
 
 def wants_frames(estimator: Any) -> bool:
     """Whether the estimator says that it encodes categories itself, and so wants data frames."""
-    return bool(getattr(final_step(estimator), "wants_frames", False))
+    return bool(getattr(innermost(estimator), "wants_frames", False))
 
 
 def one_thread(estimator: Any) -> bool:
     """Whether the estimator says that it can predict in one thread only."""
-    return bool(getattr(final_step(estimator), "one_thread", False))
+    return bool(getattr(innermost(estimator), "one_thread", False))
 
 
 def suited(estimator: Any, response: pd.Series[Any]) -> Any:
@@ -242,15 +242,3 @@ def _holds_numbers(value: Any) -> bool:
     if isinstance(value, list | tuple | set | frozenset | np.ndarray):
         return any(_holds_numbers(part) for part in value)
     return isinstance(value, int | np.number | np.bool_)
-
-
-def final_step(estimator: Any) -> Any:
-    """Return the estimator inside pipelines, searches and other wrappers of one estimator."""
-    steps = getattr(estimator, "steps", None)
-    if steps:
-        return final_step(steps[-1][1])
-    for inside in ("estimator", "regressor"):
-        wrapped = getattr(estimator, inside, None)
-        if hasattr(wrapped, "fit"):
-            return final_step(wrapped)
-    return estimator

@@ -14,7 +14,7 @@ import pandas as pd
 
 from pyinterp.data.formula import names_in
 from pyinterp.errors import DataError, listed
-from pyinterp.models.adapters import final_step
+from pyinterp.models.final_step import innermost
 
 __all__ = ["formula_of", "is_statsmodels", "match", "select", "uses"]
 
@@ -108,7 +108,7 @@ def _trained_on(fitted: Any) -> list[str] | None:
     """Return the names of the columns of the training rows; None if the model knows none."""
     if is_statsmodels(fitted):
         return _of_statsmodels(fitted.model)
-    package = type(final_step(fitted)).__module__.partition(".")[0]
+    package = type(innermost(fitted)).__module__.partition(".")[0]
     names = getattr(fitted, "feature_names_in_", None)
     if names is None and package == "catboost":
         names = getattr(fitted, "feature_names_", None)
@@ -162,7 +162,7 @@ def _check_numbered(X: object, who: str) -> None:
 
 def _rewriting(fitted: Any) -> Callable[[str], str]:
     """Return how a library rewrites the names of columns before it keeps them."""
-    if type(final_step(fitted)).__module__.startswith("lightgbm"):
+    if type(innermost(fitted)).__module__.startswith("lightgbm"):
         return lambda name: name.replace(" ", "_")
     return lambda name: name
 

@@ -9,7 +9,6 @@ is a class with the methods of `WhatIf` and a line in `dispatch`; estimands don'
 
 from pyinterp.whatif.batched import BatchedWhatIf
 from pyinterp.whatif.dispatch import ENGINES, EngineName, dispatch
-from pyinterp.whatif.inputs import final_step
 from pyinterp.whatif.whatif import PREDICTIONS, Block, Engine, FeatureWhatIf, WhatIf
 
 __all__ = [
@@ -22,5 +21,4 @@ __all__ = [
     "FeatureWhatIf",
     "WhatIf",
     "dispatch",
-    "final_step",
 ]

@@ -14,10 +14,11 @@ from pyinterp.checks import check_choice
 from pyinterp.data.design import Design, is_single
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DesignError, OptionError, PredictionError
+from pyinterp.models.final_step import final_step
 from pyinterp.models.prediction_checks import spread
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.whatif.batched import BatchedWhatIf
-from pyinterp.whatif.inputs import Inputs, final_step
+from pyinterp.whatif.inputs import Inputs
 from pyinterp.whatif.linear import LinearWhatIf, own_terms, read_linear
 from pyinterp.whatif.read_forest import read_forest
 from pyinterp.whatif.trees import TreesWhatIf
@@ -84,7 +85,8 @@ class _UnsuitedError(Exception):
 def _readings(batched: BatchedWhatIf) -> Iterator[tuple[str, TreesWhatIf | LinearWhatIf, float]]:
     """Yield the exact engines that may serve, each with its name and tolerance."""
     predictor, design, sample = batched.predictor, batched.design, batched.sample
-    final, before = final_step(predictor.estimator)
+    last = final_step(predictor.estimator)
+    final, before = last.model, last.before
     double = SINGLE if is_single(design.encode(sample.variables[:1])) else DOUBLE
 
     forest = read_forest(final) if predictor.kind != "label" else None
@@ -190,7 +192,8 @@ def _unused_levels(variables: pd.DataFrame) -> pd.DataFrame:
 
 def _predicts_in_its_own_way(estimator: Any) -> bool:
     """Whether a class outside the libraries changes more than training."""
-    for part in (estimator, final_step(estimator)[0]):
+    last = final_step(estimator)
+    for part in (*last.wrappers, last.model):
         for kind in type(part).__mro__:
             if kind.__module__.partition(".")[0] in LIBRARIES:
                 break

@@ -13,7 +13,7 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.design import Design, FrameDesign, Swap
 from pyinterp.data.sample import Sample
 
-__all__ = ["Inputs", "Replaced", "final_step"]
+__all__ = ["Inputs", "Replaced"]
 
 # Columns and their values.
 Replaced: TypeAlias = tuple[IntArray, FloatArray]
@@ -165,14 +165,6 @@ class Inputs:
         made = matrix if self._before is None else self._before(matrix)
         numbers = _numbers(made, self._levels)
         return self._cast(numbers, np.arange(numbers.shape[1]))
-
-
-def final_step(estimator: Any) -> tuple[Any, Callable[[Matrix], Any] | None]:
-    """Return the last step of a pipeline, and the earlier ones as a function."""
-    steps = getattr(estimator, "steps", None)
-    if not steps:
-        return estimator, None
-    return steps[-1][1], estimator[:-1].transform if len(steps) > 1 else None
 
 
 def _numbers(made: Any, levels: Sequence[Sequence[Any]]) -> FloatArray:

@@ -750,6 +750,12 @@ def _simulation() -> list[Call]:
             then=".run(study_file(), progress=False)",
         ),
         Call(name="load_diabetes", callee="pi.datasets.load_diabetes", kinds={}),
+        Call(
+            name="datasets.load",
+            callee="pi.datasets.load",
+            kinds={"name": "choice", "data_home": "path"},
+            base={"name": "'diabetes'"},
+        ),
         *(
             Call(
                 name=f"datasets.{name}",

@@ -412,6 +412,7 @@ OTHERS: tuple[tuple[str, str], ...] = (
     ("pi.simulation.dgp_pfi(process, 'x1', 'no such')", "no such loss"),
     ("pi.simulation.decompose(process, LR, 'no such', n=20, repetitions=2)", "no such estimand"),
     ("pi.simulation.decompose(process, LR, 'pd', 'x1', n=20, repetitions=0)", "no repetitions"),
+    ("pi.datasets.load('no such')", "no such data set"),
     ("pi.datasets.load_wine_quality('blue')", "no such color"),
     ("pi.datasets.load_pima_diabetes('no such')", "no such treatment"),
 )

@@ -16,8 +16,9 @@ from pyinterp.data.features import Features
 from pyinterp.errors import OptionError
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
 from pyinterp.estimands.interaction.vint import class_terms
+from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.predictor import learner_name
-from pyinterp.whatif import WhatIf, final_step
+from pyinterp.whatif import WhatIf
 
 __all__ = ["NATIVE", "Native", "garson", "native_importance", "olden"]
 
@@ -190,10 +191,13 @@ def _measure(
     return {"reported": Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))}
 
 
-def _model(whatif: WhatIf) -> tuple[Any, Any]:
-    """Return the fitted model, and what it is the last step of."""
-    whole = getattr(whatif.predictor.estimator, "best_estimator_", whatif.predictor.estimator)
-    return final_step(whole)[0], whole
+def _last(whatif: WhatIf) -> FinalStep:
+    return final_step(whatif.predictor.estimator)
+
+
+def _model(whatif: WhatIf) -> Any:
+    """Return the fitted model, without what it is the last step of."""
+    return _last(whatif).model
 
 
 def _results(model: Any) -> Any | None:
@@ -207,7 +211,7 @@ def _hidden(model: Any) -> bool:
 
 
 def _default(whatif: WhatIf) -> Native:
-    model, _ = _model(whatif)
+    model = _model(whatif)
     if _results(model) is not None:
         return "stat"
     if hasattr(model, "feature_importances_"):
@@ -224,7 +228,7 @@ def _default(whatif: WhatIf) -> Native:
 
 
 def _statistic(whatif: WhatIf) -> str:
-    results = _results(_model(whatif)[0])
+    results = _results(_model(whatif))
     return "t" if bool(getattr(results, "use_t", False)) else "z"
 
 
@@ -245,7 +249,7 @@ def _lacks(whatif: WhatIf, kind: Native, needed: str) -> OptionError:
 
 
 def _t_values(whatif: WhatIf) -> Reported:
-    results = _results(_model(whatif)[0])
+    results = _results(_model(whatif))
     if results is None or not hasattr(results, "tvalues"):
         raise _lacks(
             whatif,
@@ -257,7 +261,7 @@ def _t_values(whatif: WhatIf) -> Reported:
 
 
 def _coefficients(whatif: WhatIf) -> Reported:
-    model, _ = _model(whatif)
+    model = _model(whatif)
     results = _results(model)
     if results is not None:
         return _of_results(whatif, results, np.asarray(results.params, dtype=np.float64))
@@ -284,7 +288,7 @@ def _by_column(whatif: WhatIf, values: FloatArray) -> Reported:
     """Return values, shape (columns, outputs), with the names of a model's inputs."""
     labels, outputs = _labels(whatif), values.shape[1]
     classes = (labels[1:] or [None]) if outputs == 1 else list(whatif.predictor.classes or ())
-    votes = outputs > 1 and hasattr(_model(whatif)[0], "support_")
+    votes = outputs > 1 and hasattr(_model(whatif), "support_")
     if votes or len(classes) != outputs:
         raise OptionError(
             f"{learner_name(whatif.predictor.estimator)} has no weights of its own for each of its "
@@ -297,22 +301,16 @@ def _by_column(whatif: WhatIf, values: FloatArray) -> Reported:
 
 def _labels(whatif: WhatIf) -> list[Any]:
     """Return the classes in the model's own order, which need not be that of the response."""
-    own = getattr(_model(whatif)[0], "classes_", whatif.predictor.classes)
+    own = getattr(_model(whatif), "classes_", whatif.predictor.classes)
     return [] if own is None else np.asarray(own).tolist()
 
 
 def _inputs(whatif: WhatIf, number: int) -> tuple[str, ...]:
     """Return the names of the columns that a model is given, by its pipeline if it is in one."""
-    _, whole = _model(whatif)
+    before = _last(whatif).before
     columns = list(whatif.design.columns)
-    if getattr(whole, "steps", None) and len(whole.steps) > 1:
-        try:
-            columns = [str(n) for n in whole[:-1].get_feature_names_out()]
-        except (AttributeError, ValueError):
-            try:
-                columns = [str(n) for n in whole[:-1].get_feature_names_out(columns)]
-            except (AttributeError, ValueError):
-                columns = []
+    if before is not None:
+        columns = before.names(columns)
     if len(columns) != number:
         raise OptionError(
             f"The names of the {number} inputs of {learner_name(whatif.predictor.estimator)} can't "
@@ -322,7 +320,7 @@ def _inputs(whatif: WhatIf, number: int) -> tuple[str, ...]:
 
 
 def _impurity(whatif: WhatIf, *, features: Features) -> Reported:
-    model, _ = _model(whatif)
+    model = _model(whatif)
     if not hasattr(model, "feature_importances_"):
         raise _lacks(whatif, "impurity", "a model with `feature_importances_`, such as a forest")
     own = np.asarray(model.feature_importances_, dtype=np.float64)
@@ -332,8 +330,7 @@ def _impurity(whatif: WhatIf, *, features: Features) -> Reported:
 
 def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> npt.NDArray[np.bool_]:
     """Return which inputs of the last step change with some variables, shape (number,)."""
-    _, whole = _model(whatif)
-    before = final_step(whole)[1]
+    before = _last(whatif).before
     driven = np.zeros(number, dtype=bool)
     if before is None:
         driven[whatif.design.driven(variables)] = True
@@ -352,7 +349,7 @@ def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> npt.NDArra
 def _network(
     whatif: WhatIf, *, function: Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]
 ) -> Reported:
-    model, _ = _model(whatif)
+    model = _model(whatif)
     if not _hidden(model):
         kind: Native = "olden" if function is olden else "garson"
         raise _lacks(whatif, kind, "a network of one hidden layer, such as MLPRegressor([4])")

@@ -1,0 +1,115 @@
+"""The model inside pipelines, searches and other wrappers of one model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.frozen import FrozenEstimator
+
+from pyinterp._typing import Matrix
+
+__all__ = ["EarlierSteps", "FinalStep", "final_step", "innermost"]
+
+
+@dataclass(frozen=True)
+class EarlierSteps:
+    """The fitted steps before a model, as a function from design rows to the model's inputs.
+
+    Attributes
+    ----------
+    pipelines : tuple of Pipeline
+        One after the other, without their models.
+    """
+
+    pipelines: tuple[Any, ...]
+
+    def __call__(self, matrix: Matrix) -> Any:
+        """Return the model's inputs of some rows."""
+        inputs: Any = matrix
+        for pipeline in self.pipelines:
+            inputs = pipeline.transform(inputs)
+        return inputs
+
+    def names(self, columns: Sequence[str]) -> list[str]:
+        """Return the names of the model's inputs; none if a step does not tell."""
+        names = list(columns)
+        for pipeline in self.pipelines:
+            names = _names_out(pipeline, names)
+        return names
+
+
+@dataclass(frozen=True)
+class FinalStep:
+    """The model that predicts in the end, and what it is given.
+
+    Attributes
+    ----------
+    model : object
+        A fitted model. What changes its predictions, such as a calibration or the inverse of a
+        transformed response, is a part of it.
+    before : EarlierSteps or None
+        From design rows to its inputs; None if these are the same.
+    wrappers : tuple
+        What it is in, from the outermost to the innermost; empty if it stands alone.
+    """
+
+    model: Any
+    before: EarlierSteps | None
+    wrappers: tuple[Any, ...]
+
+
+def final_step(fitted: Any) -> FinalStep:
+    """Return the last model of fitted pipelines, of searches by their best, and of frozen models.
+
+    These predict what the model inside predicts of its inputs. So does no other wrapper.
+    """
+    model, wrappers = fitted, []
+    pipelines: list[Any] = []
+    while (inside := _inside(model)) is not None:
+        wrappers.append(model)
+        model, earlier = inside
+        pipelines.extend(earlier)
+    before = EarlierSteps(tuple(pipelines)) if pipelines else None
+    return FinalStep(model, before, tuple(wrappers))
+
+
+def innermost(estimator: Any) -> Any:
+    """Return the estimator inside all wrappers of one estimator, fitted or not.
+
+    It says what rows and responses it must be given. Its predictions may not be theirs.
+    """
+    steps = getattr(estimator, "steps", None)
+    if steps:
+        return innermost(steps[-1][1])
+    for inside in ("estimator", "regressor"):
+        wrapped = getattr(estimator, inside, None)
+        if hasattr(wrapped, "fit"):
+            return innermost(wrapped)
+    return estimator
+
+
+def _inside(fitted: Any) -> tuple[Any, Sequence[Any]] | None:
+    """Return the model in a wrapper that predicts as it does, and the pipelines before it."""
+    if isinstance(fitted, FrozenEstimator):  # first: it shows the attributes of what is inside
+        return fitted.estimator, ()
+    best = getattr(fitted, "best_estimator_", None)
+    if best is not None:
+        return best, ()
+    steps = getattr(fitted, "steps", None)
+    if not steps:
+        return None
+    return steps[-1][1], [fitted[:-1]] if len(steps) > 1 else ()
+
+
+def _names_out(pipeline: Any, names: list[str]) -> list[str]:
+    """Return the names of what a pipeline makes of columns; none if a step does not tell."""
+    if not names:
+        return []
+    for arguments in ((names,), ()):  # one fitted to other names knows only those
+        try:
+            return [str(name) for name in pipeline.get_feature_names_out(*arguments)]
+        except (AttributeError, ValueError):
+            continue
+    return []

@@ -1,0 +1,228 @@
+"""Models inside pipelines and searches: what reads them there equals what predicts in batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from lightgbm import LGBMRegressor
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - allows the next import
+from sklearn.feature_selection import RFE
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    RandomizedSearchCV,
+    TunedThresholdClassifierCV,
+)
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import LinearSVC
+
+import pyinterp as pi
+from pyinterp.errors import OptionError
+from pyinterp.models.final_step import final_step, innermost
+
+IMPORTANCES = 1e-10  # the same sums in another order
+
+N = 90
+RNG = np.random.default_rng(0)
+X = pd.DataFrame({"a": RNG.normal(size=N), "b": RNG.normal(size=N).round(1), "k": np.arange(N) % 4})
+NUMBER = (X["a"] ** 2 + X["b"] + RNG.normal(size=N)).to_numpy()
+COUNT = RNG.poisson(np.exp(X["a"] / 2)).astype(np.float64)
+MEDIAN = float(np.median(NUMBER))
+TWO = np.where(MEDIAN < NUMBER, "yes", "no")
+
+FOREST = RandomForestRegressor(6, random_state=0)
+CLASSES = RandomForestClassifier(6, random_state=0)
+SCALED = make_pipeline(StandardScaler(), Ridge())
+CALIBRATED = CalibratedClassifierCV(CLASSES, cv=2)
+DEPTHS, PENALTIES = {"max_depth": [2, 4]}, {"ridge__alpha": [0.1, 9.0]}
+
+
+def grid(estimator: Any, **values: Any) -> GridSearchCV:
+    return GridSearchCV(estimator, values, cv=2)
+
+
+READ: dict[str, tuple[Any, Any, str]] = {
+    "grid search of a forest": (GridSearchCV(FOREST, DEPTHS, cv=2), NUMBER, "trees"),
+    "random search": (RandomizedSearchCV(FOREST, DEPTHS, n_iter=2, cv=2), NUMBER, "trees"),
+    "halving search": (HalvingGridSearchCV(FOREST, DEPTHS, cv=2), NUMBER, "trees"),
+    "search of classifiers": (GridSearchCV(CLASSES, DEPTHS, cv=2), TWO, "trees"),
+    "search of boosting": (
+        grid(LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1), min_child_samples=[5, 9]),
+        NUMBER,
+        "trees",
+    ),
+    "search of a pipeline": (GridSearchCV(SCALED, PENALTIES, cv=2), NUMBER, "linear"),
+    "pipeline of a search": (
+        make_pipeline(StandardScaler(), grid(Ridge(), alpha=[0.1, 9.0])),
+        NUMBER,
+        "linear",
+    ),
+    "pipeline of a search of a pipeline": (
+        make_pipeline(MinMaxScaler(), GridSearchCV(SCALED, PENALTIES, cv=2)),
+        NUMBER,
+        "linear",
+    ),
+    "pipeline of a pipeline": (
+        make_pipeline(
+            StandardScaler(),
+            make_pipeline(MinMaxScaler(), HistGradientBoostingClassifier(max_iter=5)),
+        ),
+        TWO,
+        "trees",
+    ),
+    "search of a search": (
+        grid(grid(Ridge(), alpha=[1.0]), estimator__alpha=[2.0]),
+        NUMBER,
+        "linear",
+    ),
+    "search of links": (grid(PoissonRegressor(), alpha=[0.1, 1.0]), COUNT, "linear"),
+    "search of labels": (grid(LinearSVC(random_state=0), C=[0.1, 1.0]), TWO, "linear"),
+    "search of statsmodels": (
+        grid(pi.statsmodels_learner(sm.GLM, family=sm.families.Poisson()), fit_options=[None]),
+        COUNT,
+        "linear",
+    ),
+    "frozen forest": (FrozenEstimator(FOREST.fit(X, NUMBER)), NUMBER, "trees"),
+    "frozen search of a pipeline": (
+        FrozenEstimator(GridSearchCV(SCALED, PENALTIES, cv=2).fit(X, NUMBER)),
+        NUMBER,
+        "linear",
+    ),
+    "frozen steps": (
+        make_pipeline(
+            FrozenEstimator(StandardScaler().fit(X)),
+            FrozenEstimator(clone(SCALED).fit(X.to_numpy(), NUMBER)),
+        ),
+        NUMBER,
+        "linear",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_models_are_read_inside_searches_and_pipelines(name: str) -> None:
+    estimator, y, engine = READ[name]
+    estimator.fit(X, y)
+    exact, slow = (pi.FittedModel(estimator, X, y, engine=e) for e in ("auto", "batched"))
+    pairs = [(m.pfi(permutations="all"), m.pd("a", points=5)) for m in (exact, slow)]
+    for one, other in zip(*pairs, strict=True):
+        assert one.engine.name == f"{engine}, exact"
+        assert other.engine.name == "batched"
+        np.testing.assert_allclose(one.params, other.params, rtol=0, atol=IMPORTANCES)
+        np.testing.assert_allclose(one.bse, other.bse, rtol=0, atol=IMPORTANCES)
+
+
+def test_refits_of_a_search_are_read() -> None:
+    data = X.assign(y=NUMBER)
+    learner = pi.Learner.from_formula("y ~ a + b + k", data, GridSearchCV(FOREST, DEPTHS, cv=2))
+    exact, slow = (
+        learner.fit(pi.Bootstrap(3), seed=1, engine=e).pfi(permutations="all")
+        for e in ("auto", "batched")
+    )
+    assert exact.engine.name == "trees, exact"
+    np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
+    np.testing.assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
+
+
+def logs(regressor: Any) -> TransformedTargetRegressor:
+    return TransformedTargetRegressor(regressor, func=np.log1p, inverse_func=np.expm1)
+
+
+class Positive(Pipeline):  # type: ignore[misc]  # scikit-learn is untyped
+    """A pipeline that changes what its model predicts, far from the rows that it is checked on."""
+
+    def predict(self, X: Any) -> Any:
+        """Predict no more than any response."""
+        return np.minimum(super().predict(X), 1e6)
+
+
+REFUSED: dict[str, tuple[Any, Any]] = {
+    "transformed response": (logs(Ridge()), COUNT),
+    "transformed response of a forest": (logs(FOREST), COUNT),
+    "transformed response after steps": (make_pipeline(StandardScaler(), logs(Ridge())), COUNT),
+    "search of a transformed response": (grid(logs(FOREST), regressor__max_depth=[2]), COUNT),
+    "transformed response of a search": (logs(GridSearchCV(FOREST, DEPTHS, cv=2)), COUNT),
+    "calibrated forests": (CALIBRATED, TWO),
+    "one calibrated forest": (CalibratedClassifierCV(CLASSES, cv=2, ensemble=False), TWO),
+    "calibrated frozen forest": (CalibratedClassifierCV(FrozenEstimator(CLASSES.fit(X, TWO))), TWO),
+    "search of calibrations": (grid(CALIBRATED, method=["sigmoid"]), TWO),
+    "calibrated logistic": (CalibratedClassifierCV(LogisticRegression(), cv=2), TWO),
+    "tuned threshold": (TunedThresholdClassifierCV(LogisticRegression(), cv=2), TWO),
+    "selected features": (RFE(Ridge(), n_features_to_select=2), NUMBER),
+    "search of what predicts in its own way": (
+        grid(Positive([("scale", StandardScaler()), ("ridge", Ridge())]), ridge__alpha=[1.0]),
+        NUMBER,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_wrappers_that_change_predictions_are_predicted_in_batches(name: str) -> None:
+    estimator, y = REFUSED[name]
+    estimator.fit(X, y)
+    importance = pi.FittedModel(estimator, X, y).pfi(permutations=10)
+    assert importance.engine.name == "batched"
+    for engine in ("trees", "linear"):
+        with pytest.raises(OptionError, match=f'`engine="{engine}"` can\'t serve'):
+            pi.FittedModel(estimator, X, y, engine=engine).pfi()  # type: ignore[arg-type]
+
+
+class TestFinalStep:
+    def test_a_model_that_stands_alone(self) -> None:
+        last = final_step(FOREST)
+        assert (last.model, last.before, last.wrappers) == (FOREST, None, ())
+
+    def test_steps_are_taken_one_after_the_other(self) -> None:
+        whole = READ["pipeline of a search of a pipeline"][0].fit(X, NUMBER)
+        search = whole[-1]
+        last = final_step(whole)
+        assert last.wrappers == (whole, search, search.best_estimator_)
+        assert last.model is search.best_estimator_[-1]
+        assert last.before is not None
+        inputs = search.best_estimator_[:-1].transform(whole[:-1].transform(X))
+        np.testing.assert_array_equal(last.before(X), inputs)
+        np.testing.assert_array_equal(last.model.predict(last.before(X)), whole.predict(X))
+
+    def test_a_search_that_was_not_refitted_is_its_own_last_step(self) -> None:
+        search = GridSearchCV(FOREST, DEPTHS, cv=2, refit=False).fit(X, NUMBER)
+        assert final_step(search).model is search
+
+    @pytest.mark.parametrize("estimator", [SCALED, logs(SCALED), grid(logs(SCALED))])
+    def test_estimators_tell_what_they_want_before_they_are_fitted(self, estimator: Any) -> None:
+        assert innermost(estimator) is SCALED[-1]
+
+
+class TestNativeImportance:
+    @pytest.mark.parametrize("name", ["search of a pipeline", "pipeline of a search of a pipeline"])
+    def test_coefficients_are_named_through_all_steps(self, name: str) -> None:
+        estimator = READ[name][0].fit(X, NUMBER)
+        result = pi.FittedModel(estimator, X, NUMBER).native_importance()
+        np.testing.assert_array_equal(result.params, final_step(estimator).model.coef_)
+        assert result.exog_names == ["a", "b", "k"]
+
+    def test_impurities_of_a_forest_in_a_pipeline_of_a_search(self) -> None:
+        estimator = make_pipeline(StandardScaler(), GridSearchCV(FOREST, DEPTHS, cv=2))
+        estimator.fit(X, NUMBER)
+        result = pi.FittedModel(estimator, X, NUMBER).native_importance()
+        best = estimator[-1].best_estimator_
+        np.testing.assert_array_equal(result.params, best.feature_importances_)
+
+    def test_a_transformed_response_has_no_coefficients_of_its_own(self) -> None:
+        estimator = logs(LinearRegression()).fit(X, COUNT)
+        with pytest.raises(OptionError, match="reports no importance of its own"):
+            pi.FittedModel(estimator, X, COUNT).native_importance()
