@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -91,7 +92,7 @@ class Replicates:
     apart: bool = True
     lower_bound: float | None = None
 
-    @property
+    @cached_property
     def per_refit(self) -> FloatArray:
         """The estimates, shape (m, q)."""
         return np.array([e.value for e in self.estimates])

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_memory
@@ -14,7 +15,7 @@ from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimand import Estimand, Measurement, ModelOnRows, Problem
 from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
-from pyinterp.losses.rowwise import LossLike, choose
+from pyinterp.losses.rowwise import Loss, LossLike, choose
 from pyinterp.models.adapters import one_thread
 from pyinterp.parallel import outcomes
 from pyinterp.random import Seeds
@@ -64,6 +65,7 @@ class Analysis:
     n_jobs: int | None = None
     progress: bool = True
     _measured: dict[Any, tuple[Measurement, ...]] = field(default_factory=dict)
+    _fits: dict[Loss, GoodnessOfFit] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_memory(self.memory_mb)
@@ -110,19 +112,24 @@ class Analysis:
     def _measurements(self, estimand: Estimand) -> tuple[Measurement, ...]:
         cases = self.cases
         estimators = [refit.predictor.estimator for refit in self.refits]
-        n_jobs = 1 if any(one_thread(e) for e in estimators) else self.n_jobs
         with (
-            shared_cores(estimators, workers(n_jobs)),
+            shared_cores(estimators, workers(self._threads)),
             outcomes(
                 [partial(estimand.measure, case) for case in cases],
                 len(cases),
-                n_jobs=n_jobs,
+                n_jobs=self._threads,
                 label=estimand.label,
                 progress=self.progress,
                 in_memory=True,  # models and measurements do not travel
             ) as measured,
         ):
             return tuple(measured)
+
+    @cached_property
+    def _threads(self) -> int | None:
+        """Threads over refits: one if a learner says that it predicts in one thread only."""
+        single = any(one_thread(refit.predictor.estimator) for refit in self.refits)
+        return 1 if single else self.n_jobs
 
     def need_trainer(self) -> LeaveOut:
         """Return what trains the refits again without some variables, or say that nothing can."""
@@ -134,10 +141,15 @@ class Analysis:
             )
         return self.leave_out
 
-    @property
+    @cached_property
     def estimating(self) -> tuple[Refit, ...]:
         """The refits whose mean is the estimate: all, if there are only pairs."""
         return estimating(self.refits)
+
+    @cached_property
+    def labels(self) -> tuple[pd.Index, ...]:
+        """The index of the evaluation rows of each of those refits."""
+        return tuple(refit.evaluation.labels for refit in self.estimating)
 
     def replicates(self, estimand: Estimand) -> Replicates:
         """Return the estimates of every refit."""
@@ -157,6 +169,12 @@ class Analysis:
         if problem.population.y is None:
             return None
         used = choose(loss, problem.predictor, problem.response)
+        if used not in self._fits:
+            self._fits[used] = self._fit(used)
+        return self._fits[used]
+
+    def _fit(self, used: Loss) -> GoodnessOfFit:
+        problem = self.problem
         expected = self.replicates(risk(problem, loss=used))
         try:
             spread = float(np.sqrt(variance(expected, None).cov[0, 0]))

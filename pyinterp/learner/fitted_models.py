@@ -82,7 +82,7 @@ class FittedModels:
             context=replace(analysis.context, engine=analysis.engine_of(estimand)),
             fit=analysis.fit(estimand.loss),
             rows=tuple(r.evaluation.rows for r in analysis.estimating),
-            labels=tuple(r.evaluation.labels for r in analysis.estimating),
+            labels=analysis.labels,
             alternative=options.alternative,
             p_adjust=options.p_adjust,
             simultaneous=options.simultaneous,

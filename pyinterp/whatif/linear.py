@@ -18,7 +18,7 @@ from pyinterp.models.prediction_checks import check_finite
 from pyinterp.models.predictor import Kind
 from pyinterp.whatif.batched import BatchedWhatIf
 from pyinterp.whatif.inputs import Inputs, Replaced
-from pyinterp.whatif.whatif import PAIRS, Block, Engine, FeatureWhatIf, WhatIf
+from pyinterp.whatif.whatif import PAIRS, PREDICTIONS, Block, Engine, FeatureWhatIf, WhatIf
 
 __all__ = ["LinearFeature", "LinearModel", "LinearWhatIf", "own_terms", "read_linear"]
 
@@ -189,19 +189,23 @@ class LinearFeature(FeatureWhatIf):
 
     def __init__(self, whatif: LinearWhatIf, variables: Sequence[str]) -> None:
         super().__init__(whatif.sample, variables)
-        self._whatif, self._batched = whatif, whatif.batched.of(variables)
+        self._whatif = whatif
+
+    @cached_property
+    def _batched(self) -> FeatureWhatIf:
+        return self._whatif.batched.of(self.variables)
 
     def most_pairs(self, loss: Loss) -> float:
         """No bound for squared error, whose sums need no predictions; else many."""
         if self._of_donors is None:
-            return self._batched.most_pairs(loss)
+            return PREDICTIONS
         return np.inf if self._sums_squares(loss) else PAIRS
 
     @property
     def most_draws(self) -> float:
         """Many where donors add up to rows; earlier steps would be asked about every pair."""
         adds_up = self._whatif.inputs.columnwise and self._of_donors is not None
-        return PAIRS if adds_up else self._batched.most_draws
+        return PAIRS if adds_up else PREDICTIONS
 
     def cross(self, donors: pd.DataFrame | None = None) -> Iterator[Block]:
         """Predict every row with the variables of every donor, in blocks of rows."""

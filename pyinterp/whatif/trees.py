@@ -13,7 +13,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.prediction_checks import check_finite
 from pyinterp.parallel import go_on
-from pyinterp.samplers import Distinct
+from pyinterp.samplers import Distinct, distinct
 from pyinterp.whatif.batched import BatchedWhatIf
 from pyinterp.whatif.forest import Forest
 from pyinterp.whatif.inputs import Inputs, Replaced
@@ -29,7 +29,7 @@ from pyinterp.whatif.walks import (
     left_bits,
     squared_pairs,
 )
-from pyinterp.whatif.whatif import PAIRS, Block, Engine, FeatureWhatIf, WhatIf
+from pyinterp.whatif.whatif import PAIRS, PREDICTIONS, Block, Engine, FeatureWhatIf, WhatIf
 
 __all__ = ["TreesFeature", "TreesWhatIf"]
 
@@ -159,12 +159,12 @@ class TreesFeature(FeatureWhatIf):
 
     def __init__(self, whatif: TreesWhatIf, variables: Sequence[str]) -> None:
         super().__init__(whatif.sample, variables)
-        self._whatif, self._batched = whatif, whatif.batched.of(variables)
+        self._whatif = whatif
 
     @cached_property
     def donors(self) -> Distinct:
         """Distinct donors; numbers between the same two thresholds predict alike and are one."""
-        exact = self._batched.donors
+        exact = distinct(self.sample.variables, self.variables)
         replaced = self._whatif.inputs.replaced(self.variables, exact.frame)
         if replaced is None or any(self._whatif.categorical(int(c)) for c in replaced[0]):
             return exact
@@ -176,20 +176,23 @@ class TreesFeature(FeatureWhatIf):
             codes[np.isnan(values[:, j]), j] = len(cuts) + 1
         return exact.merged(codes)
 
+    @cached_property
+    def _batched(self) -> FeatureWhatIf:
+        return self._whatif.batched.of(self.variables)
+
     def most_pairs(self, loss: Loss) -> float:
         """No bound for squared error and one column, whose sums need no predictions."""
-        fallback = self._batched.most_pairs(loss)
         if self._of_donors is None:
-            return fallback
+            return PREDICTIONS
         if self._one_range(*self._of_donors) is None:
-            return max(fallback, ADDITIONS / len(self._whatif.trees.roots))
+            return max(PREDICTIONS, ADDITIONS / len(self._whatif.trees.roots))
         return np.inf if self._sums_squares(loss) else PAIRS
 
     @property
     def most_draws(self) -> float:
         """Many for one column of numbers, which `paired` walks."""
         walked = self._of_donors is not None and self._numbers(*self._of_donors)
-        return PAIRS if walked else self._batched.most_draws
+        return PAIRS if walked else PREDICTIONS
 
     def cross(self, donors: pd.DataFrame | None = None) -> Iterator[Block]:
         """Predict every row with the variables of every donor, in blocks of rows."""
