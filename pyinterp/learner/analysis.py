@@ -18,11 +18,11 @@ from pyinterp.inference import RefitEstimate, Replicates, gather, variance
 from pyinterp.losses.rowwise import Loss, LossLike, choose
 from pyinterp.models.adapters import one_thread
 from pyinterp.parallel import outcomes
+from pyinterp.parallel.threads import shared_cores, workers
 from pyinterp.random import Seeds
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.results.header import Context, GoodnessOfFit
-from pyinterp.threads import shared_cores, workers
 from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch
 
 __all__ = ["Analysis"]

@@ -10,13 +10,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp import threads
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.data.design import Design, FrameDesign
 from pyinterp.data.sample import Response
 from pyinterp.errors import OptionError, RefitError
 from pyinterp.models.adapters import column_positions
-from pyinterp.parallel import outcomes
+from pyinterp.parallel import outcomes, threads
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit, RefitOptions, fit_one
 

@@ -11,7 +11,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from sklearn.base import clone
 
-from pyinterp import threads
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.checks import check_choice, check_jobs
 from pyinterp.data.design import Design, FormulaDesign
@@ -19,7 +18,7 @@ from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import DesignError, PyinterpError, RefitError, RefitWarning, reason
 from pyinterp.models.adapters import wants_codes, wants_frames
 from pyinterp.models.predictor import Predictor, learner_name
-from pyinterp.parallel import outcomes
+from pyinterp.parallel import outcomes, threads
 from pyinterp.random import Seeds
 from pyinterp.resampling import Group, Part, Resampling, Units
 

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from pyinterp.simulation.studies.ledger import Ledger
 from scipy import stats
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.inference.coverage import Coverage, coverages
 from pyinterp.simulation import CoverageStudy, dgp_pfi, khan_regression, molnar_linear
-from pyinterp.simulation.studies.ledger import Ledger
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "studies"

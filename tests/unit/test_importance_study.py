@@ -9,6 +9,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from pyinterp.simulation.studies.ledger import Ledger
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
@@ -24,7 +25,6 @@ from pyinterp.simulation import (
     wood_classification,
 )
 from pyinterp.simulation.components import COLUMNS, components
-from pyinterp.simulation.studies.ledger import Ledger
 
 mpl.use("Agg")
 

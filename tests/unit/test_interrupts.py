@@ -21,7 +21,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp import parallel
+from pyinterp.parallel import jobs as parallel
 from pyinterp.whatif import batched, trees
 from pyinterp.whatif.walks import squared_pairs
 

@@ -14,13 +14,13 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 from joblib import parallel_config
+from pyinterp.simulation.studies.ledger import Ledger, Line
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError
 from pyinterp.learner.learner import LearnerResults
 from pyinterp.simulation import CoverageStudy, ideal, molnar_linear
-from pyinterp.simulation.studies.ledger import Ledger, Line
 
 
 def study(**options) -> CoverageStudy:

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info
 
 import pyinterp as pi
-from pyinterp import threads
+from pyinterp.parallel import threads
 
 
 class Recorder(RegressorMixin, BaseEstimator):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pyinterp.whatif.walks.compiled import compiled
+from pyinterp.parallel.compiled import compiled
 
 __all__ = [
     "GROUP",

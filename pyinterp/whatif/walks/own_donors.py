@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pyinterp.parallel.compiled import compiled
 from pyinterp.whatif.walks.bits import NONE, ONE, all_rows, group_bits, lowest, stacks
-from pyinterp.whatif.walks.compiled import compiled
 
 __all__ = ["add_up_pairs"]
 

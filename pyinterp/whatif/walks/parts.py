@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pyinterp.parallel.compiled import compiled
 from pyinterp.whatif.walks.bits import (
     GROUP,
     NONE,
@@ -14,7 +15,6 @@ from pyinterp.whatif.walks.bits import (
     lowest,
     stacks,
 )
-from pyinterp.whatif.walks.compiled import compiled
 
 __all__ = ["cross_parts"]
 

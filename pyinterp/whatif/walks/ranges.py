@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pyinterp.parallel.compiled import compiled
 from pyinterp.whatif.walks.bits import GROUP, NONE, ONE, all_rows, bits_of, lowest, stacks
-from pyinterp.whatif.walks.compiled import compiled
 
 __all__ = ["cross_ranges", "squared_pairs"]
 

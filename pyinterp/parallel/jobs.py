@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
-from pyinterp.threads import workers
+from pyinterp.parallel.threads import workers
 
 __all__ = ["Stopped", "go_on", "outcomes"]
 

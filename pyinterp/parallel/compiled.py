@@ -1,4 +1,4 @@
-"""How walks are compiled: once per machine, if a folder can keep the machine code."""
+"""How loops are compiled: once per machine, if a folder can keep the machine code."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import numba
 __all__ = ["compiled"]
 
 
-def compiled(walk):
-    """Return a walk that is compiled when it is first called, and runs without Python's lock.
+def compiled(loop):
+    """Return a loop that is compiled when it is first called, and runs without Python's lock.
 
     The machine code is kept where numba finds a folder to write to (``NUMBA_CACHE_DIR``, the
     package's or the user's own); without one it is kept in memory, and every process compiles.
     """
     try:
-        return numba.njit(nogil=True, cache=True)(walk)
+        return numba.njit(nogil=True, cache=True)(loop)
     except RuntimeError:  # no such folder, of which numba makes an error
-        return numba.njit(nogil=True)(walk)
+        return numba.njit(nogil=True)(loop)

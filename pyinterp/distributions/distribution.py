@@ -1,0 +1,57 @@
+"""What a family of predictive distributions is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from pyinterp._typing import FloatArray
+from pyinterp.errors import PredictionError
+
+__all__ = ["Distribution"]
+
+
+class Distribution(ABC):
+    """A family of densities q(y), or of probabilities of counts, with P parameters.
+
+    Arrays of parameters have shape (..., P). A subclass is a frozen dataclass, so that what is
+    computed with equal families is shared.
+
+    Attributes
+    ----------
+    name : str
+        What messages and tables call it.
+    discrete : bool
+        Whether y is a count: then the entropy is not negative.
+    """
+
+    name: str
+    discrete: bool = False
+
+    @property
+    @abstractmethod
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the P parameters, in order."""
+
+    @abstractmethod
+    def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return log q(y), shape (...); `y` broadcasts against it."""
+
+    @abstractmethod
+    def entropy(self, parameters: FloatArray) -> FloatArray:
+        r"""Return :math:`-\int q \log q`, for counts the sum, in nats; shape (...)."""
+
+    def positive(self) -> tuple[int, ...]:
+        """Return the positions of the parameters that must be larger than 0."""
+        return ()
+
+    def check(self, parameters: FloatArray, who: str) -> None:
+        """Raise `PredictionError` unless parameters, shape (n, P), are those of a distribution."""
+        for place in self.positive():
+            smallest = parameters[..., place].min(initial=np.inf)
+            if not smallest > 0:
+                raise PredictionError(
+                    f"The {self.parameters[place]} of a predictive distribution must be larger "
+                    f"than 0, but {who} predicts {smallest:.6g} for some row."
+                )

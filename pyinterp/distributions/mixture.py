@@ -1,0 +1,75 @@
+"""Equal-weight mixtures of Normals: deep ensembles, draws of a posterior, forests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pyinterp._typing import FloatArray
+from pyinterp.distributions.distribution import Distribution
+from pyinterp.distributions.normal import HALF_LOG_2PI
+from pyinterp.distributions.quadrature import NODES, WEIGHTS, entropies
+from pyinterp.errors import PredictionError
+from pyinterp.parallel import go_on
+
+__all__ = ["NormalMixture"]
+
+# Rows of one call of the kernel, which ends before Ctrl-C is heard.
+BLOCK = 2**14
+
+
+@dataclass(frozen=True)
+class NormalMixture(Distribution):
+    r"""Mixture of M Normals with equal weights.
+
+    .. math:: q(y) = \frac1M \sum_m N(y; \mu_m, \sigma_m)
+
+    Its parameters are the M means, then the M standard deviations. The entropy, which has no closed
+    form, is found by quadrature, with an error below 1e-6 nats.
+
+    Parameters
+    ----------
+    components : int
+        M.
+    """
+
+    components: int
+    name = "Normal mixture"
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters."""
+        numbers = range(1, self.components + 1)
+        return (
+            *(f"mean {m}" for m in numbers),
+            *(f"standard deviation {m}" for m in numbers),
+        )
+
+    def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return log densities."""
+        means, sds = parameters[..., : self.components], parameters[..., self.components :]
+        y = np.asarray(y)[..., None]
+        each = -HALF_LOG_2PI - np.log(sds) - 0.5 * np.square((y - means) / sds)
+        top = each.max(axis=-1, keepdims=True)
+        total = np.log(np.exp(each - top).mean(axis=-1))
+        return np.asarray(total + top[..., 0])
+
+    def entropy(self, parameters: FloatArray) -> FloatArray:
+        """Return entropies."""
+        flat = np.ascontiguousarray(parameters.reshape(-1, 2 * self.components))
+        entropy = np.empty(len(flat))
+        for start in range(0, len(flat), BLOCK):
+            go_on()
+            part = slice(start, start + BLOCK)
+            entropies(flat[part], self.components, NODES, WEIGHTS, entropy[part])
+        return entropy.reshape(parameters.shape[:-1])
+
+    def check(self, parameters: FloatArray, who: str) -> None:
+        """Raise `PredictionError` unless all standard deviations are positive."""
+        smallest = parameters[..., self.components :].min(initial=np.inf)
+        if not smallest > 0:
+            raise PredictionError(
+                "The standard deviations of a mixture must be larger than 0, but one that "
+                f"{who} predicts is {smallest:.6g}."
+            )

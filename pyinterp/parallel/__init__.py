@@ -1,0 +1,14 @@
+"""How work is done: jobs in parallel, their share of the cores, and compiled loops.
+
+==========  ==============================================================================
+Module      What is in it
+==========  ==============================================================================
+`jobs`      The one place where work is started, shown and, if a call ends early, stopped
+`threads`   Jobs and the learners' own threads share the cores
+`compiled`  Loops that numba compiles, once per machine
+==========  ==============================================================================
+"""
+
+from pyinterp.parallel.jobs import Stopped, go_on, outcomes
+
+__all__ = ["Stopped", "go_on", "outcomes"]
