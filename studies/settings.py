@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -120,24 +120,20 @@ def refits() -> simulation.CoverageStudy:
     )
 
 
-@dataclass(frozen=True)
-class NullVariance:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class NullVariance(pi.EstimandResults):
     """PFI whose p-values are those of the null-variance test."""
-
-    pfi: pi.EstimandResults
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.pfi, name)
 
     @property
     def pvalues(self) -> pd.Series[float]:
         """Return those of the null-variance test."""
-        return self.pfi.null_variance_test()["p_value"]
+        return self.null_variance_test()["p_value"]
 
 
 def null_variance(results: pi.LearnerResults, cov_type: CovType | None = None) -> NullVariance:
     """Ask for the null-variance test."""
-    return NullVariance(results.pfi(cov_type=cov_type))
+    pfi = results.pfi(cov_type=cov_type)
+    return NullVariance(**{field.name: getattr(pfi, field.name) for field in fields(pfi)})
 
 
 def nulls() -> simulation.CoverageStudy:

@@ -10,6 +10,7 @@ import importlib.util
 import json
 import re
 import sys
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -97,6 +98,18 @@ def test_kept_lines_are_written_again_as_they_are(name: str, tmp_path: Path) -> 
     run.keep(database, tmp_path / "again.jsonl")
     assert (tmp_path / "again.jsonl").read_bytes() == lines.read_bytes()
     assert not database.exists()
+
+
+def test_the_null_variance_test_is_an_estimand(tmp_path: Path) -> None:
+    lm = {"lm": LinearRegression()}
+    small = {"learners": lm, "n": [60], "repetitions": 2, "truth_refits": 2, "block": 2}
+    study = replace(STUDIES_OF["nulls"](), **small)
+    rows = study.run(tmp_path / "nulls.sqlite", progress=False).rows.set_index("estimand")
+    same = ["coverage", "width"]
+    pd.testing.assert_frame_equal(
+        *(rows.loc[[name], same].reset_index(drop=True) for name in rows.index)
+    )
+    assert rows["rejected"].nunique() == 2
 
 
 def test_files_of_other_machines_and_versions_are_merged(tmp_path: Path) -> None:
