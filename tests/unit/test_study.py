@@ -347,7 +347,7 @@ def test_records_come_back_as_they_were(tmp_path: Path) -> None:
             ImportanceSums(np.arange(7.0), np.arange(7.0) / 3),
         ),
     ]
-    file = StudyFile(tmp_path / "study.sqlite")
+    file = StudyFile(tmp_path / "50% of #1.sqlite")
     file.add(records)
     for record, again in zip(records, file.records(), strict=True):
         assert again[:4] == record[:4]
