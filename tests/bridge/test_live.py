@@ -22,7 +22,7 @@ import r_bridge
 from pyinterp.errors import DataError, OptionError
 from r_bridge import RCode, RLearner, RModel, RWarning
 from r_bridge.conversion import frame_from_r, from_r
-from r_bridge.handed import hand_over
+from r_bridge.model_for_r import hand_over
 from r_bridge.session import SESSION
 
 TOLERANCE = 1e-10
