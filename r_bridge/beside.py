@@ -12,6 +12,7 @@ import pandas as pd
 
 from pyinterp import r_style
 from pyinterp.checks import check_choice
+from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metrics import METRICS, MetricName
@@ -83,13 +84,28 @@ def curves(question: Question) -> Answer:
         columns = {"feature": name, "value": list(here[name])}
         parts.append(pd.DataFrame(columns).assign(ours=here["yhat"], r=there["yhat"]))
     rows = [_end_points(part) for part in parts]
-    grid = f"Grid: that of pdp with {_listed(options)}."
-    notes = [grid] if options else [CONVENTIONS[key].sentence for key in ("grid", "levels")]
+    notes = [f"Grid: that of pdp with {_listed(options)}."]
+    if not options:
+        notes = _sentences(("grid",), question, factors=("levels",))
     return Answer(
         _with_difference(pd.concat(parts, ignore_index=True)),
         pd.DataFrame(rows, index=pd.Index(question.names)),
         (*notes, *_scale_notes(ours, options)),
     )
+
+
+def _sentences(
+    keys: Sequence[str],
+    question: Question,
+    factors: Sequence[str] = (),
+    strings: Sequence[str] = (),
+) -> list[str]:
+    """Return conventions as notes; some only if there are factors or strings."""
+    data = question.ours.analysis.problem.population.variables[question.names]
+    some = r_style.factors(data)
+    texts = [name for name in question.names if is_category(data[name]) and name not in some]
+    every = [*keys, *(factors if some else ()), *(strings if texts else ())]
+    return [CONVENTIONS[key].sentence for key in every]
 
 
 def _end_points(curve: pd.DataFrame) -> dict[str, Any]:
@@ -120,7 +136,7 @@ def importances(question: Question) -> Answer:
     parts = [_firm(question)]
     each = "" if question.ours is question.results else ", of each refit on its evaluation rows"
     notes = [
-        *(CONVENTIONS[key].sentence for key in ("firm", "category", "strings")),
+        *_sentences(("firm",), question, factors=("category",), strings=("strings",)),
         f"The column default has `firm()`{each}.",
         *_scale_notes(question.ours, question.options),
     ]
@@ -131,7 +147,7 @@ def importances(question: Question) -> Answer:
         notes += [
             f"PFI: by how much the {metric} gets worse, the mean over R's own {question.nsim} "
             "permutations.",
-            *(CONVENTIONS[key].sentence for key in ("permutation", "spread")),
+            *_sentences(("permutation", "spread"), question),
         ]
     frame = pd.concat(parts, ignore_index=True)
     return Answer(frame, _shown(frame), tuple(notes))

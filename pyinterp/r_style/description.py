@@ -81,7 +81,9 @@ class Argument:
     def entry(self, name: str) -> str:
         """Return the entry for docstrings."""
         optional = ", optional" if self.default == "NULL" else ""
-        return f"{name} : {self.values}{optional}\n" + indent(fill(self.text, WIDTH), "    ")
+        return f"{name} : {self.values}{optional}\n" + indent(
+            fill(self.text, WIDTH, break_on_hyphens=False), "    "
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +159,7 @@ class Convention:
     r, here : str
         What R's packages do, and what we do by default.
     same : str
-        How to have R's numbers here; empty if there is no option for it.
+        How to do as R does here; empty if there is no option for it.
     """
 
     topic: str
@@ -168,7 +170,6 @@ class Convention:
     @property
     def sentence(self) -> str:
         """The convention as a note under a table."""
-        ours = f" Here by default: {self.here}."
-        return f"{self.topic[0].upper()}{self.topic[1:]}. {self.r}.{ours}" + (
-            f" R's numbers: {self.same}." if self.same else ""
-        )
+        as_in_r = f" As in R: {self.same}." if self.same else ""
+        topic = self.topic[0].upper() + self.topic[1:]
+        return f"{topic}. {self.r}. Here by default: {self.here}.{as_in_r}"

@@ -31,9 +31,10 @@ ROWS = Refused(
     "its rows are those of the results; make results of other rows with "
     "`pi.FittedModel(model, X, y)`."
 )
+ALL_ROWS = Refused("all rows of the results are permuted; make results of fewer rows.")
 PREDICTION = Refused("the model itself predicts; pass a function of rows as the model.")
 DRAWING = Refused("it returns a data frame; `plot()` of results draws.")
-THREADS = Refused("R calls Python back in one thread, and here `n_jobs` of `fit` uses processes.")
+THREADS = Refused("it is one process; `fit` of a learner has `n_jobs`.")
 SILENT = Refused("it prints nothing.")
 DEPRECATED = "vip has deprecated it; use `{0}`."
 SORTED = Refused("the largest is first; sort the data frame with `sort_values`.")
@@ -106,7 +107,7 @@ SCALE = (
         values='{"auto", "regression", "classification"}',
         text='"auto" is what the model does. "regression" of a classifier with two classes is the '
         "log-odds of the class of `which_class`, a glm's linear predictor.",
-        method='scale="logit" for "regression" of a classifier',
+        method='scale="logit"',
     ),
     Argument(
         name="inv.link",
@@ -133,7 +134,7 @@ SCALE = (
         values="bool",
         text="Probabilities of classes instead of centered logits (for two classes, half the "
         "logit).",
-        method='scale="probability"; without it scale="centered-logit"',
+        method='scale="probability"',
     ),
 )
 PLACE = (
@@ -182,14 +183,14 @@ PARTIAL = RFunction(
             name="pred.grid",
             values="array, mapping or DataFrame, optional",
             text="The grid itself: values of one variable, or one row per point; R sorts it.",
-            method="grid=[...], or a data frame",
+            method="grid=[0, 1]",
         ),
         Argument(
             name="pred.fun",
             default="NULL",
             values="RCode",
             text="``function(object, newdata)``, in R: predictions of its own, or their mean.",
-            method='average="median", "trimmed"',
+            method='average="median"',
             r_style=Refused(
                 "the model itself predicts; `pd(average=...)` has other averages than the mean."
             ),
@@ -248,7 +249,7 @@ ONE_GRID = Refused(
 )
 EXEMPLAR = Refused('use `average="exemplar"` of the method `firm` or `vint` of results.')
 MEAN_CURVE = Refused("an interaction is measured on the mean curve of two features.")
-ONE_GRID_ONLY = replace(PARTIAL["pred.grid"], r_style=ONE_GRID, r_bridge=ONE_GRID)
+NO_GRID = replace(PARTIAL["pred.grid"], method="", r_style=ONE_GRID, r_bridge=ONE_GRID)
 NO_EXEMPLAR = replace(PARTIAL["approx"], r_style=EXEMPLAR)
 
 VI_FIRM = RFunction(
@@ -269,7 +270,7 @@ VI_FIRM = RFunction(
             ),
         ),
         *_handed_on(
-            ONE_GRID_ONLY,
+            NO_GRID,
             NO_EXEMPLAR,
             replace(
                 PARTIAL["ice"],
@@ -308,7 +309,7 @@ VI_PERMUTE = RFunction(
             check=check_flag,
             values="bool",
             text="For a metric that is a function.",
-            r_style=Refused("a metric knows it; write one of your own as a `pi.Metric`."),
+            r_style=Refused("every metric has it; subclass `pi.Metric` for one of your own."),
         ),
         Argument(
             name="type",
@@ -341,7 +342,7 @@ VI_PERMUTE = RFunction(
             check=_count(1),
             values="int",
             text="Number of rows to sample, without replacement.",
-            r_style=ROWS,
+            r_style=ALL_ROWS,
         ),
         Argument(
             name="sample_frac",
@@ -349,12 +350,12 @@ VI_PERMUTE = RFunction(
             check=partial(check_number, interval="(0, 1]"),
             values="float",
             text="Share of the rows to sample, without replacement.",
-            r_style=ROWS,
+            r_style=ALL_ROWS,
         ),
         Argument(
             name="reference_class",
             default="NULL",
-            r_style=Refused("its metrics have the same value for either of two classes."),
+            r_style=Refused("every metric has the same value for either of two classes."),
             r_bridge=Refused(DEPRECATED.format("event_level")),
         ),
         Argument(
@@ -363,7 +364,7 @@ VI_PERMUTE = RFunction(
             check=_one_of("first", "second"),
             values='{"first", "second"}',
             text="The class whose probability is meant, for two classes.",
-            r_style=Refused("its metrics have the same value for either of two classes."),
+            r_style=Refused("every metric has the same value for either of two classes."),
         ),
         Argument(
             name="pred_wrapper",
@@ -390,10 +391,10 @@ VINT = RFunction(
         *_refused(THREADS, ("parallel", "FALSE"), ("paropts", "NULL")),
         replace(TRAIN, default=""),
         *_handed_on(
-            ONE_GRID_ONLY,
+            NO_GRID,
             NO_EXEMPLAR,
-            replace(PARTIAL["ice"], r_style=MEAN_CURVE, r_bridge=MEAN_CURVE),
-            replace(PARTIAL["center"], r_style=MEAN_CURVE, r_bridge=MEAN_CURVE),
+            replace(PARTIAL["ice"], method="", r_style=MEAN_CURVE, r_bridge=MEAN_CURVE),
+            replace(PARTIAL["center"], method="", r_style=MEAN_CURVE, r_bridge=MEAN_CURVE),
         ),
     ),
 )
@@ -411,7 +412,6 @@ VI = RFunction(
             values='{"model", "firm", "permute"}',
             text='"model" is what the model itself reports, with its sign if it has one; terms '
             "have patsy's names.",
-            method="native_importance(), firm(), pfi()",
         ),
         FEATURE_NAMES,
         *_refused(
@@ -459,7 +459,7 @@ HSTATS = RFunction(
             values="int",
             text="Number of features, those with the largest overall numerators, whose pairs are "
             "measured.",
-            method='order="pairwise" of pairs that you name',
+            method='order="pairwise"',
         ),
         Argument(
             name="threeway_m",
@@ -467,7 +467,7 @@ HSTATS = RFunction(
             check=_count(0),
             values="int",
             text="Likewise of triples; at most `pairwise_m`.",
-            method='order="three-way" of triples that you name',
+            method='order="three-way"',
         ),
         Argument(
             name="approx",
@@ -576,13 +576,13 @@ CONVENTIONS = {
         topic="permutation importance",
         r="vip: a metric of all rows after one random permutation per `nsim`, fixed points allowed",
         here="a loss of each row over all pairs of rows, without Monte Carlo error",
-        same="`pfi(metric=...)` permutes",
+        same='`pfi(metric="rmse", permutations=5)`, without fixed points',
     ),
     "spread": Convention(
         topic="± of permutation importance",
         r="vip's StDev, hstats' SE and DALEX's boxplots are over permutations: Monte Carlo error",
         here="`std err` is sampling error",
-        same="`mcse` is Monte Carlo error",
+        same="`mcse`",
     ),
     "metrics": Convention(
         topic="metrics of vip",
@@ -593,7 +593,7 @@ CONVENTIONS = {
         topic="predictions of a `glm` of counts or with another link",
         r="pdp: the linear predictor",
         here="the mean, as of every model",
-        same="`scale=np.log` is the link of a Poisson model",
+        same="`scale=np.log` of a Poisson model",
     ),
     "missing": Convention(
         topic="rows with missing values",

@@ -11,6 +11,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_mapping
+from pyinterp.errors import OptionError
 from pyinterp.estimands.importance.flatness import Spread, flatness
 from pyinterp.estimands.importance.relation import Relation
 from pyinterp.learner.interpretable import Interpretable
@@ -198,10 +199,14 @@ def vi(
 
     Raises
     ------
+    OptionError
+        For "permute" without a metric.
     TypeError
         For an argument that belongs to another method.
     """
     VI.check({"method": method, "scale": scale, "rank": rank})
+    if method == "permute" and metric is None:
+        raise OptionError('`method="permute"` needs a metric; give one, such as `metric="rmse"`.')
     options = different(
         vi,
         feature_names=feature_names,
