@@ -12,7 +12,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
-from pyinterp.checks import check_callable, check_choice, check_count, check_flag, check_number
+from pyinterp.checks import (
+    NOT_NEGATIVE,
+    Interval,
+    check_callable,
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+)
 from pyinterp.r_style.description import Argument, Check, Convention, Refused, RFunction
 
 __all__ = [
@@ -347,7 +355,7 @@ VI_PERMUTE = RFunction(
         Argument(
             name="sample_frac",
             default="NULL",
-            check=partial(check_number, interval="(0, 1]"),
+            check=partial(check_number, interval=Interval(0, 1, "high")),
             values="float",
             text="Share of the rows to sample, without replacement.",
             r_style=ALL_ROWS,
@@ -496,7 +504,7 @@ HSTATS = RFunction(
         Argument(
             name="eps",
             default="1e-10",
-            check=partial(check_number, interval="[0, inf)"),
+            check=partial(check_number, interval=NOT_NEGATIVE),
             values="float",
             text="Numerators of at most this count as 0.",
             method="eps=1e-10",
