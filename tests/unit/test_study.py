@@ -380,36 +380,16 @@ class TestTwoProcesses:
             file.add([record_of(0)])
             with pytest.raises(DataError, match=r"another one is writing.*wait for it"):
                 study().run(path, progress=False)
-            code = f"from test_study import *; print(len(StudyFile({str(path)!r}).records()))"
-            done = subprocess.run(  # noqa: S603 - our own code
-                [sys.executable, "-c", code],
-                capture_output=True,
-                check=True,
-                text=True,
-                env=ELSEWHERE,
-            )
+            done = in_another("print(len(file.records()))\nwith file.locked(): pass", path)
             assert done.stdout == "1\n"
-            code = f"from test_study import *; study().run({str(path)!r}, progress=False)"
-            done = subprocess.run(  # noqa: S603 - our own code
-                [sys.executable, "-c", code],
-                capture_output=True,
-                check=False,
-                text=True,
-                env=ELSEWHERE,
-            )
             assert "DataError: A study's file can be written by one process" in done.stderr
         assert study(repetitions=0).run(path, progress=False).frame.empty
 
     def test_a_kill_within_a_block_leaves_nothing_of_it(self, tmp_path: Path) -> None:
         path = tmp_path / "study.sqlite"
         StudyFile(path).add([record_of(0)])
-        done = subprocess.run(  # noqa: S603 - our own code
-            [sys.executable, "-c", KILLED.format(str(path))],
-            capture_output=True,
-            check=False,
-            env=ELSEWHERE,
-        )
-        assert done.returncode != 0
+        done = in_another(KILLED, path)
+        assert (done.returncode, done.stderr) == (9, "")
         assert Path(f"{path}-journal").exists()  # a part was on the disk
         file = StudyFile(path)
         assert [record.blocks for record in file.records()] == [(0,)]
@@ -418,13 +398,8 @@ class TestTwoProcesses:
         assert [record.blocks for record in file.records()] == [(0,), (1,)]
 
 
-ELSEWHERE = os.environ | {
-    "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
-}
-
 KILLED = """
 import os
-from test_study import *
 insert, connect = database._insert, database._connection
 def small(*arguments, **options):
     connection = connect(*arguments, **options)
@@ -435,8 +410,20 @@ def killed(connection, record):
     if record.blocks == (500,):
         os._exit(9)
 database._insert, database._connection = killed, small
-StudyFile({0!r}).add(record_of(block) for block in range(1, 1000))
+(record,) = file.records()
+file.add(record._replace(blocks=(block,)) for block in range(1, 1000))
 """
+
+
+def in_another(code: str, path: Path) -> subprocess.CompletedProcess[str]:
+    """Run code in another process; `file` is that of the path."""
+    begin = (
+        "from pyinterp.simulation.studies import database\n"
+        f"file = database.StudyFile({str(path)!r})\n"
+    )
+    return subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", begin + code], capture_output=True, check=False, text=True
+    )
 
 
 def test_a_file_that_is_no_study_is_refused(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -80,8 +80,9 @@ class StudyFile:
         meet: the system releases it when the process ends, however it does.
         """
         beside = self._path.with_name(f".{self._path.name}.lock")
-        with closing(_connection(beside, "rwc", timeout=0)) as connection:
+        with ExitStack() as stack:
             try:
+                connection = stack.enter_context(closing(_connection(beside, "rwc", timeout=0)))
                 connection.execute("BEGIN EXCLUSIVE")
             except sqlite3.OperationalError as error:
                 raise DataError(self._not_locked(error)) from error
