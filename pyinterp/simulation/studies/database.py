@@ -206,5 +206,5 @@ def _frozen(value: Any) -> Any:
 
 
 def _json(value: Any) -> str:
-    """Return the text of numbers, NumPy's among them, names and what is made of them."""
+    """Return a value as JSON; arrays and numbers of NumPy are lists and numbers."""
     return json.dumps(value, default=lambda array: array.tolist())
