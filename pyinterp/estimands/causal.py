@@ -189,8 +189,8 @@ def _measure(
     distribution = case.conditional(sampler, (feature,))
     k = number_of_draws(whatif, distribution, permutations)
     as_row, as_donor, by_draw = np.empty(n), np.zeros(n), np.zeros(k or 0)
-    for block, predictions in predicted_draws(whatif, distribution, k, case.draw(feature)):
-        values = predictions[..., 1] if two_classes else predictions
+    for block, outputs in predicted_draws(whatif, distribution, k, case.draw(feature)):
+        values = outputs[..., 1] if two_classes else outputs
         # The mean squared difference of two draws is twice their variance.
         if block.weights is None:  # the feature's own value is a draw as well
             m = values.shape[1] + 1
