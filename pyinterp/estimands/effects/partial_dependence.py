@@ -13,7 +13,7 @@ from scipy import linalg
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import names_of
-from pyinterp.data.sample import is_category
+from pyinterp.data.typical import typical_rows
 from pyinterp.errors import OptionError, did_you_mean, listed, short, shown
 from pyinterp.estimands.effects.averages import AVERAGES, Average, averaged
 from pyinterp.estimands.effects.grids import Grid, Points, points_of
@@ -196,29 +196,11 @@ def _measure(
 
 def _of_exemplar(case: ModelOnRows, donors: pd.DataFrame) -> FloatArray:
     """Predict one row of medians and most frequent levels at all points, shape (1, g, ...)."""
-    typical = {
-        name: column.mode().iloc[0] if is_category(column) else _middle(column)
-        for name, column in case.sample.variables.items()
-    }
-    like = case.sample.variables.iloc[np.zeros(len(donors), dtype=int)].reset_index(drop=True)
-    frame = pd.DataFrame(
-        {
-            name: donors[name]
-            if name in donors
-            else pd.Series(
-                [value] * len(donors), dtype=like[name].dtype if is_category(like[name]) else None
-            )
-            for name, value in typical.items()
-        }
-    )
+    rows = typical_rows(case.sample.variables, len(donors))
+    for name, column in donors.items():
+        rows[name] = column
     every = np.arange(len(donors))[None, :]
-    return case.whatif.of(list(frame.columns)).paired(np.zeros(1, dtype=np.intp), every, frame)
-
-
-def _middle(column: pd.Series[Any]) -> float:
-    """Return the median; that of whole numbers is one, as in pdp."""
-    median = float(column.median())
-    return float(np.trunc(median)) if pd.api.types.is_integer_dtype(column) else median
+    return case.whatif.of(list(rows.columns)).paired(np.zeros(1, dtype=np.intp), every, rows)
 
 
 def _read(measurement: Measurement, *, transform: FloatArray | None) -> Estimate:
