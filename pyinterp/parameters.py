@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from inspect import Parameter, cleandoc, signature
 from typing import Any, ParamSpec, TypeVar
@@ -113,37 +113,40 @@ DESCRIPTIONS = {
 _PLACE = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 
-def described(docstring: str) -> str:
+def described(docstring: str, descriptions: Mapping[str, str] = DESCRIPTIONS) -> str:
     """Return a docstring with the descriptions of shared parameters filled in."""
 
     def text(place: re.Match[str]) -> str:
         indent, name = place.groups()
-        lines = cleandoc(DESCRIPTIONS[name]).splitlines()
+        lines = cleandoc(descriptions[name]).splitlines()
         return "\n".join(indent + line if line else line for line in lines)
 
     return _PLACE.sub(text, docstring)
 
 
-def takes(*others: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def takes(
+    descriptions: Mapping[str, str] = DESCRIPTIONS, *, refused: Mapping[str, str] | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Describe shared parameters, and refuse keywords that a function does not take.
 
     Parameters
     ----------
-    *others : TypedDict or callable
-        What the function's ``**options`` may be, if it has any: keys of a TypedDict, or the
-        keyword-only parameters of a function.
+    descriptions : mapping of str to str
+        What stands for a name in braces that is a line of the docstring.
+    refused : mapping of str to str, optional
+        Reasons for keywords that a user may expect, but that the function does not take.
     """
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
-        keywords = [*_named(function), *(name for other in others for name in _options(other))]
+        names = list(_named(function))
 
         @wraps(function)
         def checked(*args: P.args, **options: P.kwargs) -> R:
             for name in options:
-                _check_keyword(function.__name__, name, keywords)
+                _check_keyword(function.__name__, name, names, refused or {})
             return function(*args, **options)
 
-        checked.__doc__ = described(function.__doc__ or "")
+        checked.__doc__ = described(function.__doc__ or "", descriptions)
         return checked
 
     return decorated
@@ -159,19 +162,12 @@ def _named(function: Callable[..., Any]) -> Iterator[str]:
             yield name
 
 
-def _options(other: Callable[..., Any]) -> list[str]:
-    if isinstance(other, type):
-        return list(other.__annotations__)
-    parameters = signature(other).parameters.values()
-    return [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
-
-
-def _check_keyword(method: str, name: str, keywords: list[str]) -> None:
-    if name in keywords:
+def _check_keyword(method: str, name: str, names: list[str], refused: Mapping[str, str]) -> None:
+    if name in names:
         return
+    start = f"{method}() takes no keyword argument `{name}`"
+    if name in refused:
+        raise TypeError(f"{start}: {refused[name]}")
     ours = ELSEWHERE.get(name)
-    guess = f" Did you mean `{ours}`?" if ours in keywords else did_you_mean(name, keywords)
-    raise TypeError(
-        f"{method}() takes no keyword argument `{name}`; its options are "
-        f"{listed(keywords, most=20, limit=300)}.{guess}"
-    )
+    guess = f" Did you mean `{ours}`?" if ours in names else did_you_mean(name, names)
+    raise TypeError(f"{start}; its options are {listed(names, most=20, limit=300)}.{guess}")

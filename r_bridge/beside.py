@@ -12,9 +12,11 @@ import pandas as pd
 
 from pyinterp import r_style
 from pyinterp.checks import check_choice
+from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metrics import METRICS, MetricName
+from pyinterp.r_style.r_functions import CONVENTIONS
 from r_bridge.conversion import from_r
 from r_bridge.h_statistics import hstats
 from r_bridge.importance import vi_firm, vi_permute, vint
@@ -26,6 +28,13 @@ __all__ = ["WORDS", "Answer", "Question", "curves", "importances", "interactions
 WORDS = "convention"
 # Metrics of vip that we have too.
 VIP = tuple(name for name in METRICS if name != "mse")
+STATISTICS = (
+    "Shares of the variance of the prediction, all effects evaluated at the rows and centered: "
+    "h2 of all interactions, h2_overall of those of one feature with any, h2_pairwise of two "
+    "(a share of their joint effect), pd_importance of one feature with its interactions.",
+    "Pairs are of the features with the largest overall statistic. `h_statistic` has standard "
+    "errors.",
+)
 OF_AN_EVENT = ("logloss", "roc_auc", "brier")
 
 
@@ -66,83 +75,105 @@ class Answer(NamedTuple):
 
 def curves(question: Question) -> Answer:
     """Compare the partial dependence of every variable."""
-    ours, names, options = question.ours, question.names, question.options
-    parts, rows = [], []
-    for name in names:
-        own, theirs = r_style.partial(ours, name, **options), partial(ours, None, name, **options)
-        _check_same(own[name], theirs[name], name)
-        values = own["yhat"].to_numpy(), theirs["yhat"].to_numpy()
-        part = pd.DataFrame({"feature": name, "value": list(own[name]), "ours": values[0]})
-        parts.append(part.assign(r=values[1]))
-        rows.append(
-            {
-                "points": str(len(own)),
-                "ours, first": values[0][0],
-                "R, first": values[1][0],
-                "ours, last": values[0][-1],
-                "R, last": values[1][-1],
-                "max |diff|": float(np.abs(values[0] - values[1]).max()),
-            }
-        )
-    table = pd.DataFrame(rows, index=pd.Index(names))
-    notes = [
-        "Grid: that of pdp, min(number of distinct values, 51) equally spaced values, whole "
-        "numbers truncated, all levels of a factor; `pd` takes quantiles, and this grid with "
-        '`grid="r"`.'
-        if not options
-        else f"Grid: that of pdp with {_listed(options)}."
-    ]
-    notes += _scale_notes(ours, options)
-    return Answer(_with_difference(pd.concat(parts, ignore_index=True)), table, tuple(notes))
+    ours, options = question.ours, question.options
+    parts = []
+    for name in question.names:
+        here = r_style.partial(ours, name, **options)
+        there = partial(ours, None, name, **options)
+        _check_same(here[name], there[name], name)
+        columns = {"feature": name, "value": list(here[name])}
+        parts.append(pd.DataFrame(columns).assign(ours=here["yhat"], r=there["yhat"]))
+    rows = [_end_points(part) for part in parts]
+    notes = [f"Grid: that of pdp with {_listed(options)}."]
+    if not options:
+        notes = _sentences(("grid",), question, factors=("levels",))
+    return Answer(
+        _with_difference(pd.concat(parts, ignore_index=True)),
+        pd.DataFrame(rows, index=pd.Index(question.names)),
+        (*notes, *_scale_notes(ours, options)),
+    )
+
+
+def _sentences(
+    keys: Sequence[str],
+    question: Question,
+    factors: Sequence[str] = (),
+    strings: Sequence[str] = (),
+) -> list[str]:
+    """Return conventions as notes; some only if there are factors or strings."""
+    data = question.ours.analysis.problem.population.variables[question.names]
+    some = r_style.factors(data)
+    texts = [name for name in question.names if is_category(data[name]) and name not in some]
+    every = [*keys, *(factors if some else ()), *(strings if texts else ())]
+    return [CONVENTIONS[key].sentence for key in every]
+
+
+def _end_points(curve: pd.DataFrame) -> dict[str, Any]:
+    """Return the row of a table for one curve."""
+    here, there = curve["ours"].to_numpy(), curve["r"].to_numpy()
+    return {
+        "points": str(len(curve)),
+        "ours, first": here[0],
+        "R, first": there[0],
+        "ours, last": here[-1],
+        "R, last": there[-1],
+        "max |diff|": float(np.abs(here - there).max()),
+    }
 
 
 def _scale_notes(ours: Interpretable, options: dict[str, Any]) -> list[str]:
     predictor = ours.analysis.problem.predictor
     if predictor.classes is None or options.get("type") == "regression":
         return []
-    which = r_style.classes_in_order(predictor)[options.get("which_class", 1) - 1]
+    label = r_style.classes_in_order(predictor)[options.get("which_class", 1) - 1]
     if options.get("prob", False):
-        return [f"Scale: probability of {which!r}; R counts the classes from `which.class = 1`."]
-    half = ", half the logit" if len(predictor.classes) == 2 else ""
-    return [
-        f"Scale: pdp's centered logit of {which!r}, log p minus its mean over the classes{half}; "
-        "`pd` takes the probability (of the second of two classes), and this with "
-        '`scale="centered-logit"`.'
-    ]
+        return [f"Scale: probability of {label!r}; R counts the classes from `which.class = 1`."]
+    return [f"Class: {label!r}. {CONVENTIONS['scale'].sentence}"]
 
 
 def importances(question: Question) -> Answer:
     """Compare FIRM and, if the response is known, permutation importance."""
+    parts = [_firm(question)]
+    each = "" if question.ours is question.results else ", of each refit on its evaluation rows"
+    notes = [
+        *_sentences(("firm",), question, factors=("category",), strings=("strings",)),
+        f"The column default has `firm()`{each}.",
+        *_scale_notes(question.ours, question.options),
+    ]
+    if question.ours.analysis.problem.population.y is not None:
+        metric = question.metric or _default_metric(question.ours)
+        check_choice("metric", metric, VIP)
+        parts.append(_permutation(question, metric))
+        notes += [
+            f"PFI: by how much the {metric} gets worse, the mean over R's own {question.nsim} "
+            "permutations.",
+            *_sentences(("permutation", "spread"), question),
+        ]
+    frame = pd.concat(parts, ignore_index=True)
+    return Answer(frame, _shown(frame), tuple(notes))
+
+
+def _firm(question: Question) -> pd.DataFrame:
     ours, names, options = question.ours, question.names, question.options
-    data = ours.analysis.problem.population
     default = question.results.firm(names).params.to_numpy()
     if len(default) != len(names):  # several classes: pdp has one
         default = np.full(len(names), np.nan)
-    levels = r_style.factors(data.variables[list(names)])
-    words = ["range / 4" if name in levels else "grid, sd over it" for name in names]
-    firm = _beside(
+    levels = r_style.factors(ours.analysis.problem.population.variables[list(names)])
+    return _beside(
         "FIRM",
         r_style.vi_firm(ours, names, **options),
         vi_firm(ours, None, names, **options),
         default,
-        words,
+        ["range / 4" if name in levels else "grid, sd over it" for name in names],
     )
-    notes = [
-        "FIRM: the sd over the grid points of pdp's partial dependence, range / 4 for factors "
-        "(strings are none). default: `firm()`, whose grid are quantiles"
-        + ("." if ours is question.results else ", of each refit on its own evaluation rows."),
-        *_scale_notes(ours, options),
-    ]
-    if data.y is None:
-        return Answer(firm, _shown(firm), tuple(notes))
-    metric = question.metric or _default_metric(ours)
-    check_choice("metric", metric, VIP)
-    nsim, seed = question.nsim, question.seed
-    pfi = _beside(
+
+
+def _permutation(question: Question, metric: MetricName) -> pd.DataFrame:
+    ours, names, nsim, seed = question.ours, question.names, question.nsim, question.seed
+    permutations = _permutations(ours.analysis.problem.population.nobs, nsim, names, seed)
+    return _beside(
         f"PFI, {metric}",
-        r_style.vi_permute(
-            ours, names, metric=metric, permutations=_permutations(data.nobs, nsim, names, seed)
-        ),
+        r_style.vi_permute(ours, names, metric=metric, permutations=permutations),
         vi_permute(
             ours,
             None,
@@ -155,13 +186,6 @@ def importances(question: Question) -> Answer:
         np.full(len(names), np.nan),
         [f"{nsim} permutations"] * len(names),
     )
-    notes.append(
-        f"PFI: by how much the {metric} gets worse, the mean over R's own {nsim} permutations. "
-        "`pfi()` has the mean over all pairs of rows of a per-row loss, and standard errors; vip's "
-        "StDev is Monte Carlo error."
-    )
-    both = pd.concat([firm, pfi], ignore_index=True)
-    return Answer(both, _shown(both), tuple(notes))
 
 
 def _has_an_event(ours: Interpretable, metric: MetricName) -> bool:
@@ -197,16 +221,11 @@ def _permutations(
 def interactions(question: Question) -> Answer:
     """Compare vint of all pairs of variables."""
     ours, names, options = question.ours, question.names, question.options
-    own = r_style.vint(ours, names, **options).set_index("Variables")["Interaction"]
-    theirs = vint(ours, None, names, **options).set_index("Variables")["Interaction"]
-    frame = pd.DataFrame({"ours": own, "r": theirs.loc[own.index]})
+    here = r_style.vint(ours, names, **options).set_index("Variables")["Interaction"]
+    there = vint(ours, None, names, **options).set_index("Variables")["Interaction"]
+    frame = pd.DataFrame({"ours": here, "r": there.loc[here.index]})
     frame = _with_difference(frame.rename_axis("feature").reset_index().assign(measure="vint"))
-    notes = (
-        "vint: for every value of one feature the sd of the partial dependence over the other, and "
-        "the sd of those; both ways round, and their mean. It can't see effects of two categories "
-        "that cross.",
-        *_scale_notes(ours, options),
-    )
+    notes = (CONVENTIONS["vint"].sentence, *_scale_notes(ours, options))
     return Answer(frame, _shown(frame), notes)
 
 
@@ -219,44 +238,37 @@ def statistics(question: Question) -> Answer:
             f"hstats samples {most} of the {n} rows, and which ones is R's own secret; pass "
             f"`n_max={n}`, or results of fewer rows."
         )
-    own = r_style.hstats(ours, names, **options)
-    theirs = hstats(ours, None, names, **options)
+    here = r_style.hstats(ours, names, **options)
+    there = hstats(ours, None, names, **options)
     classes = ours.analysis.problem.predictor.classes
     if classes is not None:
-        theirs = theirs[theirs["class"] == str(classes[-1])].drop(columns="class")
+        there = there[there["class"] == str(classes[-1])].drop(columns="class")
     keys = ["statistic", "term"]
-    both = own.merge(theirs, on=keys, how="outer", validate="1:1", suffixes=("_own", "_r"))
+    both = here.merge(there, on=keys, how="outer", validate="1:1", suffixes=("_ours", "_r"))
     if both.isna().any(axis=None):
         raise OptionError(
             "R and we chose different features for pairs: their overall statistics tie; pass "
             f"`pairwise_m={len(names)}`, so that all are taken."
         )
-    columns = {"statistic": "measure", "term": "feature", "value_own": "ours", "value_r": "r"}
+    columns = {"statistic": "measure", "term": "feature", "value_ours": "ours", "value_r": "r"}
     frame = _with_difference(both.rename(columns=columns))
-    notes = (
-        "Shares of the variance of the prediction, all effects evaluated at the rows and centered: "
-        "h2 of all interactions, h2_overall of those of one feature with any, h2_pairwise of two "
-        "(a share of their joint effect), pd_importance of one feature with its interactions.",
-        "Pairs are of the features with the largest overall statistic. `h_statistic` has standard "
-        "errors.",
-    )
-    return Answer(frame, _shown(frame), notes)
+    return Answer(frame, _shown(frame), STATISTICS)
 
 
 def _beside(
     measure: str,
-    own: pd.DataFrame,
-    theirs: pd.DataFrame,
+    here: pd.DataFrame,
+    there: pd.DataFrame,
     default: npt.NDArray[Any],
     words: Sequence[str],
 ) -> pd.DataFrame:
-    values = theirs.set_index("Variable")["Importance"].loc[own["Variable"]]
+    values = there.set_index("Variable")["Importance"].loc[here["Variable"]]
     return _with_difference(
         pd.DataFrame(
             {
                 "measure": measure,
-                "feature": own["Variable"],
-                "ours": own["Importance"],
+                "feature": here["Variable"],
+                "ours": here["Importance"],
                 "r": values.to_numpy(),
                 "default": default,
                 WORDS: words,
@@ -277,17 +289,17 @@ def _shown(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[columns].rename(columns={"r": "R"}).set_axis(pd.Index(names))
 
 
-def _check_same(own: pd.Series[Any], theirs: pd.Series[Any], name: str) -> None:
-    if pd.api.types.is_numeric_dtype(own) and pd.api.types.is_numeric_dtype(theirs):
-        scale = max(1.0, float(own.abs().max()))
-        same = len(own) == len(theirs) and bool(
-            (np.abs(own.to_numpy(float) - theirs.to_numpy(float)) <= 1e-9 * scale).all()
+def _check_same(here: pd.Series[Any], there: pd.Series[Any], name: str) -> None:
+    if pd.api.types.is_numeric_dtype(here) and pd.api.types.is_numeric_dtype(there):
+        scale = max(1.0, float(here.abs().max()))
+        same = len(here) == len(there) and bool(
+            (np.abs(here.to_numpy(float) - there.to_numpy(float)) <= 1e-9 * scale).all()
         )
     else:
-        same = list(map(str, own)) == list(map(str, theirs))
+        same = list(map(str, here)) == list(map(str, there))
     if not same:
         raise OptionError(
-            f"The grids of `{name}` differ: ours is {list(own)[:5]}..., R's {list(theirs)[:5]}...; "
+            f"The grids of `{name}` differ: ours is {list(here)[:5]}..., R's {list(there)[:5]}...; "
             "pass `pred_grid`."
         )
 

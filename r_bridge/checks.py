@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from pyinterp.errors import OptionError
 
-__all__ = ["LARGEST", "check_seed", "check_whole"]
+__all__ = ["LARGEST", "check_seed"]
 
 # R's integers go from -LARGEST to LARGEST; what would be one less is NA.
 LARGEST = 2**31 - 1
@@ -20,14 +20,6 @@ def check_seed(argument: str, seed: object) -> None:
             f"`{argument}` must be None or a whole number from -{LARGEST} to {LARGEST}, as R's "
             f"`set.seed` takes it, not {seed!r}; reduce a larger one, such as by "
             f"`seed % {LARGEST}`."
-        )
-
-
-def check_whole(argument: str, value: object, least: int) -> None:
-    """Raise `OptionError` unless `value` is a whole number of at least `least`."""
-    if not _is_whole(value) or not least <= int(value) <= LARGEST:
-        raise OptionError(
-            f"`{argument}` must be a whole number of at least {least}, not {value!r}."
         )
 
 

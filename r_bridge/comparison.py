@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import pandas as pd
 
+from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import check_names, names_of
-from pyinterp.errors import OptionError
+from pyinterp.errors import OptionError, listed
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metrics import MetricName
+from pyinterp.parameters import takes
+from pyinterp.r_style.arguments import DECILES, PredGrid, Task, different
+from pyinterp.r_style.description import RFunction
+from pyinterp.r_style.r_functions import HSTATS, PARTIAL, VI_FIRM, VINT
 from pyinterp.results.summary import Table, summarize_frame
 from r_bridge import beside
 from r_bridge.beside import WORDS, Answer, Question
@@ -27,15 +33,18 @@ What: TypeAlias = Literal["pdp", "vip", "vint", "hstats"]
 
 
 class _Comparable(NamedTuple):
+    """A question: the packages of R, what answers it, and the function whose arguments it takes."""
+
     packages: tuple[str, ...]
     answer: Callable[[Question], Answer]
+    function: RFunction
 
 
 QUESTIONS: dict[What, _Comparable] = {
-    "pdp": _Comparable(("pdp",), beside.curves),
-    "vip": _Comparable(("pdp", "vip"), beside.importances),
-    "vint": _Comparable(("pdp", "vip"), beside.interactions),
-    "hstats": _Comparable(("hstats",), beside.statistics),
+    "pdp": _Comparable(("pdp",), beside.curves, PARTIAL),
+    "vip": _Comparable(("pdp", "vip"), beside.importances, VI_FIRM),
+    "vint": _Comparable(("pdp", "vip"), beside.interactions, VINT),
+    "hstats": _Comparable(("hstats",), beside.statistics, HSTATS),
 }
 
 
@@ -89,6 +98,7 @@ class RComparison:
         return str(self.summary().as_html())
 
 
+@takes()
 def compare(
     results: Interpretable,
     what: What = "pdp",
@@ -97,7 +107,27 @@ def compare(
     metric: MetricName | None = None,
     nsim: int = 5,
     seed: int = 1,
-    **options: Any,
+    pred_grid: PredGrid | None = None,
+    grid_resolution: int | None = None,
+    ice: bool = False,
+    center: bool = False,
+    approx: bool = False,
+    quantiles: bool = False,
+    probs: Sequence[float] = DECILES,
+    trim_outliers: bool = False,
+    type: Task = "auto",  # noqa: A002 - R's name
+    inv_link: Callable[[FloatArray], FloatArray] | None = None,
+    which_class: int = 1,
+    prob: bool = False,
+    chull: bool = False,
+    cats: str | Sequence[str] | None = None,
+    check_class: bool = True,
+    pairwise_m: int = 5,
+    threeway_m: int = 0,
+    n_max: int = 500,
+    eps: float = 1e-10,
+    normalize: bool = True,
+    squared: bool = True,
 ) -> RComparison:
     """Ask R's packages what we have answered, on the identical prediction function.
 
@@ -117,8 +147,16 @@ def compare(
         Of ``vi_permute``; by default "rmse", for two classes "logloss", for more "accuracy".
     nsim, seed : int
         Number of permutations of ``vi_permute``, and R's ``set.seed`` before they are drawn.
-    **options
-        Of ``pdp::partial`` (see `pyinterp.r_style.Curve`), or of ``hstats`` (`v` is `features`).
+    pred_grid, approx
+        Of `partial`, with "pdp" alone.
+    ice, center
+        Of `partial` and `vi_firm`, with "pdp" and "vip".
+    grid_resolution, quantiles, probs, trim_outliers, type, inv_link, which_class, prob, chull
+        Of `partial`, with all but "hstats".
+    cats, check_class
+        Likewise.
+    pairwise_m, threeway_m, n_max, eps, normalize, squared
+        Of `hstats`, with "hstats" alone.
 
     Returns
     -------
@@ -126,50 +164,93 @@ def compare(
 
     Raises
     ------
+    TypeError
+        For an argument that the functions of R that are asked do not have.
     RMissingError
         If R, rpy2 or a package of R is absent.
     """
     if not isinstance(results, Interpretable):
         raise OptionError(
             "`compare` needs the results of a learner's `fit`, or `pi.FittedModel(model, X, y)`; "
-            f"got {type(results).__name__}."
+            f"got {results.__class__.__name__}."
         )
     check_choice("what", what, QUESTIONS)
-    packages, answer = QUESTIONS[what]
-    versions = {name: need(name, "`r_bridge.compare`") for name in packages}
+    options = different(
+        compare,
+        pred_grid=pred_grid,
+        grid_resolution=grid_resolution,
+        ice=ice,
+        center=center,
+        approx=approx,
+        quantiles=quantiles,
+        probs=probs,
+        trim_outliers=trim_outliers,
+        type=type,
+        inv_link=inv_link,
+        which_class=which_class,
+        prob=prob,
+        chull=chull,
+        cats=cats,
+        check_class=check_class,
+        pairwise_m=pairwise_m,
+        threeway_m=threeway_m,
+        n_max=n_max,
+        eps=eps,
+        normalize=normalize,
+        squared=squared,
+    )
+    _check_options(what, options)
+    versions = {name: need(name, "`r_bridge.compare`") for name in QUESTIONS[what].packages}
     ours = one_function(results)
-    found = answer(
-        Question(
-            results=results,
-            ours=ours,
-            names=_names(ours, features),
-            metric=metric,
-            nsim=nsim,
-            seed=seed,
-            options=options,
-        )
+    question = Question(
+        results=results,
+        ours=ours,
+        names=_names(ours, features),
+        metric=metric,
+        nsim=nsim,
+        seed=seed,
+        options=options,
     )
-    context = ours.analysis.context
-    said = ", ".join(f"{n} {'.'.join(map(str, v))}" for n, v in versions.items())
+    answer = QUESTIONS[what].answer(question)
+    return RComparison(
+        what=what, facts=_facts(question, answer.frame, versions), **answer._asdict()
+    )
+
+
+def _check_options(what: What, options: Mapping[str, Any]) -> None:
+    """Raise `TypeError` for an option that the two functions do not both take."""
+    function = QUESTIONS[what].function
+    for name in options:
+        if name not in function.common():
+            names = [n for n in function.common() if n in signature(compare).parameters]
+            raise TypeError(
+                f'compare() of "{what}" takes no keyword argument `{name}`; its options are '
+                f"{listed(names, most=20, limit=300)}."
+            )
+
+
+def _facts(
+    question: Question, frame: pd.DataFrame, versions: Mapping[str, tuple[int, ...]]
+) -> tuple[tuple[str, str], ...]:
+    """Return the header of the table."""
     base = text_from_r(SESSION.evaluate("as.character(getRversion())"))[0]
-    learner, refits = results.analysis.context.learner, results.analysis.context.refits
-    if refits > 1:
-        learner += f", mean of {refits} refits"
-    facts = (
-        ("Function:", learner),
-        ("R:", f"{base}, {said}"),
-        ("Rows:", str(context.nobs)),
-        ("Largest difference:", f"{_largest(found.frame):.1e}"),
-        ("Engine:", ours.analysis.engine_used.name),
+    packages = ", ".join(f"{n} {'.'.join(map(str, v))}" for n, v in versions.items())
+    context = question.results.analysis.context
+    refits = f", mean of {context.refits} refits" if context.refits > 1 else ""
+    return (
+        ("Function:", context.learner + refits),
+        ("R:", f"{base}, {packages}"),
+        ("Rows:", str(question.ours.analysis.context.nobs)),
+        ("Largest difference:", f"{_largest(frame):.1e}"),
+        ("Engine:", question.ours.analysis.engine_used.name),
     )
-    return RComparison(what=what, facts=facts, **found._asdict())
 
 
 def _names(results: Interpretable, features: str | Sequence[str] | None) -> list[str]:
-    known = [str(name) for name in results.analysis.problem.population.variables]
-    asked = known if features is None else names_of(features)
-    check_names(asked, known, kind="variable")
-    return asked
+    variables = [str(name) for name in results.analysis.problem.population.variables]
+    names = variables if features is None else names_of(features)
+    check_names(names, variables, kind="variable")
+    return names
 
 
 def _largest(frame: pd.DataFrame) -> float:

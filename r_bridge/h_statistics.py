@@ -7,8 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from pyinterp.r_style.r_functions import HSTATS
 from r_bridge.conversion import from_r, text_from_r
-from r_bridge.handed import ModelForR, Rows, hand_over
+from r_bridge.model_for_r import ModelForR, Rows, hand_over
 from r_bridge.packages import need
 from r_bridge.partial_dependence import variables_of
 from r_bridge.session import SESSION
@@ -18,6 +19,7 @@ __all__ = ["hstats"]
 STATISTICS = ("h2", "h2_overall", "h2_pairwise", "h2_threeway", "pd_importance")
 
 
+@HSTATS.keywords("r_bridge")
 def hstats(
     model: Any,
     data: Rows,
@@ -41,23 +43,7 @@ def hstats(
     ----------
     model, data, classes
         As for `partial`.
-    v : str or sequence of str, optional
-        Features; by default all variables.
-    pairwise_m, threeway_m : int
-        Number of features, those with the largest overall statistic, whose pairs and triples are
-        measured.
-    approx : bool
-        Replace dense features by `grid_size` quantiles.
-    grid_size : int
-        For `approx`.
-    n_max : int
-        Rows at most; more are sampled (see `seed`).
-    eps : float
-        Numerators below it count as 0.
-    w : sequence of float, optional
-        Weights of the rows.
-    normalize, squared : bool
-        As in R's ``h2_pairwise`` and its like.
+    {arguments}
     seed : int, optional
         R's ``set.seed``, for this call.
 
@@ -69,39 +55,42 @@ def hstats(
         ``class``; in R's order.
     """
     need("hstats", "`r_bridge.hstats`")
-    handed = hand_over(model, data, classes)
-    wanted = None if v is None else handed.words(variables_of(v, handed, "v"))
+    sizes = {
+        "pairwise_m": pairwise_m,
+        "threeway_m": threeway_m,
+        "approx": approx,
+        "grid_size": grid_size,
+        "n_max": n_max,
+        "eps": eps,
+    }
+    HSTATS.check({**sizes, "normalize": normalize, "squared": squared})
+    r_model = hand_over(model, data, classes)
     arguments: list[tuple[str, Any]] = [
-        ("", handed.in_r()),
-        ("X", handed.train),
-        ("v", wanted),
-        ("pairwise_m", pairwise_m),
-        ("threeway_m", threeway_m),
-        ("approx", approx),
-        ("grid_size", grid_size),
-        ("n_max", n_max),
-        ("eps", eps),
+        ("", r_model.in_r()),
+        ("X", r_model.train),
+        ("v", None if v is None else r_model.words(variables_of(v, r_model, "v"))),
+        *sizes.items(),
         ("w", None if w is None else [float(weight) for weight in w]),
         ("verbose", False),
     ]
-    made = SESSION.call_with("hstats::hstats", arguments, seed=seed)
+    value = SESSION.call_with("hstats::hstats", arguments, seed=seed)
     parts = [
-        _values(made, name, handed, normalize=normalize, squared=squared) for name in STATISTICS
+        _values(value, name, r_model, normalize=normalize, squared=squared) for name in STATISTICS
     ]
     return pd.concat([p for p in parts if p is not None], ignore_index=True)
 
 
 def _values(
-    made: Any, name: str, handed: ModelForR, *, normalize: bool, squared: bool
+    value: Any, name: str, r_model: ModelForR, *, normalize: bool, squared: bool
 ) -> pd.DataFrame | None:
-    found = SESSION.call(f"hstats::{name}", made, normalize=normalize, squared=squared)
-    matrix = found[text_from_r(SESSION.call("names", found)).index("M")]
+    statistic = SESSION.call(f"hstats::{name}", value, normalize=normalize, squared=squared)
+    matrix = statistic[text_from_r(SESSION.call("names", statistic)).index("M")]
     values = from_r(matrix, SESSION.r)
     if values is None:
         return None
     terms = [""] if name == "h2" else text_from_r(SESSION.call("rownames", matrix))
-    terms = [handed.names.parts_from_r(term, ":") for term in terms]
-    classes = handed.classes
+    terms = [r_model.names.parts_from_r(term, ":") for term in terms]
+    classes = r_model.classes
     columns = ("",) if classes is None else classes
     frame = pd.DataFrame(
         [

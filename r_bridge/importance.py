@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,18 +12,13 @@ import pandas as pd
 from pyinterp.data.sample import as_frame, check_aligned
 from pyinterp.errors import DataError, OptionError, did_you_mean
 from pyinterp.learner.interpretable import Interpretable
-from r_bridge.checks import check_whole
+from pyinterp.r_style.arguments import DECILES, Curve, Task
+from pyinterp.r_style.r_functions import VI_FIRM, VI_PERMUTE, VINT
 from r_bridge.conversion import RCode, frame_from_r, from_r
 from r_bridge.errors import RMissingError
-from r_bridge.handed import ModelForR, Rows, hand_over
+from r_bridge.model_for_r import ModelForR, Rows, hand_over
 from r_bridge.packages import need
-from r_bridge.partial_dependence import (
-    PdpOptions,
-    RFunction,
-    in_r,
-    model_and_options,
-    variables_of,
-)
+from r_bridge.partial_dependence import RFunction, in_r, model_and_curve, variables_of
 from r_bridge.session import SESSION
 
 __all__ = ["vi_firm", "vi_permute", "vint"]
@@ -34,6 +29,7 @@ Metric: TypeAlias = str | RCode | Callable[[Any, Any], float]
 LABELS = {"accuracy", "bal_accuracy", "youden"}
 
 
+@VI_FIRM.keywords("r_bridge")
 def vi_firm(
     model: Any,
     data: Rows,
@@ -41,8 +37,22 @@ def vi_firm(
     *,
     var_continuous: RFunction | None = None,
     var_categorical: RFunction | None = None,
+    pred_fun: RCode | None = None,
+    grid_resolution: int | None = None,
+    ice: bool = False,
+    center: bool = False,
+    approx: bool = False,
+    quantiles: bool = False,
+    probs: Sequence[float] = DECILES,
+    trim_outliers: bool = False,
+    type: Task = "auto",  # noqa: A002 - R's name
+    inv_link: RFunction | None = None,
+    which_class: int = 1,
+    prob: bool = False,
+    chull: bool = False,
+    cats: str | Sequence[str] | None = None,
+    check_class: bool = True,
     classes: Sequence[Any] | None = None,
-    **options: Unpack[PdpOptions],
 ) -> pd.DataFrame:
     """Importance by the flatness of PD, by R's ``vip::vi_firm``, of a model of Python.
 
@@ -50,12 +60,9 @@ def vi_firm(
     ----------
     model, data, classes
         As for `partial`.
-    feature_names : str or sequence of str, optional
-        By default all variables.
-    var_continuous, var_categorical : RCode or callable, optional
+    var_continuous, var_categorical : RCode or function, optional
         Spread of the PD values; by default the standard deviation, and the range / 4.
-    **options
-        Of ``pdp::partial``; see `PdpOptions`.
+    {arguments}
 
     Returns
     -------
@@ -64,18 +71,33 @@ def vi_firm(
     """
     need("pdp", "`r_bridge.vi_firm`")
     need("vip", "`r_bridge.vi_firm`")
-    handed = hand_over(model, data, classes)
+    curve = Curve(
+        grid_resolution=grid_resolution,
+        quantiles=quantiles,
+        probs=probs,
+        trim_outliers=trim_outliers,
+        type=type,
+        inv_link=inv_link,
+        which_class=which_class,
+        prob=prob,
+        chull=chull,
+        cats=cats,
+        check_class=check_class,
+    )
+    r_model = hand_over(model, data, classes)
+    flags = {"ice": ice, "center": center, "approx": approx}
     arguments: list[tuple[str, Any]] = [
-        *model_and_options(handed, options),
-        ("feature_names", handed.words(_features(feature_names, handed))),
-        ("train", handed.train),
+        *model_and_curve(r_model, curve, pred_fun, flags),
+        ("feature_names", r_model.words(_features(feature_names, r_model))),
+        ("train", r_model.train),
     ]
     for name, spread in (("var_continuous", var_continuous), ("var_categorical", var_categorical)):
         if spread is not None:
             arguments.append((name, in_r(spread, ["x"])))
-    return _named(SESSION.call_with("vip::vi_firm", arguments), handed, "Variable")
+    return _named(SESSION.call_with("vip::vi_firm", arguments), r_model, "Variable")
 
 
+@VI_PERMUTE.keywords("r_bridge")
 def vi_permute(
     model: Any,
     data: Rows,
@@ -100,29 +122,10 @@ def vi_permute(
     ----------
     model, data, classes
         As for `partial`.
-    feature_names : str or sequence of str, optional
-        By default all variables.
-    target : str or array of shape (n,), optional
-        The response, or the name of its column in `data`; by default the response that a
-        `FittedModel` or a learner's results bring along, for the rows that they bring along.
     metric : str, RCode or callable
         A metric of vip ("rmse", "mae", "rsq", "roc_auc", "logloss", ...), or a function of truth
         and estimate, which needs `smaller_is_better`.
-    smaller_is_better : bool, optional
-        For a metric that is a function.
-    type : {"difference", "ratio"}
-        How permuted and original metric are compared.
-    nsim : int
-        Permutations per feature.
-    keep : bool
-        Keep every permutation's score, in ``frame.attrs["raw_scores"]``.
-    sample_size, sample_frac : int, float, optional
-        Rows to sample, without replacement.
-    event_level : {"first", "second"}, optional
-        The class whose probability is meant, for two classes.
-    pred_wrapper : RCode, optional
-        ``function(object, newdata)``, in R. By default the model's predictions; of a classifier the
-        classes or probabilities that the metric compares.
+    {arguments}
     seed : int, optional
         R's ``set.seed``, for this call.
 
@@ -133,57 +136,59 @@ def vi_permute(
         is Monte Carlo error and no standard error.
     """
     need("vip", "`r_bridge.vi_permute`")
-    check_whole("nsim", nsim, 1)
-    frame = None if data is None else as_frame(data)
-    if isinstance(target, str) and frame is not None:
-        if target not in frame:
-            raise DataError(
-                f"`target` must be the response or the name of its column in `data`; got "
-                f"{target!r}, but the columns are {', '.join(map(str, frame))}."
-                + did_you_mean(target, frame)
-            )
-        frame, target = frame.drop(columns=target), frame[target]
-    elif data is not None:
-        check_aligned(target, data, "target", "data")
-    handed = hand_over(model, frame, classes)
-    wanted = _features(feature_names, handed)
-    if target is None or isinstance(target, str):
-        target = _own_response(model, target, handed)
-    truth = _truth(target, handed)
-    wrapper = pred_wrapper or RCode(
-        f"function(object, newdata) {_predictions(metric, handed, event_level)}"
-    )
+    options = {
+        "smaller_is_better": smaller_is_better,
+        "type": type,
+        "nsim": nsim,
+        "keep": keep,
+        "sample_size": sample_size,
+        "sample_frac": sample_frac,
+        "event_level": event_level,
+    }
+    VI_PERMUTE.check(options)
+    rows, response = _parted(data, target)
+    r_model = hand_over(model, rows, classes)
+    if response is None or isinstance(response, str):
+        response = _response_of_results(model, response, r_model)
+    names = _features(feature_names, r_model)
     arguments: list[tuple[str, Any]] = [
-        ("", handed.in_r()),
-        ("feature_names", handed.words(wanted)),
-        ("train", handed.train),
-        ("target", truth),
+        ("", r_model.in_r()),
+        ("feature_names", r_model.words(names)),
+        ("train", r_model.train),
+        ("target", _truth(response, r_model)),
         ("metric", in_r(metric, ["truth", "estimate"])),
-        ("smaller_is_better", smaller_is_better),
-        ("type", type),
-        ("nsim", nsim),
-        ("keep", keep),
-        ("sample_size", sample_size),
-        ("sample_frac", sample_frac),
-        ("event_level", event_level),
-        ("pred_wrapper", wrapper),
+        *options.items(),
+        ("pred_wrapper", pred_wrapper or _predictions(metric, r_model, event_level)),
     ]
     value = SESSION.call_with("vip::vi_permute", arguments, seed=seed)
-    found = _named(value, handed, "Variable")
+    frame = _named(value, r_model, "Variable")
     scores = from_r(SESSION.call("attr", value, "raw_scores"), SESSION.r)
     if scores is not None:
         columns = [f"permutation_{k + 1}" for k in range(scores.shape[1])]
-        found.attrs["raw_scores"] = pd.DataFrame(scores, index=wanted, columns=columns)
-    return found
+        frame.attrs["raw_scores"] = pd.DataFrame(scores, index=names, columns=columns)
+    return frame
 
 
+@VINT.keywords("r_bridge")
 def vint(
     model: Any,
     data: Rows,
     feature_names: str | Sequence[str] | None = None,
     *,
+    pred_fun: RCode | None = None,
+    grid_resolution: int | None = None,
+    approx: bool = False,
+    quantiles: bool = False,
+    probs: Sequence[float] = DECILES,
+    trim_outliers: bool = False,
+    type: Task = "auto",  # noqa: A002 - R's name
+    inv_link: RFunction | None = None,
+    which_class: int = 1,
+    prob: bool = False,
+    chull: bool = False,
+    cats: str | Sequence[str] | None = None,
+    check_class: bool = True,
     classes: Sequence[Any] | None = None,
-    **options: Unpack[PdpOptions],
 ) -> pd.DataFrame:
     """Interaction strengths by R's ``vip::vint``, of a model of Python; vip had it before 0.4.
 
@@ -191,10 +196,7 @@ def vint(
     ----------
     model, data, classes
         As for `partial`.
-    feature_names : str or sequence of str, optional
-        Features whose pairs are measured; by default all variables.
-    **options
-        Of ``pdp::partial``; see `PdpOptions`.
+    {arguments}
 
     Returns
     -------
@@ -202,7 +204,31 @@ def vint(
         ``Variables`` ("x1*x2") and ``Interaction``, the largest first.
     """
     need("pdp", "`r_bridge.vint`")
-    version = need("vip", "`r_bridge.vint`")
+    _check_version(need("vip", "`r_bridge.vint`"))
+    curve = Curve(
+        grid_resolution=grid_resolution,
+        quantiles=quantiles,
+        probs=probs,
+        trim_outliers=trim_outliers,
+        type=type,
+        inv_link=inv_link,
+        which_class=which_class,
+        prob=prob,
+        chull=chull,
+        cats=cats,
+        check_class=check_class,
+    )
+    r_model = hand_over(model, data, classes)
+    arguments = [
+        *model_and_curve(r_model, curve, pred_fun, {"approx": approx}),
+        ("feature_names", r_model.words(_features(feature_names, r_model))),
+        ("train", r_model.train),
+    ]
+    return _named(SESSION.call_with("vip::vint", arguments), r_model, "Variables")
+
+
+def _check_version(version: tuple[int, ...]) -> None:
+    """Raise `RMissingError` if vip has no ``vint`` any more."""
     if version >= (0, 4):
         raise RMissingError(
             "`vint` left R's package vip in version 0.4, and "
@@ -210,73 +236,84 @@ def vint(
             'remotes::install_version("vip", "0.3.2") in R, or use `vint` of results, which needs '
             "no R."
         )
-    handed = hand_over(model, data, classes)
-    arguments = [
-        *model_and_options(handed, options),
-        ("feature_names", handed.words(_features(feature_names, handed))),
-        ("train", handed.train),
-    ]
-    return _named(SESSION.call_with("vip::vint", arguments), handed, "Variables")
 
 
-def _named(value: Any, handed: ModelForR, column: str) -> pd.DataFrame:
+def _named(value: Any, r_model: ModelForR, column: str) -> pd.DataFrame:
     """Return a frame of R whose `column` has names of variables, of pairs "x1*x2"."""
     frame = frame_from_r(value, SESSION.r)
-    names = [handed.names.parts_from_r(text, "*") for text in frame[column]]
+    names = [r_model.names.parts_from_r(text, "*") for text in frame[column]]
     return frame.assign(**{column: names})
 
 
-def _features(names: str | Sequence[str] | None, handed: ModelForR) -> list[str]:
+def _features(names: str | Sequence[str] | None, r_model: ModelForR) -> list[str]:
     if names is None:
-        return list(handed.rows.columns)
-    return variables_of(names, handed, "feature_names")
+        return list(r_model.rows.columns)
+    return variables_of(names, r_model, "feature_names")
 
 
-def _own_response(model: Any, name: str | None, handed: ModelForR) -> Any:
-    """Return the response that results bring along, if R is given their own rows."""
-    own = model.analysis.problem.population if isinstance(model, Interpretable) else None
-    if own is None or own.y is None or own.response is None:
+def _parted(data: Rows, target: Any) -> tuple[Any, Any]:
+    """Return the rows and the response, which may be a column of theirs."""
+    if data is None:
+        return None, target
+    frame = as_frame(data)
+    if not isinstance(target, str):
+        check_aligned(target, data, "target", "data")
+        return frame, target
+    if target not in frame:
+        raise DataError(
+            f"`target` must be the response or the name of its column in `data`; got "
+            f"{target!r}, but the columns are {', '.join(map(str, frame))}."
+            + did_you_mean(target, frame)
+        )
+    return frame.drop(columns=target), frame[target]
+
+
+def _response_of_results(model: Any, name: str | None, r_model: ModelForR) -> Any:
+    """Return the response that results bring along, if R is given the rows of the results."""
+    population = model.analysis.problem.population if isinstance(model, Interpretable) else None
+    if population is None or population.y is None or population.response is None:
         raise OptionError(
             "`target` must be given: the response, or the name of its column in `data`."
         )
-    if name is not None and name != own.response.name:
+    response = population.response
+    if name is not None and name != response.name:
         raise DataError(
             f"`target` must be the response, or the name of its column: of the model's own rows it "
-            f"is {own.response.name!r}, not {name!r}."
+            f"is {response.name!r}, not {name!r}."
         )
-    if not handed.rows.reset_index(drop=True).equals(own.variables):
+    if not r_model.rows.reset_index(drop=True).equals(population.variables):
         raise OptionError(
             "`target` must be given for `data` that are not the model's own rows, whose response "
             "it brings along: the response, or the name of its column in `data`."
         )
-    return own.response.labels(own.y)
+    return response.labels(population.y)
 
 
-def _truth(target: Any, handed: ModelForR) -> Any:
+def _truth(target: Any, r_model: ModelForR) -> Any:
     """Return the response as R wants it: numbers, or a factor with the model's classes."""
     values = pd.Series(np.asarray(target))
-    if len(values) != len(handed.rows):
+    if len(values) != len(r_model.rows):
         raise OptionError(
-            f"`target` must have one value per row; got {len(values)} for {len(handed.rows)} rows."
+            f"`target` must have one value per row; got {len(values)} for {len(r_model.rows)} rows."
         )
-    if handed.classes is None:
+    if r_model.classes is None:
         return values.to_numpy(dtype=np.float64)
     labels = values.astype(str)
-    unknown = sorted(set(labels) - set(handed.classes))
+    unknown = sorted(set(labels) - set(r_model.classes))
     if unknown:
         raise OptionError(
-            f"`target` must have the model's classes {list(handed.classes)}; got {unknown[0]!r}."
+            f"`target` must have the model's classes {list(r_model.classes)}; got {unknown[0]!r}."
         )
-    return pd.Categorical(labels, categories=list(handed.classes))
+    return pd.Categorical(labels, categories=list(r_model.classes))
 
 
-def _predictions(metric: Metric, handed: ModelForR, event_level: str | None) -> str:
-    """Return R's code for what a metric compares with the truth."""
-    if handed.classes is None:
-        return "predict(object, newdata)"
-    if isinstance(metric, str) and metric in LABELS:
-        return 'predict(object, newdata, type = "class")'
-    probabilities = 'predict(object, newdata, type = "prob")'
-    if len(handed.classes) > 2:
-        return probabilities
-    return f"{probabilities}[, {2 if event_level == 'second' else 1}]"
+def _predictions(metric: Metric, r_model: ModelForR, event_level: str | None) -> RCode:
+    """Return a function of R that gives what a metric compares with the truth."""
+    value = "predict(object, newdata)"
+    if r_model.classes is not None and isinstance(metric, str) and metric in LABELS:
+        value = 'predict(object, newdata, type = "class")'
+    elif r_model.classes is not None:
+        value = 'predict(object, newdata, type = "prob")'
+        if len(r_model.classes) == 2:
+            value += f"[, {2 if event_level == 'second' else 1}]"
+    return RCode(f"function(object, newdata) {value}")

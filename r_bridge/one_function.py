@@ -11,7 +11,7 @@ import pandas as pd
 from pyinterp import r_style
 from pyinterp.learner.fitted import FittedModel
 from pyinterp.learner.interpretable import Interpretable
-from r_bridge.handed import hand_over
+from r_bridge.model_for_r import hand_over
 
 __all__ = ["one_function"]
 
@@ -47,7 +47,7 @@ def one_function(results: Interpretable) -> Interpretable:
     grouped = any(len(variables) > 1 for variables in analysis.problem.features.values())
     if len(analysis.refits) == 1 and not grouped:
         return results
-    handed = hand_over(results, None)
+    r_model = hand_over(results, None)
     population, predictor = analysis.problem.population, analysis.problem.predictor
     y: Any = population.y
     response = population.response
@@ -56,9 +56,9 @@ def one_function(results: Interpretable) -> Interpretable:
     name = "y" if response is None else response.name
     classes = predictor.classes
     first = classes is not None and r_style.classes_in_order(predictor)[0] != classes[0]
-    made = (
-        _Mean(handed.predict, event_first=first)
+    mean = (
+        _Mean(r_model.predict, event_first=first)
         if classes is None
-        else _MeanProbability(handed.predict, classes, event_first=first)
+        else _MeanProbability(r_model.predict, classes, event_first=first)
     )
-    return FittedModel(made, population.variables, None if y is None else pd.Series(y).rename(name))
+    return FittedModel(mean, population.variables, None if y is None else pd.Series(y).rename(name))

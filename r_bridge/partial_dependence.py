@@ -2,88 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import pandas as pd
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_choice
 from pyinterp.data.features import names_of
 from pyinterp.errors import DataError, OptionError, did_you_mean
-from r_bridge.checks import check_whole
+from pyinterp.r_style.arguments import (
+    DECILES,
+    Curve,
+    PredGrid,
+    Task,
+    check_scale,
+    class_of,
+    frame_of_grid,
+)
+from pyinterp.r_style.r_functions import PARTIAL
 from r_bridge.conversion import RCode, frame_from_r
-from r_bridge.handed import OF_PDP, ModelForR, Rows, hand_over
+from r_bridge.model_for_r import OF_PDP, ModelForR, Rows, hand_over
 from r_bridge.packages import need
 from r_bridge.session import SESSION
 
-__all__ = ["PdpOptions", "RFunction", "in_r", "model_and_options", "partial", "variables_of"]
+__all__ = ["RFunction", "in_r", "model_and_curve", "partial", "variables_of"]
 
 RFunction: TypeAlias = RCode | Callable[[FloatArray], Any]
 
 
-class PdpOptions(TypedDict, total=False):
-    """Options of ``pdp::partial``, R's dots as underscores; what is not given has R's default.
-
-    Attributes
-    ----------
-    grid_resolution : int
-        Number of equidistant grid points; by default min(number of unique values, 51).
-    ice, center : bool
-        ICE curves, centered at the first grid point.
-    approx : bool
-        Predict the median row instead of all rows.
-    quantiles : bool
-        Grid of quantiles at `probs`.
-    probs : sequence of float
-        By default 0.1, 0.2, ..., 0.9.
-    trim_outliers : bool
-        Leave the outliers of a boxplot out of the grid's range.
-    type : {"auto", "regression", "classification"}
-        "auto" is what the model does. "regression" of a classifier with two classes is the log-odds
-        of the class of interest, a glm's linear predictor.
-    inv_link : RCode or callable
-        Applied to every prediction of a regression, before the mean.
-    which_class : int
-        The class of interest, counted from 1 in the order of the model's classes; of binomial
-        models of statsmodels, as of R's ``glm``, 1 is the event.
-    prob : bool
-        Class probabilities instead of centered logits.
-    pred_fun : RCode
-        ``function(object, newdata)``, in R.
-    chull : bool
-        Only grid points inside the convex hull of two variables.
-    cats : sequence of str
-        Numeric variables that are categories.
-    check_class : bool
-        Give grid values the class of their column: those of an integer column are truncated.
-    """
-
-    grid_resolution: int
-    ice: bool
-    center: bool
-    approx: bool
-    quantiles: bool
-    probs: Sequence[float]
-    trim_outliers: bool
-    type: Literal["auto", "regression", "classification"]
-    inv_link: RFunction
-    which_class: int
-    prob: bool
-    pred_fun: RCode
-    chull: bool
-    cats: Sequence[str]
-    check_class: bool
-
-
+@PARTIAL.keywords("r_bridge")
 def partial(
     model: Any,
     data: Rows,
     pred_var: str | Sequence[str],
     *,
-    pred_grid: pd.DataFrame | Mapping[str, Sequence[Any]] | None = None,
+    pred_grid: PredGrid | None = None,
+    pred_fun: RCode | None = None,
+    grid_resolution: int | None = None,
+    ice: bool = False,
+    center: bool = False,
+    approx: bool = False,
+    quantiles: bool = False,
+    probs: Sequence[float] = DECILES,
+    trim_outliers: bool = False,
+    type: Task = "auto",  # noqa: A002 - R's name
+    inv_link: RFunction | None = None,
+    which_class: int = 1,
+    prob: bool = False,
+    chull: bool = False,
+    cats: str | Sequence[str] | None = None,
+    check_class: bool = True,
     classes: Sequence[Any] | None = None,
-    **options: Unpack[PdpOptions],
 ) -> pd.DataFrame:
     """Partial dependence and ICE by R's ``pdp::partial``, of a model of Python.
 
@@ -100,12 +69,9 @@ def partial(
         or a learner's results bring along.
     pred_var : str or sequence of str
         Variable or variables.
-    pred_grid : DataFrame or mapping, optional
-        The grid; R sorts it.
+    {arguments}
     classes : sequence, optional
         For a function that returns class probabilities: the classes in order.
-    **options
-        See `PdpOptions`.
 
     Returns
     -------
@@ -120,30 +86,46 @@ def partial(
         If R stops.
     """
     need("pdp", "`r_bridge.partial`")
-    handed = hand_over(model, data, classes)
+    curve = Curve(
+        grid_resolution=grid_resolution,
+        quantiles=quantiles,
+        probs=probs,
+        trim_outliers=trim_outliers,
+        type=type,
+        inv_link=inv_link,
+        which_class=which_class,
+        prob=prob,
+        chull=chull,
+        cats=cats,
+        check_class=check_class,
+    )
+    r_model = hand_over(model, data, classes)
+    names = _of_a_curve(pred_var, r_model)
+    flags = {"ice": ice, "center": center, "approx": approx}
     arguments: list[tuple[str, Any]] = [
-        *model_and_options(handed, options),
-        ("pred.var", handed.words(_of_a_curve(pred_var, handed))),
-        ("train", handed.train),
+        *model_and_curve(r_model, curve, pred_fun, flags),
+        ("pred.var", r_model.words(names)),
+        ("train", r_model.train),
     ]
     if pred_grid is not None:
-        arguments.append(("pred.grid", handed.names.frame_to_r(pd.DataFrame(pred_grid))))
+        grid = frame_of_grid(pred_grid, names)
+        arguments.append(("pred.grid", r_model.names.frame_to_r(grid)))
     result = frame_from_r(SESSION.call_with("pdp::partial", arguments), SESSION.r)
-    return handed.restored(result)
+    return r_model.restored(result)
 
 
-def _of_a_curve(names: object, handed: ModelForR) -> list[str]:
-    wanted = variables_of(names, handed, "pred_var")
-    for name in wanted:
+def _of_a_curve(names: object, r_model: ModelForR) -> list[str]:
+    variables = variables_of(names, r_model, "pred_var")
+    for name in variables:
         if name in OF_PDP:
             raise DataError(
                 f"`pred_var` must not be named as a column of pdp's value, {' or '.join(OF_PDP)}; "
                 f"rename the variable `{name}`."
             )
-    return wanted
+    return variables
 
 
-def variables_of(names: object, handed: ModelForR, argument: str) -> list[str]:
+def variables_of(names: object, r_model: ModelForR, argument: str) -> list[str]:
     """Return one name or several as a list.
 
     Raises
@@ -153,52 +135,64 @@ def variables_of(names: object, handed: ModelForR, argument: str) -> list[str]:
     DataError
         For a name that is no variable of the model.
     """
-    wanted = names_of(names, argument)
-    if not wanted:
+    variables = names_of(names, argument)
+    if not variables:
         raise OptionError(
             f"`{argument}` must name at least one variable of the model: "
-            f"{', '.join(handed.rows.columns)}."
+            f"{', '.join(r_model.rows.columns)}."
         )
-    for name in wanted:
-        if name not in handed.rows:
+    for name in variables:
+        if name not in r_model.rows:
             raise DataError(
                 f"`{argument}` must name variables of the model; got {name!r}, but they are "
-                f"{', '.join(handed.rows.columns)}." + did_you_mean(name, handed.rows)
+                f"{', '.join(r_model.rows.columns)}." + did_you_mean(name, r_model.rows)
             )
-    return wanted
+    return variables
 
 
-def model_and_options(handed: ModelForR, options: PdpOptions) -> list[tuple[str, Any]]:
-    """Return the model, R's first argument, and the options under R's names."""
-    given: dict[str, Any] = {"type": "auto", **options}
-    check_choice("type", given["type"], ("auto", "regression", "classification"))
-    if given["type"] == "classification" and handed.classes is None:
-        raise OptionError('`type="classification"` needs a classifier.')
-    if given.get("grid_resolution") is not None:
-        check_whole("grid_resolution", given["grid_resolution"], 1)
-    model = handed
-    if handed.classes is not None:
-        position = _position(handed, given.pop("which_class", 1))
-        if given["type"] == "regression" and "pred_fun" not in given:
-            model = handed.log_odds(position)
-        else:
-            given["which_class"] = position + 1
-    if given["type"] == "auto":  # which pdp can find out for models of R alone
-        given["type"] = model.task
-    if given.get("cats") is not None:
-        given["cats"] = handed.words(variables_of(given["cats"], handed, "cats"))
-    named = [(name.replace("_", "."), in_r(value, ["x"])) for name, value in given.items()]
+def model_and_curve(
+    r_model: ModelForR,
+    curve: Curve,
+    pred_fun: RCode | None = None,
+    flags: dict[str, bool] | None = None,
+) -> list[tuple[str, Any]]:
+    """Return the model, R's first argument, and what is not R's default, under R's names.
+
+    Parameters
+    ----------
+    r_model : ModelForR
+    curve : Curve
+    pred_fun : RCode, optional
+    flags : dict of str to bool, optional
+        Other arguments of ``partial`` whose default is FALSE.
+    """
+    flags = flags or {}
+    _check(curve, flags)
+    options = {**curve.changes(), **{name: flag for name, flag in flags.items() if flag}}
+    if pred_fun is None:
+        check_scale(curve, r_model.classes)
+    else:
+        options["pred_fun"] = pred_fun
+    model = r_model
+    if r_model.classes is not None:
+        position = r_model.classes.index(class_of(r_model.counted, curve.which_class))
+        options["which_class"] = position + 1
+        if curve.type == "regression" and pred_fun is None:
+            model = r_model.log_odds(position)
+            del options["which_class"]
+    # pdp can find out for models of R alone what "auto" is.
+    options["type"] = model.task if curve.type == "auto" else curve.type
+    if curve.cats is not None:
+        options["cats"] = r_model.words(variables_of(curve.cats, r_model, "cats"))
+    named = [(PARTIAL.r_name(word), in_r(value, ["x"])) for word, value in options.items()]
     return [("", model.in_r()), *named]
 
 
-def _position(handed: ModelForR, which_class: int) -> int:
-    """Return where the class that is meant stands among the model's, from 0."""
-    if which_class not in range(1, len(handed.counted) + 1):
-        raise OptionError(
-            f"`which_class` counts the classes from 1 to {len(handed.counted)}, in the order "
-            f"{list(handed.counted)}; got {which_class!r}."
-        )
-    return (handed.classes or ()).index(handed.counted[which_class - 1])
+def _check(curve: Curve, flags: dict[str, bool]) -> None:
+    """Raise `OptionError` for values that R's arguments can't have; code is R's to judge."""
+    values = {**curve.values(), **flags}
+    PARTIAL.check({name: v for name, v in values.items() if not isinstance(v, RCode)})
+    curve.rule(hull=False)  # whose options must go together
 
 
 def in_r(value: Any, arguments: Sequence[str]) -> Any:

@@ -201,7 +201,9 @@ def _value(outcome: Any, r: R) -> Any:
 def _outside() -> int:
     """Return the stack level of the first caller outside the bridge, for warnings."""
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("r_bridge"):
+    # The decorator of functions with R's arguments stands between them and their caller.
+    inside = ("r_bridge", "pyinterp.parameters")
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(inside):
         level, frame = level + 1, frame.f_back
     return level
 

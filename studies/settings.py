@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from pyinterp.data.features import Features
 from pyinterp.estimands.estimand import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.marginal_losses import some_pairs
 from pyinterp.estimands.importance.permutation import permutation_importance
+from pyinterp.inference import CovType
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.simulation.processes.khan import Scenario
 from pyinterp.simulation.studies.cells import Measure
@@ -63,13 +64,13 @@ def independent(case: ModelOnRows, *, features: Features, loss: pi.Loss) -> Meas
     return {"switched": Estimate.stack(switched), "original": Estimate.stack(original)}
 
 
-def permuted(results: pi.LearnerResults, **reading: Any) -> pi.EstimandResults:
+def permuted(results: pi.LearnerResults, cov_type: CovType | None = None) -> pi.EstimandResults:
     """Ask for PFI by 5 independent permutations."""
     problem = results.analysis.problem
-    made = permutation_importance(problem, permutations=5)
+    pfi = permutation_importance(problem, permutations=5)
     measure = partial(independent, features=dict(problem.features), loss=LOSSES["squared"])
-    estimand = replace(made, key=("independent", *made.key[1:]), measure=measure)
-    return results.estimate(estimand, **reading)
+    estimand = replace(pfi, key=("independent", *pfi.key[1:]), measure=measure)
+    return results.estimate(estimand, cov_type=cov_type)
 
 
 def tables(process: simulation.Process) -> simulation.CoverageStudy:
@@ -119,24 +120,20 @@ def refits() -> simulation.CoverageStudy:
     )
 
 
-@dataclass(frozen=True)
-class NullVariance:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class NullVariance(pi.EstimandResults):
     """PFI whose p-values are those of the null-variance test."""
-
-    pfi: pi.EstimandResults
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.pfi, name)
 
     @property
     def pvalues(self) -> pd.Series[float]:
         """Return those of the null-variance test."""
-        return self.pfi.null_variance_test()["p_value"]
+        return self.null_variance_test()["p_value"]
 
 
-def null_variance(results: pi.LearnerResults, **reading: Any) -> NullVariance:
+def null_variance(results: pi.LearnerResults, cov_type: CovType | None = None) -> NullVariance:
     """Ask for the null-variance test."""
-    return NullVariance(results.pfi(**reading))
+    pfi = results.pfi(cov_type=cov_type)
+    return NullVariance(**{field.name: getattr(pfi, field.name) for field in fields(pfi)})
 
 
 def nulls() -> simulation.CoverageStudy:
@@ -241,7 +238,12 @@ def boosting(_: simulation.Process, n: int) -> XGBRegressor:
 
 
 def importances(
-    measure: Measure, scenarios: tuple[Scenario, ...], features: tuple[str, ...], **models: Any
+    measure: Measure,
+    scenarios: tuple[Scenario, ...],
+    features: tuple[str, ...],
+    *,
+    repetitions: Mapping[str, int],
+    block: int = 10,
 ) -> simulation.ImportanceStudy:
     """Bias, variance and delta of MVIM and CVIM: Khan et al. (2025), Tables 2 to 4 and 5 to 7."""
     return simulation.ImportanceStudy(
@@ -254,7 +256,8 @@ def importances(
         features=features,
         measures=[measure],
         n=[100, 500, 1000, 5000, 10_000],
-        **models,
+        repetitions=repetitions,
+        block=block,
     )
 
 

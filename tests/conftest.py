@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pyinterp.simulation.studies.database import StudyFile
+
 
 @pytest.fixture
 def data() -> pd.DataFrame:
@@ -28,12 +30,12 @@ SLOWLY = """
 import sys, time
 sys.path[:0] = {path!r}
 from {module} import study
-from pyinterp.simulation.studies.ledger import Ledger
-add = Ledger.add
-def slowly(self, line):
-    add(self, line)
+from pyinterp.simulation.studies.database import StudyFile
+add = StudyFile.add
+def slowly(self, records):
+    add(self, records)
     time.sleep(0.2)
-Ledger.add = slowly
+StudyFile.add = slowly
 study(**{options!r}).run({file!r}, progress=False)
 """
 
@@ -42,21 +44,22 @@ study(**{options!r}).run({file!r}, progress=False)
 def run_and_kill() -> Callable[..., int]:
     """Run `study` of a test module in a process of its own and kill it in the middle."""
 
-    def run(module: str, file: Path, *, lines: int, **options: object) -> int:
-        """Kill it after so many lines, leave one cut off, and return how many are whole."""
+    def run(module: str, file: Path, *, blocks: int, **options: object) -> int:
+        """Kill it after so many blocks, and return how many are there."""
         path = [str(Path(__file__).parent / "unit"), *sys.path]
         code = SLOWLY.format(path=path, module=module, options=options, file=str(file))
         running = subprocess.Popen([sys.executable, "-c", code])  # noqa: S603 - our own code
         deadline = time.monotonic() + 120
-        while not file.exists() or file.read_bytes().count(b"\n") < lines:
+        while _blocks(file) < blocks:
             assert time.monotonic() < deadline
             assert running.poll() is None
             time.sleep(0.02)
         running.send_signal(signal.SIGKILL)
         running.wait()
-        done = file.read_bytes().count(b"\n")
-        with file.open("a", encoding="utf-8") as out:
-            out.write('{"row": ["cover')  # the line that was being written
-        return done
+        return _blocks(file)
 
     return run
+
+
+def _blocks(file: Path) -> int:
+    return len({(record.row, *record.blocks) for record in StudyFile(file).records()})

@@ -1,20 +1,20 @@
 """Estimands: pure functions from what-if predictions to values and their per-row contributions.
 
 In comes a fitted model on rows; out goes an `Estimate`. An estimand has two functions, ``measure``
-(all that is expensive) and ``read`` (arithmetic), and the words that tables print. It knows nothing
-of variances, tables or plots, which serve it as they are.
+(all that is expensive) and ``read`` (arithmetic), and the words that tables print. Variances,
+tables and plots are written once for all estimands; none is named there.
 
 ================  =============================================================================
 Where             What is in it
 ================  =============================================================================
-`estimand`        What an estimand is, and what it may look at
+`estimand`        The types: an estimand, the problem it is defined for, and its estimates
 `effects`         Partial dependence, accumulated effects, and their grids, scales and averages
 `importance`      Importances: permutation, conditional, adjusted, LOCO, flatness, native
-`interaction`     The H-statistics and vint
-`risk`            Expected loss, and the share that the features explain
-`positivity`      How much of a feature the others determine
-`causal`          The causal reading
-`coverage`        What published simulations say of intervals
+`interaction`     H statistics and vint
+`risk`            Expected loss, and the share of it that the features explain
+`positivity`      Share of a feature's variance that the other variables explain
+`causal`          Causal effects by plug-in, and importances as their mean squares
+`mean_over_rows`  Mean over rows of a user's function of response and prediction
 ================  =============================================================================
 
 A new estimand is one file with a function that returns an `Estimand`.

@@ -1,4 +1,4 @@
-"""The causal reading of importance: effects and their mean squares, by plug-in."""
+"""Causal effects of a feature, and importances as their mean squares, by plug-in."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ def causal_effects(
 
     .. math:: E_Z[CATE(x, x_0, Z)], \quad CATE(x, x_0, z) = f(x, z) - f(x_0, z)
 
-    with f in the place of :math:`E(Y_x \mid Z)`. Rows' own contributions are their CATE.
+    with f in the place of :math:`E(Y_x \mid Z)`. A row contributes its CATE.
     """
-    made = partial_dependence(problem, feature, grid=grid, points=points, kind="c-ice")
-    if len(made.terms.names) < 2:
+    effects = partial_dependence(problem, feature, grid=grid, points=points, kind="c-ice")
+    if len(effects.terms.names) < 2:
         raise OptionError(
             f"An effect is of one value against another, but the grid of {shown(feature)} has one "
             "only; give two or more."
         )
     return replace(
-        made,
+        effects,
         label="effect",
         title=f"average effects of {feature}",
         quantity="effect",
@@ -130,9 +130,9 @@ def causal_share(
     The between-exposure term of the causal variance decomposition (Chen et al. 2020; Khan, Saarela
     and Kustra 2025, eq. 23), by plug-in.
     """
-    made = causal_importance(problem, feature, permutations=permutations, sampler=sampler)
+    importance = causal_importance(problem, feature, permutations=permutations, sampler=sampler)
     return replace(
-        made,
+        importance,
         terms=Terms.plain(["CVIM / 2 V(Y)"]),
         read=_read_share,
         label="share of V(Y)",
@@ -149,10 +149,12 @@ def causal_share(
 
 
 def _renamed(estimand: Estimand, name: str) -> Estimand:
+    """Return an estimand of one term under another name."""
     return replace(estimand, terms=Terms.plain([name]), key=(estimand.key, name))
 
 
 def _check(problem: Problem, feature: str) -> None:
+    """Raise `OptionError` unless `feature` is one variable."""
     if not isinstance(feature, str):
         raise OptionError(f"`causal` is about one feature; got {shown(feature)}.")
     if len(problem.choose(feature)[feature]) > 1:
@@ -171,10 +173,10 @@ def _measure(
     permuted: Sequence[Estimand],
 ) -> Measurement:
     whatif, predictions = case.whatif.of((feature,)), case.whatif.factual
-    two = predictions.ndim == 2
-    loss = SECOND if two else LOSSES["squared"]
-    # Plug-in: the model's own predictions take the place of the response.
-    factual = predictions[:, 1] if two else predictions
+    two_classes = predictions.ndim == 2
+    loss = SECOND if two_classes else LOSSES["squared"]
+    # Plug-in: the model's predictions take the place of the response.
+    factual = predictions[:, 1] if two_classes else predictions
     n = len(factual)
     marginal, _ = marginal_losses(
         whatif,
@@ -187,15 +189,15 @@ def _measure(
     distribution = case.conditional(sampler, (feature,))
     k = number_of_draws(whatif, distribution, permutations)
     as_row, as_donor, by_draw = np.empty(n), np.zeros(n), np.zeros(k or 0)
-    for block, drawn in predicted_draws(whatif, distribution, k, case.draw(feature)):
-        values = drawn[..., 1] if two else drawn
+    for block, outputs in predicted_draws(whatif, distribution, k, case.draw(feature)):
+        values = outputs[..., 1] if two_classes else outputs
         # The mean squared difference of two draws is twice their variance.
         if block.weights is None:  # the feature's own value is a draw as well
             m = values.shape[1] + 1
-            own = factual[block.rows]
-            mean = (values.sum(axis=1) + own) / m
+            observed = factual[block.rows]
+            mean = (values.sum(axis=1) + observed) / m
             apart = 2 * np.square(values - mean[:, None])
-            as_row[block.rows] = (apart.sum(axis=1) + 2 * np.square(own - mean)) / (m - 1)
+            as_row[block.rows] = (apart.sum(axis=1) + 2 * np.square(observed - mean)) / (m - 1)
         else:
             apart = 2 * np.square(values - block.mean(values)[:, None])
             as_row[block.rows] = block.mean(apart)

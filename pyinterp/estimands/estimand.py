@@ -1,4 +1,4 @@
-"""What an estimand is: terms, a measurement per refit, and how the measurement is read."""
+"""The types of estimands: terms, a measurement per refit, and the estimate computed from it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """What an estimand may look at before refitting, to fix its terms.
+    """The data, features and kind of model for which an estimand is defined, before refitting.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class ModelOnRows:
     whatif : WhatIf
         Its what-if predictions.
     train : Sample or None
-        The rows it was trained on, if known.
+        The rows it was trained on; None if they are not known.
     population : Sample
         All rows, of which evaluation and training rows are part.
     draw : callable
@@ -125,15 +125,14 @@ class ModelOnRows:
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """The q values that an estimand has, and how they are laid out.
+    """Names of the q values of an estimand, and their grid points and classes.
 
     Attributes
     ----------
     names : tuple of str
         Unique names; the index of ``params``.
     layout : pandas.DataFrame, q rows
-        What each value stands for besides its name: grid values and class. No columns for one
-        value per feature.
+        Grid values and class of each value; no columns if there is one value per feature.
     axes : tuple of str
         The grid columns of `layout`: none for one value per feature, one for a curve, two for a
         surface.
@@ -151,7 +150,7 @@ class Terms:
 
     @classmethod
     def plain(cls, names: Sequence[str]) -> Terms:
-        """Make terms that are one value per name."""
+        """Return terms without grid or class: one value per name."""
         index = pd.RangeIndex(len(names))
         return cls(names=tuple(names), layout=pd.DataFrame(index=index))
 
@@ -164,7 +163,7 @@ class Estimate:
     ----------
     value : ndarray, shape (q,)
     rows : ndarray, shape (n, q)
-        Every row's own contribution; their mean is `value`.
+        Every row's contribution; their mean is `value`.
     donors : ndarray of shape (n, q), or None
         Every row's contribution as a donor of feature values, as a deviation: their mean is 0.
         None if rows do not donate.
@@ -179,16 +178,16 @@ class Estimate:
 
     @classmethod
     def of_rows(cls, rows: FloatArray) -> Estimate:
-        """Make an exact estimate whose rows do not donate."""
+        """Return the exact estimate of means of rows' values, shape (n, q); rows do not donate."""
         return cls(value=rows.mean(axis=0), rows=rows, mc_variance=np.zeros(rows.shape[1]))
 
     @classmethod
     def stack(cls, parts: Sequence[Estimate]) -> Estimate:
-        """Put estimates of different terms on the same rows side by side."""
+        """Return estimates of different terms on the same rows as one estimate of all terms."""
         return cls(
             value=np.concatenate([p.value for p in parts]),
             rows=np.concatenate([p.rows for p in parts], axis=1),
-            donors=_as_donors(lambda *given: np.concatenate(given, axis=1), parts),
+            donors=_as_donors(lambda *arrays: np.concatenate(arrays, axis=1), parts),
             mc_variance=np.concatenate([p.mc_variance for p in parts]),
         )
 
@@ -221,8 +220,8 @@ class Estimate:
     def minus(self, other: Estimate) -> Estimate:
         """Return the difference of two estimates on the same rows.
 
-        If both are inexact their Monte Carlo errors may be correlated: that of the difference is
-        missing.
+        If both are inexact their Monte Carlo errors may be correlated, and the variance of the
+        difference is missing.
         """
         return Estimate(
             value=self.value - other.value,
@@ -248,7 +247,7 @@ class Estimate:
 
 
 def _as_donors(function: Callable[..., FloatArray], parts: Sequence[Estimate]) -> FloatArray | None:
-    """Return a function of what rows contribute as donors; None if rows donate to no estimate."""
+    """Apply `function` to the donors' contributions of estimates; None if no rows donate."""
     if all(part.donors is None for part in parts):
         return None
     return function(*(np.zeros_like(p.rows) if p.donors is None else p.donors for p in parts))
@@ -259,7 +258,7 @@ Measurement: TypeAlias = Mapping[Any, Estimate]  # by the name of the component
 
 @dataclass(frozen=True, kw_only=True)
 class Correction:
-    """What takes the bias out of an estimand that is a function of means over rows.
+    """How the bias of a function of means over rows is taken out of its estimates.
 
     Attributes
     ----------
@@ -271,7 +270,7 @@ class Correction:
         ``correct(means, covariance)`` returns the corrected values, shape (q,), from the means of
         all refits and their sampling covariance; missing where there is no correction.
     note : str
-        Footnote: what was done.
+        Footnote: how values were corrected.
     """
 
     heading: str
@@ -287,11 +286,11 @@ def no_remarks(_: pd.Series[float]) -> Sequence[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimand:
-    """A quantity of a fitted model and a sample: two pure functions, and words for tables.
+    """A quantity of a fitted model on rows: two pure functions, and the words of its tables.
 
     A new estimand is a new file in this folder with a function that returns one of these, and a
-    method of `Importances`, or of another class in ``learner``, that calls it; variances,
-    intervals, tests, tables and plots serve it as they are.
+    method of `Importances`, or of another class in ``learner``, that calls it. Variances,
+    intervals, tests, tables and plots need no change.
 
     Attributes
     ----------
@@ -301,14 +300,13 @@ class Estimand:
     terms : Terms
         The values, fixed before refitting.
     measure : callable
-        ``measure(case)`` returns, for one fitted model, components that are means over rows: all
-        that is expensive.
+        ``measure(case)`` predicts with one fitted model and returns means over rows, by name.
     read : callable
-        ``read(measurement)`` returns the estimate that the components give, without predictions.
+        ``read(measurement)`` computes the estimate from those means, without predictions.
     left_out : mapping of str to tuple of str
-        Features without which every refit is trained again before it is measured.
+        Features without which every refit is trained again, one at a time, before it is measured.
     loss : Loss or None
-        Loss that the header shows; None for that which suits the predictions.
+        Loss that the header shows; None for the default loss of the predictions.
     label : str
         Heading of the estimate's column, such as "PFI".
     title : str
@@ -326,36 +324,36 @@ class Estimand:
     meaning : str
         First footnote: what a value is, in a sentence.
     quantity : str
-        What the header's "Estimand" calls it, such as "PD"; the label, if empty.
+        Its name in the header, such as "PD"; the label, if empty.
     of : str
-        What it is of, if the header says so: "bmi" in "PD of bmi (logit)".
+        The feature that the header names: "bmi" in "PD of bmi (logit)"; empty for none.
     details : tuple of str
         What the header adds in parentheses: ("logit",).
     notes : tuple of str
         Further footnotes.
     exact : str
-        What follows the meaning where there is no Monte Carlo error, if anything.
+        Sentence after the meaning where there is no Monte Carlo error.
     inexact : str
         Footnote where there is Monte Carlo error.
     no_model_error : str
-        For a number that is no mean over rows: why one fitted model has no standard error.
+        For a number that is no mean over rows: why it has no standard error for one fitted model.
     coverage : str
         The kind of estimand in the table of coverages, ``inference/coverage.csv``; empty if its
         intervals have not been studied.
     zero_variance : str
         Reason to print no interval for a term on which all refits agree exactly.
     engine : str
-        What computes the estimand, if it is not what-if predictions.
+        Name of what computes the estimand, if it is not what-if predictions.
     missing : mapping of str to str
-        By term, why it has no estimate if it is missing in some refit.
+        By term, the reason to print if its estimate is missing in some refit.
     remarks : callable
         ``remarks(estimates)`` returns footnotes that depend on the estimates.
     correction : Correction or None
-        What takes out the bias of the estimates; tables print corrected values beside them.
+        Correction of bias; tables print corrected values beside the estimates.
     diagnostic : Estimand or None
-        What tables print beside the estimates, term by term, because it says when to trust them.
+        Estimand that tables print beside this one, term by term, such as R²_j.
     curves : bool
-        Whether plots draw every row's own contribution as a thin line.
+        Whether plots draw every row's contribution as a thin line.
     """
 
     key: Hashable
@@ -388,7 +386,7 @@ class Estimand:
 
     @property
     def description(self) -> str:
-        """What the header calls it, such as "PD of bmi (logit)"."""
+        """The name in the header, such as "PD of bmi (logit)"."""
         return described(self.quantity or self.label, of=self.of, details=self.details)
 
     @property
@@ -402,6 +400,6 @@ class Estimand:
 
 
 def described(quantity: str, *, of: str = "", details: Sequence[str] = ()) -> str:
-    """Say what is estimated: its name, what it is of, and details in parentheses."""
+    """Return "quantity of feature (details)", without the parts that are empty."""
     inside = f" ({', '.join(details)})" if details else ""
     return f"{quantity}{f' of {of}' if of else ''}{inside}"

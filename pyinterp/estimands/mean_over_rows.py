@@ -1,4 +1,4 @@
-"""Estimands of one's own: the mean over rows of a function of responses and predictions."""
+"""Estimands of users: the mean over rows of a function of responses and predictions."""
 
 from __future__ import annotations
 

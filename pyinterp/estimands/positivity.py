@@ -1,4 +1,4 @@
-"""The positivity diagnostic: how much of a feature the other variables determine."""
+"""The positivity diagnostic: the share of a feature's variance that the others explain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyinterp.data.features import Features
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.samplers import Sampler, SamplerLike, Target, check_names, choose_sampler
 
-__all__ = ["NEAR", "laws_parts", "positivity", "samplers_of"]
+__all__ = ["NEAR", "positivity", "samplers_of", "variance_parts"]
 
 # Above it a feature hardly varies given the others: its importance rests on few rows.
 NEAR = 0.9
@@ -60,7 +60,7 @@ def positivity(
 def samplers_of(
     problem: Problem, features: Features, sampler: SamplerLike
 ) -> Mapping[str, Sampler]:
-    """Return the sampler of every feature, checked."""
+    """Return the sampler of every feature; raise `OptionError` if it can't draw the feature."""
     check_names(sampler, features)
     data = problem.population.variables
     return {
@@ -71,17 +71,19 @@ def samplers_of(
     }
 
 
-def laws_parts(
+def variance_parts(
     case: ModelOnRows, features: Features, samplers: Mapping[str, Sampler]
 ) -> Mapping[str, Estimate]:
-    """Return the variance of every feature, and what of it is left given the others."""
-    laws = [case.conditional(samplers[name], variables) for name, variables in features.items()]
+    """Return the variance of every feature, and its variance given the others: unexplained."""
+    distributions = [
+        case.conditional(samplers[name], variables) for name, variables in features.items()
+    ]
     absent = np.full(case.sample.nobs, np.nan)
     return {
         part: Estimate.of_rows(np.column_stack([absent if v is None else v for v in values]))
         for part, values in (
-            ("unexplained", [law.unexplained for law in laws]),
-            ("variance", [law.spread for law in laws]),
+            ("unexplained", [d.unexplained for d in distributions]),
+            ("variance", [d.spread for d in distributions]),
         )
     }
 
@@ -89,12 +91,12 @@ def laws_parts(
 def _measure(
     case: ModelOnRows, *, features: Features, samplers: Mapping[str, Sampler]
 ) -> Measurement:
-    return laws_parts(case, features, samplers)
+    return variance_parts(case, features, samplers)
 
 
 def _read(measurement: Measurement) -> Estimate:
-    left = measurement["unexplained"].over(measurement["variance"])
-    return Estimate(value=1 - left.value, rows=1 - left.rows, mc_variance=left.mc_variance)
+    share = measurement["unexplained"].over(measurement["variance"])
+    return Estimate(value=1 - share.value, rows=1 - share.rows, mc_variance=share.mc_variance)
 
 
 def _remarks(estimates: pd.Series[float]) -> Sequence[str]:

@@ -27,39 +27,39 @@ def risk(
     squared loss), so that under squared loss the share is R² out of sample.
     """
     check_choice("relation", relation, ("loss", "explained"))
-    used = choose(loss, problem.predictor, problem.response)
+    row_loss = choose(loss, problem.predictor, problem.response)
     if relation == "loss":
         label, note = "loss", "Mean loss over evaluation rows."
     else:
-        label = "R²" if used.name == "squared error" else "D²"
+        label = "R²" if row_loss.name == "squared error" else "D²"
         note = (
             "One minus the ratio of the mean loss to that of the best constant prediction, which "
             "is that of the training rows (of the evaluation rows for a model fitted elsewhere)."
         )
-        if used.constant is None:
+        if row_loss.constant is None:
             raise LossError(
-                f"The loss `{used.name}` states no best constant prediction, so the share that is "
-                "explained is not defined; use Loss(..., constant=...)."
+                f"The loss `{row_loss.name}` states no best constant prediction, so the share that "
+                "is explained is not defined; use Loss(..., constant=...)."
             )
     return Estimand(
-        key=("risk", used),
+        key=("risk", row_loss),
         terms=Terms.plain([label]),
-        measure=partial(_measure, loss=used),
+        measure=partial(_measure, loss=row_loss),
         read=_loss if relation == "loss" else _explained,
         label=label,
         title="expected loss" if relation == "loss" else "explained share of expected loss",
-        details=(used.name,),
+        details=(row_loss.name,),
         null=None if relation == "loss" else 0.0,
-        unit=used.unit.format(y=problem.response.name) if relation == "loss" else "",
+        unit=row_loss.unit.format(y=problem.response.name) if relation == "loss" else "",
         meaning=note,
-        loss=used,
+        loss=row_loss,
     )
 
 
 def best_constant(case: ModelOnRows, loss: Loss) -> FloatArray | None:
     """Return the best constant prediction of the training rows, for every evaluation row.
 
-    Of the evaluation rows if those that trained are not known; None if the loss states none.
+    That of the evaluation rows if training rows are not known; None if the loss states none.
     """
     trained = None if case.train is None else case.train.y
     best = loss.best_constant(case.y if trained is None else trained)

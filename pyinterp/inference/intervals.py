@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -104,8 +105,14 @@ def adjust(pvalues: FloatArray, method: str | None, count: int) -> FloatArray:
     adjusted = np.full_like(pvalues, np.nan)
     present = ~np.isnan(pvalues)
     if present.any():
-        adjusted[present] = multipletests(pvalues[present], method=method)[1]
+        adjusted[present] = _multiple(pvalues[present].tobytes(), method)
     return adjusted
+
+
+@lru_cache(maxsize=256)  # statsmodels collects garbage first, which takes a tenth of a second
+def _multiple(pvalues: bytes, method: str) -> FloatArray:
+    """Return adjusted p-values."""
+    return np.asarray(multipletests(np.frombuffer(pvalues), method=method)[1])
 
 
 def adjusts_intervals(method: str | None) -> bool:

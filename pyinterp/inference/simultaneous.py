@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 from scipy import stats
@@ -16,6 +17,7 @@ from pyinterp.inference.intervals import Alternative
 __all__ = ["LargestT"]
 
 DRAWS = 100_000
+Root: TypeAlias = tuple[tuple[float, ...], ...]
 # Eigenvalues of a correlation matrix below this share of the largest are rounding.
 RANK = 1e-10
 
@@ -29,10 +31,8 @@ class LargestT:
 
     Parameters
     ----------
-    largest : ndarray
-        The largest :math:`a_j^\top u` over terms, for random directions u.
-    rank : int
-        Of the correlations.
+    root : tuple of tuple of float
+        A root of the correlations: a row of length 1 per term that varies, a column per dimension.
     terms : int
         How many vary.
     df : float
@@ -51,8 +51,7 @@ class LargestT:
     independent normal terms.
     """
 
-    largest: FloatArray
-    rank: int
+    root: Root
     terms: int
     df: float
     tails: int
@@ -64,13 +63,13 @@ class LargestT:
         spread = np.sqrt(np.clip(np.diag(cov), 0.0, None))
         vary = spread > 0
         if vary.sum() < 2:
-            return cls(np.empty(0), 0, int(vary.sum()), df, tails)
+            return cls((), int(vary.sum()), df, tails)
         scaled = cov[np.ix_(vary, vary)] / np.outer(spread[vary], spread[vary])
         values, vectors = np.linalg.eigh(scaled)
         positive = values > RANK * values[-1]
         root = vectors[:, positive] * np.sqrt(values[positive])
         unit = root / np.linalg.norm(root, axis=1, keepdims=True)
-        return cls(_largest(unit.tobytes(), unit.shape, tails), root.shape[1], len(unit), df, tails)
+        return cls(tuple(map(tuple, unit.tolist())), len(unit), df, tails)
 
     def level(self, alpha: float) -> float:
         """Return the level at which pointwise intervals cover all terms at once, at most alpha."""
@@ -105,17 +104,17 @@ class LargestT:
 
     def exceeded(self, q: float) -> float:
         """Return the probability that the largest t is above q."""
-        return _exceeded(q, self.largest, self.rank, self.df)
+        return _exceeded(q, self.root, self.df, self.tails)
 
 
 @lru_cache(maxsize=16)  # tests, intervals and tables need the same
-def _largest(root: bytes, shape: tuple[int, int], tails: int) -> FloatArray:
+def _largest(root: Root, tails: int) -> FloatArray:
     """Return the largest :math:`a_j^T u` over terms j, for random directions u."""
     rng = np.random.default_rng(0)
-    each = np.frombuffer(root).reshape(shape)
+    each = np.array(root)
     values = []
     for size in [DRAWS // 20] * 10:
-        direction = rng.normal(size=(size, shape[1]))
+        direction = rng.normal(size=(size, each.shape[1]))
         direction /= np.linalg.norm(direction, axis=1, keepdims=True)
         terms = direction @ each.T
         # Every direction and the one opposite.
@@ -126,8 +125,10 @@ def _largest(root: bytes, shape: tuple[int, int], tails: int) -> FloatArray:
     return np.concatenate(values)
 
 
-def _exceeded(q: float, largest: FloatArray, rank: int, df: float) -> float:
+@lru_cache(maxsize=1024)  # likewise
+def _exceeded(q: float, root: Root, df: float, tails: int) -> float:
     """Return the probability that the largest t is above q."""
+    largest, rank = _largest(root, tails), len(root[0])
     positive = largest > 0
     if q >= 0:
         return float(_outside(q, largest[positive], rank, df).sum() / len(largest))

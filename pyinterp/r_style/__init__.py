@@ -4,18 +4,18 @@ Every function takes the results of a `Learner`, a `FittedModel` or anything wit
 their evaluation rows stand for R's ``train``. Arguments are R's with underscores for dots, and the
 values are those of the R packages, to rounding, on rows without missing values. Each asks a method
 that also gives standard errors: `partial` asks ``pd(grid=pi.RGrid(...))``, `vi_firm` asks ``firm``,
-`vi_permute` ``pfi(metric=...)``, `vint` ``vint`` and `hstats` ``h_statistic``.
+`vi_permute` ``pfi(metric=...)``, `vint` ``vint`` and `hstats` ``h_statistic``. What R's functions
+take, and how their numbers differ, stands in `pyinterp.r_style.r_functions`.
 
 For a learner all values are means over its refits.
 """
 
-from pyinterp.r_style.arguments import Curve, classes_in_order, factors
+from pyinterp.r_style.arguments import classes_in_order, factors
 from pyinterp.r_style.interactions import hstats, vint
 from pyinterp.r_style.pdp import partial
 from pyinterp.r_style.vip import vi, vi_firm, vi_permute
 
 __all__ = [
-    "Curve",
     "classes_in_order",
     "factors",
     "hstats",

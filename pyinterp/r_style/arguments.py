@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import partial as bind
-from typing import Any, Literal, TypedDict
+from inspect import signature
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_callable, check_choice, check_count, check_flag
 from pyinterp.data.features import check_names, names_of
 from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError, listed, shown
@@ -28,55 +29,72 @@ from pyinterp.estimands.effects.grids import (
 from pyinterp.estimands.effects.scales import scaled
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.predictor import Predictor
+from pyinterp.r_style.r_functions import PARTIAL
 
 __all__ = [
+    "DECILES",
     "Curve",
     "CurveOptions",
+    "PredGrid",
+    "Task",
     "check_results",
-    "chosen",
+    "check_scale",
+    "class_of",
     "classes_in_order",
+    "different",
     "factors",
+    "frame_of_grid",
+    "names_or_all",
     "rows_of",
     "translated",
 ]
+
+Task: TypeAlias = Literal["auto", "regression", "classification"]
+PredGrid: TypeAlias = npt.ArrayLike | Mapping[str, npt.ArrayLike] | pd.DataFrame
 
 # Binomial models of R's glm have the probability of the second level first.
 EVENT_FIRST = ("GLM", "Logit", "Probit")
 
 
-class Curve(TypedDict, total=False):
-    """Arguments of ``pdp::partial``, which `vi_firm` and `vint` hand on to it.
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """Arguments of ``pdp::partial`` that say where a curve is evaluated, and on which scale.
 
-    Attributes
-    ----------
-    grid_resolution, quantiles, probs, trim_outliers, chull, cats, check_class
-        The grid: see `pyinterp.estimands.effects.grids.RGrid`.
-    pred_grid : array, mapping or DataFrame
-        The grid itself: values of one variable, or one row per point.
-    type : {"auto", "regression", "classification"}
-        "regression" of a classifier with two classes is the log-odds, a glm's linear predictor.
-    inv_link : callable
-        Applied to every prediction of a regression before the mean.
-    which_class : int
-        Which class, counted from 1 in R's order: for binomial models of statsmodels and of R's
-        ``glm``, ``gam``, ``nnet`` and ``gbm`` 1 is the event; for other learners 1 is the first
-        class.
-    prob : bool
-        Probabilities of classes instead of centered logits (for two classes, half the logit).
+    They are those of `pyinterp.r_style.r_functions.PARTIAL`, with R's defaults; the grid itself,
+    `pred_grid`, is none of them. `inv_link` may be what a caller hands on to R.
     """
 
-    grid_resolution: int | None
-    quantiles: bool
-    probs: Sequence[float]
-    trim_outliers: bool
-    chull: bool
-    cats: str | Sequence[str]
-    check_class: bool
-    pred_grid: npt.ArrayLike | Mapping[str, npt.ArrayLike] | pd.DataFrame | None
-    type: Literal["auto", "regression", "classification"]
-    inv_link: Callable[[FloatArray], FloatArray] | None
-    which_class: int
-    prob: bool
+    grid_resolution: int | None = None
+    quantiles: bool = False
+    probs: Sequence[float] = DECILES
+    trim_outliers: bool = False
+    type: Task = "auto"
+    inv_link: Any = None
+    which_class: int = 1
+    prob: bool = False
+    chull: bool = False
+    cats: str | Sequence[str] | None = None
+    check_class: bool = True
+
+    def values(self) -> dict[str, Any]:
+        """Return all arguments by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def changes(self) -> dict[str, Any]:
+        """Return the arguments that are not R's defaults."""
+        return different(type(self), **self.values())
+
+    def rule(self, *, hull: bool) -> RGrid:
+        """Return the rule for the grid; with `hull` only points inside the hull are kept."""
+        return RGrid(
+            grid_resolution=self.grid_resolution,
+            quantiles=self.quantiles,
+            probs=self.probs,
+            trim_outliers=self.trim_outliers,
+            chull=hull,
+            cats=[] if self.cats is None else names_of(self.cats, "cats"),
+            check_class=self.check_class,
+        )
 
 
 class CurveOptions(TypedDict, total=False):
@@ -87,47 +105,35 @@ class CurveOptions(TypedDict, total=False):
     which_class: Any
 
 
+def different(function: Callable[..., Any], **options: Any) -> dict[str, Any]:
+    """Return the options that are not the defaults of a function or class."""
+    defaults = signature(function).parameters
+    return {name: o for name, o in options.items() if o is not defaults[name].default}
+
+
 def translated(
     object: Interpretable,  # noqa: A002 - R's name
     curve: Curve,
     names: Sequence[str],
+    pred_grid: PredGrid | None = None,
 ) -> CurveOptions:
     """Return the options of ``pd`` that R's arguments stand for, for some variables."""
     check_results(object)
-    for flag in ("chull", "prob"):
-        check_flag(flag, curve.get(flag, False))
-    given, cats, data = curve.get("pred_grid"), curve.get("cats", ()), rows_of(object)
+    PARTIAL.check(curve.values())
+    data = rows_of(object)
     # With one variable, or with a factor, pdp has no hull.
-    hull = curve.get("chull", False) and len(names) == 2
+    hull = curve.chull and len(names) == 2
     hull = hull and not any(is_category(data[n]) for n in names if n in data)
-    rule = RGrid(
-        grid_resolution=curve.get("grid_resolution"),
-        quantiles=curve.get("quantiles", False),
-        probs=curve.get("probs", DECILES),
-        trim_outliers=curve.get("trim_outliers", False),
-        chull=hull,
-        cats=[] if cats is None else names_of(cats, "cats"),
-        check_class=curve.get("check_class", True),
-    )
-    predictor = object.analysis.problem.predictor
-    scale, which = _scale(predictor, curve)
-    grid: Grid = rule
-    if given is not None:
-        grid = _given(given, names, data, rule)
+    rule = curve.rule(hull=hull)
+    scale, which = _scale(object.analysis.problem.predictor, curve)
+    grid = rule if pred_grid is None else _points(pred_grid, names, data, rule)
     return {"grid": grid, "scale": scale, "which_class": which}
 
 
-def _given(given: Any, names: Sequence[str], data: pd.DataFrame, rule: RGrid) -> Points:
+def _points(grid: PredGrid, names: Sequence[str], data: pd.DataFrame, rule: RGrid) -> Points:
     """Return a user's grid as pdp takes it: sorted by its columns, then of the data's types."""
-    if not isinstance(given, Mapping | pd.DataFrame):
-        given = {names[0]: values_of(given, names[0])}
-    frame = _framed(given)
-    if frame.empty or not set(names) <= set(frame.columns):
-        raise OptionError(
-            f"`pred_grid` needs a column for each of {listed(names)} and at least one row; got "
-            f"{shown(given)}."
-        )
-    frame = frame[list(names)].sort_values(list(names), kind="stable", ignore_index=True)
+    frame = frame_of_grid(grid, names)
+    frame = frame.sort_values(list(names), kind="stable", ignore_index=True)
     for name in names:
         column = data[name]
         if isinstance(column.dtype, pd.CategoricalDtype):
@@ -141,58 +147,99 @@ def _given(given: Any, names: Sequence[str], data: pd.DataFrame, rule: RGrid) ->
     return in_hull(data, points) if rule.chull else points
 
 
-def _framed(given: Any) -> pd.DataFrame:
+def frame_of_grid(grid: PredGrid, names: Sequence[str]) -> pd.DataFrame:
+    """Return a user's grid with a column for each variable, in order.
+
+    Raises
+    ------
+    OptionError
+        If a column is missing, or there is no row.
+    """
+    columns = (
+        grid if isinstance(grid, Mapping | pd.DataFrame) else {names[0]: values_of(grid, names[0])}
+    )
+    frame = _framed(columns)
+    if frame.empty or not set(names) <= set(frame.columns):
+        raise OptionError(
+            f"`pred_grid` needs a column for each of {listed(names)} and at least one row; got "
+            f"{shown(grid)}."
+        )
+    return frame[list(names)]
+
+
+def _framed(columns: Any) -> pd.DataFrame:
     """Return columns of a grid as a frame; an empty one if they are of different lengths."""
     try:
-        return pd.DataFrame(given)
+        return pd.DataFrame(columns)
     except (TypeError, ValueError):
         return pd.DataFrame()
 
 
+def check_scale(curve: Curve, classes: Sequence[object] | None) -> None:
+    """Raise `OptionError` unless a model's predictions have the scale of a curve.
+
+    Parameters
+    ----------
+    curve : Curve
+    classes : sequence or None
+        The model's classes; None if it predicts numbers.
+    """
+    if classes is None:
+        if curve.type == "classification":
+            raise OptionError('`type="classification"` needs a classifier.')
+    elif curve.type != "regression":
+        if curve.inv_link is not None:
+            raise OptionError(
+                '`inv_link` is for predictions of numbers; use it with `type="regression"`.'
+            )
+    elif len(classes) != 2:
+        raise OptionError(
+            'The `type="regression"` of a classifier is its log-odds, which need two classes; '
+            f"this one has {len(classes)}."
+        )
+
+
 def _scale(predictor: Predictor, curve: Curve) -> tuple[Any, Any]:
     """Return scale and class of ``pd``."""
-    kind, inv_link = curve.get("type", "auto"), curve.get("inv_link")
-    check_choice("type", kind, ("auto", "regression", "classification"))
-    if inv_link is not None:
-        check_callable("inv_link", inv_link, "np.exp")
-    number = curve.get("which_class", 1)
-    check_count("which_class", number)
+    check_scale(curve, predictor.classes)
     if predictor.classes is None:
-        if kind == "classification":
-            raise OptionError('`type="classification"` needs a classifier.')
-        return inv_link, None
-    label = _class(predictor, number)
-    if kind == "regression":
-        if len(predictor.classes) != 2:
-            raise OptionError(
-                'The `type="regression"` of a classifier is its log-odds, which need two classes; '
-                f"this one has {len(predictor.classes)}."
-            )
-        return ("logit", label) if inv_link is None else (bind(_on_link, inv_link), label)
-    if inv_link is not None:
-        raise OptionError(
-            '`inv_link` is for predictions of numbers; use it with `type="regression"`.'
-        )
-    return "probability" if curve.get("prob", False) else "centered-logit", label
+        return curve.inv_link, None
+    label = class_of(classes_in_order(predictor), curve.which_class)
+    if curve.type != "regression":
+        return "probability" if curve.prob else "centered-logit", label
+    return "logit" if curve.inv_link is None else bind(_on_link, curve.inv_link), label
 
 
 def classes_in_order(predictor: Predictor) -> list[Any]:
     """Return the classes in the order in which pdp counts them."""
-    known, estimator = list(predictor.classes or ()), predictor.estimator
+    classes, estimator = list(predictor.classes or ()), predictor.estimator
     model = getattr(estimator, "model", None)
     kind = model if isinstance(model, type) else type(model)
     first = kind.__name__ in EVENT_FIRST or getattr(estimator, "event_first", False)
-    return known[::-1] if len(known) == 2 and first else known
+    return classes[::-1] if len(classes) == 2 and first else classes
 
 
-def _class(predictor: Predictor, number: int) -> Any:
-    known = classes_in_order(predictor)
-    if number > len(known):
+def class_of(classes: Sequence[Any], which_class: int) -> Any:
+    """Return a class by its number.
+
+    Parameters
+    ----------
+    classes : sequence
+        In the order in which pdp counts them.
+    which_class : int
+        Counted from 1.
+
+    Raises
+    ------
+    OptionError
+        If there are not so many.
+    """
+    if which_class > len(classes):
         raise OptionError(
-            f"`which_class` counts the classes from 1 to {len(known)}, in R's order "
-            f"{listed(known)}; got {number}."
+            f"`which_class` counts the classes from 1 to {len(classes)}, in R's order "
+            f"{listed(classes)}; got {which_class}."
         )
-    return known[number - 1]
+    return classes[which_class - 1]
 
 
 def _on_link(inv_link: Callable[[FloatArray], FloatArray], probability: FloatArray) -> FloatArray:
@@ -218,13 +265,15 @@ def rows_of(object: Interpretable) -> pd.DataFrame:  # noqa: A002 - R's name
     return object.analysis.problem.population.variables
 
 
-def chosen(
+def names_or_all(
     object: Interpretable,  # noqa: A002 - R's name
     names: str | Sequence[str] | None,
 ) -> list[str]:
     """Return the variables that are asked for, or all."""
     check_results(object)
-    known = [str(name) for name in rows_of(object)]
-    asked = known if names is None else names_of(names, "feature_names")
-    check_names(asked, known, kind="variable", argument="feature_names")
-    return asked
+    variables = [str(name) for name in rows_of(object)]
+    if names is None:
+        return variables
+    some = names_of(names, "feature_names")
+    check_names(some, variables, kind="variable", argument="feature_names")
+    return some

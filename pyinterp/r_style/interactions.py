@@ -2,44 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Any, Unpack
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from pyinterp.checks import check_count, check_flag
+from pyinterp._typing import FloatArray
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError
 from pyinterp.estimands.interaction.h_statistic import Order
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.parameters import takes
-from pyinterp.r_style.arguments import Curve, check_results, chosen, translated
+from pyinterp.r_style.arguments import DECILES, Curve, Task, check_results, names_or_all, translated
+from pyinterp.r_style.r_functions import HSTATS, VINT
 
 __all__ = ["hstats", "vint"]
 
 
-@takes(Curve)
+@VINT.keywords("r_style")
 def vint(
     object: Interpretable,  # noqa: A002 - R's name
     feature_names: str | Sequence[str] | None = None,
-    **curve: Unpack[Curve],
+    *,
+    grid_resolution: int | None = None,
+    quantiles: bool = False,
+    probs: Sequence[float] = DECILES,
+    trim_outliers: bool = False,
+    type: Task = "auto",  # noqa: A002 - R's name
+    inv_link: Callable[[FloatArray], FloatArray] | None = None,
+    which_class: int = 1,
+    prob: bool = False,
+    chull: bool = False,
+    cats: str | Sequence[str] | None = None,
+    check_class: bool = True,
 ) -> pd.DataFrame:
     """Interaction of all pairs of features as ``vip::vint`` (vip before 0.4) computes it.
+
+    Parameters
+    ----------
+    object : results
+    {arguments}
 
     Returns
     -------
     pandas.DataFrame
         Columns Variables, such as ``x1*x2``, and Interaction, largest first.
     """
-    names = chosen(object, feature_names)
+    curve = Curve(
+        grid_resolution=grid_resolution,
+        quantiles=quantiles,
+        probs=probs,
+        trim_outliers=trim_outliers,
+        type=type,
+        inv_link=inv_link,
+        which_class=which_class,
+        prob=prob,
+        chull=chull,
+        cats=cats,
+        check_class=check_class,
+    )
+    names = names_or_all(object, feature_names)
     pairs = list(combinations(names, 2))
-    found = object.vint(pairs, **translated(object, curve, names)).params
+    params = object.vint(pairs, **translated(object, curve, names)).params
     return pd.DataFrame(
-        {"Variables": ["*".join(pair) for pair in pairs], "Interaction": found.to_numpy()}
+        {"Variables": ["*".join(pair) for pair in pairs], "Interaction": params.to_numpy()}
     ).sort_values("Interaction", ascending=False, kind="stable", ignore_index=True)
 
 
+class _Part(NamedTuple):
+    """One statistic of hstats, its features or sets of them, and what these are called."""
+
+    statistic: str
+    order: Order
+    features: Sequence[Any]
+    terms: Sequence[str]
+
+
+@HSTATS.keywords("r_style")
 def hstats(
     object: Interpretable,  # noqa: A002 - R's name
     v: str | Sequence[str] | None = None,
@@ -57,22 +96,45 @@ def hstats(
     ----------
     object : results
         Of two classes the values are for the probability of the second.
-    v : str or sequence of str, optional
-        Features; by default all.
-    pairwise_m, threeway_m : int
-        Number of features, those with the largest overall numerators, whose pairs and triples are
-        measured; `threeway_m` at most `pairwise_m`.
-    n_max : int
-        Rows at most; more are sampled, not the ones that R would sample.
-    eps : float
-        Numerators of at most this count as 0.
-    normalize, squared : bool
+    {arguments}
 
     Returns
     -------
     pandas.DataFrame
         Columns statistic (h2, h2_overall, h2_pairwise, h2_threeway, pd_importance), term and value.
     """
+    HSTATS.check(
+        {
+            "pairwise_m": pairwise_m,
+            "threeway_m": threeway_m,
+            "n_max": n_max,
+            "eps": eps,
+            "normalize": normalize,
+            "squared": squared,
+        }
+    )
+    _check_classes(object)
+    names = list(object.analysis.problem.features) if v is None else names_of(v, "v")
+    sizes: dict[str, Any] = {"rows": n_max, "eps": eps}
+    overall = object.h_statistic(names, order="overall", normalize=False, **sizes).params
+    first = list(overall.sort_values(ascending=False, kind="stable").index)
+
+    def strongest(number: int) -> list[str]:
+        return [name for name in names if name in first[:number]]
+
+    def frame(part: _Part) -> pd.DataFrame:
+        values = object.h_statistic(
+            part.features, order=part.order, normalize=normalize, squared=squared, **sizes
+        ).params
+        columns = {"statistic": part.statistic, "term": part.terms, "value": values.to_numpy()}
+        return pd.DataFrame(columns)
+
+    parts = _parts(names, strongest(pairwise_m), strongest(min(threeway_m, pairwise_m)))
+    return pd.concat(map(frame, parts), ignore_index=True)
+
+
+def _check_classes(object: Interpretable) -> None:  # noqa: A002 - R's name
+    """Raise `OptionError` for what is no results, and for more than two classes."""
     check_results(object)
     classes = object.analysis.problem.predictor.classes
     if classes is not None and len(classes) > 2:
@@ -80,32 +142,16 @@ def hstats(
             f"`hstats` is for numbers and two classes here, not for {len(classes)}; "
             "`h_statistic` is for any number of them."
         )
-    check_count("pairwise_m", pairwise_m, 0)
-    check_count("threeway_m", threeway_m, 0)
-    check_flag("normalize", normalize)
-    check_flag("squared", squared)
-    known = list(object.analysis.problem.features) if v is None else names_of(v, "v")
-    own: dict[str, Any] = {"rows": n_max, "eps": eps}
-    asked: dict[str, Any] = {**own, "normalize": normalize, "squared": squared}
-    overall = object.h_statistic(known, order="overall", normalize=False, **own).params
-    first = overall.sort_values(ascending=False, kind="stable").index
 
-    def sets(most: int, size: int) -> list[tuple[str, ...]]:
-        chosen = first[: min(most, len(known))]
-        return list(combinations([name for name in known if name in chosen], size))
 
-    def part(statistic: str, order: Order, of: Any, terms: Sequence[str]) -> pd.DataFrame:
-        values = object.h_statistic(of, order=order, **asked).params.to_numpy()
-        return pd.DataFrame({"statistic": statistic, "term": terms, "value": values})
-
+def _parts(names: Sequence[str], pairwise: Sequence[str], threeway: Sequence[str]) -> list[_Part]:
+    """Return the statistics of features, of pairs of some and of triples of some, in R's order."""
+    pairs, triples = list(combinations(pairwise, 2)), list(combinations(threeway, 3))
     parts = [
-        part("h2", "total", known, [""]),
-        part("h2_overall", "overall", known, known),
+        _Part("h2", "total", names, [""]),
+        _Part("h2_overall", "overall", names, names),
+        _Part("h2_pairwise", "pairwise", pairs, [":".join(pair) for pair in pairs]),
+        _Part("h2_threeway", "three-way", triples, [":".join(triple) for triple in triples]),
+        _Part("pd_importance", "importance", names, names),
     ]
-    pairs, triples = sets(pairwise_m, 2), sets(min(threeway_m, pairwise_m), 3)
-    if pairs:
-        parts.append(part("h2_pairwise", "pairwise", pairs, [":".join(p) for p in pairs]))
-    if triples:
-        parts.append(part("h2_threeway", "three-way", triples, [":".join(t) for t in triples]))
-    parts.append(part("pd_importance", "importance", known, known))
-    return pd.concat(parts, ignore_index=True)
+    return [part for part in parts if len(part.features)]

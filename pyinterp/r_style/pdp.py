@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Unpack
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 
-from pyinterp.checks import check_flag
+from pyinterp._typing import FloatArray
 from pyinterp.data.features import names_of
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.parameters import takes
-from pyinterp.r_style.arguments import Curve, rows_of, translated
+from pyinterp.r_style.arguments import DECILES, Curve, PredGrid, Task, rows_of, translated
+from pyinterp.r_style.r_functions import PARTIAL
+from pyinterp.results.results import EstimandResults
 
 __all__ = ["partial"]
 
 
-@takes(Curve)
+@PARTIAL.keywords("r_style")
 def partial(
     object: Interpretable,  # noqa: A002 - R's name
     pred_var: str | Sequence[str],
     *,
+    pred_grid: PredGrid | None = None,
+    grid_resolution: int | None = None,
     ice: bool = False,
     center: bool = False,
     approx: bool = False,
-    **curve: Unpack[Curve],
+    quantiles: bool = False,
+    probs: Sequence[float] = DECILES,
+    trim_outliers: bool = False,
+    type: Task = "auto",  # noqa: A002 - R's name
+    inv_link: Callable[[FloatArray], FloatArray] | None = None,
+    which_class: int = 1,
+    prob: bool = False,
+    chull: bool = False,
+    cats: str | Sequence[str] | None = None,
+    check_class: bool = True,
 ) -> pd.DataFrame:
     """Partial dependence as ``pdp::partial`` computes it.
 
@@ -35,43 +46,56 @@ def partial(
         A `FittedModel`, or the results of a learner.
     pred_var : str or sequence of two str
         The variables.
-    ice : bool
-        Every row's own curve, with its number in a column ``yhat.id``.
-    center : bool
-        Subtract each curve's value at the first grid point; to curves of probabilities pdp then
-        adds 0.5.
-    approx : bool
-        The curve of one row of medians and most frequent levels instead of the mean.
-    **curve
-        See `Curve`.
+    {arguments}
 
     Returns
     -------
     pandas.DataFrame
         A column per variable, ``yhat``, and ``yhat.id`` with `ice`.
     """
-    for argument, flag in (("ice", ice), ("center", center), ("approx", approx)):
-        check_flag(argument, flag)
+    PARTIAL.check({"ice": ice, "center": center, "approx": approx})
+    curve = Curve(
+        grid_resolution=grid_resolution,
+        quantiles=quantiles,
+        probs=probs,
+        trim_outliers=trim_outliers,
+        type=type,
+        inv_link=inv_link,
+        which_class=which_class,
+        prob=prob,
+        chull=chull,
+        cats=cats,
+        check_class=check_class,
+    )
     names = names_of(pred_var, "pred_var")
-    asked = translated(object, curve, names)
+    options = translated(object, curve, names, pred_grid)
     centered = ice and center
-    found = object.pd(
+    results = object.pd(
         names,
         kind="c-ice" if centered else "pd",
         average="exemplar" if approx else "mean",
-        **asked,
+        **options,
     )
-    terms = found.estimand.terms
+    points = _points(results, rows_of(object))
+    if not ice:
+        return points.assign(yhat=results.params.to_numpy())
+    half = 0.5 if centered and options["scale"] == "probability" else 0.0
+    return _curves(points, results.row_frame().to_numpy() + half)
+
+
+def _points(results: EstimandResults, data: pd.DataFrame) -> pd.DataFrame:
+    """Return the grid points, factors as the data have them."""
+    terms = results.estimand.terms
     points = terms.layout[list(terms.axes)].set_axis(list(terms.axis_names), axis=1)
     for name in terms.axis_names:
-        column = rows_of(object)[name]
+        column = data[name]
         if isinstance(column.dtype, pd.CategoricalDtype):
             points[name] = pd.Categorical(points[name], dtype=column.dtype)
-    if not ice:
-        return points.assign(yhat=found.params.to_numpy())
-    curves = found.row_frame().to_numpy()
-    if centered and asked["scale"] == "probability":
-        curves = curves + 0.5
+    return points
+
+
+def _curves(points: pd.DataFrame, curves: FloatArray) -> pd.DataFrame:
+    """Return the curves of all rows, shape (n, points), one below the other."""
     n, g = curves.shape
     return pd.concat([points] * n, ignore_index=True).assign(
         **{"yhat": curves.ravel(), "yhat.id": np.repeat(np.arange(1, n + 1), g)}

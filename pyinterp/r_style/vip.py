@@ -2,57 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp.checks import check_choice, check_count, check_flag, check_mapping
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_mapping
+from pyinterp.errors import OptionError
 from pyinterp.estimands.importance.flatness import Spread, flatness
 from pyinterp.estimands.importance.relation import Relation
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metrics import MetricLike
-from pyinterp.parameters import takes
-from pyinterp.r_style.arguments import Curve, check_results, chosen, factors, rows_of, translated
+from pyinterp.r_style.arguments import (
+    DECILES,
+    Curve,
+    Task,
+    check_results,
+    different,
+    factors,
+    names_or_all,
+    rows_of,
+    translated,
+)
+from pyinterp.r_style.r_functions import VI, VI_FIRM, VI_PERMUTE
 
 __all__ = ["vi", "vi_firm", "vi_permute"]
 
 
-@takes(Curve)
+@VI_FIRM.keywords("r_style")
 def vi_firm(
     object: Interpretable,  # noqa: A002 - R's name
     feature_names: str | Sequence[str] | None = None,
     *,
+    var_continuous: Spread = "sd",
+    grid_resolution: int | None = None,
     ice: bool = False,
     center: bool = False,
-    var_continuous: Spread = "sd",
-    **curve: Unpack[Curve],
+    quantiles: bool = False,
+    probs: Sequence[float] = DECILES,
+    trim_outliers: bool = False,
+    type: Task = "auto",  # noqa: A002 - R's name
+    inv_link: Callable[[FloatArray], FloatArray] | None = None,
+    which_class: int = 1,
+    prob: bool = False,
+    chull: bool = False,
+    cats: str | Sequence[str] | None = None,
+    check_class: bool = True,
 ) -> pd.DataFrame:
     """Flatness of partial dependence as ``vip::vi_firm`` computes it.
 
     Its range over 4 for factors (categorical columns), `var_continuous` for all else, strings
-    among it; missing for a number that does not vary. Whether curves are centered does not matter.
+    among it; missing for a number that does not vary.
+
+    Parameters
+    ----------
+    object : results
+    var_continuous : {"sd", "mad", "iqr"}
+        Spread of the curve of what is no factor.
+    {arguments}
 
     Returns
     -------
     pandas.DataFrame
         Columns Variable and Importance, in the order of `feature_names`.
     """
-    check_flag("center", center)
-    names = chosen(object, feature_names)
-    asked = translated(object, curve, names)
-    problem, data = object.analysis.problem, rows_of(object)
-    estimand = flatness(
-        problem, names, spread=var_continuous, ice=ice, categories=factors(data[names]), **asked
+    VI_FIRM.check({"ice": ice, "center": center})
+    curve = Curve(
+        grid_resolution=grid_resolution,
+        quantiles=quantiles,
+        probs=probs,
+        trim_outliers=trim_outliers,
+        type=type,
+        inv_link=inv_link,
+        which_class=which_class,
+        prob=prob,
+        chull=chull,
+        cats=cats,
+        check_class=check_class,
     )
-    found = object.estimate(estimand).params
-    numbers = [n for n in names if n not in factors(data[names])]
-    still = [n for n in numbers if (data[n] == data[n].iloc[0]).all()]  # the sd of one value
-    return _importances(found.mask(found.index.isin(still)))
+    names = names_or_all(object, feature_names)
+    options = translated(object, curve, names)
+    data = rows_of(object)[names]
+    estimand = flatness(
+        object.analysis.problem,
+        names,
+        spread=var_continuous,
+        ice=ice,
+        categories=factors(data),
+        **options,
+    )
+    params = object.estimate(estimand).params
+    return _importances(params.mask(params.index.isin(_constant(data))))
 
 
+def _constant(data: pd.DataFrame) -> list[str]:
+    """Return the variables, factors left out, that have one value: its sd is missing in R."""
+    numbers = data.drop(columns=factors(data))
+    return [str(name) for name, column in numbers.items() if (column == column.iloc[0]).all()]
+
+
+@VI_PERMUTE.keywords("r_style")
 def vi_permute(
     object: Interpretable,  # noqa: A002 - R's name
     feature_names: str | Sequence[str] | None = None,
@@ -67,12 +119,9 @@ def vi_permute(
     Parameters
     ----------
     object : results
-    feature_names : str or sequence of str, optional
     metric : str or Metric
         See `pyinterp.losses.metrics`.
-    type : {"difference", "ratio"}
-    nsim : int
-        Number of permutations, drawn here without fixed points and at most one less than rows.
+    {arguments}
     permutations : mapping of str to array of shape (n, nsim), optional
         The permutations themselves, row numbers from 0, such as R has drawn.
 
@@ -82,61 +131,129 @@ def vi_permute(
         Columns Variable and Importance, and StDev over more than one permutation.
     """
     check_results(object)
-    check_count("nsim", nsim)
+    VI_PERMUTE.check({"type": type, "nsim": nsim})
     if permutations is not None:
         check_mapping("permutations", permutations, "{'x': array of shape (n, nsim)}")
-    asked = nsim if permutations is None else permutations
-    found = object.pfi(feature_names, metric=metric, relation=type, permutations=asked)
+    results = object.pfi(
+        feature_names,
+        metric=metric,
+        relation=type,
+        permutations=nsim if permutations is None else permutations,
+    )
     if permutations is None:
-        number = min(nsim, min(len(rows) for rows in found.rows) - 1)
+        number = min(nsim, min(len(rows) for rows in results.rows) - 1)
     else:
-        number = np.shape(permutations[found.params.index[0]])[1]
-    frame = _importances(found.params)
+        number = np.shape(permutations[results.params.index[0]])[1]
+    frame = _importances(results.params)
     if number > 1:
-        frame["StDev"] = found.mcse.to_numpy() * np.sqrt(number)
+        frame["StDev"] = results.mcse.to_numpy() * np.sqrt(number)
     return frame
 
 
+@VI.keywords("r_style")
 def vi(
     object: Interpretable,  # noqa: A002 - R's name
     method: Literal["model", "firm", "permute"] = "model",
+    feature_names: str | Sequence[str] | None = None,
     *,
     scale: bool = False,
     rank: bool = False,
-    **options: Any,
+    type: str | None = None,  # noqa: A002 - R's name
+    var_continuous: Spread = "sd",
+    grid_resolution: int | None = None,
+    ice: bool = False,
+    center: bool = False,
+    quantiles: bool = False,
+    probs: Sequence[float] = DECILES,
+    trim_outliers: bool = False,
+    inv_link: Callable[[FloatArray], FloatArray] | None = None,
+    which_class: int = 1,
+    prob: bool = False,
+    chull: bool = False,
+    cats: str | Sequence[str] | None = None,
+    check_class: bool = True,
+    metric: MetricLike | None = None,
+    nsim: int = 1,
+    permutations: Mapping[str, npt.ArrayLike] | None = None,
 ) -> pd.DataFrame:
     """Importances, largest first, as ``vip::vi`` lists them.
 
     Parameters
     ----------
     object : results
-    method : {"model", "firm", "permute"}
-        "model" is what the model itself reports, with its sign if it has one; terms have patsy's
-        names.
-    scale : bool
-        Make the largest 100.
-    rank : bool
-        Give ranks, 1 for the largest.
-    **options
-        Those of `vi_firm`, of `vi_permute`, or of ``native_importance``.
+    {arguments}
+    type : str, optional
+        Of `vi_firm`, of `vi_permute`, or of ``native_importance``, by `method`.
+    var_continuous, grid_resolution, ice, center, quantiles, probs, trim_outliers, inv_link
+        Of `vi_firm`, with "firm" alone.
+    which_class, prob, chull, cats, check_class
+        Likewise.
+    metric, nsim, permutations
+        Of `vi_permute`, with "permute" alone.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns Variable and Importance; StDev of several permutations; Sign if the model itself
+        reports signs.
+
+    Raises
+    ------
+    OptionError
+        For "permute" without a metric.
+    TypeError
+        For an argument that belongs to another method.
     """
-    check_choice("method", method, ("model", "firm", "permute"))
-    check_flag("scale", scale)
-    check_flag("rank", rank)
-    if method == "model":
-        check_results(object)
-        reported = object.native_importance(**options).params
-        found = _importances(reported.abs())
-        if (reported < 0).any():
-            found["Sign"] = np.where(reported < 0, "NEG", "POS")
-    else:
-        found = (vi_firm if method == "firm" else vi_permute)(object, **options)
-    found = found.sort_values("Importance", ascending=False, kind="stable", ignore_index=True)
+    VI.check({"method": method, "scale": scale, "rank": rank})
+    if method == "permute" and metric is None:
+        raise OptionError('`method="permute"` needs a metric; give one, such as `metric="rmse"`.')
+    options = different(
+        vi,
+        feature_names=feature_names,
+        type=type,
+        var_continuous=var_continuous,
+        grid_resolution=grid_resolution,
+        ice=ice,
+        center=center,
+        quantiles=quantiles,
+        probs=probs,
+        trim_outliers=trim_outliers,
+        inv_link=inv_link,
+        which_class=which_class,
+        prob=prob,
+        chull=chull,
+        cats=cats,
+        check_class=check_class,
+        metric=metric,
+        nsim=nsim,
+        permutations=permutations,
+    )
+    functions: dict[str, Callable[..., pd.DataFrame]] = {
+        "model": _reported,
+        "firm": vi_firm,
+        "permute": vi_permute,
+    }
+    return _listed(functions[method](object, **options), scale=scale, rank=rank)
+
+
+def _reported(object: Interpretable, **options: Any) -> pd.DataFrame:  # noqa: A002 - R's name
+    """Return what the model itself reports."""
+    check_results(object)
+    params = object.native_importance(**options).params
+    frame = _importances(params.abs())
+    if (params < 0).any():
+        frame["Sign"] = np.where(params < 0, "NEG", "POS")
+    return frame
+
+
+def _listed(frame: pd.DataFrame, *, scale: bool, rank: bool) -> pd.DataFrame:
+    """Return importances, largest first, scaled or replaced by ranks if that is asked for."""
+    frame = frame.sort_values("Importance", ascending=False, kind="stable", ignore_index=True)
     if scale:
-        found["Importance"] *= 100 / found["Importance"].max()
+        frame["Importance"] *= 100 / frame["Importance"].max()
     if rank:
-        found["Importance"] = np.arange(1, len(found) + 1)
-    return found
+        frame["Importance"] = np.arange(1, len(frame) + 1)
+    return frame
 
 
 def _importances(params: pd.Series[float]) -> pd.DataFrame:

@@ -68,7 +68,7 @@ class Categorical(Sampler):
             )
 
     def learn(self, data: KnownRows) -> ConditionalDistribution:
-        """Learn the probabilities."""
+        """Learn the probabilities of the levels given the other variables."""
         return _CategoricalDistribution(data, self.estimator)
 
 
@@ -82,19 +82,19 @@ class _CategoricalDistribution(ConditionalDistribution):
         column = data.population[name]
         first = column.drop_duplicates()  # of the data's own type
         order = [first.tolist().index(level) for level in levels_of(column)]
-        self._drawn = first.iloc[order].reset_index(drop=True).to_frame()
-        labels = self._drawn[name].to_numpy(dtype=object)
+        self._frame = first.iloc[order].reset_index(drop=True).to_frame()
+        labels = self._frame[name].to_numpy(dtype=object)
         self.levels = tuple(labels)
-        made = LogisticThenTrees() if estimator is None else estimator
+        learner = LogisticThenTrees() if estimator is None else estimator
 
         def fit(others: FloatArray, target: pd.DataFrame) -> Any:
             codes = codes_of(target[name], self.levels)
-            seen = np.unique(codes)
-            if len(seen) == 1 or not others.shape[1]:
+            present = np.unique(codes)
+            if len(present) == 1 or not others.shape[1]:
                 shares = np.bincount(codes, minlength=len(labels)) / len(codes)
                 return lambda rows: np.broadcast_to(shares, (len(rows), len(labels)))
-            # A level that was not there to learn from is never drawn.
-            return trained(made, others, codes, data.seed, range(len(labels)))
+            # A level without training rows has probability 0.
+            return trained(learner, others, codes, data.seed, range(len(labels)))
 
         self._shares = np.asarray(data.out_of_sample(fit), dtype=np.float64)
         self.predicted = self._shares
@@ -110,11 +110,11 @@ class _CategoricalDistribution(ConditionalDistribution):
 
     def all(self) -> Iterator[Draws]:
         """Yield every level for every row, with its probability."""
-        levels = np.arange(len(self._drawn))
+        levels = np.arange(len(self._frame))
         for rows in blocks(len(self._shares), len(levels)):
             index = np.broadcast_to(levels, (len(rows), len(levels)))
-            yield Draws(rows, self._drawn, index, weights=self._shares[rows])
+            yield Draws(rows, self._frame, index, weights=self._shares[rows])
 
     def some(self, k: int, rng: np.random.Generator) -> Iterator[Draws]:
-        """Yield all draws: there are few."""
+        """Yield all draws, whatever k: there are few levels."""
         return self.all()

@@ -1,4 +1,4 @@
-"""The samplers by name, and which one suits a feature."""
+"""Samplers by name, and the choice of the one that suits a feature."""
 
 from __future__ import annotations
 
@@ -38,54 +38,56 @@ SAMPLERS: Mapping[str, Callable[[], Sampler]] = {
 }
 
 
-def choose_sampler(wanted: SamplerLike, target: Target, population: pd.DataFrame) -> Sampler:
-    """Return the sampler for a feature, checked.
+def choose_sampler(choice: SamplerLike, target: Target, population: pd.DataFrame) -> Sampler:
+    """Return the sampler of a feature; raise `OptionError` if it can't draw the feature.
 
     "conditional" is "residual" for numbers and groups of them, "categorical" for categories and
     for at most ten whole numbers, which may be codes, "subgroup" for all other groups.
     """
-    check_sampler(wanted)
-    if isinstance(wanted, Mapping):
-        return choose_sampler(wanted.get(target.name, "conditional"), target, population)
-    if isinstance(wanted, Sampler):
-        sampler = wanted
+    check_sampler(choice)
+    if isinstance(choice, Mapping):
+        return choose_sampler(choice.get(target.name, "conditional"), target, population)
+    if isinstance(choice, Sampler):
+        sampler = choice
     else:
-        name = _suitable(target, population) if wanted == "conditional" else wanted
+        name = _suitable(target, population) if choice == "conditional" else choice
         sampler = SAMPLERS[name]()
     sampler.check(target, population)
     return sampler
 
 
 def is_conditional(sampler: object) -> TypeGuard[SamplerLike]:
-    """Whether values are drawn given other variables, and not independently of all else."""
+    """Whether values are drawn given the other variables: all samplers but "marginal"."""
     return not (isinstance(sampler, str) and sampler == "marginal")
 
 
-def check_sampler(wanted: object) -> None:
-    """Raise `OptionError` unless `wanted` is a sampler, its name, or a mapping to such."""
-    if isinstance(wanted, Mapping):
-        for one in wanted.values():
+def check_sampler(sampler: object) -> None:
+    """Raise `OptionError` unless `sampler` is a sampler, its name, or a mapping to these."""
+    if isinstance(sampler, Mapping):
+        for one in sampler.values():
             _check_one(one)
     else:
-        _check_one(wanted)
+        _check_one(sampler)
 
 
-def _check_one(wanted: object) -> None:
-    if isinstance(wanted, str):
-        check_choice("sampler", wanted, ("conditional", *SAMPLERS))
-    elif not isinstance(wanted, Sampler):
+def _check_one(sampler: object) -> None:
+    """Raise `OptionError` unless `sampler` is a sampler that can be hashed, or its name."""
+    if isinstance(sampler, str):
+        check_choice("sampler", sampler, ("conditional", *SAMPLERS))
+    elif not isinstance(sampler, Sampler):
         raise OptionError(
             "`sampler` must be a name, a sampler such as `pi.samplers.Residual()`, or a mapping "
-            f"from features to these; got {shown(wanted)}."
+            f"from features to these; got {shown(sampler)}."
         )
-    elif not is_hashable(wanted):
+    elif not is_hashable(sampler):
         raise OptionError(
             "A sampler must be hashable, as laws are kept by sampler: make its class a dataclass "
-            f"with `frozen=True`; {type(wanted).__name__} is not."
+            f"with `frozen=True`; {type(sampler).__name__} is not."
         )
 
 
 def _suitable(target: Target, population: pd.DataFrame) -> str:
+    """Return the name of the sampler that "conditional" stands for."""
     columns = [population[name] for name in target.variables]
     numbers = not target.discrete and not any(is_category(column) for column in columns)
     if len(columns) > 1:
@@ -94,10 +96,10 @@ def _suitable(target: Target, population: pd.DataFrame) -> str:
     return "residual" if numbers and not few else "categorical"
 
 
-def check_names(wanted: SamplerLike, features: Mapping[str, object]) -> None:
+def check_names(sampler: SamplerLike, features: Mapping[str, object]) -> None:
     """Raise `OptionError` if a mapping of samplers names a feature that is not there."""
-    if isinstance(wanted, Mapping):
-        unknown = [name for name in wanted if name not in features]
+    if isinstance(sampler, Mapping):
+        unknown = [name for name in sampler if name not in features]
         if unknown:
             raise OptionError(
                 f"`sampler` names {shown(unknown[0])}, which is not a feature asked for. Features: "

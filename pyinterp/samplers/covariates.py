@@ -25,7 +25,7 @@ def levels_of(column: pd.Series[Any]) -> list[Any]:
 
 
 def encoded(frame: pd.DataFrame, population: pd.DataFrame) -> FloatArray:
-    """Return numbers as they are and one indicator per level of `population`, shape (n, p)."""
+    """Return numbers, and an indicator for each level that occurs in `population`, (n, p)."""
     parts = [np.empty((len(frame), 0))]
     for name, column in frame.items():
         if is_category(column):
@@ -43,7 +43,7 @@ def few_whole_numbers(column: pd.Series[Any]) -> bool:
 
 
 def codes_of(column: pd.Series[Any], levels: Sequence[Any]) -> IntArray:
-    """Return the position of every value in `levels`, or say which is not one of them."""
+    """Return the position of every value in `levels`; raise `DataError` for other values."""
     same = column.to_numpy(dtype=object)[:, None] == np.array(levels, dtype=object)
     unseen = np.flatnonzero(~same.any(axis=1))
     if len(unseen):

@@ -33,8 +33,8 @@ class Knockoff(Sampler):
         \quad s_j = \min(1, 2 \lambda_{\min}(\mathrm{corr}))\, \Sigma_{jj}
 
     with :math:`\mu` and :math:`\Sigma` (Ledoit and Wolf) of the training rows. A knockoff has the
-    law of the feature given the others, but also keeps to the feature's own value, so PFI by
-    knockoffs is at most that of independent conditional draws: CVIM needs another sampler.
+    distribution of the feature given the others, but depends on the feature's own value too, so
+    PFI by knockoffs is at most that of independent conditional draws: CVIM needs another sampler.
     """
 
     label = "Gaussian knockoffs"
@@ -50,7 +50,7 @@ class Knockoff(Sampler):
                 )
 
     def learn(self, data: KnownRows) -> ConditionalDistribution:
-        """Learn means and covariances."""
+        """Estimate means and covariances."""
         return _KnockoffDistribution(data)
 
 
@@ -59,20 +59,20 @@ class _KnockoffDistribution(ConditionalDistribution):
         self.size = np.inf
         self._names = list(data.target.columns)
         q = len(self._names)
-        own = data.target, data.others
-        learned = LedoitWolf().fit(_joined(*(data.trained or own)))
-        cov, rows = learned.covariance_, _joined(*own) - learned.location_
+        evaluation = data.target, data.others
+        estimate = LedoitWolf().fit(_joined(*(data.trained or evaluation)))
+        cov, rows = estimate.covariance_, _joined(*evaluation) - estimate.location_
         spread = np.sqrt(np.diag(cov))
         spread[spread == 0] = 1.0
         least = max(float(np.linalg.eigvalsh(cov / np.outer(spread, spread))[0]), 0.0)
         s = np.diag(min(1.0, 2 * least) * spread**2)[:, :q]
-        kept = np.linalg.solve(cov, s)
-        self._mean = data.target.to_numpy(dtype=np.float64) - rows @ kept
-        values, vectors = np.linalg.eigh(2 * s[:q] - s.T @ kept)
+        weights = np.linalg.solve(cov, s)
+        self._mean = data.target.to_numpy(dtype=np.float64) - rows @ weights
+        values, vectors = np.linalg.eigh(2 * s[:q] - s.T @ weights)
         self._root = vectors * np.sqrt(np.clip(values, 0.0, None))
 
     def all(self) -> Iterator[Draws]:
-        """Raise `OptionError`: normal draws have no end."""
+        """Raise `OptionError`: there are infinitely many normal draws."""
         raise OptionError(
             "Knockoffs are drawn from a normal law, which has no end of draws; state a number of "
             '`permutations`, or leave it at "auto".'

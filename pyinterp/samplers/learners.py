@@ -1,4 +1,4 @@
-"""The learners that samplers use by default: a linear model, then trees on what it leaves."""
+"""The learners that samplers use by default: a linear model, then trees on its residuals."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             warnings.filterwarnings("ignore", message="The number of unique classes")
             self.linear_ = make_pipeline(_complete(), StandardScaler(), logistic).fit(X, y)
         self.classes_ = self.linear_.classes_
-        left = (np.asarray(y)[:, None] == self.classes_) - self.linear_.predict_proba(X)
+        residuals = (np.asarray(y)[:, None] == self.classes_) - self.linear_.predict_proba(X)
         # Two classes' residuals are each other's opposites.
-        shown = left[:, 1:] if len(self.classes_) == 2 else left
-        self.trees_ = [_trees(X, column, self.random_state) for column in shown.T]
+        targets = residuals[:, 1:] if len(self.classes_) == 2 else residuals
+        self.trees_ = [_trees(X, column, self.random_state) for column in targets.T]
         return self
 
     def predict_proba(self, X: FloatArray) -> FloatArray:
@@ -92,6 +92,7 @@ class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
 
 def _complete() -> SimpleImputer:
+    """Return an imputer of means, which keeps columns without any value."""
     return SimpleImputer(keep_empty_features=True)
 
 
@@ -108,5 +109,5 @@ def _trees(X: FloatArray, y: FloatArray, seed: int | None) -> HistGradientBoosti
 
 
 def _few_threads(X: FloatArray) -> threadpool_limits:
-    """Threads that wait for each other are slower than one if there are few rows."""
+    """Limit OpenMP to one thread for few rows, where several would wait for each other."""
     return threadpool_limits(1 if len(X) < MANY else None, user_api="openmp")

@@ -1,4 +1,4 @@
-"""Donors of a feature that is drawn independently of all else: distinct ones, permutations."""
+"""Donors of a feature that is drawn independently of the others: distinct values, permutations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Distinct(NamedTuple):
     counts: IntArray
 
     def merged(self, codes: IntArray) -> Distinct:
-        """Take values with equal codes, shape (values, k), for one."""
+        """Return distinct values of which those with equal codes, shape (values, k), are one."""
         _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
         which = which.ravel()
         return Distinct(
@@ -42,7 +42,7 @@ class Distinct(NamedTuple):
 
 
 def distinct(donors: pd.DataFrame, variables: Sequence[str]) -> Distinct:
-    """Find the distinct joint values of `variables`, so that each is predicted only once."""
+    """Return the distinct joint values of `variables`, each of which is predicted only once."""
     codes = np.column_stack([pd.factorize(donors[v], use_na_sentinel=False)[0] for v in variables])
     _, first, of_row, counts = np.unique(
         codes, axis=0, return_index=True, return_inverse=True, return_counts=True

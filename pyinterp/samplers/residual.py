@@ -35,7 +35,7 @@ class Residual(Sampler):
     r"""Replace numbers by :math:`\hat x_S(x_C) + r`, r the residual of another evaluation row.
 
     Khan, Saarela and Kustra (2025, eqs 24-26, Algorithm 2): :math:`\hat x_S` is learned from the
-    training rows, residuals are those of the evaluation rows. Right if the law of
+    training rows, residuals are those of the evaluation rows. Right if the distribution of
     :math:`X_S - E(X_S \mid X_C)` does not depend on :math:`X_C`. A group moves jointly: all its
     residuals come from the same row. If a model's training rows are not known, predictions are
     those of a 5-fold cross-validation in its evaluation rows.
@@ -69,9 +69,9 @@ class Residual(Sampler):
 
     def learn(self, data: KnownRows) -> ConditionalDistribution:
         """Learn the conditional mean of every variable."""
-        made = LinearThenTrees() if self.estimator is None else self.estimator
+        estimator = LinearThenTrees() if self.estimator is None else self.estimator
         return _ResidualDistribution(
-            data, self._fit_with(made, data.seed), within=self.within_range
+            data, self._fit_with(estimator, data.seed), within=self.within_range
         )
 
     def _fit_with(self, estimator: Any, seed: int) -> Any:

@@ -1,4 +1,4 @@
-"""What a sampler is: a way to learn the law of a feature given the other variables."""
+"""The types of samplers, which learn the distribution of a feature given the other variables."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FOLDS = 5
 
 
 class Target(NamedTuple):
-    """A feature that is to be drawn.
+    """The feature to draw.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Draws(NamedTuple):
     rows : ndarray of int, shape (b,)
         Positions in the evaluation rows.
     frame : pandas.DataFrame
-        The values, each perhaps for many rows.
+        The values; one may be drawn for many rows.
     positions : ndarray of int, shape (b, k)
         Positions in `frame` of the draws of every row.
     weights : ndarray of shape (b, k), or None
@@ -104,7 +104,7 @@ class KnownRows:
     others : ndarray of shape (n, p)
         All other variables there, as numbers.
     trained : tuple of DataFrame and ndarray, or None
-        The same of the distinct training rows; None if they are not data.
+        Both for the distinct training rows; None if training rows are not known.
     population : pandas.DataFrame
         The feature's variables in all rows, for their levels only.
     clusters : ndarray of int or None
@@ -128,7 +128,7 @@ class KnownRows:
         population: Sample,
         rng: np.random.Generator,
     ) -> KnownRows:
-        """Read the rows of one fitted model."""
+        """Return the rows of one fitted model, other variables encoded as numbers."""
         names, every = list(variables), population.variables
         rest = [name for name in every.columns if name not in names]
         trained = None
@@ -146,10 +146,10 @@ class KnownRows:
         )
 
     def out_of_sample(self, fit: LearnFunction) -> FloatArray:
-        """Predict every evaluation row by what was fitted without it, shape (n, ...).
+        """Predict every evaluation row by a fit to other rows, shape (n, ...).
 
-        ``fit(others, target)`` returns a function of `others`. It is given the training rows; if
-        they are not known, the evaluation rows of the other folds of 5.
+        ``fit(others, target)`` returns a function of `others`. It is fitted to the training rows;
+        if they are not known, to the evaluation rows of the other folds of 5.
         """
         if self.trained is not None:
             target, others = self.trained
@@ -159,9 +159,10 @@ class KnownRows:
             predict = fit(self.others[learn], self.target.iloc[learn])
             parts.append((rest, predict(self.others[rest])))
         order = np.argsort(np.concatenate([rest for rest, _ in parts]))
-        return np.asarray(np.concatenate([found for _, found in parts])[order])
+        return np.asarray(np.concatenate([predictions for _, predictions in parts])[order])
 
     def _folds(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield the training and the test rows of every fold, whole clusters if there are."""
         n = len(self.target)
         units = n if self.clusters is None else len(np.unique(self.clusters))
         if units < 2:
@@ -182,7 +183,7 @@ class ConditionalDistribution(ABC):
     Attributes
     ----------
     size : float
-        Number of draws per row that exhaust it; infinite if none do.
+        Number of different draws per row; infinite for a continuous distribution.
     strata : ndarray of int, shape (n,), or None
         Rows with equal numbers exchange values with each other only.
     unexplained : ndarray of shape (n,), or None
@@ -225,7 +226,7 @@ class Sampler(ABC):
     Attributes
     ----------
     label : str
-        What tables say of the draws.
+        How values are drawn, in the words of tables.
     independent_draws : bool
         Whether draws are independent of the feature's own value given the other variables, which
         CVIM and AMVIM need.
@@ -247,7 +248,7 @@ class Sampler(ABC):
 
 
 def own_copy(sampler: object, kind: str, fits: Callable[[Any], bool]) -> None:
-    """Give a sampler its own copy of `sampler.estimator`: laws are kept by sampler."""
+    """Replace `sampler.estimator` by a clone: learned distributions are kept by sampler."""
     estimator = getattr(sampler, "estimator", None)
     if estimator is None:
         return
@@ -283,16 +284,16 @@ def trained(
     RefitError
         If it can't be trained.
     """
-    own = clone(estimator)
-    if "random_state" in own.get_params():
-        own.set_params(random_state=seed)
+    model = clone(estimator)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=seed)
     try:
-        own.fit(others, target)
+        model.fit(others, target)
     except Exception as error:
         raise RefitError(
-            f"The sampler's {learner_name(own)} can't be trained: {reason(error)}"
+            f"The sampler's {learner_name(model)} can't be trained: {reason(error)}"
         ) from error
-    return Predictor.of(own, classes).checked
+    return Predictor.of(model, classes).checked
 
 
 def blocks(n: int, per_row: int) -> Iterator[IntArray]:

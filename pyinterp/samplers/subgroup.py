@@ -37,7 +37,8 @@ class Subgroup(Sampler):
     Molnar et al. (2020), after Strobl et al. (2008). Serves numbers, categories and groups of both,
     and draws only values that occur. Within a leaf the other variables still differ, so some of
     their dependence remains: less with smaller leaves. Leaves with fewer than 5 evaluation rows are
-    joined with their neighbors in the tree.
+    joined with their neighbors in the tree. It needs 2 evaluation rows; 10 for a fitted model whose
+    training rows are not known, as each of 5 folds has a tree and exchanges values within itself.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ class Subgroup(Sampler):
             check_count("depth", self.depth)
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
-        """Serve every feature."""
+        """Accept every feature."""
 
     def learn(self, data: KnownRows) -> ConditionalDistribution:
         """Grow the tree on standardized numbers and indicators of levels."""
@@ -87,9 +88,9 @@ class _SubgroupDistribution(ConditionalDistribution):
 
             return leaves
 
-        found = data.out_of_sample(fit)
+        columns = data.out_of_sample(fit)
         # Leaves of different trees, if rows were cross-validated, are different subgroups.
-        subgroup = np.unique(found[:, :2], axis=0, return_inverse=True)[1].ravel()
+        subgroup = np.unique(columns[:, :2], axis=0, return_inverse=True)[1].ravel()
         self.strata = subgroup.astype(np.intp)
         self._target = data.target.reset_index(drop=True)
         self._members = [np.flatnonzero(subgroup == g) for g in range(subgroup.max() + 1)]
@@ -100,7 +101,7 @@ class _SubgroupDistribution(ConditionalDistribution):
             )
         self.size = max(len(m) for m in self._members) - 1
         if data.target.shape[1] == 1:
-            means = found[:, 2:] * scale
+            means = columns[:, 2:] * scale
             self.unexplained = ((numbers - means) ** 2).sum(axis=1)
             self.spread = ((numbers - numbers.mean(axis=0)) ** 2).sum(axis=1)
             if numbers.shape[1] == 1:
@@ -127,7 +128,7 @@ class _SubgroupDistribution(ConditionalDistribution):
 
 
 def _joined_leaves(tree: DecisionTreeRegressor, leaf: IntArray) -> IntArray:
-    """Return a group of every row: its leaf, or the least ancestor with `LEAST` rows on each side.
+    """Return the group of every row: its leaf, joined with others below `LEAST` rows.
 
     Parameters
     ----------
@@ -153,16 +154,18 @@ def _joined_leaves(tree: DecisionTreeRegressor, leaf: IntArray) -> IntArray:
 
 
 def _descendants(node: int, left: IntArray, right: IntArray) -> list[int]:
-    found, open_nodes = [], [node]
+    """Return a node and all nodes below it."""
+    nodes, open_nodes = [], [node]
     while open_nodes:
         at = open_nodes.pop()
-        found.append(at)
+        nodes.append(at)
         if left[at] >= 0:
             open_nodes += [int(left[at]), int(right[at])]
-    return found
+    return nodes
 
 
 def _pieces(m: int) -> Iterator[IntArray]:
+    """Yield the m rows of a leaf so that a piece has at most `BLOCK` draws, or one row."""
     step = max(1, BLOCK // m)
     for start in range(0, m, step):
         yield np.arange(start, min(start + step, m))

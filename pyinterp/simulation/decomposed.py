@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,13 +16,23 @@ from pyinterp.simulation.truth import Truth
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = ["PARTS", "Decomposition", "EstimandName"]
+__all__ = ["PARTS", "Decomposition", "EstimandName", "RefitEstimates"]
 
 EstimandName: TypeAlias = Literal["pd", "pfi"]
 
 BLUE, GREEN, GRAY = "#0072B2", "#009E73", "#999999"  # Okabe and Ito
 PARTS = 10  # of the first refit's evaluation rows, for the left panel of Figure 2
 CURVES = 50  # refits that a plot shows
+
+
+class RefitEstimates(NamedTuple):
+    """Estimates of refits, and the variance of each over evaluation rows, given the model.
+
+    Both have shape (refits, terms).
+    """
+
+    estimates: FloatArray
+    monte_carlo: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -131,12 +141,12 @@ class Decomposition:
         return self._importances() if self.estimand == "pfi" else self._curves(self._one(feature))
 
     def _one(self, feature: str | None) -> str:
-        known = list(dict.fromkeys(self.layout["feature"]))
-        if feature is None and len(known) == 1:
-            return str(known[0])
-        if not isinstance(feature, str) or feature not in known:
+        features = list(dict.fromkeys(self.layout["feature"]))
+        if feature is None and len(features) == 1:
+            return str(features[0])
+        if not isinstance(feature, str) or feature not in features:
             raise OptionError(
-                f"`feature` must name one of the features decomposed, {listed(known)}; got "
+                f"`feature` must name one of the features decomposed, {listed(features)}; got "
                 f"{shown(feature)}."
             )
         return str(feature)

@@ -22,7 +22,7 @@ from pyinterp.parallel import outcomes
 from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws
 from pyinterp.results.results import EstimandResults
-from pyinterp.simulation.decomposed import PARTS, Decomposition, EstimandName
+from pyinterp.simulation.decomposed import PARTS, Decomposition, EstimandName, RefitEstimates
 from pyinterp.simulation.processes.process import Process, check_process, formula_and_estimator
 from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
 
@@ -53,9 +53,9 @@ def decompose(
     .. math:: E_F[(\theta_f - \theta_{\hat f})^2]
         = (\theta_f - E_F[\theta_{\hat f}])^2 + V_F[\theta_{\hat f}]
 
-    where :math:`\theta_f` is the DGP-PD at a grid point, or the DGP-PFI of a feature, and F the law
-    of the models that the learner makes of n rows (Molnar et al. 2021, section 5, Appendices A and
-    B). Every refit is trained on fresh rows and evaluated on other fresh rows.
+    where :math:`\theta_f` is the DGP-PD at a grid point, or the DGP-PFI of a feature, and F the
+    distribution of the models that the learner makes of n rows (Molnar et al. 2021, section 5,
+    Appendices A and B). Every refit is trained on fresh rows and evaluated on other fresh rows.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def decompose(
     features : str or sequence of str, optional
         By default all of the formula.
     grid : {"quantile", "equidistant", "unique"}, array or mapping
-        Of PD, as in ``pd()``: fixed from a draw of n rows, or as given, by feature if it is a
+        Of PD, as in ``pd()``: fixed from a draw of n rows, or as it is, by feature if it is a
         mapping. The grid is the same for all refits.
     points : int
         Grid points per feature.
@@ -126,17 +126,17 @@ def decompose(
         check_count(name, value, least)
     seeds = Seeds.start(seed)
     formula, estimator = formula_and_estimator(learner)
-    made = _learner(process, formula, estimator, n, seeds)
+    model = _learner(process, formula, estimator, n, seeds)
     used: LossLike = loss
     if process.classes is not None and isinstance(loss, str) and loss == "squared":
         used = "brier"
-    known = Response(name="y", classes=process.classes)
-    choose(used, Predictor.of(process.f, process.classes), known)
-    names = list(made.features) if features is None else names_of(features)
+    response = Response(name="y", classes=process.classes)
+    choose(used, Predictor.of(process.f, process.classes), response)
+    names = list(model.features) if features is None else names_of(features)
     for feature in names:
         process.check(feature)
-    check_names(names, made.features)
-    asked = _Task(
+    check_names(names, model.features)
+    task = _Task(
         process=process,
         formula=formula,
         estimator=estimator,
@@ -149,9 +149,9 @@ def decompose(
         evaluation=evaluation,
         seeds=seeds,
     )
-    first = asked.results(made, 1)
-    layout = asked.layout(first)
-    estimates, errors = _refits(asked, repetitions, n_jobs, progress=progress)
+    first = task.results(model, 1)
+    layout = task.layout(first)
+    refits = _refits(task, repetitions, n_jobs, progress=progress)
     return Decomposition(
         process=process.name,
         learner=learner_name(estimator),
@@ -161,9 +161,9 @@ def decompose(
         evaluation=evaluation,
         seed=seeds.entropy,
         layout=layout,
-        truth=_truth(asked, layout, truth_n),
-        estimates=estimates,
-        monte_carlo=errors,
+        truth=_truth(task, layout, truth_n),
+        estimates=refits.estimates,
+        monte_carlo=refits.monte_carlo,
         parts=_parts(first),
     )
 
@@ -199,28 +199,24 @@ class _Task:
             for f in self.features
         ]
 
-    def estimates(self, repetitions: Sequence[int]) -> list[tuple[FloatArray, FloatArray]]:
-        """Return the estimates of some refits, and their variances over evaluation rows."""
+    def estimates(self, repetitions: Sequence[int]) -> RefitEstimates:
+        """Return the estimates of some refits, one row each."""
         # Formulas can't be sent to other processes, so the learner is made there.
         learner = _learner(self.process, self.formula, self.estimator, self.n, self.seeds)
-        found = []
+        estimates, errors = [], []
         for k in repetitions:
             results = self.results(learner, k)
-            found.append(
-                (
-                    np.concatenate([r.params.to_numpy() for r in results]),
-                    np.concatenate([np.square(r.bse.to_numpy()) for r in results]),
-                )
-            )
-        return found
+            estimates.append(np.concatenate([r.params.to_numpy() for r in results]))
+            errors.append(np.concatenate([np.square(r.bse.to_numpy()) for r in results]))
+        return RefitEstimates(np.array(estimates), np.array(errors))
 
     def layout(self, results: Sequence[EstimandResults]) -> pd.DataFrame:
         """Return feature and, of PD, grid value of every term."""
         if self.estimand == "pfi":
             return pd.DataFrame({"feature": list(self.features)})
         parts = [
-            pd.DataFrame({"feature": feature, "value": found.estimand.terms.layout["value"]})
-            for feature, found in zip(self.features, results, strict=True)
+            pd.DataFrame({"feature": feature, "value": result.estimand.terms.layout["value"]})
+            for feature, result in zip(self.features, results, strict=True)
         ]
         return pd.concat(parts, ignore_index=True)
 
@@ -235,35 +231,33 @@ def _learner(process: Process, formula: str, estimator: Any, n: int, seeds: Seed
     return Learner.from_formula(formula, process.draw(n, seeds.stream("splits")), estimator)
 
 
-def _refits(
-    asked: _Task, repetitions: int, n_jobs: int | None, *, progress: bool
-) -> tuple[FloatArray, FloatArray]:
+def _refits(task: _Task, repetitions: int, n_jobs: int | None, *, progress: bool) -> RefitEstimates:
     blocks = [
         range(start, min(start + BLOCK, repetitions + 1))
         for start in range(1, repetitions + 1, BLOCK)
     ]
     with outcomes(
-        (partial(asked.estimates, block) for block in blocks),
+        (partial(task.estimates, block) for block in blocks),
         len(blocks),
         n_jobs=n_jobs,
         label=f"Refits, {BLOCK} a block",
         progress=progress,
         unit="block",
     ) as done:
-        estimates, errors = zip(*(pair for block in done for pair in block), strict=True)
-    return np.array(estimates), np.array(errors)
+        estimates, errors = zip(*done, strict=True)
+    return RefitEstimates(np.concatenate(estimates), np.concatenate(errors))
 
 
-def _truth(asked: _Task, layout: pd.DataFrame, n: int) -> Truth[FloatArray]:
-    def each() -> Iterator[tuple[FloatArray, FloatArray]]:
-        for feature in asked.features:
-            rng = asked.seeds.stream("draws", name=feature)
-            if asked.estimand == "pd":
+def _truth(task: _Task, layout: pd.DataFrame, n: int) -> Truth[FloatArray]:
+    def each() -> Iterator[Truth[FloatArray]]:
+        for feature in task.features:
+            rng = task.seeds.stream("draws", name=feature)
+            if task.estimand == "pd":
                 grid = layout["value"][layout["feature"] == feature].tolist()
-                yield dgp_pd(asked.process, feature, grid, n=n, seed=rng)
+                yield dgp_pd(task.process, feature, grid, n=n, seed=rng)
             else:
-                value, mcse = dgp_pfi(asked.process, feature, asked.loss, n=n, seed=rng)
-                yield np.array([value]), np.array([mcse])
+                truth = dgp_pfi(task.process, feature, task.loss, n=n, seed=rng)
+                yield Truth(np.array([truth.value]), np.array([truth.mcse]))
 
     values, errors = zip(*each(), strict=True)
     return Truth(np.concatenate(values), np.concatenate(errors))

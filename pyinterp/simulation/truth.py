@@ -82,9 +82,9 @@ def dgp_pd(
     values = process.grid(feature, grid)
     rng = generator(seed)
     if method == "auto":
-        known = process.pd(feature, values)
-        if known is not None:
-            return Truth(known, np.zeros(len(values)))
+        curve = process.pd(feature, values)
+        if curve is not None:
+            return Truth(curve, np.zeros(len(values)))
 
     def curves() -> Iterator[FloatArray]:
         for size in _sizes(n):
@@ -152,9 +152,9 @@ def dgp_pfi(
     # The Brier score of two classes is the squared error of the second's indicator.
     squared = isinstance(loss, str) and (loss == "squared" or (loss == "brier" and process.classes))
     if squared and method == "auto":
-        known = process.cvim(feature) if conditional else process.pfi(feature)
-        if known is not None:
-            return Truth(known, 0.0)
+        value = process.cvim(feature) if conditional else process.pfi(feature)
+        if value is not None:
+            return Truth(value, 0.0)
     predictor = Predictor.of(process.f, process.classes)
     used = None if squared else choose(loss, predictor, Response(name="y", classes=process.classes))
 
@@ -169,8 +169,8 @@ def dgp_pfi(
                 y = process.respond(process.f(frame), rng)
                 yield used(y, predictor(replaced)) - used(y, predictor(frame))
 
-    found = _mean(values[:, None] for values in differences())
-    return Truth(float(found.value[0]), float(found.mcse[0]))
+    mean = _mean(values[:, None] for values in differences())
+    return Truth(float(mean.value[0]), float(mean.mcse[0]))
 
 
 def _sizes(n: int) -> Iterator[int]:
@@ -182,9 +182,9 @@ def _mean(chunks: Iterable[FloatArray]) -> Truth[FloatArray]:
     """Return column means of rows that come in chunks, with their standard errors."""
     n, mean, squares = 0, np.zeros(1), np.zeros(1)
     for rows in chunks:
-        size, own = len(rows), rows.mean(axis=0)
-        step = own - mean
-        squares = squares + np.square(rows - own).sum(axis=0) + step**2 * n * size / (n + size)
+        size, center = len(rows), rows.mean(axis=0)
+        step = center - mean
+        squares = squares + np.square(rows - center).sum(axis=0) + step**2 * n * size / (n + size)
         mean = mean + step * size / (n + size)
         n += size
     return Truth(mean, np.sqrt(squares / (n - 1) / n))

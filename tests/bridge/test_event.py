@@ -24,7 +24,7 @@ from pyinterp import r_style
 from pyinterp.errors import OptionError
 from r_bridge import RCode, RLearner, RModel
 from r_bridge.conversion import frame_from_r, from_r
-from r_bridge.handed import hand_over
+from r_bridge.model_for_r import hand_over
 from r_bridge.session import SESSION
 
 TOLERANCE = 1e-10

@@ -22,7 +22,7 @@ import r_bridge
 from pyinterp.errors import DataError, OptionError
 from r_bridge import RCode, RLearner, RModel, RWarning
 from r_bridge.conversion import frame_from_r, from_r
-from r_bridge.handed import hand_over
+from r_bridge.model_for_r import hand_over
 from r_bridge.session import SESSION
 
 TOLERANCE = 1e-10
@@ -368,8 +368,9 @@ def test_names_are_checked(rows: pd.DataFrame, installed: Callable[..., None]) -
     ):
         with pytest.raises(DataError, match="got 'x3', but they are x1, x2"):
             call()
-    with pytest.raises(r_bridge.RCallError, match="Can only specify one of") as caught:
-        r_bridge.partial(model, rows, "x1", quantiles=True, grid_resolution=5)
+    stops = RCode("function(object, newdata) stop('no predictions')")
+    with pytest.raises(r_bridge.RCallError, match="no predictions") as caught:
+        r_bridge.partial(model, rows, "x1", pred_fun=stops)
     assert "pdp::partial(object" in caught.value.called
 
 

@@ -13,7 +13,7 @@ import pytest
 import pyinterp as pi
 from pyinterp.errors import DataError, OptionError
 from r_bridge import RCallError, RCode, RLearner, RModel
-from r_bridge.handed import hand_over
+from r_bridge.model_for_r import hand_over
 from r_bridge.session import SESSION
 
 pytestmark = pytest.mark.usefixtures("r")

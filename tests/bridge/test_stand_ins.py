@@ -187,6 +187,90 @@ for seed in (2**31 - 1, 1 - 2**31, np.int64(4)):
     done(run, library, code)
 
 
+def test_both_sides_refuse_in_the_same_words(run: Run, library: str) -> None:
+    code = """
+def words(call):
+    try:
+        call()
+    except (TypeError, ValueError) as error:
+        return str(error)
+    raise AssertionError("not refused")
+def same(model, start, call=("partial", "a"), **options):
+    name, variable = call
+    here = words(lambda: getattr(r_style, name)(model, variable, **options))
+    there = words(lambda: getattr(r_bridge, name)(model, None, variable, **options))
+    assert here == there, (here, there)
+    assert here.startswith(start), here
+same(fitted, "`ice` must be True or False", ice=1)
+same(fitted, "`chull` must be True or False", chull="yes")
+same(fitted, "`type` must be one of", type="log")
+same(fitted, '`type="classification"` needs a classifier', type="classification")
+same(fitted, "`inv_link` must be a function such as np.exp", inv_link="exp")
+same(fitted, "`probs` must be a number in [0, 1]", quantiles=True, probs=[5])
+same(fitted, "`quantiles` places the grid points itself", quantiles=True, grid_resolution=4)
+same(fitted, "`pred_grid` needs a column for each of a", pred_grid={"b": [1]})
+same(fitted, "partial() takes no keyword argument `recursive`", recursive=False)
+same(classes, "`which_class` must be a whole number of at least 1", which_class=0)
+same(several, "`which_class` counts the classes from 1 to 3, in R's order hi, lo, mid; got 4",
+     which_class=4)
+same(several, 'The `type="regression"` of a classifier is its log-odds', type="regression")
+same(classes, "`inv_link` is for predictions of numbers", inv_link=np.exp)
+same(fitted, "vi_firm() takes no keyword argument `pred_grid`", ("vi_firm", "a"), pred_grid=[1])
+same(fitted, "vint() takes no keyword argument `ice`", ("vint", ["a", "b"]), ice=True)
+same(fitted, "`pairwise_m` must be a whole number", ("hstats", ["a", "b"]), pairwise_m=-1)
+same(fitted, "`n_max` must be a whole number of at least 2", ("hstats", ["a", "b"]), n_max=1)
+same(fitted, "`eps` must be a number of at least 0", ("hstats", ["a", "b"]), eps=-1)
+same(fitted, "`squared` must be True or False", ("hstats", ["a", "b"]), squared=2)
+for wrong in ({"nsim": 0}, {"type": "factor"}, {"parallel": True}):
+    same(fitted, "", ("vi_permute", ["a"]), metric="rmse", **wrong)
+"""
+    done(run, library, code)
+
+
+def test_compare_takes_what_both_sides_take(run: Run, library: str) -> None:
+    code = """
+raises(TypeError, 'compare() of "pdp" takes no keyword argument `n_max`; its options are pred_grid',
+       lambda: r_bridge.compare(fitted, "pdp", n_max=40))
+raises(TypeError, 'compare() of "vip" takes no keyword argument `approx`',
+       lambda: r_bridge.compare(fitted, "vip", approx=True))
+raises(TypeError, 'compare() of "hstats" takes no keyword argument `prob`; its options are '
+       "pairwise_m, threeway_m, n_max, eps, normalize, squared.",
+       lambda: r_bridge.compare(fitted, "hstats", prob=True))
+raises(TypeError, "compare() takes no keyword argument `grid_size`",
+       lambda: r_bridge.compare(fitted, "hstats", grid_size=3))
+grid = check(r_bridge.compare(fitted, "pdp", ["a", "b"], pred_grid={"a": [0, 1], "b": [0.5, 2]}))
+assert grid.frame["value"].tolist() == [0, 1, 0.5, 2]
+text = " ".join(str(r_bridge.compare(fitted, "vip", ["a"])).split())
+for key in ("firm", "permutation"):
+    assert r_style.r_functions.CONVENTIONS[key].sentence in text, text
+"""
+    done(run, library, code)
+
+
+def test_stand_ins_take_what_r_s_functions_take(run: Run, library: str) -> None:
+    code = """
+from r_bridge.conversion import text_from_r
+from r_bridge.session import SESSION
+for function in r_style.r_functions.FUNCTIONS.values():
+    if "r_bridge" in function.sides:
+        path = f"{function.package}::{function.name}"
+        names = text_from_r(SESSION.call("function(f) names(formals(f))", r_bridge.RCode(path)))
+        assert set(names) - {"..."} <= {a.name for a in function.arguments}, names
+"""
+    done(run, library, code)
+
+
+def test_warnings_of_r_point_to_the_caller(run: Run, library: str) -> None:
+    code = """
+loud = r_bridge.RCode("function(object, newdata) { warning('loud'); predict(object, newdata) }")
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    r_bridge.vi_permute(fitted, None, metric="rmse", pred_wrapper=loud)
+assert caught and {w.filename for w in caught} == {"<string>"}, caught
+"""
+    done(run, library, code)
+
+
 def test_a_package_that_can_not_be_loaded(run: Run, r: Any, library: str, tmp_path: Path) -> None:
     """It is installed: R's reason is what helps."""
     broken = tmp_path / "pdp"

@@ -164,7 +164,6 @@ CURVE = {
     "chull": "flag",
     "cats": "categories",
     "check_class": "flag",
-    "pred_grid": "grid",
     "type": "choice",
     "inv_link": "function",
     "which_class": "which",
@@ -521,21 +520,26 @@ def _several() -> list[Call]:
 def _r_style() -> list[Call]:
     at = {"object": "one"}
     curve = {"grid_resolution": "3"}
+    firm = {
+        "feature_names": "features",
+        "ice": "flag",
+        "center": "flag",
+        "var_continuous": "choice",
+        **CURVE,
+    }
     functions = {
         "partial": (
-            {"pred_var": "features", "ice": "flag", "center": "flag", "approx": "flag", **CURVE},
-            {"pred_var": "'x'", **curve},
-        ),
-        "vi_firm": (
             {
-                "feature_names": "features",
+                "pred_var": "features",
+                "pred_grid": "grid",
                 "ice": "flag",
                 "center": "flag",
-                "var_continuous": "choice",
+                "approx": "flag",
                 **CURVE,
             },
-            curve,
+            {"pred_var": "'x'", **curve},
         ),
+        "vi_firm": (firm, curve),
         "vi_permute": (
             {
                 "feature_names": "features",
@@ -559,7 +563,18 @@ def _r_style() -> list[Call]:
             },
             {"n_max": "10"},
         ),
-        "vi": ({"method": "choice", "scale": "flag", "rank": "flag"}, {}),
+        "vi": (
+            {
+                "method": "choice",
+                "scale": "flag",
+                "rank": "flag",
+                **firm,
+                "metric": "metric",
+                "nsim": "count",
+                "permutations": "permutations",
+            },
+            {"method": "'firm'", **curve},
+        ),
     }
     return [
         Call(

@@ -122,7 +122,7 @@ def bias(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 def study_file() -> str:
     """Return a path at which there is no file yet."""
-    return str(Path(mkdtemp()) / "study.jsonl")
+    return str(Path(mkdtemp()) / "study.sqlite")
 
 
 _MODULES = {

@@ -23,7 +23,7 @@ NOT_CALLED = {
 }  # fmt: skip
 # Results, types and constants; loaders of data that need a folder.
 NO_CALLS = {
-    "pi.r_style": {"Curve", "classes_in_order", "factors"},
+    "pi.r_style": {"classes_in_order", "factors"},
     "pi.simulation": {
         "CoverageResults",
         "Decomposition",

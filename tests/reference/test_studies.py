@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -18,13 +19,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from pyinterp.simulation.studies.ledger import Ledger
 from scipy import stats
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.inference.coverage import Coverage, coverages
 from pyinterp.simulation import CoverageStudy, dgp_pfi, khan_regression, molnar_linear
+from pyinterp.simulation.studies import text
+from pyinterp.simulation.studies.database import StudyFile
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "studies"
@@ -80,10 +82,32 @@ def row(estimand: str, process: str, learner: str, n: int, column: str) -> pd.Da
 def test_kept_lines_are_of_the_studies_as_they_are_set(name: str) -> None:
     """`make study` goes on from them; with other settings it would refuse."""
     study = STUDIES_OF[name]()
-    lines = Ledger(STUDIES / "results" / f"{name}.jsonl").lines
-    assert lines
-    for line in lines:
-        assert line.settings == study.settings(line.row)
+    records = StudyFile(STUDIES / "results" / f"{name}.jsonl").records()
+    assert records
+    for record in records:
+        assert record.settings == study.settings(record.row)
+
+
+@pytest.mark.parametrize("name", list(STUDIES_OF))
+def test_kept_lines_are_written_again_as_they_are(name: str, tmp_path: Path) -> None:
+    """By way of a database, as `make study` does."""
+    lines, database = STUDIES / "results" / f"{name}.jsonl", tmp_path / "study.sqlite"
+    run.merge(STUDIES_OF[name](), database, [lines])
+    run.keep(database, tmp_path / "again.jsonl")
+    assert (tmp_path / "again.jsonl").read_bytes() == lines.read_bytes()
+    assert not database.exists()
+
+
+def test_the_null_variance_test_is_an_estimand(tmp_path: Path) -> None:
+    lm = {"lm": LinearRegression()}
+    small = {"learners": lm, "n": [60], "repetitions": 2, "truth_refits": 2, "block": 2}
+    study = replace(STUDIES_OF["nulls"](), **small)
+    rows = study.run(tmp_path / "nulls.sqlite", progress=False).rows.set_index("estimand")
+    same = ["coverage", "width"]
+    pd.testing.assert_frame_equal(
+        *(rows.loc[[name], same].reset_index(drop=True) for name in rows.index)
+    )
+    assert rows["rejected"].nunique() == 2
 
 
 def test_files_of_other_machines_and_versions_are_merged(tmp_path: Path) -> None:
@@ -107,21 +131,23 @@ def test_files_of_other_machines_and_versions_are_merged(tmp_path: Path) -> None
     estimands = study().estimands
     files = [tmp_path / f"{name}.jsonl" for name in estimands]
     for name, file in zip(estimands, files, strict=True):
-        study(estimands={name: estimands[name]}, repetitions=2).run(file, progress=False)
+        one, database = study(estimands={name: estimands[name]}, repetitions=2), f"{name}.sqlite"
+        one.run(tmp_path / database, progress=False)
+        text.write(file, StudyFile(tmp_path / database).records())
         lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
         old = [json.dumps({k: v for k, v in line.items() if k != "settings"}) for line in lines]
         file.write_text("\n".join(old) + "\n", encoding="utf-8")
-    path = tmp_path / "study.jsonl"
+    path = tmp_path / "study.sqlite"
     run.merge(study(), path, [*files, *files])  # a second time nothing is new
-    assert len(Ledger(path).lines) == 2
+    assert len(StudyFile(path).records()) == 4
     found = study().run(path, progress=False)
-    whole = study().run(tmp_path / "whole.jsonl", progress=False)
+    whole = study().run(tmp_path / "whole.sqlite", progress=False)
     pd.testing.assert_frame_equal(
         *(r.frame.sort_values(["estimand", "term"], ignore_index=True) for r in (found, whole)),
         rtol=1e-9,
     )
     with pytest.raises(SystemExit, match=r"'seed': 1.* and the study .*'seed': 2"):
-        run.merge(study(seed=2), path, [tmp_path / "whole.jsonl"])
+        run.merge(study(seed=2), path, [tmp_path / "whole.sqlite"])
 
 
 REPEATED = [row for row in coverages() if row.source == "repeated"]

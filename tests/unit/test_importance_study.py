@@ -9,7 +9,6 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from pyinterp.simulation.studies.ledger import Ledger
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
@@ -25,6 +24,7 @@ from pyinterp.simulation import (
     wood_classification,
 )
 from pyinterp.simulation.components import COLUMNS, components
+from pyinterp.simulation.studies.database import StudyFile
 
 mpl.use("Agg")
 
@@ -52,7 +52,7 @@ def study(**options: Any) -> ImportanceStudy:
 
 
 def run(path: Path, n_jobs: int | None = None, **options: Any) -> pd.DataFrame:
-    return study(**options).run(path / "study.jsonl", n_jobs, progress=False).frame
+    return study(**options).run(path / "study.sqlite", n_jobs, progress=False).frame
 
 
 def off(frame: pd.DataFrame, column: str, expected: Any) -> np.ndarray:
@@ -173,13 +173,13 @@ def test_corrected_estimates_of_bad_learners_are_the_truth(tmp_path: Path, scena
 def test_a_truth_without_closed_form_has_its_error(tmp_path: Path) -> None:
     options = {"dgps": [friedman2(noise_features=1)], "features": ["x2"], "truth_n": 20_000}
     made = study(repetitions=60, validation=400, **options)
-    found = made.run(tmp_path / "study.jsonl", progress=False)
+    found = made.run(tmp_path / "study.sqlite", progress=False)
     frame = found.frame
     exact = dgp_pfi(made.dgps[0], "x2", n=200_000, seed=5)
     assert (off(frame, "truth", exact.value) < ERRORS).all()
     assert (frame["truth_mcse"] > 0).all()
     assert (off(frame, "corrected", frame["truth"]) < ERRORS).all()
-    pd.testing.assert_frame_equal(frame, made.load(tmp_path / "study.jsonl").frame)
+    pd.testing.assert_frame_equal(frame, made.load(tmp_path / "study.sqlite").frame)
 
 
 def test_classes_are_decomposed_as_probabilities_of_the_second(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_classes_are_decomposed_as_probabilities_of_the_second(tmp_path: Path) -
 def test_every_number_is_that_of_the_models(tmp_path: Path) -> None:
     """The same models by scikit-learn alone, on the study's data."""
     made = study(n=[30, 40])
-    frame = made.run(tmp_path / "study.jsonl", progress=False).frame
+    frame = made.run(tmp_path / "study.sqlite", progress=False).frame
     process = made.dgps[0]
     names = ["x1", "x2"]
     blocks = []
@@ -263,29 +263,32 @@ def test_settings_can_depend_on_the_process_and_n(tmp_path: Path) -> None:
 
 
 def test_jobs_change_nothing_but_rounding(tmp_path: Path) -> None:
-    one = study().run(tmp_path / "one.jsonl", progress=False)
-    two = study().run(tmp_path / "two.jsonl", 2, progress=False)
+    one = study().run(tmp_path / "one.sqlite", progress=False)
+    two = study().run(tmp_path / "two.sqlite", 2, progress=False)
     pd.testing.assert_frame_equal(one.frame, two.frame, rtol=1e-9)
 
 
 def test_a_study_goes_on_where_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "study.jsonl"
+    path = tmp_path / "study.sqlite"
     study(repetitions=6).run(path, progress=False)
     more = study().run(path, progress=False)
-    whole = study().run(tmp_path / "other.jsonl", progress=False)
+    whole = study().run(tmp_path / "other.sqlite", progress=False)
     pd.testing.assert_frame_equal(more.frame, whole.frame, rtol=1e-9)
-    (line,) = Ledger(path).lines
-    assert (sorted(line.blocks), line.size) == ([0, 1, 2, 3], 12)
+    records = StudyFile(path).records()
+    assert {record.term.measure for record in records} == {"mvim", "cvim"}
+    for measure in ("mvim", "cvim"):
+        part = [record for record in records if record.term.measure == measure]
+        assert [(record.blocks, record.size) for record in part] == [((b,), 3) for b in range(4)]
 
 
 def test_other_rows_of_a_file_are_not_mixed_in(tmp_path: Path) -> None:
     """Other validation rows, blocks or features are other estimates."""
-    path = tmp_path / "study.jsonl"
+    path = tmp_path / "study.sqlite"
     first = study().run(path, progress=False)
     study(validation=60).run(path, progress=False)
     study(block=6).run(path, progress=False)
     study(features=["x1", "x2"]).run(path, progress=False)
-    assert len(Ledger(path).lines) == 4
+    assert len({record.row for record in StudyFile(path).records()}) == 4
     pd.testing.assert_frame_equal(first.frame, study().load(path).frame, rtol=1e-9)
     # Other sizes and learners are other rows of the same study: a file can grow by them.
     learners = {"tree": STUMP}
@@ -299,16 +302,16 @@ def test_other_rows_of_a_file_are_not_mixed_in(tmp_path: Path) -> None:
 
 
 def test_a_killed_study_loses_and_repeats_nothing(tmp_path: Path, run_and_kill) -> None:
-    path = tmp_path / "study.jsonl"
-    done = run_and_kill("test_importance_study", path, lines=3, n=[30, 40])
+    path = tmp_path / "study.sqlite"
+    done = run_and_kill("test_importance_study", path, blocks=3, n=[30, 40])
     assert 3 <= done < 8
     resumed = study(n=[30, 40]).run(path, progress=False)
-    whole = study(n=[30, 40]).run(tmp_path / "whole.jsonl", progress=False)
+    whole = study(n=[30, 40]).run(tmp_path / "whole.sqlite", progress=False)
     pd.testing.assert_frame_equal(resumed.frame, whole.frame, rtol=1e-9)
 
 
 def test_unfinished_studies_can_be_read(tmp_path: Path) -> None:
-    path = tmp_path / "study.jsonl"
+    path = tmp_path / "study.sqlite"
     assert study().load(path).frame.empty
     study(repetitions=3).run(path, progress=False)
     frame = study().load(path).frame
@@ -321,7 +324,7 @@ def test_unfinished_studies_can_be_read(tmp_path: Path) -> None:
 
 
 def test_the_table_is_like_the_papers(tmp_path: Path) -> None:
-    found = study(n=[30, 50]).run(tmp_path / "study.jsonl", progress=False)
+    found = study(n=[30, 50]).run(tmp_path / "study.sqlite", progress=False)
     table = found.table(digits=3)
     assert list(table.columns) == [
         ("Bias²", "switch"),
@@ -345,15 +348,17 @@ def test_the_table_is_like_the_papers(tmp_path: Path) -> None:
 
 
 def test_parts_of_a_study(tmp_path: Path) -> None:
-    found = study(n=[30, 50]).run(tmp_path / "study.jsonl", progress=False)
+    found = study(n=[30, 50]).run(tmp_path / "study.sqlite", progress=False)
     part = found.only(measure="cvim", n=[30])
     assert part.frame[["measure", "n"]].to_numpy().tolist() == [["cvim", 30]]
-    with pytest.raises(OptionError, match=r"`only` takes the columns.*got 'measured'"):
+    every = found.only(measure=("cvim", "mvim"), process="linear", learner=["lm"], feature="x1")
+    pd.testing.assert_frame_equal(every.frame, found.frame)
+    with pytest.raises(TypeError, match=r"only\(\) takes no .*`measured`.* Did you mean `measure`"):
         found.only(measured="cvim")
 
 
 def test_the_plot_shows_delta_and_estimates_against_n(tmp_path: Path) -> None:
-    found = study(n=[30, 50, 100]).run(tmp_path / "study.jsonl", progress=False)
+    found = study(n=[30, 50, 100]).run(tmp_path / "study.sqlite", progress=False)
     plot = found.plot()
     assert len(plot.data) == 2 * len(found.frame)
     assert set(plot.data["what"]) == {"delta", "estimate"}

@@ -13,7 +13,15 @@ from statsmodels.stats.multitest import multipletests
 
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimand import Estimate
-from pyinterp.inference import COV_TYPES, Replicates, TermInference, Variance, default, variance
+from pyinterp.inference import (
+    COV_TYPES,
+    Replicates,
+    TermInference,
+    Variance,
+    default,
+    simultaneous,
+    variance,
+)
 from pyinterp.inference.intervals import adjust, interval, p_values
 from pyinterp.inference.simultaneous import LargestT
 
@@ -209,3 +217,30 @@ def test_another_hypothesis_leaves_the_first_as_it_was() -> None:
     np.testing.assert_array_equal(first.null, [0.0, 0.0])
     np.testing.assert_array_equal(other.null, [0.0, 5.0])
     assert (first.alternative, other.alternative) == ("two-sided", "less")
+
+
+def test_what_is_asked_again_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables, frames and hypotheses about single terms ask for the same numbers many times."""
+    computed: list[float] = []
+    outside = simultaneous._outside
+    monkeypatch.setattr(
+        simultaneous, "_outside", lambda q, *rest: (computed.append(q), outside(q, *rest))[1]
+    )
+    largest = LargestT.of(np.diag([1.0, 2.5, 7.0]), 11.5, "two-sided")
+    first = largest.level(0.05)
+    count = len(computed)
+    assert LargestT.of(np.diag([1.0, 2.5, 7.0]), 11.5, "two-sided").level(0.05) == first
+    assert len(computed) == count > 0
+
+
+def test_adjusted_p_values_are_those_of_their_p_values_whatever_was_asked_before() -> None:
+    for p in ([0.01, 0.02, 0.5], [0.02, 0.01, 0.5], [0.01, np.nan, 0.5]):
+        raw = np.array(p)
+        kept = ~np.isnan(raw)
+        for method in ("holm", "fdr_bh"):
+            for _ in range(2):
+                adjusted = adjust(raw, method, 3)
+                np.testing.assert_array_equal(
+                    adjusted[kept], multipletests(raw[kept], method=method)[1]
+                )
+                adjusted[:] = 0.0  # belongs to the caller

@@ -369,15 +369,6 @@ class TestFormulas:
         np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
         np.testing.assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
 
-    def test_results_made_by_formulaic_equal_predicted_copies(self) -> None:
-        before = statsmodels.formula.options.formula_engine
-        statsmodels.formula.options.formula_engine = "formulaic"
-        try:
-            results = smf.ols("number ~ a + C(k)", DATA).fit()
-            compare_each(whatif_of(pi.FittedModel(results, DATA, "number")))
-        finally:
-            statsmodels.formula.options.formula_engine = before
-
     @pytest.mark.parametrize(
         "learner", [LinearRegression(), Ridge(), pi.statsmodels_learner(sm.OLS), LINEAR_SVR]
     )
@@ -440,6 +431,66 @@ class TestFormulas:
         assert exact.engine.name == "linear, exact"
         np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
         np.testing.assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
+
+
+@pytest.fixture
+def formulaics(monkeypatch: pytest.MonkeyPatch) -> type[Any]:
+    """Let statsmodels read formulas by formulaic, and return the class of what it keeps of them."""
+    formulaic = pytest.importorskip("formulaic")
+    options = getattr(statsmodels.formula, "options", None)
+    if options is None:
+        pytest.skip("statsmodels reads formulas by formulaic since 0.15")
+    monkeypatch.setattr(options, "formula_engine", "formulaic")
+    specification: type[Any] = formulaic.ModelSpec
+    return specification
+
+
+# What formulaic writes in a way of its own, and what must be coded as in training.
+FORMULAICS = {
+    "braces": "number ~ a + {b**2}",
+    "states": "number ~ center(a) + scale(b) + poly(k, 2)",
+    "levels": "number ~ 0 + a + b + C(k, contr.sum)",
+    "unused level": "number ~ a + h",
+    "mixed before coding": "number ~ np.exp(a - b) + C(k)",
+    "interactions": "number ~ a*b + a:s + C(k)",
+}
+
+
+class TestFormulaic:
+    @pytest.mark.parametrize("name", FORMULAS)
+    def test_results_are_read_as_those_of_patsy(self, name: str, formulaics: type[Any]) -> None:
+        whatif = whatif_of(of_formula(name))
+        results = whatif.predictor.estimator
+        assert isinstance(results.model.data.model_spec, formulaics)
+        assert whatif.engine.name == "linear, exact"
+        compare_each(whatif)
+        for loss in LOSSES[whatif.predictor.kind]:
+            same_importance(lambda engine: of_formula(name, engine=engine), loss)
+
+    @pytest.mark.filterwarnings("ignore:The design matrix is rank-deficient")  # an unused level
+    @pytest.mark.parametrize("name", FORMULAICS)
+    def test_formulas_of_its_own(self, name: str, formulaics: type[Any]) -> None:
+        data = DATA.assign(h=DATA["g"].cat.add_categories("z"))
+        results = smf.ols(FORMULAICS[name], data).fit()
+        assert isinstance(results.model.data.model_spec, formulaics)
+        whatif = whatif_of(pi.FittedModel(results, data, "number"))
+        assert whatif.engine.name == "linear, exact"
+        compare_each(whatif)
+        exact, slow = (
+            pi.FittedModel(results, data, "number", engine=e).pfi(permutations="all")
+            for e in ("auto", "batched")
+        )
+        np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
+        np.testing.assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
+
+    @pytest.mark.parametrize(("name", "mixing"), [("interactions", "abs"), ("levels", "")])
+    @pytest.mark.usefixtures("formulaics")
+    def test_only_variables_that_terms_mix_are_copied(self, name: str, mixing: str) -> None:
+        results = smf.ols(FORMULAICS[name], DATA).fit()
+        whatif = whatif_of(pi.FittedModel(results, DATA, "number"))
+        for variable in whatif.sample.variables:
+            bound = whatif.most_pairs([variable], whatif.distinct([variable]), NAMED["squared"])
+            assert np.isfinite(bound) == (variable in mixing)
 
 
 ONE_HOT = ("g", OneHotEncoder(), ["g"])

@@ -24,7 +24,7 @@ PLANS: dict[str, Any] = {
     "half-sample": pi.HalfSampling(6, pairs=6),
     "corrected": pi.Bootstrap(6),
     "bootstrap": pi.NestedBootstrap(60, splits=2),
-    "nested-cv": pi.NestedCrossValidation(4),
+    "nested-cv": pi.NestedCrossValidation(4, repeats=5),
 }
 COV_TYPES = {
     "half-sample": "half-sample",

@@ -165,6 +165,15 @@ def test_the_models_own_importance_is_the_default_of_vi() -> None:
         (lambda: r_style.partial(FITTED, "a", quantiles=True, probs=[5]), OptionError, "in .0, 1."),
         (lambda: r_style.partial(FITTED, "f", pred_grid=["x"]), OptionError, "not a level"),
         (lambda: r_style.partial(FITTED, ["a", "b"], pred_grid=[1]), OptionError, "a column for"),
+        (lambda: r_style.partial(FITTED, "a", smooth=True), TypeError, "`plot..` of results"),
+        (lambda: r_style.vi_firm(FITTED, pred_grid={"a": [1]}), TypeError, "of every feature"),
+        (lambda: r_style.vint(FITTED, pred_grid={"a": [1]}), TypeError, "of every feature"),
+        (lambda: r_style.vint(FITTED, ice=True), TypeError, "the mean curve"),
+        (lambda: r_style.hstats(FITTED, n_max=1), OptionError, "`n_max` must be"),
+        (lambda: r_style.vi(FITTED, "firm", nsim=2), TypeError, r"vi_firm\(\) .* `nsim`"),
+        (lambda: r_style.vi(FITTED, "permute", metric="mae", prob=True), TypeError, "`prob`"),
+        (lambda: r_style.vi(FITTED, "permute"), OptionError, "needs a metric"),
+        (lambda: r_style.vi(FITTED, feature_names="a"), TypeError, "`feature_names`"),
     ],
 )
 def test_mistakes(ask: Callable[[], object], error: type[Exception], said: str) -> None:
@@ -184,6 +193,16 @@ def test_mistakes_with_classes(options: dict[str, object], said: str) -> None:
     model = pi.FittedModel(LogisticRegression().fit(X, LABELS), X)
     with pytest.raises(OptionError, match=said):
         r_style.partial(model, "a", **options)
+
+
+def test_options_of_vi_are_those_of_its_method() -> None:
+    firm = r_style.vi(FITTED, "firm", ["a", "b"], grid_resolution=5, var_continuous="mad")
+    direct = r_style.vi_firm(FITTED, ["a", "b"], grid_resolution=5, var_continuous="mad")
+    assert dict(firm.to_numpy()) == dict(direct.to_numpy())
+    ratio = r_style.vi(FITTED, "permute", metric="rmse", type="ratio")
+    assert (ratio["Importance"] > 1).all()
+    raw = r_style.vi(FITTED, type="raw")
+    assert raw["Importance"].is_monotonic_decreasing
 
 
 def test_h_statistics_of_three_classes_are_refused() -> None:

@@ -225,6 +225,13 @@ class TestSubgroup:
         with pytest.raises(OptionError, match="at least 2 of them per subgroup"):
             learned(samplers.Subgroup(), ["x"], gaussian(51), train=50)
 
+    @pytest.mark.parametrize(("least", "train"), [(2, 50), (10, 0)])
+    def test_least_number_of_rows_is_that_of_the_docs(self, least: int, train: int) -> None:
+        law = learned(samplers.Subgroup(), ["x"], gaussian(train + least), train=train)
+        assert np.bincount(law.strata).min() == 2
+        with pytest.raises(OptionError, match="at least 2 of them per subgroup"):
+            learned(samplers.Subgroup(), ["x"], gaussian(train + least - 1), train=train)
+
     def test_some_draws_stay_in_the_leaf_too(self) -> None:
         law = learned(samplers.Subgroup(), ["x"], gaussian(300), train=200)
         for draws in law.some(3, np.random.default_rng(0)):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
+import subprocess
 import sys
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,13 +17,28 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 from joblib import parallel_config
-from pyinterp.simulation.studies.ledger import Ledger, Line
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError
 from pyinterp.learner.learner import LearnerResults
 from pyinterp.simulation import CoverageStudy, ideal, molnar_linear
+from pyinterp.simulation.studies import text
+from pyinterp.simulation.studies.cells import (
+    CoverageRow,
+    Importance,
+    ImportanceRow,
+    ImportanceSums,
+    Interval,
+    IntervalRecord,
+    IntervalSums,
+    Mean,
+    MeanSums,
+    Record,
+    TruthRow,
+    pooled,
+)
+from pyinterp.simulation.studies.database import StudyFile
 
 
 def study(**options) -> CoverageStudy:
@@ -43,7 +61,7 @@ def study(**options) -> CoverageStudy:
 
 def test_every_number_is_that_of_the_data_sets(tmp_path: Path) -> None:
     one = study()
-    found = one.run(tmp_path / "study.jsonl", progress=False)
+    found = one.run(tmp_path / "study.sqlite", progress=False)
     frame = found.frame.set_index(["plan", "cov_type", "estimand", "term"]).sort_index()
     process = one.process("linear")
     truth = {}
@@ -84,7 +102,7 @@ def test_every_number_is_that_of_the_data_sets(tmp_path: Path) -> None:
 
 
 def test_the_truth_is_that_of_fresh_data(tmp_path: Path) -> None:
-    found = study(truth_refits=400, repetitions=2).run(tmp_path / "study.jsonl", progress=False)
+    found = study(truth_refits=400, repetitions=2).run(tmp_path / "study.sqlite", progress=False)
     truth = found.frame.drop_duplicates(["estimand", "term"]).set_index(["estimand", "term"])
     # Least squares is right for this process: PD is x1 - 1/2.
     expected = np.array([-0.4, 0.4])
@@ -94,9 +112,9 @@ def test_the_truth_is_that_of_fresh_data(tmp_path: Path) -> None:
 
 
 def test_a_study_without_data_sets_has_means_only(tmp_path: Path) -> None:
-    found = study(repetitions=0).run(tmp_path / "study.jsonl", progress=False)
+    found = study(repetitions=0).run(tmp_path / "study.sqlite", progress=False)
     assert found.frame.empty
-    whole = study().run(tmp_path / "whole.jsonl", progress=False)
+    whole = study().run(tmp_path / "whole.sqlite", progress=False)
     key = ["estimand", "term"]
     known = whole.frame.drop_duplicates(key)[[*key, "truth", "truth_mcse"]]
     pd.testing.assert_frame_equal(
@@ -114,33 +132,38 @@ def frames_equal(first: pd.DataFrame, second: pd.DataFrame) -> None:
 
 
 def test_jobs_and_blocks_change_nothing_but_rounding(tmp_path: Path) -> None:
-    whole = study().run(tmp_path / "one.jsonl", progress=False)
-    jobs = study().run(tmp_path / "two.jsonl", 2, progress=False)
+    whole = study().run(tmp_path / "one.sqlite", progress=False)
+    jobs = study().run(tmp_path / "two.sqlite", 2, progress=False)
     frames_equal(whole.frame, jobs.frame)
 
 
 def test_a_study_goes_on_where_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "study.jsonl"
+    path = tmp_path / "study.sqlite"
     study(repetitions=4).run(path, progress=False)
-    lines = Ledger(path).lines
+    before = blocks_of(path)
     more = study().run(path, progress=False)
-    frames_equal(more.frame, study().run(tmp_path / "other.jsonl", progress=False).frame)
-    # What was there is there still, and one line stands for each row; the last block of the
-    # truth, of 10 refits and not 20, stands apart.
-    assert len(lines) == len(Ledger(path).lines) == 4
+    frames_equal(more.frame, study().run(tmp_path / "other.sqlite", progress=False).frame)
+    # What was there is there still; of two plans there are five blocks now, not two.
+    assert before.items() <= blocks_of(path).items()
+    assert (len(before), len(blocks_of(path))) == (3 * 2 + 2 * 2 + 2 * 4, 3 * 2 + 5 * 2 + 5 * 4)
     again = study().run(path, progress=False)
-    frames_equal(more.frame, again.frame)
+    pd.testing.assert_frame_equal(more.frame, again.frame)
+
+
+def blocks_of(path: Path) -> dict[Any, int]:
+    records = StudyFile(path).records()
+    return {(r.row, r.term, b): r.size_of(b) for r in records for b in r.blocks}
 
 
 def test_a_killed_study_loses_and_repeats_nothing(tmp_path: Path, run_and_kill) -> None:
-    path = tmp_path / "study.jsonl"
-    done = run_and_kill("test_study", path, lines=5)
-    assert 5 <= done < 11  # one block of truth and five of two plans
+    path = tmp_path / "study.sqlite"
+    done = run_and_kill("test_study", path, blocks=5)
+    assert 5 <= done < 13  # three blocks of truth and five of two plans
     resumed = study().run(path, progress=False)
-    frames_equal(resumed.frame, study().run(tmp_path / "whole.jsonl", progress=False).frame)
+    frames_equal(resumed.frame, study().run(tmp_path / "whole.sqlite", progress=False).frame)
 
 
-OLDER = """\
+EARLY = """\
 {"row": ["truth", "linear", "lm", 60, "truth"], "blocks": [0, 1, 2], "size": 50, "terms": {"PFI": \
 {"term": ["x1", "x2"], "sums": [9.37522003711772, 8.178736816272572], "squares": \
 [2.793600684868651, 2.9371009654602225]}}}
@@ -151,32 +174,68 @@ OLDER = """\
 """
 
 
-def older() -> CoverageStudy:
+def early() -> CoverageStudy:
     only = {"estimands": {"PFI": LearnerResults.pfi}, "resamplings": {"subs": pi.Subsampling(4)}}
     return study(cov_types={"subs": ["naive"]}, **only)
 
 
-def test_lines_of_older_files_are_read_but_not_continued(tmp_path: Path) -> None:
-    """What earlier versions wrote says nothing of its settings."""
-    path = tmp_path / "older.jsonl"
-    path.write_text(OLDER, encoding="utf-8")
-    assert (older().load(path).frame["repetitions"] == 10).all()
-    with pytest.raises(OptionError, match=r"if its lines say how they were made.*give another"):
-        older().run(path, progress=False)
-    assert path.read_text(encoding="utf-8") == OLDER
+class TestJsonLines:
+    """Files of early versions."""
 
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> Path:
+        path = tmp_path / "early.jsonl"
+        path.write_text(EARLY, encoding="utf-8")
+        return path
 
-def test_lines_of_older_files_are_made_again(tmp_path: Path) -> None:
-    """Rows, blocks and random streams are the same; once settings are added, nothing is left."""
-    path = tmp_path / "older.jsonl"
-    one = older()
-    lines = [json.loads(line) for line in OLDER.splitlines()]
-    added = [json.dumps(line | {"settings": one.settings(tuple(line["row"]))}) for line in lines]
-    path.write_text("\n".join(added) + "\n", encoding="utf-8")
-    before = path.read_text(encoding="utf-8")
-    found = one.run(path, progress=False)
-    assert path.read_text(encoding="utf-8") == before
-    frames_equal(found.frame, one.run(tmp_path / "newer.jsonl", progress=False).frame)
+    def test_they_are_read_but_not_continued(self, path: Path) -> None:
+        assert (early().load(path).frame["repetitions"] == 10).all()
+        with pytest.raises(DataError, match=r"another format: .*`load` reads it.*give another"):
+            early().run(path, progress=False)
+        assert path.read_text(encoding="utf-8") == EARLY
+
+    def test_their_numbers_are_made_again(self, path: Path) -> None:
+        """Rows, blocks and random streams are the same."""
+        again = early().run(path.with_name("newer.sqlite"), progress=False)
+        frames_equal(early().load(path).frame, again.frame)
+
+    def test_a_line_that_was_cut_off_is_none(self, path: Path) -> None:
+        path.write_text(EARLY + '{"row": ["cov', encoding="utf-8")
+        assert (early().load(path).frame["repetitions"] == 10).all()
+        path.write_text('{"row": ["cov', encoding="utf-8")
+        assert early().load(path).frame.empty
+
+    @pytest.mark.parametrize("words", ['{"row": ["cover"]}', "1", "x", '{"row": ["other", 1]}'])
+    def test_other_text_is_refused(self, path: Path, words: str) -> None:
+        path.write_text(f"{EARLY}{words}\n", encoding="utf-8")
+        with pytest.raises(DataError, match=r"line 3 of .*early.jsonl' is not; remove it"):
+            early().load(path)
+
+    def test_a_block_twice_is_refused(self, path: Path) -> None:
+        path.write_text(EARLY * 2, encoding="utf-8")
+        with pytest.raises(DataError, match=r"blocks \[0, 1, 2\].*stands twice.*Remove one"):
+            early().load(path)
+
+    def test_a_block_that_was_made_larger_counts_once(self, path: Path) -> None:
+        first, _ = EARLY.splitlines()
+        line = json.loads(first)
+        lines = [line | {"blocks": [0], "size": size} for size in (5, 20)]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        (record,) = StudyFile(path).records()
+        assert record.size == 20
+
+    def test_what_is_written_is_read(self, tmp_path: Path) -> None:
+        path = tmp_path / "study.sqlite"
+        whole = study(repetitions=5).run(path, progress=False)
+        text.write(tmp_path / "study.jsonl", StudyFile(path).records())
+        # One line for each row, and one for its last block, which is smaller.
+        assert (tmp_path / "study.jsonl").read_text(encoding="utf-8").count("\n") == 2 * 3
+        pd.testing.assert_frame_equal(
+            study().load(tmp_path / "study.jsonl").frame, whole.frame, rtol=1e-12
+        )
+        again = StudyFile(tmp_path / "study.jsonl").records()
+        assert {r.row for r in again} == {r.row for r in StudyFile(path).records()}
+        assert all(r.settings == study().settings(r.row) for r in again)
 
 
 def row_of(frame: pd.DataFrame) -> dict[str, int]:
@@ -199,37 +258,37 @@ def row_of(frame: pd.DataFrame) -> dict[str, int]:
 def test_a_file_is_not_continued_with_other_settings(
     tmp_path: Path, after: dict[str, Any], message: str
 ) -> None:
-    path = tmp_path / "study.jsonl"
+    path = tmp_path / "study.sqlite"
     study(repetitions=2).run(path, progress=False)
-    kept = path.read_text(encoding="utf-8")
+    before = path.read_bytes()
     with pytest.raises(OptionError, match="with the settings that it was begun with.*" + message):
         study(repetitions=2, **after).run(path, progress=False)
-    assert path.read_text(encoding="utf-8") == kept
+    assert path.read_bytes() == before
 
 
 def test_a_block_that_was_smaller_is_made_again(tmp_path: Path) -> None:
-    path = tmp_path / "study.jsonl"
+    path = tmp_path / "study.sqlite"
     small = {"repetitions": 3, "truth_refits": 50}
     assert set(row_of(study(**small).run(path, progress=False).frame).values()) == {3}
     more = study(repetitions=6).run(path, progress=False)
     assert set(row_of(more.frame).values()) == {6}
-    frames_equal(more.frame, study(repetitions=6).run(tmp_path / "o.jsonl", progress=False).frame)
+    frames_equal(more.frame, study(repetitions=6).run(tmp_path / "o.sqlite", progress=False).frame)
     means = {"repetitions": 0, "cov_types": {}, "resamplings": {}}
-    path = tmp_path / "means.jsonl"
+    path = tmp_path / "means.sqlite"
     study(truth_refits=25, **means).run(path, progress=False)
     many = study(truth_refits=60, **means).run(path, progress=False).truths
-    whole = study(truth_refits=60, **means).run(tmp_path / "w.jsonl", progress=False).truths
+    whole = study(truth_refits=60, **means).run(tmp_path / "w.sqlite", progress=False).truths
     pd.testing.assert_frame_equal(many, whole, rtol=1e-9)
 
 
 def test_estimands_and_variances_can_be_added_and_left_out(tmp_path: Path) -> None:
-    path = tmp_path / "study.jsonl"
+    path = tmp_path / "study.sqlite"
     curve = {"PD x1": study().estimands["PD x1"]}
     naive = {"subs": ["naive"], "ideal": ["naive"]}
     study(estimands=curve, cov_types=naive, repetitions=3).run(path, progress=False)
     # An estimand, a variance and repetitions more: all of them are of all repetitions.
     found = study(repetitions=5).run(path, progress=False)
-    whole = study(repetitions=5).run(tmp_path / "whole.jsonl", progress=False)
+    whole = study(repetitions=5).run(tmp_path / "whole.sqlite", progress=False)
     frames_equal(found.frame, whole.frame)
     frames_equal(study().load(path).frame, whole.frame)
     # Without the estimand of before, with more repetitions; what it had stays in the file.
@@ -240,73 +299,156 @@ def test_estimands_and_variances_can_be_added_and_left_out(tmp_path: Path) -> No
     assert row_of(study().load(path).frame) == {"PFI": 7, "PD x1": 5}
     frames_equal(
         study(repetitions=7).run(path, progress=False).frame,
-        study(repetitions=7).run(tmp_path / "all.jsonl", progress=False).frame,
+        study(repetitions=7).run(tmp_path / "all.sqlite", progress=False).frame,
     )
 
 
-def test_lines_add_up_and_count_blocks_once(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "lines.jsonl")
-    with ledger.locked():
-        for block in range(3):
-            ledger.add(line_of(block, size=2, number=block))
-        ledger.add(line_of(3, size=1, number=3))
-        ledger.compact()
-    line, last = Ledger(tmp_path / "lines.jsonl").lines
-    assert (line.blocks, line.size) == ([0, 1, 2], 6)
-    assert line.terms == {"PFI": {"term": ["x"], "sums": [[3.0, 3.0]], "shares": 1.5}}
-    assert (last.blocks, last.size) == ([3], 1)
-    assert [ledger.size(line.row, block, "PFI") for block in range(5)] == [2, 2, 2, 1, 0]
-    assert ledger.size(line.row, 2, "PD") == 0
+def record_of(block: int, *, size: int = 2, number: float = 1.0) -> IntervalRecord:
+    sums = IntervalSums(np.array([[number, 1.0]]), 0.5)
+    return Record(
+        CoverageRow("p", "l", 5, "half"),
+        Interval("PFI", "naive"),
+        (block,),
+        size,
+        sums,
+        {"block": 2},
+    )
 
 
-def line_of(block: int, *, size: int = 2, number: float = 1.0, row: str = "half") -> Line:
-    terms = {"PFI": {"term": ["x"], "sums": [[number, 1.0]], "shares": 0.5}}
-    return Line(("coverage", "p", "l", 5, row), [block], size, terms, {"block": 2})
+def test_records_add_up_and_count_blocks_once(tmp_path: Path) -> None:
+    file = StudyFile(tmp_path / "study.sqlite")
+    for block in (3, 1, 0, 2):
+        file.add([record_of(block, size=2 if block < 3 else 1, number=block)])
+    ((row, terms),) = pooled(file.records()).items()
+    assert row == CoverageRow("p", "l", 5, "half")
+    pool = terms[Interval("PFI", "naive")]
+    assert (pool.blocks, pool.size, pool.sums.shares) == ((0, 1, 2, 3), 7, 2.0)
+    assert pool.sums.sums.tolist() == [[6.0, 4.0]]
+
+
+def test_records_come_back_as_they_were(tmp_path: Path) -> None:
+    """Names with the separators of JSON lines, and every kind of row."""
+    features = ("x 1", "a|b")
+    records = [
+        Record(
+            TruthRow("p|q", "l", 5),
+            Mean("a|b"),
+            (0,),
+            3,
+            MeanSums(("t", "u"), np.array([0.1, np.nan]), np.array([1e300, 2.0])),
+            {"block": 20, "seed": 1},
+        ),
+        record_of(1),
+        Record(
+            ImportanceRow("p", "l", 5, 100, 4, features, ("cvim",)),
+            Importance("a|b", "cvim"),
+            (0, 1, 3),
+            12,
+            ImportanceSums(np.arange(7.0), np.arange(7.0) / 3),
+        ),
+    ]
+    file = StudyFile(tmp_path / "50% of #1.sqlite")
+    file.add(records)
+    for record, again in zip(records, file.records(), strict=True):
+        assert again[:4] == record[:4]
+        assert again.settings == record.settings
+        assert type(again.sums) is type(record.sums)
+        for name, value in vars(record.sums).items():
+            np.testing.assert_array_equal(getattr(again.sums, name), value)
 
 
 class TestTwoProcesses:
-    def test_what_another_ledger_wrote_is_not_lost(self, tmp_path: Path) -> None:
-        first, second = (Ledger(tmp_path / "lines.jsonl") for _ in range(2))
-        for ledger, blocks in ((first, range(3)), (second, range(3, 6))):
+    def test_what_another_one_wrote_is_not_lost(self, tmp_path: Path) -> None:
+        first, second = (StudyFile(tmp_path / "study.sqlite") for _ in range(2))
+        for file, blocks in ((first, range(3)), (second, range(3, 6))):
             for block in blocks:
-                ledger.add(line_of(block))
-        first.compact()
-        second.compact()
-        (line,) = Ledger(tmp_path / "lines.jsonl").lines
-        assert (line.blocks, line.size) == (list(range(6)), 12)
+                file.add([record_of(block)])
+        assert [r.blocks for r in first.records()] == [(b,) for b in range(6)]
 
     def test_the_same_block_twice_is_an_error(self, tmp_path: Path) -> None:
-        Ledger(tmp_path / "x.jsonl").add(line_of(0))
-        with pytest.raises(DataError, match=r"block 0 of 'PFI'.*stands twice.*Remove one"):
-            Ledger(tmp_path / "x.jsonl").add(line_of(0))
-        text = (tmp_path / "x.jsonl").read_text(encoding="utf-8")
-        (tmp_path / "x.jsonl").write_text(text * 2, encoding="utf-8")
-        with pytest.raises(DataError, match="stands twice"):
-            study().load(tmp_path / "x.jsonl")
+        file = StudyFile(tmp_path / "study.sqlite")
+        file.add([record_of(0)])
+        with pytest.raises(DataError, match=r"blocks \[0\] of .*'PFI'.*stands twice.*Remove one"):
+            file.add([record_of(1), record_of(0)])
+        # All of it or nothing.
+        assert [record.blocks for record in file.records()] == [(0,)]
 
-    def test_one_process_writes_at_a_time(self, tmp_path: Path) -> None:
-        path = tmp_path / "study.jsonl"
-        with (
-            Ledger(path).locked(),
-            pytest.raises(DataError, match=r"another one is writing.*wait for it"),
-        ):
-            study().run(path, progress=False)
+    def test_one_process_writes_at_a_time_and_others_read(self, tmp_path: Path) -> None:
+        path = tmp_path / "study.sqlite"
+        file = StudyFile(path)
+        with file.locked():
+            file.add([record_of(0)])
+            with pytest.raises(DataError, match=r"another one is writing.*wait for it"):
+                study().run(path, progress=False)
+            done = in_another("print(len(file.records()))\nwith file.locked(): pass", path)
+            assert done.stdout == "1\n"
+            assert "DataError: A study's file can be written by one process" in done.stderr
         assert study(repetitions=0).run(path, progress=False).frame.empty
 
-    def test_reading_leaves_a_line_that_is_being_written(self, tmp_path: Path) -> None:
-        path = tmp_path / "lines.jsonl"
-        Ledger(path).add(line_of(0))
-        half = path.read_text(encoding="utf-8") + '{"row": ["cov'
-        path.write_text(half, encoding="utf-8")
-        assert len(Ledger(path).lines) == 1
-        assert path.read_text(encoding="utf-8") == half
-        path.write_text(half + 'er"]}\n', encoding="utf-8")
-        with pytest.raises(DataError, match=r"line 2 of .* is not; remove it"):
-            Ledger(path)
+    def test_a_kill_within_a_block_leaves_nothing_of_it(self, tmp_path: Path) -> None:
+        path = tmp_path / "study.sqlite"
+        StudyFile(path).add([record_of(0)])
+        done = in_another(KILLED, path)
+        assert (done.returncode, done.stderr) == (9, "")
+        assert Path(f"{path}-journal").exists()  # a part was on the disk
+        file = StudyFile(path)
+        assert [record.blocks for record in file.records()] == [(0,)]
+        with file.locked():
+            file.add([record_of(1)])
+        assert [record.blocks for record in file.records()] == [(0,), (1,)]
+
+
+KILLED = """
+import os
+insert, connect = database._insert, database._connection
+def small(*arguments, **options):
+    connection = connect(*arguments, **options)
+    connection.execute("PRAGMA cache_size = 1")
+    return connection
+def killed(connection, record):
+    insert(connection, record)
+    if record.blocks == (500,):
+        os._exit(9)
+database._insert, database._connection = killed, small
+(record,) = file.records()
+file.add(record._replace(blocks=(block,)) for block in range(1, 1000))
+"""
+
+
+def in_another(code: str, path: Path) -> subprocess.CompletedProcess[str]:
+    """Run code in another process; `file` is that of the path."""
+    begin = (
+        "from pyinterp.simulation.studies import database\n"
+        f"file = database.StudyFile({str(path)!r})\n"
+    )
+    return subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", begin + code], capture_output=True, check=False, text=True
+    )
+
+
+def test_a_file_that_is_no_study_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE other (x)")
+    before = path.read_bytes()
+    for call in (study().run, study().load):
+        with pytest.raises(DataError, match=r"must be a database that a study has written.*other"):
+            call(path)
+    assert path.read_bytes() == before
+    for folder in (tmp_path / "none" / "study.sqlite", tmp_path):
+        with pytest.raises(DataError, match=r"folder that exists|a database that a study has"):
+            study().run(folder)
+
+
+def test_a_file_that_was_only_begun_is_empty(tmp_path: Path) -> None:
+    path = tmp_path / "study.sqlite"
+    path.touch()
+    assert study().load(path).frame.empty
+    assert not study(repetitions=2).run(path, progress=False).frame.empty
 
 
 def test_a_dask_cluster_gives_the_same_numbers(tmp_path: Path) -> None:
-    whole = study().run(tmp_path / "one.jsonl", progress=False)
+    whole = study().run(tmp_path / "one.sqlite", progress=False)
     path = [str(Path(__file__).parent), *sys.path]
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
@@ -314,7 +456,7 @@ def test_a_dask_cluster_gives_the_same_numbers(tmp_path: Path) -> None:
         parallel_config("dask"),
     ):
         client.run(sys.path.extend, path)
-        shared = study().run(tmp_path / "two.jsonl", progress=False)
+        shared = study().run(tmp_path / "two.sqlite", progress=False)
         workers = client.run(os.getpid)
     frames_equal(whole.frame, shared.frame)
     assert len(set(workers.values()) - {os.getpid()}) == 2
@@ -348,7 +490,7 @@ def test_bad_input_gives_its_sentence(options: dict[str, Any], message: str) -> 
 
 
 def test_a_plan_that_can_not_serve_its_variance_fails_before_the_work(tmp_path: Path) -> None:
-    path = tmp_path / "study.jsonl"
+    path = tmp_path / "study.sqlite"
     wrong = study(cov_types={"subs": ["half-sample"], "ideal": ["naive"]})
     with pytest.raises(InferenceError, match="needs at least 5 pairs"):
         wrong.run(path, progress=False)
@@ -362,18 +504,18 @@ def test_a_plan_that_can_not_serve_its_variance_fails_before_the_work(tmp_path: 
 def test_grids_that_differ_between_data_sets_are_refused(tmp_path: Path) -> None:
     loose = study(estimands={"PD": partial(LearnerResults.pd, features="x1", points=3)})
     with pytest.raises(OptionError, match=r"the same terms for every data set.*'PD' differ.*grid"):
-        loose.run(tmp_path / "study.jsonl", progress=False)
+        loose.run(tmp_path / "study.sqlite", progress=False)
 
 
 def test_rows_of_a_plan_that_was_taken_out_are_left_out(tmp_path: Path) -> None:
-    path = tmp_path / "study.jsonl"
+    path = tmp_path / "study.sqlite"
     study(repetitions=2).run(path, progress=False)
     less = study(resamplings={"subs": pi.Subsampling(4)}, cov_types={"subs": ["naive"]})
     assert set(less.load(path).frame["plan"]) == {"subs"}
 
 
 def test_the_plot_shows_every_row(tmp_path: Path) -> None:
-    found = study(repetitions=4).run(tmp_path / "study.jsonl", progress=False)
+    found = study(repetitions=4).run(tmp_path / "study.sqlite", progress=False)
     data = found.plot().data
     assert len(data) == len(found.rows) == 6
     found.plot().save(tmp_path / "plot.png", verbose=False, width=6, height=4)
@@ -385,7 +527,7 @@ def test_width_and_coverage_against_the_number_of_refits(tmp_path: Path) -> None
     counts = {"2": pi.Subsampling(2), "5": pi.Subsampling(5), "half": pi.HalfSampling(3, pairs=5)}
     cov_types = {"2": ["corrected"], "5": ["corrected"], "half": ["half-sample"]}
     options = {"resamplings": counts, "cov_types": cov_types, "repetitions": 2, "n": [50, 60]}
-    found = study(**options).run(tmp_path / "study.jsonl", progress=False)
+    found = study(**options).run(tmp_path / "study.sqlite", progress=False)
     assert found.rows.groupby("plan")["refits"].first().to_dict() == {"2": 2, "5": 5, "half": 13}
     plot = found.only(estimand="PFI").plot_refits()
     assert plot.data.groupby(["panel", "of"], observed=True).size().tolist() == [3] * 4
@@ -397,11 +539,13 @@ def test_width_and_coverage_against_the_number_of_refits(tmp_path: Path) -> None
 
 
 def test_parts_of_a_study(tmp_path: Path) -> None:
-    found = study(repetitions=2).run(tmp_path / "study.jsonl", progress=False)
+    found = study(repetitions=2).run(tmp_path / "study.sqlite", progress=False)
     part = found.only(plan="subs", estimand=["PFI"])
     assert set(part.rows["plan"]) == set(part.frame["plan"]) == {"subs"}
     assert set(part.frame["estimand"]) == {"PFI"}
-    with pytest.raises(OptionError, match=r"`only` takes the columns.*got 'planned'"):
+    assert set(found.only(refits=4, n=[60]).rows["plan"]) == {"subs", "ideal"}
+    assert found.only(learner="tree").frame.empty
+    with pytest.raises(TypeError, match=r"only\(\) takes no .*`planned`.*Did you mean `plan`"):
         found.only(planned="subs")
 
 
@@ -419,7 +563,7 @@ def test_a_reduced_study_shows_what_the_whole_one_shows(tmp_path: Path) -> None:
         truth_refits=600,
         block=10,
     )
-    found = reduced.run(tmp_path / "study.jsonl", 2, progress=False)
+    found = reduced.run(tmp_path / "study.sqlite", 2, progress=False)
     rows = found.rows.set_index(["estimand", "plan", "cov_type"])
     printed = {
         ("PD x1", "boot", "naive"): 0.41,

@@ -25,7 +25,7 @@ __all__ = ["additive_importance"]
 BINS = 20
 SQUARED = LOSSES["squared"]
 
-# From deviations of the effect to rows' contributions by way of the effect that they give.
+# From deviations of the effect at the rows to the rows' contributions by way of estimating it.
 Through: TypeAlias = Callable[[FloatArray], FloatArray]
 
 

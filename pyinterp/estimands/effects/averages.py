@@ -1,4 +1,4 @@
-"""Averages of rows' curves: the mean, and others that a few rows can't move far."""
+"""Averages of rows' curves: the mean, and robust ones that a few rows can't move far."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def averaged(curves: FloatArray, average: Average) -> Estimate:
 
 
 def _trimmed(curves: FloatArray) -> Estimate:
-    """The mean without the smallest and the largest 10 % of the values, as R's ``mean(trim=)``."""
+    """Return the mean without the 10 % smallest and largest values, as R's ``mean(trim=)``."""
     n = len(curves)
     cut = int(np.floor(TRIM * n))
     ordered = np.sort(curves, axis=0)
     value = ordered[cut : n - cut].mean(axis=0)
-    pulled_in = np.clip(curves, ordered[cut], ordered[n - 1 - cut])
-    return _around(value, (pulled_in - pulled_in.mean(axis=0)) / (1 - 2 * TRIM))
+    winsorized = np.clip(curves, ordered[cut], ordered[n - 1 - cut])
+    return _around(value, (winsorized - winsorized.mean(axis=0)) / (1 - 2 * TRIM))
 
 
 def _median(curves: FloatArray) -> Estimate:
-    """The median; its density is estimated with the bandwidth of Hall and Sheather (1988)."""
+    """Return the median; its density is estimated with Hall and Sheather's (1988) bandwidth."""
     value = np.median(curves, axis=0)
     reach = min(_hall_sheather(len(curves)), 0.25)
     low, high = np.quantile(curves, [0.5 - reach, 0.5 + reach], axis=0)
@@ -47,11 +47,12 @@ def _median(curves: FloatArray) -> Estimate:
 
 
 def _hall_sheather(n: int) -> float:
-    """Bandwidth, in probability, for the density at the median."""
+    """Return the bandwidth, in probability, for the density at the median."""
     z = float(stats.norm.isf(0.025))
     return float(n ** (-1 / 3) * z ** (2 / 3) * (1.5 * stats.norm.pdf(0) ** 2) ** (1 / 3))
 
 
 def _around(value: FloatArray, influence: FloatArray) -> Estimate:
+    """Return the estimate whose contributions are the value plus centered influences."""
     rows = value + influence - influence.mean(axis=0)
     return Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))

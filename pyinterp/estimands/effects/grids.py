@@ -88,7 +88,8 @@ class RGrid:
             check_number("probs", share, Interval(0, 1, "both"))
         if not is_list(self.cats) or not all(isinstance(name, str) for name in self.cats):
             raise OptionError(f"`cats` must be a list of variables, not {shown(self.cats)}.")
-        object.__setattr__(self, "probs", tuple(self.probs))  # what is kept is hashed
+        # Grids are parts of keys, which are hashed.
+        object.__setattr__(self, "probs", tuple(self.probs))
         object.__setattr__(self, "cats", tuple(self.cats))
         if self.quantiles and (self.grid_resolution is not None or self.trim_outliers):
             raise OptionError(
@@ -119,7 +120,7 @@ class RGrid:
 
 @dataclass(frozen=True)
 class Points:
-    """The points of one or two variables at which predictions are asked for.
+    """The points of one or two variables at which rows are predicted.
 
     Attributes
     ----------
@@ -127,7 +128,7 @@ class Points:
         The variables.
     cells : tuple of tuple
         One value per variable for every point, the first variable varying fastest as in R's
-        ``expand.grid``; a grid that was given as points is in the order of its columns.
+        ``expand.grid``; points of a user's frame are sorted by its columns.
     """
 
     names: tuple[str, ...]
@@ -237,18 +238,20 @@ def grid_values(
 
 
 def _levels(column: pd.Series[Any]) -> tuple[Any, ...]:
+    """Return the levels that occur in a column, in order."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return tuple(column.cat.remove_unused_categories().cat.categories.tolist())
     return tuple(sorted(column.unique().tolist()))
 
 
 def _user_grid(column: pd.Series[Any], grid: object) -> tuple[Any, ...]:
-    wanted = values_of(grid, str(column.name))
+    """Return the values of a user's grid, checked: numbers sorted, levels in the column's order."""
+    values = values_of(grid, str(column.name))
     if is_category(column):
-        known = _levels(column)
-        check_levels(wanted.tolist(), known, str(column.name))
-        return tuple(level for level in known if level in wanted.tolist())
-    return tuple(np.unique(as_floats(wanted, str(column.name))).tolist())
+        levels = _levels(column)
+        check_levels(values.tolist(), levels, str(column.name))
+        return tuple(level for level in levels if level in values.tolist())
+    return tuple(np.unique(as_floats(values, str(column.name))).tolist())
 
 
 def values_of(grid: object, name: str) -> npt.NDArray[Any]:
@@ -264,22 +267,22 @@ def values_of(grid: object, name: str) -> npt.NDArray[Any]:
     return values
 
 
-def check_levels(levels: Sequence[object], known: Sequence[object], name: str) -> None:
-    """Raise `OptionError` unless all levels are known ones of a variable."""
-    for level in levels:
-        if not isinstance(level, Hashable) or level not in known:
+def check_levels(values: Sequence[object], levels: Sequence[object], name: str) -> None:
+    """Raise `OptionError` unless all values are among the levels of a variable."""
+    for level in values:
+        if not isinstance(level, Hashable) or level not in levels:
             raise OptionError(
                 f"{shown(level)} is not a level of `{short(name)}`"
                 + (
-                    f", whose levels are texts: {listed(map(repr, known))}."
-                    if str(level) in known
-                    else f". Levels: {listed(known)}.{did_you_mean(level, known)}"
+                    f", whose levels are texts: {listed(map(repr, levels))}."
+                    if str(level) in levels
+                    else f". Levels: {listed(levels)}.{did_you_mean(level, levels)}"
                 )
             )
 
 
 def as_floats(values: npt.NDArray[Any], name: str) -> FloatArray:
-    """Return the values of a number's grid as floats, or say that they are none."""
+    """Return the grid of a numeric variable as floats; raise `OptionError` if it is not finite."""
     if values.dtype.kind not in "iuf" or not np.isfinite(values.astype(np.float64)).all():
         raise OptionError(
             f"The grid of `{short(name)}` must be finite numbers, not {shown(values.tolist())}."
@@ -294,6 +297,7 @@ def _axes(
     points: int | None,
     discrete: frozenset[str],
 ) -> dict[str, tuple[Any, ...]]:
+    """Return the grid of every variable, of which the points are all combinations."""
     number = (20 if len(names) == 1 else 10) if points is None else points
     check_count("points", number, 2)
     if points is not None and (isinstance(grid, RGrid) or (isinstance(grid, str) and grid == "r")):
@@ -302,13 +306,13 @@ def _axes(
             "not from `points`."
         )
 
-    def rule(name: str, wanted: Grid) -> Grid:
+    def rule(name: str, one: Grid) -> Grid:
         """Return "unique" for numbers that the design treats as categories."""
-        by_rule = isinstance(wanted, str | RGrid)
-        if isinstance(wanted, str):
-            check_choice("grid", wanted, RULES)
+        by_rule = isinstance(one, str | RGrid)
+        if isinstance(one, str):
+            check_choice("grid", one, RULES)
         coded = name in discrete and not is_category(data[name])
-        return "unique" if by_rule and coded else wanted
+        return "unique" if by_rule and coded else one
 
     if isinstance(grid, Mapping):
         check_mapping("grid", grid, "{'x': [0, 1]}")
@@ -317,17 +321,18 @@ def _axes(
             raise OptionError(
                 f"`grid` names {shown(extra[0])}, which is not among {listed(names)}."
             )
-        chosen = {n: grid.get(n, rule(n, "quantile")) for n in names}
+        grids = {n: grid.get(n, rule(n, "quantile")) for n in names}
     else:
         if not isinstance(grid, str | RGrid) and len(names) > 1:
             raise OptionError(
                 "A grid for two variables must be a mapping such as {'a': [0, 1], 'b': [2, 3]}."
             )
-        chosen = {n: rule(n, grid) for n in names}
-    return {n: grid_values(data[n], chosen[n], number) for n in names}
+        grids = {n: rule(n, grid) for n in names}
+    return {n: grid_values(data[n], grids[n], number) for n in names}
 
 
 def _given_points(data: pd.DataFrame, names: tuple[str, ...], grid: pd.DataFrame) -> Points:
+    """Return the points that the rows of a user's frame are, checked and sorted."""
     absent = [n for n in names if n not in grid]
     if absent or grid.empty:
         raise OptionError(
@@ -336,8 +341,8 @@ def _given_points(data: pd.DataFrame, names: tuple[str, ...], grid: pd.DataFrame
         )
     places = {}
     for name in names:
-        known = grid_values(data[name], grid[name].to_numpy())  # checks levels and numbers
-        places[name] = grid[name].map({value: k for k, value in enumerate(known)})
+        values = grid_values(data[name], grid[name].to_numpy())  # checks levels and numbers
+        places[name] = grid[name].map({value: k for k, value in enumerate(values)})
     order = pd.DataFrame(places).sort_values(list(names), kind="stable").index
     columns = [grid.loc[order, name].tolist() for name in names]
     return Points(names, tuple(zip(*columns, strict=True)))
@@ -363,7 +368,7 @@ def in_hull(data: pd.DataFrame, points: Points) -> Points:
 
 
 def _without_outliers(data: FloatArray) -> FloatArray:
-    """Return what R's ``boxplot.stats`` calls no outlier, by Tukey's hinges."""
+    """Return the values that R's ``boxplot.stats`` does not call outliers, by Tukey's hinges."""
     ordered = np.sort(data)
     n = len(ordered)
     depth = (n + 3) // 2 / 2

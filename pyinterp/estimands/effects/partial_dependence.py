@@ -13,7 +13,7 @@ from scipy import linalg
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import names_of
-from pyinterp.data.sample import is_category
+from pyinterp.data.typical import typical_rows
 from pyinterp.errors import OptionError, did_you_mean, listed, short, shown
 from pyinterp.estimands.effects.averages import AVERAGES, Average, averaged
 from pyinterp.estimands.effects.grids import Grid, Points, points_of
@@ -91,14 +91,15 @@ def partial_dependence(
 
 
 def _variables(problem: Problem, features: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names of one variable or of two, checked."""
     names = tuple(names_of(features))
-    known = problem.population.variables.columns
+    variables = problem.population.variables.columns
     for name in names:
-        if name not in known:
+        if name not in variables:
             group = " (a group of variables; name one of them)" if name in problem.features else ""
             raise OptionError(
-                f"Can't find variable `{short(name)}`{group}. Variables: {listed(known)}."
-                + did_you_mean(name, known)
+                f"Can't find variable `{short(name)}`{group}. Variables: {listed(variables)}."
+                + did_you_mean(name, variables)
             )
     if not 1 <= len(names) <= 2 or len(set(names)) < len(names):
         raise OptionError(
@@ -109,6 +110,7 @@ def _variables(problem: Problem, features: str | Sequence[str]) -> tuple[str, ..
 
 
 def _check_kind(kind: PDKind, points: Points, average: Average) -> None:
+    """Raise `OptionError` unless centered curves or slopes exist for these points and average."""
     if kind != "pd" and average != "mean":
         raise OptionError(
             f'`kind="{kind}"` is about the curves whose mean is the PD: it needs `average="mean"`, '
@@ -123,6 +125,7 @@ def _check_kind(kind: PDKind, points: Points, average: Average) -> None:
 
 
 def _terms(at: Points, labels: Sequence[Any]) -> Terms:
+    """Return one term per point and class, class by class."""
     names, cells = at.names, _cell_names(at)
     columns: dict[str, list[Any]] = {}
     axes = tuple("value" if j == 0 else f"value{j + 1}" for j in range(len(names)))
@@ -193,29 +196,11 @@ def _measure(
 
 def _of_exemplar(case: ModelOnRows, donors: pd.DataFrame) -> FloatArray:
     """Predict one row of medians and most frequent levels at all points, shape (1, g, ...)."""
-    typical = {
-        name: column.mode().iloc[0] if is_category(column) else _middle(column)
-        for name, column in case.sample.variables.items()
-    }
-    like = case.sample.variables.iloc[np.zeros(len(donors), dtype=int)].reset_index(drop=True)
-    frame = pd.DataFrame(
-        {
-            name: donors[name]
-            if name in donors
-            else pd.Series(
-                [value] * len(donors), dtype=like[name].dtype if is_category(like[name]) else None
-            )
-            for name, value in typical.items()
-        }
-    )
+    rows = typical_rows(case.sample.variables, len(donors))
+    for name, column in donors.items():
+        rows[name] = column
     every = np.arange(len(donors))[None, :]
-    return case.whatif.of(list(frame.columns)).paired(np.zeros(1, dtype=np.intp), every, frame)
-
-
-def _middle(column: pd.Series[Any]) -> float:
-    """Return the median; that of whole numbers is one, as in pdp."""
-    median = float(column.median())
-    return float(np.trunc(median)) if pd.api.types.is_integer_dtype(column) else median
+    return case.whatif.of(list(rows.columns)).paired(np.zeros(1, dtype=np.intp), every, rows)
 
 
 def _read(measurement: Measurement, *, transform: FloatArray | None) -> Estimate:
@@ -224,13 +209,14 @@ def _read(measurement: Measurement, *, transform: FloatArray | None) -> Estimate
 
 
 def _details(scale: UsedScale, labels: Sequence[Any], average: Average) -> tuple[str, ...]:
+    """Return what the header adds in parentheses: scale, class and average, if not the usual."""
     of_class = f"class {labels[0]}" if len(labels) == 1 and labels[0] is not None else ""
-    said = [
+    parts = [
         "" if scale == "mean" else name_of(scale),
         of_class,
         "" if average == "mean" else {"trimmed": "trimmed mean"}.get(average, average),
     ]
-    return tuple(part for part in said if part)
+    return tuple(part for part in parts if part)
 
 
 def _unit(problem: Problem, kind: PDKind, scale: UsedScale) -> str:
@@ -247,6 +233,7 @@ def _meaning(
     labels: Sequence[Any],
     average: Average,
 ) -> str:
+    """Return the first footnote: what the values are."""
     response = problem.population.response
     name = "the response" if response is None else f"`{response.name}`"
     label = "the class shown" if len(labels) > 1 else str(labels[0])
@@ -266,7 +253,7 @@ def _meaning(
         predicted += f" that {name} is {label}"
     elif response is not None:
         predicted += f" of {name}"
-    taken = {
+    average_of = {
         "mean": "mean",
         "median": "median",
         "trimmed": "trimmed mean (10% at either end)",
@@ -275,7 +262,7 @@ def _meaning(
     listed = " and ".join(f"`{n}`" for n in at.names)
     is_set = "is set to the value" if len(at.names) == 1 else "are set to the values"
     whose = "every row" if average != "exemplar" else "one row of medians and most frequent levels"
-    setting = f"{taken} {predicted} when {listed} {is_set} shown for {whose}".strip()
+    setting = f"{average_of} {predicted} when {listed} {is_set} shown for {whose}".strip()
     first = ", ".join(f"{n} = {_short(v)}" for n, v in zip(at.names, at.cells[0], strict=True))
     note = {
         "pd": setting,

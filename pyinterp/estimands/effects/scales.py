@@ -1,4 +1,4 @@
-"""On what scale predictions are analyzed, and for which classes."""
+"""Scales on which predictions are analyzed, and the classes that they are of."""
 
 from __future__ import annotations
 
@@ -27,39 +27,40 @@ EPSILON = float(np.finfo(np.float64).eps)
 
 
 def classes_of(predictor: Predictor, which: Any) -> list[tuple[Any, int]]:
-    """Return label and position of the wanted classes; by default the second of two, or all."""
+    """Return label and position of the classes `which`; by default the second of two, or all."""
     if predictor.classes is None:
         if which is not None:
             raise OptionError("`which_class` is for classifiers; this learner predicts a mean.")
         return [(None, -1)]
-    known = list(predictor.classes)
+    classes = list(predictor.classes)
     if which is None:
-        wanted = known[1:] if len(known) == 2 else known
+        labels = classes[1:] if len(classes) == 2 else classes
     else:
-        wanted = list(dict.fromkeys(which)) if _several(which) else [which]
-    if not wanted:
-        raise OptionError(f"`which_class` must name at least one class of {listed(known)}.")
-    places = [_place(label, known) for label in wanted]
-    return [(known[place], place) for place in places]
+        labels = list(dict.fromkeys(which)) if _several(which) else [which]
+    if not labels:
+        raise OptionError(f"`which_class` must name at least one class of {listed(classes)}.")
+    places = [_place(label, classes) for label in labels]
+    return [(classes[place], place) for place in places]
 
 
 def _several(which: object) -> bool:
+    """Whether `which_class` is a list of labels, not one label."""
     return is_list(which) and all(isinstance(label, Hashable) for label in which)
 
 
-def _place(label: object, known: list[Any]) -> int:
+def _place(label: object, classes: list[Any]) -> int:
     """Return the position of a class, whose label is a single value."""
     scalar = label.item() if isinstance(label, np.generic) else label
-    if isinstance(scalar, Hashable) and scalar is not pd.NA and scalar in known:
-        return known.index(scalar)
+    if isinstance(scalar, Hashable) and scalar is not pd.NA and scalar in classes:
+        return classes.index(scalar)
     raise OptionError(
-        f"`which_class` must be among {listed(known)}, not {shown(label)}."
-        f"{did_you_mean(label, known)}"
+        f"`which_class` must be among {listed(classes)}, not {shown(label)}."
+        f"{did_you_mean(label, classes)}"
     )
 
 
 def scale_of(predictor: Predictor, scale: Scale | None) -> UsedScale:
-    """Return the scale that is meant, after checking that predictions have it."""
+    """Return the scale, checked against the predictions: by default the mean or the probability."""
     if callable(scale) and not isinstance(scale, type):
         return scale
     if predictor.classes is None:
@@ -69,11 +70,11 @@ def scale_of(predictor: Predictor, scale: Scale | None) -> UsedScale:
                 f"predictions, such as np.exp, not {shown(scale)}."
             )
         return "mean"
-    chosen: Scale = "probability" if scale is None else scale
-    check_choice("scale", chosen, SCALES)
-    if chosen != "probability" and predictor.kind == "label":
-        raise OptionError(f'`scale="{chosen}"` needs a classifier with `predict_proba`.')
-    return chosen
+    name: Scale = "probability" if scale is None else scale
+    check_choice("scale", name, SCALES)
+    if name != "probability" and predictor.kind == "label":
+        raise OptionError(f'`scale="{name}"` needs a classifier with `predict_proba`.')
+    return name
 
 
 def scaled(predictions: FloatArray, classes: tuple[int, ...], scale: UsedScale) -> FloatArray:
@@ -83,7 +84,7 @@ def scaled(predictions: FloatArray, classes: tuple[int, ...], scale: UsedScale) 
     ----------
     predictions : ndarray of shape (...) or (..., number of classes)
     classes : tuple of int
-        Positions of the wanted classes; (-1,) for means.
+        Positions of the classes; (-1,) for means.
     scale : Scale or "mean"
     """
     if classes == (-1,):
@@ -101,23 +102,23 @@ def scaled(predictions: FloatArray, classes: tuple[int, ...], scale: UsedScale) 
 
 
 def _applied(scale: Callable[[FloatArray], FloatArray], predictions: FloatArray) -> FloatArray:
-    """Return a user's function of predictions: one real, finite number for each."""
+    """Return a user's function of predictions, checked: one real, finite number for each."""
     name = f"The function `{name_of(scale)}` of predictions"
     try:
-        given = scale(read_only(predictions))
+        result = scale(read_only(predictions))
     except Exception as error:
         raise OptionError(f"{name} can't be evaluated: {reason(error)}") from error
-    values = real_numbers(given)
+    values = real_numbers(result)
     if values is None or values.shape != predictions.shape or not np.isfinite(values).all():
         raise OptionError(
             f"{name} must return one finite number for each, shape {predictions.shape}; it "
-            f"returned {shown(given)}."
+            f"returned {shown(result)}."
         )
     return values
 
 
 def name_of(scale: UsedScale) -> str:
-    """Return what tables call a scale."""
+    """Return the name of a scale in tables."""
     if callable(scale):
         return getattr(scale, "__name__", "scaled")
     return "centered logit" if scale == "centered-logit" else scale

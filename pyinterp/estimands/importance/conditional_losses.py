@@ -27,7 +27,7 @@ def conditional_losses(
     draws: Permutations,
     rng: np.random.Generator,
 ) -> tuple[Estimate, Estimate]:
-    r"""Return the mean loss with a feature redrawn given the others, and the mean loss as it is.
+    r"""Return the mean loss with a feature redrawn given the others, and with its own values.
 
     .. math:: e_{cond} = \frac1n \sum_i \sum_k w_{ik} L(y_i, f(\tilde x_{ik}, x_{C,i}))
 
@@ -40,7 +40,7 @@ def conditional_losses(
     whatif : FeatureWhatIf
         The model on n evaluation rows, with the feature replaced.
     y, losses : ndarray of shape (n,)
-        Responses and losses of the rows as they are.
+        Responses of the rows, and their losses with the feature's own values.
     distribution : ConditionalDistribution
         Of the feature given all other variables.
     loss : Loss
@@ -57,16 +57,16 @@ def conditional_losses(
         rows that it exchanges values with.
     """
     n = len(y)
-    as_row, as_donor, met = np.empty(n), np.zeros(n), np.zeros(n)
+    as_row, as_donor, unreplaced = np.empty(n), np.zeros(n), np.zeros(n)
     k = number_of_draws(whatif, distribution, draws)
     by_draw = np.zeros(k or 0)
     for block, predictions in predicted_draws(whatif, distribution, k, rng):
         matrix = np.asarray(loss(y[block.rows, None], predictions))
         as_row[block.rows] = block.mean(matrix)
         if block.donors is not None:
-            own = np.broadcast_to(losses[block.rows, None], matrix.shape)
+            original = np.broadcast_to(losses[block.rows, None], matrix.shape)
             as_donor += block.by_donor(matrix, n)
-            met += block.by_donor(own, n)
+            unreplaced += block.by_donor(original, n)
         if k is not None and matrix.shape[1] == k:
             by_draw += matrix.sum(axis=0) / n
     between = 0.0
@@ -74,7 +74,7 @@ def conditional_losses(
         between = float(np.var(by_draw, ddof=1)) / k * max(1 - k / distribution.size, 0.0)
     return (
         one_term(as_row, distribution.deviations(as_donor), between),
-        one_term(losses, distribution.deviations(met)),
+        one_term(losses, distribution.deviations(unreplaced)),
     )
 
 
@@ -84,7 +84,7 @@ def predicted_draws(
     k: int | None,
     rng: np.random.Generator,
 ) -> Iterator[tuple[Draws, FloatArray]]:
-    """Yield k draws per row (None: all) with their predictions, in blocks of rows."""
+    """Yield k draws per row, or all for None, with their predictions, in blocks of rows."""
     for block in distribution.all() if k is None else distribution.some(k, rng):
         try:
             yield block, whatif.paired(block.rows, block.positions, block.frame)
@@ -101,9 +101,9 @@ def predicted_draws(
 def number_of_draws(
     whatif: FeatureWhatIf, distribution: ConditionalDistribution, draws: Permutations
 ) -> int | None:
-    """Return the number of draws; None stands for all."""
+    """Return the number of draws per row; None stands for all that the distribution has."""
     n = whatif.sample.nobs
     if draws == "all" or (draws == "auto" and n * distribution.size <= whatif.most_draws):
         return None
-    wanted = max(LEAST_PERMUTATIONS, PREDICTIONS // n) if draws == "auto" else int(draws)
-    return wanted if wanted < distribution.size else None
+    number = max(LEAST_PERMUTATIONS, PREDICTIONS // n) if draws == "auto" else int(draws)
+    return number if number < distribution.size else None

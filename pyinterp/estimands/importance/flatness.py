@@ -43,7 +43,7 @@ NORMAL = 1.4826  # R's constant of mad()
 
 
 class Block(NamedTuple):
-    """One curve among the values of several.
+    """The place of one curve among the values of several.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ def flatness(
         read=partial(_read_rows if ice else _read, curves=curves, blocks=blocks),
         label="FIRM",
         title="flatness of partial dependence",
-        details=(_spread_of_what(first, spread if numbers else "range", ice=ice),),
+        details=(_spread_in_words(first, spread if numbers else "range", ice=ice),),
         # Noise makes a curve vary: the estimate is positive where the truth is 0, and no test of
         # that value is one.
         null=None,
@@ -130,34 +130,34 @@ def flatness(
 
 
 def curves_of(
-    problem: Problem, asked: Sequence[str | tuple[str, ...]], curve: Mapping[str, Any]
+    problem: Problem, subsets: Sequence[str | tuple[str, ...]], curve: Mapping[str, Any]
 ) -> Mapping[str, Estimand]:
-    """Return the partial dependence on every variable, or pair of them, by name.
+    """Return the partial dependence on every variable, or tuple of variables, by their names.
 
-    A grid that is a mapping may have variables of several of them.
+    A mapping of grids may have variables of all of them.
     """
     grid = curve.get("grid")
-    known = [n for one in asked for n in ((one,) if isinstance(one, str) else one)]
+    names = [n for one in subsets for n in ((one,) if isinstance(one, str) else one)]
     if isinstance(grid, Mapping):
         check_mapping("grid", grid, "{'x': [0, 1]}")
         for name in grid:
-            if name not in known:
+            if name not in names:
                 raise OptionError(
                     f"`grid` names {shown(name)}, which is not among "
-                    f"{listed(dict.fromkeys(known))}." + did_you_mean(name, known)
+                    f"{listed(dict.fromkeys(names))}." + did_you_mean(name, names)
                 )
-    found = {}
-    for one in asked:
-        own = dict(curve)
+    curves = {}
+    for one in subsets:
+        options = dict(curve)
         variables = (one,) if isinstance(one, str) else one
         if isinstance(grid, Mapping):
-            own["grid"] = {n: grid[n] for n in variables if n in grid} or "quantile"
-        found[", ".join(variables)] = partial_dependence(problem, variables, **own)
-    return found
+            options["grid"] = {n: grid[n] for n in variables if n in grid} or "quantile"
+        curves[", ".join(variables)] = partial_dependence(problem, variables, **options)
+    return curves
 
 
 def measure_parts(case: ModelOnRows, *, curves: Mapping[str, Estimand]) -> Measurement:
-    """Measure all curves; `parts_of` takes them apart again."""
+    """Measure all curves; the name of a component begins with the number of its curve."""
     return {
         (number, part): estimate
         for number, one in enumerate(curves.values())
@@ -166,11 +166,11 @@ def measure_parts(case: ModelOnRows, *, curves: Mapping[str, Estimand]) -> Measu
 
 
 def parts_of(measurement: Measurement, curves: Mapping[str, Estimand]) -> list[Estimate]:
-    """Read all curves that `measure_parts` has measured."""
+    """Return the estimate of every curve from what `measure_parts` returns."""
     parts: list[dict[str, Estimate]] = [{} for _ in curves]
     for (number, part), estimate in measurement.items():
         parts[number][part] = estimate
-    return [one.read(own) for one, own in zip(curves.values(), parts, strict=True)]
+    return [one.read(components) for one, components in zip(curves.values(), parts, strict=True)]
 
 
 def spread_of(values: FloatArray, kind: str, size: float | None = None) -> tuple[float, FloatArray]:
@@ -233,7 +233,7 @@ def _spreads_of_rows(curves: FloatArray, kind: str) -> FloatArray:
 
 
 def _variables(problem: Problem, features: str | Sequence[str] | None) -> list[str]:
-    """Return the variables asked for, or all; those of a group one by one."""
+    """Return the names of the variables, by default of all, those of groups one by one."""
     if features is not None:
         names = names_of(features)
         if not names:
@@ -243,9 +243,9 @@ def _variables(problem: Problem, features: str | Sequence[str] | None) -> list[s
 
 
 def _is_category(problem: Problem, name: str) -> bool:
-    """Whether a variable has levels; booleans and whole numbers count as numbers, as in vip.
+    """Whether a variable has levels: text, or numbers that the formula makes categories.
 
-    Unless the formula makes categories of numbers, as ``C(year)`` does.
+    Booleans and whole numbers count as numbers, as in vip, unless in a term such as ``C(year)``.
     """
     column = problem.population.variables[name]
     if column.dtype == bool:
@@ -256,7 +256,7 @@ def _is_category(problem: Problem, name: str) -> bool:
 def _blocks(
     categories: Collection[str], curves: Mapping[str, Estimand], spread: str
 ) -> tuple[Block, ...]:
-    """Return where every curve stands among all values: class by class, features in order."""
+    """Return the place of every curve among all values: class by class, features in order."""
     blocks: list[Block] = []
     start = 0
     for name, one in curves.items():
@@ -274,6 +274,7 @@ def _blocks(
 
 
 def _terms(blocks: Sequence[Block]) -> Terms:
+    """Return one term per curve, named by its feature and, of several, its class."""
     labels = [block.class_ for block in blocks]
     several = len(set(labels)) > 1
     layout = pd.DataFrame(index=pd.RangeIndex(len(blocks)))
@@ -331,15 +332,15 @@ def _corrected(mean: FloatArray, cov: FloatArray, *, blocks: Sequence[Block]) ->
             continue
         points = block.at.stop - block.at.start
         sd, _ = spread_of(mean[block.at], "sd")
-        own = cov[block.at, block.at]
-        noise = (np.trace(own) - own.mean() * points) / max(points - 1, 1)
+        covariance = cov[block.at, block.at]
+        noise = (np.trace(covariance) - covariance.mean() * points) / max(points - 1, 1)
         values[j] = np.sqrt(max(sd**2 - noise, 0.0))
     return values
 
 
-def _spread_of_what(curve: Estimand, spread: str, *, ice: bool) -> str:
-    shown = "range / 4" if spread == "range" else spread
-    return f"{shown} of {described('ICE' if ice else curve.quantity, details=curve.details)}"
+def _spread_in_words(curve: Estimand, spread: str, *, ice: bool) -> str:
+    name = "range / 4" if spread == "range" else spread
+    return f"{name} of {described('ICE' if ice else curve.quantity, details=curve.details)}"
 
 
 def _meaning(spread: Spread, levels: Sequence[str], *, numbers: bool, ice: bool) -> str:

@@ -33,25 +33,25 @@ def leave_one_covariate_out(
     """
     check_choice("relation", relation, ("difference", "ratio"))
     chosen = problem.choose(features)
-    used = choose(loss, problem.predictor, problem.response)
-    unit = used.unit.format(y=problem.response.name) if relation == "difference" else ""
+    row_loss = choose(loss, problem.predictor, problem.response)
+    unit = row_loss.unit.format(y=problem.response.name) if relation == "difference" else ""
     return Estimand(
-        key=("loco", tuple(chosen.items()), used),
+        key=("loco", tuple(chosen.items()), row_loss),
         terms=Terms.plain(list(chosen)),
-        measure=partial(_measure, features=chosen, loss=used),
+        measure=partial(_measure, features=chosen, loss=row_loss),
         read=_difference if relation == "difference" else _ratio,
         left_out=chosen,
         label="LOCO",
         title="leave-one-covariate-out importance",
-        details=(used.name, *(("ratio",) if relation == "ratio" else ())),
+        details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),
         null=0.0 if relation == "difference" else 1.0,
         # The truth of an irrelevant feature is a little below 0, where learning its effect costs
         # more than the feature gives; above it the error grows with the value, as that of PFI does.
         lower_bound=0.0 if relation == "difference" else 1.0,
         unit=unit,
-        loss=used,
-        meaning=_meaning(used, relation, unit),
-        notes=_notes(used, relation),
+        loss=row_loss,
+        meaning=_meaning(row_loss, relation, unit),
+        notes=_notes(row_loss, relation),
         zero_variance=(
             "the learner predicts the same without it in every refit, which does not mean "
             "certainly 0"
@@ -69,9 +69,10 @@ def _measure(case: ModelOnRows, *, features: Features, loss: Loss) -> Measuremen
 
 
 def _predicted(case: ModelOnRows, name: str, variables: tuple[str, ...], loss: Loss) -> FloatArray:
-    left = case.without(variables)
-    if left is not None:
-        return left
+    """Return predictions without a feature; the best constant if no column is left."""
+    prediction = case.without(variables)
+    if prediction is not None:
+        return prediction
     constant = best_constant(case, loss)
     if constant is None:
         raise LossError(

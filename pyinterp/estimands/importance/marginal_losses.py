@@ -28,7 +28,7 @@ def marginal_losses(
     permutations: Permutations,
     rng: np.random.Generator,
 ) -> tuple[Estimate, Estimate]:
-    r"""Return the mean loss with a feature replaced, and the mean loss as it is.
+    r"""Return the mean loss with a feature replaced, and with its own values.
 
     With all pairs the first is the U-statistic :math:`e_{switch}` of Fisher, Rudin and Dominici
     (2019), the mean over all ordered pairs of rows i != k (i keeps :math:`x_C` and y, k donates
@@ -40,7 +40,7 @@ def marginal_losses(
     whatif : FeatureWhatIf
         The model on n evaluation rows, with the feature replaced.
     y, losses : ndarray of shape (n,)
-        Responses and losses of the rows as they are.
+        Responses of the rows, and their losses with the feature's own values.
     loss : Loss
         Per-row loss.
     permutations : int, "auto" or "all"
@@ -64,8 +64,8 @@ def _number(permutations: Permutations, n: int, values: int, most: float) -> int
     """Return the number of permutations; n - 1 stands for all pairs."""
     if permutations == "all" or (permutations == "auto" and n * values <= most):
         return n - 1
-    wanted = max(LEAST_PERMUTATIONS, PREDICTIONS // n) if permutations == "auto" else permutations
-    return min(int(wanted), n - 1)
+    number = max(LEAST_PERMUTATIONS, PREDICTIONS // n) if permutations == "auto" else permutations
+    return min(int(number), n - 1)
 
 
 def _all_pairs(
@@ -75,7 +75,7 @@ def _all_pairs(
     if len(donors.frame) == 1:  # constant here: replacing it changes nothing
         return one_term(losses, losses * 0), one_term(losses, losses * 0)
     over_donors, over_rows = whatif.summed_losses(y, loss)
-    # Every row also met its own values, with which its loss is what it is.
+    # Every row also met its own values, with which it has its original loss.
     as_row = (over_donors - losses) / (n - 1)
     as_donor = (over_rows[donors.of_row] - losses) / (n - 1)
     # As a donor, row k meets every row but itself: the mean of their own losses leaves k out.
@@ -88,18 +88,18 @@ def _all_pairs(
 def some_pairs(
     whatif: FeatureWhatIf, y: FloatArray, losses: FloatArray, loss: Loss, index: IntArray
 ) -> tuple[Estimate, Estimate]:
-    """Return what `marginal_losses` does, from the donors ``index[i]`` of row i, shape (n, k)."""
+    """Return the same as `marginal_losses`, row i with donors ``index[i]``, shape (n, k)."""
     n, k = index.shape
     predictions = whatif.paired(np.arange(n), whatif.donors.of_row[index])
     matrix = loss(y[:, None], predictions)
-    as_donor, met = np.zeros(n), np.zeros(n)
+    as_donor, unreplaced = np.zeros(n), np.zeros(n)
     np.add.at(as_donor, index, matrix)
-    np.add.at(met, index, np.broadcast_to(losses[:, None], (n, k)))
+    np.add.at(unreplaced, index, np.broadcast_to(losses[:, None], (n, k)))
     # The permutations are a sample without replacement of the n - 1 shifts of one random order.
     between = np.var(matrix.mean(axis=0), ddof=1) / k * (1 - k / (n - 1))
     return (
         one_term(matrix.mean(axis=1), (as_donor - as_donor.mean()) / k, between),
-        one_term(losses, met / k - losses.mean()),
+        one_term(losses, unreplaced / k - losses.mean()),
     )
 
 

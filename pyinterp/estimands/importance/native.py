@@ -1,4 +1,4 @@
-"""Native importance: what a fitted model itself reports, without predictions."""
+"""Native importance: coefficients, t statistics and the like that a fitted model reports."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ PROBES = 3
 
 
 class Reported(NamedTuple):
-    """What one fitted model reports.
+    """The importances that one fitted model reports.
 
     Attributes
     ----------
     names : tuple of str
         Columns or features.
     classes : tuple
-        What each column of `values` is for; (None,) for one output.
+        The class of each column of `values`; (None,) for one output.
     values : ndarray of shape (names, classes)
     """
 
@@ -53,28 +53,28 @@ def native_importance(problem: Problem, first: WhatIf, kind: Native | None = Non
     ----------
     problem : Problem
     first : WhatIf
-        Of one of the fitted models, from which the terms are settled.
+        Of one of the fitted models, which gives the names of the terms.
     kind : {"stat", "raw", "impurity", "olden", "garson"}, optional
         By default the first of "stat", "impurity", "olden" and "raw" that the model has.
     """
     if kind is not None:
         check_choice("type", kind, NATIVE)
-    used = _default(first) if kind is None else kind
-    found = _report(first, problem.features, used)
+    kind = _default(first) if kind is None else kind
+    report = _report(first, problem.features, kind)
     label = {"stat": _statistic(first), "raw": "coef", "impurity": "impurity"}.get(
-        used, used.capitalize()
+        kind, kind.capitalize()
     )
     return Estimand(
-        key=("native", used, tuple(problem.features.items())),
-        terms=class_terms(found.names, found.classes),
-        measure=partial(_measure, features=problem.features, kind=used, names=found.names),
+        key=("native", kind, tuple(problem.features.items())),
+        terms=class_terms(report.names, report.classes),
+        measure=partial(_measure, features=problem.features, kind=kind, names=report.names),
         read=itemgetter("reported"),
         label=label,
         title="native importance",
-        quantity=DESCRIPTIONS[used].format(statistic=label),
-        null=0.0 if used == "raw" else None,
+        quantity=DESCRIPTIONS[kind].format(statistic=label),
+        null=0.0 if kind == "raw" else None,
         unit="",
-        meaning=NOTES[used].format(statistic=label),
+        meaning=NOTES[kind].format(statistic=label),
         engine="the fitted model",
         zero_variance="all refits report the same number",
         no_model_error=(
@@ -163,8 +163,8 @@ def garson(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> FloatArray:
     into = products.sum(axis=0)
     shares = np.divide(products, into, out=np.zeros_like(products), where=into > 0).sum(axis=1)
     total = shares.sum(axis=0)
-    found = np.divide(shares, total, out=np.zeros_like(shares), where=total > 0)
-    return np.asarray(found.reshape(len(inputs), *outputs.shape[1:]))
+    weights = np.divide(shares, total, out=np.zeros_like(shares), where=total > 0)
+    return np.asarray(weights.reshape(len(inputs), *outputs.shape[1:]))
 
 
 def _weights(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -180,13 +180,13 @@ def _weights(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> tuple[FloatArray, Flo
 def _measure(
     case: ModelOnRows, *, features: Features, kind: Native, names: tuple[str, ...]
 ) -> Measurement:
-    found = _report(case.whatif, features, kind)
-    if found.names != names:
+    report = _report(case.whatif, features, kind)
+    if report.names != names:
         raise OptionError(
-            f"All refits must have the same columns, but one has {', '.join(found.names)} and "
+            f"All refits must have the same columns, but one has {', '.join(report.names)} and "
             f'another {", ".join(names)}; fit with `design_state="all"`.'
         )
-    value = found.values.T.ravel()
+    value = report.values.T.ravel()
     rows = np.broadcast_to(value, (case.sample.nobs, len(value)))
     return {"reported": Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))}
 
@@ -196,21 +196,23 @@ def _last(whatif: WhatIf) -> FinalStep:
 
 
 def _model(whatif: WhatIf) -> Any:
-    """Return the fitted model, without what it is the last step of."""
+    """Return the fitted model, or the last step of a pipeline."""
     return _last(whatif).model
 
 
 def _results(model: Any) -> Any | None:
-    """Return statsmodels results, if that is what a model is or has."""
+    """Return the statsmodels results that a model is or has; None if there are none."""
     results = getattr(model, "results_", model)
     return results if hasattr(results, "params") and hasattr(results, "model") else None
 
 
 def _hidden(model: Any) -> bool:
+    """Whether a model is a network of one hidden layer."""
     return len(getattr(model, "coefs_", ())) == 2
 
 
 def _default(whatif: WhatIf) -> Native:
+    """Return the first of "stat", "impurity", "olden" and "raw" that a model has."""
     model = _model(whatif)
     if _results(model) is not None:
         return "stat"
@@ -244,6 +246,7 @@ def _report(whatif: WhatIf, features: Features, kind: Native) -> Reported:
 
 
 def _lacks(whatif: WhatIf, kind: Native, needed: str) -> OptionError:
+    """Return the error for a model without this kind of importance."""
     name = learner_name(whatif.predictor.estimator)
     return OptionError(f'`type="{kind}"` needs {needed}; {name} is not one.')
 
@@ -274,14 +277,14 @@ def _coefficients(whatif: WhatIf) -> Reported:
 def _of_results(whatif: WhatIf, results: Any, values: FloatArray) -> Reported:
     """Return values by column of statsmodels' design, without the intercept's."""
     names = [str(name) for name in results.model.exog_names]
-    if results is not whatif.predictor.estimator:  # a learner's, which was given an array
+    if results is not whatif.predictor.estimator:  # a learner's, trained on an array
         names = list(whatif.design.columns)
     constant = getattr(results.model.data, "const_idx", None)
-    kept = [j for j in range(len(names)) if j != constant]
+    columns = [j for j in range(len(names)) if j != constant]
     # A model's other parameters, such as a dispersion, come last.
-    table = values.reshape(len(values), -1)[kept]
+    table = values.reshape(len(values), -1)[columns]
     classes = _labels(whatif)[1:] or [None]  # against the first
-    return Reported(tuple(names[j] for j in kept), tuple(classes), table)
+    return Reported(tuple(names[j] for j in columns), tuple(classes), table)
 
 
 def _by_column(whatif: WhatIf, values: FloatArray) -> Reported:
@@ -300,13 +303,13 @@ def _by_column(whatif: WhatIf, values: FloatArray) -> Reported:
 
 
 def _labels(whatif: WhatIf) -> list[Any]:
-    """Return the classes in the model's own order, which need not be that of the response."""
-    own = getattr(_model(whatif), "classes_", whatif.predictor.classes)
-    return [] if own is None else np.asarray(own).tolist()
+    """Return the classes in the model's order, which need not be that of the response."""
+    classes = getattr(_model(whatif), "classes_", whatif.predictor.classes)
+    return [] if classes is None else np.asarray(classes).tolist()
 
 
 def _inputs(whatif: WhatIf, number: int) -> tuple[str, ...]:
-    """Return the names of the columns that a model is given, by its pipeline if it is in one."""
+    """Return the names of the columns that a model takes, after the steps of its pipeline."""
     before = _last(whatif).before
     columns = list(whatif.design.columns)
     if before is not None:
@@ -323,8 +326,11 @@ def _impurity(whatif: WhatIf, *, features: Features) -> Reported:
     model = _model(whatif)
     if not hasattr(model, "feature_importances_"):
         raise _lacks(whatif, "impurity", "a model with `feature_importances_`, such as a forest")
-    own = np.asarray(model.feature_importances_, dtype=np.float64)
-    values = [own[_driven(whatif, variables, len(own))].sum() for variables in features.values()]
+    decreases = np.asarray(model.feature_importances_, dtype=np.float64)
+    values = [
+        decreases[_driven(whatif, variables, len(decreases))].sum()
+        for variables in features.values()
+    ]
     return Reported(tuple(features), (None,), np.array(values)[:, None])
 
 
@@ -339,8 +345,8 @@ def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> npt.NDArra
     swap = whatif.design.swap(whatif.sample.variables, variables, donors)
     every = np.arange(len(donors))
     for row in np.unique(np.linspace(0, whatif.sample.nobs - 1, PROBES).astype(np.intp)):
-        made = before(swap.matrix(np.full(len(donors), row), every))
-        dense = made.toarray() if hasattr(made, "toarray") else made
+        inputs = before(swap.matrix(np.full(len(donors), row), every))
+        dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs
         table = np.asarray(dense, dtype=np.float64)
         driven |= (table != table[:1]).any(axis=0)
     return driven

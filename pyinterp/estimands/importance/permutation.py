@@ -15,7 +15,7 @@ from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOn
 from pyinterp.estimands.importance.conditional_losses import conditional_losses
 from pyinterp.estimands.importance.marginal_losses import Permutations, marginal_losses
 from pyinterp.estimands.importance.relation import Relation, difference, ratio
-from pyinterp.estimands.positivity import laws_parts, positivity, samplers_of
+from pyinterp.estimands.positivity import positivity, samplers_of, variance_parts
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 from pyinterp.samplers import Sampler, SamplerLike, is_conditional
 
@@ -37,43 +37,43 @@ def permutation_importance(
 
     .. math:: PFI_S = E[L(Y, f(\tilde X_S, X_C))] - E[L(Y, f(X))]
 
-    with :math:`\tilde X_S` an independent draw from the marginal law of :math:`X_S`
-    (Molnar et al. 2021, eq. 3), or from its law given :math:`X_C`; or the ratio of the two
+    with :math:`\tilde X_S` an independent draw from the marginal distribution of :math:`X_S`
+    (Molnar et al. 2021, eq. 3), or from its distribution given :math:`X_C`; or the ratio of the two
     expectations.
     """
     check_choice("relation", relation, ("difference", "ratio"))
     check_permutations(permutations)
     chosen = problem.choose(features)
-    used = choose(loss, problem.predictor, problem.response)
+    row_loss = choose(loss, problem.predictor, problem.response)
     beside: Estimand | None = None
     samplers: Mapping[str, Sampler] = {}
     if is_conditional(sampler):
         beside = positivity(problem, features, sampler=sampler)
         samplers = samplers_of(problem, chosen, sampler)
     conditional = beside is not None
-    unit = used.unit.format(y=problem.response.name) if relation == "difference" else ""
+    unit = row_loss.unit.format(y=problem.response.name) if relation == "difference" else ""
     label = "cPFI" if conditional else "PFI"
     return Estimand(
-        key=("pfi", tuple(chosen.items()), used, permutations, tuple(samplers.items())),
+        key=("pfi", tuple(chosen.items()), row_loss, permutations, tuple(samplers.items())),
         terms=Terms.plain(list(chosen)),
         measure=partial(
-            _measure, features=chosen, loss=used, permutations=permutations, samplers=samplers
+            _measure, features=chosen, loss=row_loss, permutations=permutations, samplers=samplers
         ),
         read=_difference if relation == "difference" else _ratio,
         label=label,
         title=f"{'conditional ' if conditional else ''}permutation feature importance",
-        details=(used.name, *(("ratio",) if relation == "ratio" else ())),
+        details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),
         null=0.0 if relation == "difference" else 1.0,
         lower_bound=0.0 if relation == "difference" else 1.0,
         unit=unit,
-        meaning=_meaning(used, relation, unit, samplers),
+        meaning=_meaning(row_loss, relation, unit, samplers),
         notes=_notes(problem, chosen, samplers),
-        coverage="" if conditional else _coverage(used, relation, permutations),
+        coverage="" if conditional else _coverage(row_loss, relation, permutations),
         exact="All draws, no Monte Carlo error." if conditional else ALL_PAIRS,
         inexact=SOME_PAIRS,
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
         diagnostic=beside,
-        loss=used,
+        loss=row_loss,
     )
 
 
@@ -114,7 +114,7 @@ def _measure(
     return {
         "switched": Estimate.stack([switched for switched, _ in pairs]),
         "original": Estimate.stack([original for _, original in pairs]),
-        **(laws_parts(case, features, samplers) if samplers else {}),
+        **(variance_parts(case, features, samplers) if samplers else {}),
     }
 
 
@@ -166,7 +166,7 @@ def _notes(
 
 
 def check_permutations(permutations: object) -> None:
-    """Raise `OptionError` unless draws can be taken in this number."""
+    """Raise `OptionError` unless this is "auto", "all" or a number of at least 2."""
     if isinstance(permutations, str):
         check_choice("permutations", permutations, ("auto", "all"))
     elif not is_count(permutations, 2):

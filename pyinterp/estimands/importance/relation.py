@@ -19,12 +19,12 @@ ROUNDING = 1e-12
 
 
 def difference(changed: Estimate, original: Estimate) -> Estimate:
-    """Return by how much a loss is larger; exactly 0 where it is the same up to rounding."""
+    """Return the increase of a loss; exactly 0 where it is the same up to rounding."""
     return without_rounding(changed.minus(original), original.value)
 
 
 def ratio(changed: Estimate, original: Estimate) -> Estimate:
-    """Return by what factor a loss is larger."""
+    """Return the factor by which a loss is larger."""
     if (original.value <= 0).any():
         raise InferenceError(
             "The ratio needs a positive loss, but it is 0 in some refit; use "
@@ -37,10 +37,10 @@ def without_rounding(estimate: Estimate, scale: FloatArray) -> Estimate:
     """Set terms that are 0 in every row, up to rounding, to 0."""
     rows, donors = estimate.rows, estimate.donors
     largest = np.abs(rows if donors is None else np.maximum(np.abs(rows), np.abs(donors)))
-    used = largest.max(axis=0) > ROUNDING * np.abs(scale)
+    nonzero = largest.max(axis=0) > ROUNDING * np.abs(scale)
     return Estimate(
-        value=np.where(used, estimate.value, 0.0),
-        rows=np.where(used, rows, 0.0),
-        donors=None if donors is None else np.where(used, donors, 0.0),
-        mc_variance=np.where(used, estimate.mc_variance, 0.0),
+        value=np.where(nonzero, estimate.value, 0.0),
+        rows=np.where(nonzero, rows, 0.0),
+        donors=None if donors is None else np.where(nonzero, donors, 0.0),
+        mc_variance=np.where(nonzero, estimate.mc_variance, 0.0),
     )

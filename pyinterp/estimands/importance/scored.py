@@ -47,25 +47,25 @@ def metric_importance(
     """
     check_choice("relation", relation, ("difference", "ratio"))
     chosen = problem.choose(features)
-    used = choose_metric(metric, problem.predictor, problem.response)
-    given = _given(permutations, chosen)
-    unit = used.unit.format(y=problem.response.name) if relation == "difference" else ""
-    worse = "Increase in" if used.smaller_is_better else "Decrease of"
+    score = choose_metric(metric, problem.predictor, problem.response)
+    draws = _number_or_rows(permutations, chosen)
+    unit = score.unit.format(y=problem.response.name) if relation == "difference" else ""
+    worse = "Increase in" if score.smaller_is_better else "Decrease of"
     what = (
-        f"{worse} {used.name}{f', in {unit},' if unit else ''}"
+        f"{worse} {score.name}{f', in {unit},' if unit else ''}"
         if relation == "difference"
-        else f"Factor by which {used.name} gets worse"
+        else f"Factor by which {score.name} gets worse"
     )
     return Estimand(
-        key=("metric", tuple(chosen.items()), used, relation, _key(given)),
+        key=("metric", tuple(chosen.items()), score, relation, _key(draws)),
         terms=Terms.plain(list(chosen)),
         measure=partial(
-            _measure, features=chosen, metric=used, permutations=given, relation=relation
+            _measure, features=chosen, metric=score, permutations=draws, relation=relation
         ),
         read=_read,
         label="PFI",
         title="permutation feature importance",
-        details=(used.name, *(("ratio",) if relation == "ratio" else ())),
+        details=(score.name, *(("ratio",) if relation == "ratio" else ())),
         null=0.0 if relation == "difference" else 1.0,
         lower_bound=0.0 if relation == "difference" else 1.0,
         unit=unit,
@@ -75,7 +75,10 @@ def metric_importance(
     )
 
 
-def _given(permutations: GivenPermutations, features: Features) -> int | dict[str, IntArray]:
+def _number_or_rows(
+    permutations: GivenPermutations, features: Features
+) -> int | dict[str, IntArray]:
+    """Return the number of permutations, or by feature the row numbers of a user's permutations."""
     if isinstance(permutations, str):
         return _by_name(permutations)
     if isinstance(permutations, Mapping):
@@ -102,6 +105,7 @@ def _by_name(permutations: str) -> int:
 
 
 def _row_numbers(values: npt.ArrayLike, name: str) -> IntArray:
+    """Return a user's permutations of a feature as an array of integers."""
     try:
         array = unmasked(values)
     except (TypeError, ValueError):  # lists of different lengths
@@ -114,10 +118,11 @@ def _row_numbers(values: npt.ArrayLike, name: str) -> IntArray:
     return array.astype(np.intp)
 
 
-def _key(given: int | dict[str, IntArray]) -> object:
-    if isinstance(given, int):
-        return given
-    return tuple((name, index.shape, index.tobytes()) for name, index in given.items())
+def _key(permutations: int | dict[str, IntArray]) -> object:
+    """Return what is hashable and says which permutations these are."""
+    if isinstance(permutations, int):
+        return permutations
+    return tuple((name, index.shape, index.tobytes()) for name, index in permutations.items())
 
 
 def _measure(
@@ -137,11 +142,11 @@ def _measure(
         else:
             index = _checked(permutations[name], name, n)
         predictions = whatif.paired(np.arange(n), whatif.donors.of_row[index])
-        found = [
+        comparisons = [
             _compared(metric, _evaluated(metric, y, predictions[:, k]), base, relation, index[:, k])
             for k in range(index.shape[1])
         ]
-        values, rows, as_donor = (np.array(part) for part in zip(*found, strict=True))
+        values, rows, as_donor = (np.array(part) for part in zip(*comparisons, strict=True))
         k = len(values)
         # One permutation does not show how much another one differs.
         error = float(np.var(values, ddof=1) / k) if k > 1 else np.nan
@@ -153,7 +158,7 @@ def _measure(
 
 
 def _evaluated(metric: Metric, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
-    """Return a metric and its influences; it can't write into what it is given."""
+    """Return a metric's value and its influences, checked; it can't write into its arguments."""
     try:
         value, rows = metric(read_only(y), read_only(prediction))
     except LossError:
@@ -178,6 +183,7 @@ def _read(measurement: Measurement) -> Estimate:
 
 
 def _checked(index: IntArray, name: str, n: int) -> IntArray:
+    """Return `index`, shape (n, K), if every column is a permutation of the n rows."""
     ordered = np.arange(n)[:, None]
     if index.ndim != 2 or len(index) != n or not (np.sort(index, axis=0) == ordered).all():
         raise OptionError(

@@ -53,7 +53,7 @@ def cvim(
     sampler: SamplerLike = "conditional",
 ) -> Estimand:
     r"""Conditional variable importance metric, :math:`CVIM = e_{cond} - e_{orig}` (eq. 19)."""
-    _check_law(problem, features, sampler)
+    _check_independent_draws(problem, features, sampler)
     return _squared(problem, features, permutations, sampler, label="CVIM")
 
 
@@ -75,11 +75,11 @@ def amvim(
     if method == "additive":
         _check_default(permutations, sampler)
         return additive_importance(problem, features)
-    made = cvim(problem, features, permutations=permutations, sampler=sampler)
+    conditional = cvim(problem, features, permutations=permutations, sampler=sampler)
     chosen = problem.choose(features)
     unsuited = {name: reason for name, vs in chosen.items() if (reason := _not_linear(problem, vs))}
     return replace(
-        made,
+        conditional,
         read=partial(_adjusted, linear=np.array([name not in unsuited for name in chosen])),
         label="AMVIM",
         title="adjusted marginal variable importance",
@@ -107,7 +107,7 @@ def _squared(
             f'`{problem.response.name}` has {len(classes)}. `pfi(loss="brier", ...)` serves '
             "more classes."
         )
-    made = permutation_importance(
+    importance = permutation_importance(
         problem,
         features,
         loss="squared" if classes is None else "brier",
@@ -116,7 +116,7 @@ def _squared(
     )
     kind = "conditional" if is_conditional(sampler) else "marginal"
     return replace(
-        made,
+        importance,
         label=label,
         title=f"{kind} variable importance",
         details=(problem.squared_loss.name,),
@@ -124,6 +124,7 @@ def _squared(
 
 
 def _check_default(permutations: Permutations, sampler: SamplerLike) -> None:
+    """Raise `OptionError` unless both are the default: the additive method draws nothing."""
     check_permutations(permutations)
     check_sampler(sampler)
     if (permutations, sampler) != ("auto", "conditional"):
@@ -132,20 +133,21 @@ def _check_default(permutations: Permutations, sampler: SamplerLike) -> None:
         )
 
 
-def _check_law(
+def _check_independent_draws(
     problem: Problem, features: str | Sequence[str] | None, sampler: SamplerLike
 ) -> None:
-    for name, own in samplers_of(problem, problem.choose(features), sampler).items():
-        if not own.independent_draws:
+    """Raise `OptionError` if draws depend on the feature's own value, as knockoffs do."""
+    for name, feature_sampler in samplers_of(problem, problem.choose(features), sampler).items():
+        if not feature_sampler.independent_draws:
             raise OptionError(
                 f"CVIM needs draws that do not depend on the feature's own value given the others, "
-                f"but those for `{name}` do ({own.label}); use another sampler, or "
+                f"but those for `{name}` do ({feature_sampler.label}); use another sampler, or "
                 '`pfi(sampler="knockoff")`.'
             )
 
 
 def _not_linear(problem: Problem, variables: tuple[str, ...]) -> str:
-    """Return why a feature can't enter linearly, if so."""
+    """Return why a feature can't enter linearly; empty if it can."""
     if len(variables) > 1:
         return "a group can't enter linearly"
     column = problem.population.variables[variables[0]]
@@ -157,14 +159,14 @@ def _not_linear(problem: Problem, variables: tuple[str, ...]) -> str:
 
 def _adjusted(measurement: Measurement, *, linear: np.ndarray) -> Estimate:
     conditional = difference(measurement["switched"], measurement["original"])
-    left, variance = measurement["unexplained"], measurement["variance"]
+    unexplained, variance = measurement["unexplained"], measurement["variance"]
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = left.value / variance.value  # 1 - R²
-    factor = variance.over(left)
+        share = unexplained.value / variance.value  # 1 - R²
+    factor = variance.over(unexplained)
     whole = share >= 1  # R² <= 0: nothing to adjust
-    known = linear & (share > 1 - FIXED) & np.isfinite(share)
-    scale = np.where(known, np.where(whole, 1.0, factor.value), np.nan)
-    spread = np.where(known & ~whole, conditional.value * (factor.rows - factor.value), 0.0)
+    adjustable = linear & (share > 1 - FIXED) & np.isfinite(share)
+    scale = np.where(adjustable, np.where(whole, 1.0, factor.value), np.nan)
+    spread = np.where(adjustable & ~whole, conditional.value * (factor.rows - factor.value), 0.0)
     return Estimate(
         value=conditional.value * scale,
         rows=conditional.rows * scale + np.where(np.isnan(scale), np.nan, spread),

@@ -104,17 +104,17 @@ def h_statistic(
     check_flag("squared", squared)
     check_count("rows", rows, 2)
     check_number("eps", eps, NOT_NEGATIVE)
-    chosen = _chosen(problem, features, order)
+    subsets = _subsets(problem, features, order)
     classes = classes_of(problem.predictor, which_class)
     used_scale = scale_of(problem.predictor, scale)
     positions = tuple(position for _, position in classes)
-    above, below = _parts(order, chosen)
+    above, below = _parts(order, subsets)
     functions = tuple(dict.fromkeys([*above, *below]))
     place = {function: number for number, function in enumerate(functions)}
     return Estimand(
         key=("h", functions, tuple(problem.features.items()), positions, used_scale, rows),
         terms=class_terms(
-            ["total" if order == "total" else ":".join(one) for one in chosen],
+            ["total" if order == "total" else ":".join(one) for one in subsets],
             [label for label, _ in classes],
         ),
         measure=partial(
@@ -161,23 +161,23 @@ WHAT = {
 }
 
 
-def _chosen(problem: Problem, features: str | Sets | None, order: Order) -> list[tuple[str, ...]]:
+def _subsets(problem: Problem, features: str | Sets | None, order: Order) -> list[tuple[str, ...]]:
     """Return the features, pairs or triples that a statistic is of; all features for the total."""
     every = list(problem.features)
     if order in ("pairwise", "three-way"):
         size = 2 if order == "pairwise" else 3
-        found = sets_of(
+        sets = sets_of(
             every, [features] if isinstance(features, str) else features, size, "feature"
         )
-        return [tuple(sorted(one, key=every.index)) for one in found]
+        return [tuple(sorted(one, key=every.index)) for one in sets]
     names = list(problem.choose(None if features is None else names_of(features)))
     return [tuple(names)] if order == "total" else [(name,) for name in names]
 
 
 def _parts(
-    order: Order, chosen: Sequence[tuple[str, ...]]
+    order: Order, subsets: Sequence[tuple[str, ...]]
 ) -> tuple[list[Combination], list[Combination]]:
-    """Return what is squared in numerators and in denominators, one of each per term."""
+    """Return the sums whose mean squares are numerators and denominators, one each per term."""
     if order in ("pairwise", "three-way"):
         return (
             [
@@ -186,17 +186,17 @@ def _parts(
                     for size in range(len(one), 0, -1)
                     for subset in combinations(one, size)
                 )
-                for one in chosen
+                for one in subsets
             ],
-            [((Part(one), 1.0),) for one in chosen],
+            [((Part(one), 1.0),) for one in subsets],
         )
     whole = (PREDICTION, 1.0)
     if order == "total":
-        above = [(whole, *((Part((name,)), -1.0) for name in one)) for one in chosen]
+        above = [(whole, *((Part((name,)), -1.0) for name in one)) for one in subsets]
     elif order == "importance":
-        above = [(whole, (Part(one, others=True), -1.0)) for one in chosen]
+        above = [(whole, (Part(one, others=True), -1.0)) for one in subsets]
     else:
-        above = [(whole, (Part(one), -1.0), (Part(one, others=True), -1.0)) for one in chosen]
+        above = [(whole, (Part(one), -1.0), (Part(one, others=True), -1.0)) for one in subsets]
     return above, [(whole,)] * len(above)
 
 
@@ -209,7 +209,7 @@ class _Crossed:
     predictions : ndarray of shape (classes, r, donors)
         Of a row with the features of a distinct donor.
     of_row : ndarray of int, shape (r,)
-        The donor that each row is.
+        The position of each row among the distinct donors.
     """
 
     predictions: FloatArray
@@ -226,20 +226,20 @@ class _Crossed:
         return mean[:, self.of_row]
 
     def backgrounds(self, weights: FloatArray, *, others: bool) -> FloatArray:
-        """Sum what every row gives, as one of those over which an effect averages.
+        """Return every row's contribution to weighted sums of effects, as a background.
 
         Parameters
         ----------
         weights : ndarray of shape (classes, r, k)
-            Of the rows as points at which the effect is evaluated.
+            Weights of the rows as points at which the effect is evaluated.
 
         Returns
         -------
         ndarray of shape (classes, r, k)
         """
         if others:
-            given: FloatArray = self.predictions.swapaxes(1, 2) @ weights
-            return given[:, self.of_row]
+            sums: FloatArray = self.predictions.swapaxes(1, 2) @ weights
+            return sums[:, self.of_row]
         classes, _, k = weights.shape
         donors = np.zeros((self.predictions.shape[2], classes, k))
         np.add.at(donors, self.of_row, weights.swapaxes(0, 1))
@@ -248,26 +248,26 @@ class _Crossed:
 
 @dataclass(frozen=True)
 class _Crossings:
-    """What-if predictions for sets of features, some of them kept until they are used again."""
+    """What-if predictions for sets of features, kept for their next use up to `KEPT_BYTES`."""
 
     whatif: WhatIf
     features: Features
     outputs: Callable[[FloatArray], FloatArray]
-    _kept: dict[tuple[str, ...], _Crossed] = field(default_factory=dict)
+    _crossed: dict[tuple[str, ...], _Crossed] = field(default_factory=dict)
 
     def of(self, names: tuple[str, ...]) -> _Crossed:
-        if names in self._kept:
-            return self._kept[names]
+        if names in self._crossed:
+            return self._crossed[names]
         variables = [v for name in names for v in self.features[name]]
         whatif = self.whatif.of(variables)
         blocks = [(block.rows, self.outputs(block.predictions)) for block in whatif.cross()]
         order = np.argsort(np.concatenate([rows for rows, _ in blocks]))
-        made = np.concatenate([predictions for _, predictions in blocks], axis=1)
-        found = _Crossed(made[:, order], whatif.donors.of_row)
-        size = sum(kept.predictions.nbytes for kept in self._kept.values())
-        if size + found.predictions.nbytes <= KEPT_BYTES:
-            self._kept[names] = found
-        return found
+        stacked = np.concatenate([predictions for _, predictions in blocks], axis=1)
+        crossed = _Crossed(stacked[:, order], whatif.donors.of_row)
+        size = sum(one.predictions.nbytes for one in self._crossed.values())
+        if size + crossed.predictions.nbytes <= KEPT_BYTES:
+            self._crossed[names] = crossed
+        return crossed
 
 
 def _measure(
@@ -279,13 +279,13 @@ def _measure(
     most: int,
 ) -> Measurement:
     n = case.sample.nobs
-    drawn = np.arange(n)
+    subset = np.arange(n)
     whatif = case.whatif
     if n > most:
-        drawn = np.sort(case.draw(DRAW).choice(n, most, replace=False))
-        whatif = whatif.take(drawn)
+        subset = np.sort(case.draw(DRAW).choice(n, most, replace=False))
+        whatif = whatif.take(subset)
     squares, backgrounds = mean_squares(whatif, functions, features, outputs)
-    return {"squares": _of_all_rows(squares, backgrounds, drawn, n)}
+    return {"squares": _of_all_rows(squares, backgrounds, subset, n)}
 
 
 def mean_squares(
@@ -294,11 +294,11 @@ def mean_squares(
     features: Features,
     outputs: Callable[[FloatArray], FloatArray],
 ) -> tuple[FloatArray, FloatArray]:
-    r"""Return squares of sums of centered effects, and what rows as backgrounds do to their means.
+    r"""Return squares of sums of centered effects, and backgrounds' contributions to their means.
 
     With :math:`g = \sum_S c_S F_S` and :math:`F_S(x_i) = \frac1r \sum_t f(x_{iS}, x_{t,-S})`, the
-    mean of :math:`g_i^2` changes with the weight of row t as a background by
-    :math:`\frac2r \sum_S c_S \sum_i g_i f(x_{iS}, x_{t,-S})`; that centering moves with it does
+    derivative of the mean of :math:`g_i^2` by the weight of row t as a background is
+    :math:`\frac2r \sum_S c_S \sum_i g_i f(x_{iS}, x_{t,-S})`; that centering changes too does
     not matter, as g has mean 0.
 
     Returns
@@ -314,45 +314,45 @@ def mean_squares(
         for part, coefficient in function:
             uses.setdefault(part, []).append((number, coefficient))
     sums = np.zeros((classes, r, len(functions)))
-    for part, used in uses.items():
+    for part, entries in uses.items():
         effect = factual
         if part != PREDICTION:
             effect = crossings.of(part.names).effect(others=part.others)
         centered = effect - effect.mean(axis=1, keepdims=True)
-        for number, coefficient in used:
+        for number, coefficient in entries:
             sums[..., number] += coefficient * centered
     # Sums that are 0 in exact arithmetic.
     rounding = (ROUNDING * np.abs(factual).max(axis=1)) ** 2
     still = np.square(sums).mean(axis=1) <= rounding[:, None]
     sums *= ~still[:, None]
     backgrounds = np.zeros_like(sums)
-    for part, used in uses.items():
+    for part, entries in uses.items():
         if part == PREDICTION:
             continue
-        numbers = [number for number, _ in used]
-        weights = sums[..., numbers] * np.array([coefficient for _, coefficient in used])
-        found = crossings.of(part.names).backgrounds(weights, others=part.others)
-        backgrounds[..., numbers] += 2 / r * found
+        numbers = [number for number, _ in entries]
+        weights = sums[..., numbers] * np.array([coefficient for _, coefficient in entries])
+        donated = crossings.of(part.names).backgrounds(weights, others=part.others)
+        backgrounds[..., numbers] += 2 / r * donated
     backgrounds -= backgrounds.mean(axis=1, keepdims=True)
     return _flat(np.square(sums)), _flat(backgrounds)
 
 
 def _flat(values: FloatArray) -> FloatArray:
-    """Return values of shape (classes, r, k) as (r, classes * k)."""
+    """Return values of shape (classes, r, k) in the shape (r, classes * k)."""
     return np.moveaxis(values, 0, 1).reshape(values.shape[1], -1)
 
 
-def _of_all_rows(rows: FloatArray, donors: FloatArray, drawn: IntArray, n: int) -> Estimate:
-    """Return the estimate of n rows of which some were drawn; the others carry nothing.
+def _of_all_rows(rows: FloatArray, donors: FloatArray, subset: IntArray, n: int) -> Estimate:
+    """Return the estimate from a random subset of n rows; the other rows contribute nothing.
 
-    A row that was drawn stands for n / r rows.
+    A row of the subset, which has r rows, stands for n / r rows.
     """
     value = rows.mean(axis=0)
-    every, given = np.tile(value, (n, 1)), np.zeros((n, len(value)))
-    share = n / len(drawn)
-    every[drawn] += share * (rows - value)
-    given[drawn] = share * donors
-    return Estimate(value=value, rows=every, donors=given, mc_variance=np.zeros(len(value)))
+    every, as_donor = np.tile(value, (n, 1)), np.zeros((n, len(value)))
+    share = n / len(subset)
+    every[subset] += share * (rows - value)
+    as_donor[subset] = share * donors
+    return Estimate(value=value, rows=every, donors=as_donor, mc_variance=np.zeros(len(value)))
 
 
 def _read(

@@ -55,17 +55,17 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
         Options of `partial_dependence`.
     """
     every = [name for variables in problem.features.values() for name in variables]
-    wanted = sets_of(every, pairs, 2, "variable")
-    curves = curves_of(problem, wanted, curve)
+    subsets = sets_of(every, pairs, 2, "variable")
+    curves = curves_of(problem, subsets, curve)
     first = next(iter(curves.values()))
     layouts = [one.terms.layout for one in curves.values()]
     return Estimand(
         key=(
             "vint",
-            # What is read of a surface is kept, not the surface.
+            # The measurement is of what is computed from surfaces, not the surfaces themselves.
             tuple((one.key, one.label, one.description, one.meaning) for one in curves.values()),
         ),
-        terms=class_terms([":".join(pair) for pair in wanted], _classes(layouts[0])),
+        terms=class_terms([":".join(pair) for pair in subsets], _classes(layouts[0])),
         measure=partial(_measure, curves=curves),
         read=itemgetter("vint"),
         label="vint",
@@ -74,38 +74,37 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
         null=None,
         unit=first.unit,
         meaning=MEANING,
-        notes=_notes(problem, wanted),
+        notes=_notes(problem, subsets),
         zero_variance="no refit lets the effect of one depend on the other",
     )
 
 
-def sets_of(
-    known: Sequence[str], asked: Sets | None, size: int, what: str
-) -> list[tuple[str, ...]]:
-    """Return pairs or triples of names: all, all of the names given, or those given.
+def sets_of(every: Sequence[str], sets: Sets | None, size: int, what: str) -> list[tuple[str, ...]]:
+    """Return pairs or triples of names: all, all of the names in `sets`, or the tuples in `sets`.
 
     Parameters
     ----------
-    known : sequence of str
-    asked : sequence of str or of tuples of str, or None
+    every : sequence of str
+        All names.
+    sets : sequence of str or of tuples of str, or None
     size : int
         2 for pairs, 3 for triples.
     what : str
-        What names stand for, in messages.
+        The word for a name in messages, such as "variable".
     """
     word = WORDS[size]
-    if isinstance(asked, str):
-        raise OptionError(f"A {word} needs {size} {what}s; got {shown(asked)}.")
-    given = list(known if asked is None else asked) if is_list(asked) or asked is None else [None]
-    tuples = [tuple(one) for one in given if is_list(one)]
-    names = [one for one in given if isinstance(one, str)] or [n for one in tuples for n in one]
-    alike = len(tuples) == len(given) or (not tuples and len(names) == len(given))
+    if isinstance(sets, str):
+        raise OptionError(f"A {word} needs {size} {what}s; got {shown(sets)}.")
+    items = list(every if sets is None else sets) if is_list(sets) or sets is None else [None]
+    tuples = [tuple(one) for one in items if is_list(one)]
+    names = [one for one in items if isinstance(one, str)] or [n for one in tuples for n in one]
+    alike = len(tuples) == len(items) or (not tuples and len(names) == len(items))
     if not alike or not all(isinstance(name, str) for name in names):
         raise OptionError(
-            f"Name {what}s, of which all {word}s are taken, or {word}s of them, not {shown(asked)}."
+            f"Name {what}s, of which all {word}s are taken, or {word}s of them, not {shown(sets)}."
         )
     if names:
-        check_names(names, known, kind=what)
+        check_names(names, every, kind=what)
     if not tuples:
         distinct = list(dict.fromkeys(names))
         if len(distinct) < size:
@@ -164,10 +163,10 @@ def _measure(case: ModelOnRows, *, curves: Mapping[str, Estimand]) -> Measuremen
         labels = _classes(layout)
         points = len(layout) // len(labels)
         for k in range(len(labels)):
-            own = slice(k * points, (k + 1) * points)
-            value, gradient = surface_interaction(surface.value[own], layout[own])
+            cells = slice(k * points, (k + 1) * points)
+            value, gradient = surface_interaction(surface.value[cells], layout[cells])
             jacobian = np.zeros((1, len(surface.value)))
-            jacobian[0, own] = gradient
+            jacobian[0, cells] = gradient
             if k == len(by_class):
                 by_class.append([])
             by_class[k].append(surface.through(np.array([value]), jacobian))

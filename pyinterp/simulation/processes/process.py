@@ -1,4 +1,4 @@
-"""What a data-generating process is: a law of the features, a true function and noise."""
+"""What a data-generating process is: how features are drawn, a true function and noise."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Process:
         The true f of a frame that has the features: the mean of the response, or the
         probability of the second class.
     noise : str
-        Law of the response given the features, in words.
+        Distribution of the response given the features, in words.
     noise_sd : float
         Standard deviation of the response minus f; for classes, of the indicator of the second
         class minus its probability.
@@ -65,10 +65,10 @@ class Process:
     levels : mapping of str to tuple of str
         The levels of every feature that is a category.
     conditional : callable, optional
-        ``conditional(feature, frame, rng)`` draws a feature from its law given the other features
-        of every row. Without it the features are independent.
+        ``conditional(feature, frame, rng)`` draws a feature from its distribution given the
+        other features of every row. Without it the features are independent.
     closed_pd : callable, optional
-        ``closed_pd(feature, grid)``, the PD of f, or None for a feature where none is known.
+        ``closed_pd(feature, grid)``, the PD of f, or None for a feature without one.
     closed_pfi, closed_cvim : callable, optional
         ``closed_pfi(feature)``, the marginal and the conditional PFI of f under squared error,
         or None.
@@ -148,7 +148,8 @@ class Process:
             With the features as columns.
         seed : int, Generator or None
         conditional : bool
-            From its law given the row's other features, instead of independently of all else.
+            From its distribution given the row's other features, instead of independently of all
+            else.
         """
         self.check(feature)
         self._check_frame(frame)

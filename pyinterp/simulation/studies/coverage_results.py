@@ -53,7 +53,7 @@ class CoverageResults:
     rows : pandas.DataFrame
         Means over the terms of an estimand; `coverage_mcse` allows for their dependence.
     truths : pandas.DataFrame
-        What the learner finds on average: one row per process, learner, n, estimand and term.
+        Mean estimates of the learner: one row per process, learner, n, estimand and term.
     """
 
     frame: pd.DataFrame

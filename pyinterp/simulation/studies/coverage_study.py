@@ -87,7 +87,7 @@ class CoverageStudy(Study[CoverageResults]):
     estimands : mapping of str to callable
         ``ask(results, cov_type=...)`` returns results for the fitted learner, such as
         ``LearnerResults.pfi`` or ``partial(LearnerResults.pd, features="x1", grid=[0, 1])``. Grids
-        must be given, so that every data set has the same terms.
+        must be arrays, so that every data set has the same terms.
     n : sequence of int
         Sizes of data sets.
     resamplings : mapping of str to plan
@@ -96,7 +96,7 @@ class CoverageStudy(Study[CoverageResults]):
         For every name in `resamplings`, the variance estimators to try.
     repetitions : int or mapping
         Data sets per row of the study, or a mapping from the names of learners; 0 for a study of
-        what learners find on average only.
+        the mean estimates of learners only.
     truth_refits : int or mapping
         Refits for the truth, likewise.
     alpha : float

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ __all__ = ["StudyFile"]
 
 # Rows, terms, sums and settings are JSON objects. The key of `blocks` sees to it that no block
 # counts twice.
-SCHEMA = """
+RECORDS = """
 CREATE TABLE IF NOT EXISTS records (
     id INTEGER PRIMARY KEY,
     row TEXT NOT NULL,
@@ -29,14 +29,16 @@ CREATE TABLE IF NOT EXISTS records (
     size INTEGER NOT NULL,
     sums TEXT NOT NULL,
     settings TEXT
-);
+)
+"""
+BLOCKS = """
 CREATE TABLE IF NOT EXISTS blocks (
     row TEXT NOT NULL,
     term TEXT NOT NULL,
     block INTEGER NOT NULL,
     record INTEGER NOT NULL REFERENCES records (id) ON DELETE CASCADE,
     PRIMARY KEY (row, term, block)
-);
+)
 """
 # The last block of a row may be smaller than others, and is made again if more is asked for.
 SMALLER = """
@@ -44,8 +46,8 @@ DELETE FROM records WHERE size < :size AND id IN (
     SELECT record FROM blocks WHERE row = :row AND term = :term AND block = :block
 ) AND (SELECT COUNT(*) FROM blocks WHERE record = records.id) = 1
 """
-RECORD = "INSERT INTO records (row, term, size, sums, settings) VALUES (?, ?, ?, ?, ?)"
-BLOCK = "INSERT INTO blocks (row, term, block, record) VALUES (?, ?, ?, ?)"
+ADD_RECORD = "INSERT INTO records (row, term, size, sums, settings) VALUES (?, ?, ?, ?, ?)"
+ADD_BLOCK = "INSERT INTO blocks (row, term, block, record) VALUES (?, ?, ?, ?)"
 PATIENCE = 60.0  # seconds that one waits for another process to have read or written a block
 
 
@@ -80,8 +82,9 @@ class StudyFile:
         meet: the system releases it when the process ends, however it does.
         """
         beside = self._path.with_name(f".{self._path.name}.lock")
-        with closing(_connection(beside, "rwc", timeout=0)) as connection:
+        with ExitStack() as stack:
             try:
+                connection = stack.enter_context(closing(_connection(beside, "rwc", timeout=0)))
                 connection.execute("BEGIN EXCLUSIVE")
             except sqlite3.OperationalError as error:
                 raise DataError(self._not_locked(error)) from error
@@ -96,10 +99,7 @@ class StudyFile:
     def add(self, records: Iterable[AnyRecord]) -> None:
         """Add the records of a block, all or none, and see them on the disk."""
         with closing(_connection(self._path, "rwc", timeout=PATIENCE)) as connection:
-            connection.executescript(SCHEMA)
-            with connection:
-                connection.execute("BEGIN IMMEDIATE")
-                self._insert(connection, records)
+            self._insert(connection, records)
 
     def _of_database(self) -> list[AnyRecord] | None:
         """Return the records of a database, or None if the file is none."""
@@ -118,21 +118,25 @@ class StudyFile:
         """Return the records of JSON lines: what a database would keep of them."""
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
             connection.execute("PRAGMA foreign_keys = ON")
-            connection.executescript(SCHEMA)
             self._insert(connection, text.read(self._path))
             return _selected(connection)
 
     def _insert(self, connection: sqlite3.Connection, records: Iterable[AnyRecord]) -> None:
-        for record in records:
-            try:
-                _insert(connection, record)
-            except sqlite3.IntegrityError as error:
-                raise DataError(
-                    f"A block must stand once in a study's file, but one of blocks "
-                    f"{list(record.blocks)} of {record.term} of {record.row} stands twice in "
-                    f"{str(self._path)!r}: two files were joined, or two processes wrote it. "
-                    "Remove one of the two."
-                ) from error
+        """Add records, and tables where there are none, all of it or nothing."""
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(RECORDS)
+            connection.execute(BLOCKS)
+            for record in records:
+                try:
+                    _insert(connection, record)
+                except sqlite3.IntegrityError as error:
+                    raise DataError(
+                        f"A block must stand once in a study's file, but one of blocks "
+                        f"{list(record.blocks)} of {record.term} of {record.row} stands twice in "
+                        f"{str(self._path)!r}: two files were joined, or two processes wrote it. "
+                        "Remove one of the two."
+                    ) from error
 
     def _not_locked(self, error: sqlite3.OperationalError) -> str:
         if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
@@ -161,8 +165,8 @@ def _insert(connection: sqlite3.Connection, record: AnyRecord) -> None:
         about = {"row": row, "term": term, "block": record.blocks[0], "size": record.size}
         connection.execute(SMALLER, about)
     sums, settings = _json(vars(record.sums)), _json(record.settings)
-    number = connection.execute(RECORD, (row, term, record.size, sums, settings)).lastrowid
-    connection.executemany(BLOCK, [(row, term, int(b), number) for b in record.blocks])
+    number = connection.execute(ADD_RECORD, (row, term, record.size, sums, settings)).lastrowid
+    connection.executemany(ADD_BLOCK, [(row, term, int(b), number) for b in record.blocks])
 
 
 def _selected(connection: sqlite3.Connection) -> list[AnyRecord]:
@@ -205,5 +209,5 @@ def _frozen(value: Any) -> Any:
 
 
 def _json(value: Any) -> str:
-    """Return the text of numbers, NumPy's among them, names and what is made of them."""
+    """Return a value as JSON; arrays and numbers of NumPy are lists and numbers."""
     return json.dumps(value, default=lambda array: array.tolist())

@@ -63,9 +63,10 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         + \text{Var}(\text{switch}) - \text{Var}(\text{orig}) - \delta_j,
         \quad \delta_j = 2 E[(f(X'_j) - f(X)) (f(X'_j) - E_T \hat f(X'_j))]
 
-    where in :math:`X'_j` the feature has been drawn anew, from its marginal law (MVIM) or from its
-    law given the other features (CVIM), and :math:`E_T` is over training sets of n rows. The loss
-    is the squared error; that of a process with classes is the Brier score.
+    where in :math:`X'_j` the feature has been drawn anew, from its marginal distribution
+    (MVIM) or from its distribution given the other features (CVIM), and :math:`E_T` is over
+    training sets of n rows. The loss is the squared error; that of a process with classes is the
+    Brier score.
 
     Models come in blocks. Each model is trained on rows of its own; the models of a block share
     validation rows, drawn for the block, and features and measures share the models. Data depend

@@ -57,7 +57,7 @@ class Study(ABC, Generic[Answer]):
     Work comes in one or more kinds, each done before the next is begun, whose units are
     independent of each other: random streams are named by what they are for.
 
-    In the file a process, a learner and an estimand are known by their names: what changes needs
+    The file knows a process, a learner and an estimand by name: what changes needs
     another name, or another file.
     """
 

@@ -70,15 +70,15 @@ class ModelForR:
 
     def predict(self, variables: pd.DataFrame) -> FloatArray:
         """Return predictions, shape (n,) or (n, number of classes); missing where a value is."""
-        own = self.restored(variables[list(self.train.columns)])
-        complete = ~own.isna().any(axis=1).to_numpy(dtype=bool)
+        rows = self.restored(variables[list(self.train.columns)])
+        complete = ~rows.isna().any(axis=1).to_numpy(dtype=bool)
         if complete.all():
-            return self._predict(own)
-        shape = (len(own),) if self.classes is None else (len(own), len(self.classes))
-        predicted = np.full(shape, np.nan)
+            return self._predict(rows)
+        shape = (len(rows),) if self.classes is None else (len(rows), len(self.classes))
+        predictions = np.full(shape, np.nan)
         if complete.any():
-            predicted[complete] = self._predict(own[complete].reset_index(drop=True))
-        return predicted
+            predictions[complete] = self._predict(rows[complete].reset_index(drop=True))
+        return predictions
 
     def restored(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame that comes from R with the names and dtypes that the rows have."""
@@ -90,22 +90,12 @@ class ModelForR:
         )
 
     def _like_the_rows(self, word: str, column: pd.Series[Any]) -> pd.Series[Any]:
-        known = word in self.names
-        return _restored(column, self.rows[self.names.from_r(word)]) if known else column
+        if word not in self.names:
+            return column
+        return _restored(column, self.rows[self.names.from_r(word)])
 
     def log_odds(self, position: int) -> ModelForR:
-        """Return a regression whose predictions are the log-odds of one of two classes.
-
-        Raises
-        ------
-        OptionError
-            If there are not two classes.
-        """
-        if self.classes is None or len(self.classes) != 2:
-            raise OptionError(
-                'The `type="regression"` of a classifier is its log-odds, which need two classes; '
-                f"this one has {len(self.classes or ())}."
-            )
+        """Return a regression whose predictions are the log-odds of one of two classes."""
 
         def predict(variables: pd.DataFrame) -> FloatArray:
             values: FloatArray = scaled(self._predict(variables), (position,), "logit")[0]
@@ -140,25 +130,26 @@ def hand_over(model: Any, data: Rows, classes: Sequence[Any] | None = None) -> M
         analysis = FittedModel(model, select(model, data), classes=classes).analysis
     else:
         analysis = model.analysis
-    own = analysis.problem.population.variables
+    rows = analysis.problem.population.variables
     refits = analysis.estimating
 
     def predict(variables: pd.DataFrame) -> FloatArray:
-        predicted = [r.predictor(r.design.encode(variables)) for r in refits]
-        return predicted[0] if len(predicted) == 1 else np.mean(predicted, axis=0)
+        predictions = [r.predictor(r.design.encode(variables)) for r in refits]
+        return predictions[0] if len(predictions) == 1 else np.mean(predictions, axis=0)
 
-    rows = own if data is None else columns_by_name(data, as_frame(data), list(own.columns), "data")
+    if data is not None:
+        rows = columns_by_name(data, as_frame(data), list(rows.columns), "data")
     predictor = analysis.problem.predictor
     counted = tuple(map(str, classes_in_order(predictor)))
-    known = None if predictor.classes is None else tuple(level_texts(predictor.classes))
-    return ModelForR(rows, known, counted, predict)
+    labels = None if predictor.classes is None else tuple(level_texts(predictor.classes))
+    return ModelForR(rows, labels, counted, predict)
 
 
 def _restored(column: pd.Series[Any], like: pd.Series[Any]) -> pd.Series[Any]:
     dtype = like.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        known = {str(level): level for level in dtype.categories}
-        values = [known.get(str(v)) if pd.notna(v) else None for v in column]
+        levels = {str(level): level for level in dtype.categories}
+        values = [levels.get(str(v)) if pd.notna(v) else None for v in column]
         return pd.Series(pd.Categorical(values, dtype=dtype), index=column.index)
     exact = isinstance(dtype, pd.StringDtype) or column.dtype.kind in "iub"
     if exact and not column.isna().any():

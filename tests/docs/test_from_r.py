@@ -1,0 +1,107 @@
+"""The tables of "If you come from R" are those of the description of R's functions.
+
+Run as a script, this file writes them into the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from pyinterp.r_style.description import Argument, Refused, RFunction
+from pyinterp.r_style.r_functions import CONVENTIONS, FUNCTIONS, PARTIAL
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "from_r.md"
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table in Markdown."""
+    names = list(header)
+    lines = [names, ["---"] * len(names), *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in r) + " |" for r in lines
+    )
+
+
+def code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+def side(on: str | Refused) -> str:
+    return code(on) if isinstance(on, str) else f"no: {on.reason.rstrip('.')}"
+
+
+def reasons(argument: Argument) -> tuple[object, ...]:
+    """Return what arguments have in common that neither side takes, else the name."""
+    sides = (argument.r_style, argument.r_bridge)
+    return sides if all(isinstance(s, Refused) for s in sides) else (argument.name,)
+
+
+def hands_on(function: RFunction) -> bool:
+    """Whether the function hands arguments on to ``partial``, so that they stand there."""
+    return function is not PARTIAL and PARTIAL["quantiles"] in function.arguments
+
+
+def rows(function: RFunction) -> Iterator[tuple[str, ...]]:
+    """Yield a row per argument, or one for several that neither side takes."""
+    there = PARTIAL.arguments if hands_on(function) else ()
+    mine = [a for a in function.arguments if a not in there]
+    for _, group in groupby(mine, reasons):
+        arguments = list(group)
+        first = arguments[0]
+        ours, bridge = side(first.on("r_style")), side(first.on("r_bridge"))
+        yield (
+            ", ".join(code(a.name) for a in arguments),
+            code(first.default) if len(arguments) == 1 else "",
+            code(first.method),
+            ours,
+            "likewise" if ours == bridge and ours.startswith("no:") else bridge,
+        )
+
+
+def section(function: RFunction) -> str:
+    """Return the table of one function under its name."""
+    header = ["R", "default", "method of results", "`pi.r_style`", "`r_bridge`"]
+    columns = len(header) if "r_bridge" in function.sides else len(header) - 1
+    text = table(header[:columns], [row[:columns] for row in rows(function)])
+    more = "\n\nAll others are those of `partial`." if hands_on(function) else ""
+    return f"### {function.package}::{function.name}\n\n{text}{more}"
+
+
+def conventions() -> str:
+    """Return the table of conventions."""
+    header = ["", "R", "here, by default", "here, as in R"]
+    return table(header, [(c.topic, c.r, c.here, c.same) for c in CONVENTIONS.values()])
+
+
+TEXTS = {
+    "arguments": lambda: "\n\n".join(map(section, FUNCTIONS.values())),
+    "conventions": conventions,
+}
+
+
+def place(name: str) -> re.Pattern[str]:
+    return re.compile(f"(<!-- {name}[^\n]*-->\n\n)(.*?)(\n\n<!-- end of {name} -->)", re.DOTALL)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_tables_are_those_of_the_description(name: str) -> None:
+    match = place(name).search(PAGE.read_text(encoding="utf-8"))
+    assert match is not None
+    assert match[2] == TEXTS[name](), f"run python tests/docs/{Path(__file__).name}"
+
+
+def rewrite() -> None:
+    """Write the tables into the page."""
+    page = PAGE.read_text(encoding="utf-8")
+    for name, text in TEXTS.items():
+        page = place(name).sub(lambda m, text=text: m[1] + text() + m[3], page)
+    PAGE.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    rewrite()
