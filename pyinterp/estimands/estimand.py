@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from pyinterp._typing import FloatArray
+from pyinterp.data.design import Design
 from pyinterp.data.features import Features, check_names, names_of
 from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import OptionError
 from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Predictor
 from pyinterp.samplers import ConditionalDistribution, KnownRows, Sampler
 from pyinterp.whatif import WhatIf
@@ -42,6 +45,8 @@ class Problem:
         The variables of every feature; a group has several.
     predictor : Predictor
         A fitted model, for the kind of its predictions.
+    design : Design
+        How its variables are encoded.
     discrete : frozenset of str
         Variables of which only observed values can be predicted.
     """
@@ -50,6 +55,12 @@ class Problem:
     features: Features
     discrete: frozenset[str] = frozenset()
     predictor: Predictor
+    design: Design
+
+    @cached_property
+    def predictive(self) -> Predictor:
+        """The model's predictor of distributions; `PredictionError` if it states none."""
+        return predictive(self.predictor, self.design.encode(self.population.variables[:1]))
 
     @property
     def response(self) -> Response:
@@ -86,6 +97,8 @@ class ModelOnRows:
         All rows, of which evaluation and training rows are part.
     draw : callable
         ``draw(name)`` returns the random stream for one term of this case.
+    distributional : callable
+        ``distributional()`` returns the what-if predictions of its predictive distributions.
     without : callable
         ``without(variables)`` returns what the same learner, trained on the same rows without the
         variables, predicts for the evaluation rows, shape as `whatif.factual`; None if no column
@@ -96,6 +109,7 @@ class ModelOnRows:
     train: Sample | None
     population: Sample
     draw: Callable[[str], np.random.Generator]
+    distributional: Callable[[], WhatIf]
     without: Callable[[tuple[str, ...]], FloatArray | None]
     _distributions: dict[tuple[Sampler, tuple[str, ...]], ConditionalDistribution] = field(
         default_factory=dict
@@ -105,6 +119,15 @@ class ModelOnRows:
     def sample(self) -> Sample:
         """The evaluation rows."""
         return self.whatif.sample
+
+    @cached_property
+    def predictive(self) -> WhatIf:
+        """What-if predictions of its predictive distributions."""
+        return self.distributional()
+
+    def serving(self, loss: Loss) -> WhatIf:
+        """Return the what-if predictions that a loss needs: distributions, or what is predicted."""
+        return self.predictive if loss.needs == "distribution" else self.whatif
 
     @property
     def y(self) -> FloatArray:
@@ -344,6 +367,8 @@ class Estimand:
         Reason to print no interval for a term on which all refits agree exactly.
     engine : str
         Name of what computes the estimand, if it is not what-if predictions.
+    distributional : bool
+        Whether what-if predictions are of distributions.
     missing : mapping of str to str
         By term, the reason to print if its estimate is missing in some refit.
     remarks : callable
@@ -378,6 +403,7 @@ class Estimand:
     coverage: str = ""
     zero_variance: str = "all refits agree exactly, so there is no variance"
     engine: str = ""
+    distributional: bool = False
     missing: Mapping[str, str] = field(default_factory=dict)
     remarks: Callable[[pd.Series[float]], Sequence[str]] = no_remarks
     correction: Correction | None = None

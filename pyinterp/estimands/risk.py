@@ -65,14 +65,14 @@ def best_constant(case: ModelOnRows, loss: Loss) -> FloatArray | None:
     best = loss.best_constant(case.y if trained is None else trained)
     if best is None:
         return None
-    factual = case.whatif.factual
+    factual = case.serving(loss).factual
     if factual.ndim == 2 and len(best) < factual.shape[1]:  # last classes absent in training
         best = np.pad(best, (0, factual.shape[1] - len(best)))
     return np.asarray(np.broadcast_to(best, factual.shape))
 
 
 def _measure(case: ModelOnRows, *, loss: Loss) -> Measurement:
-    measured = {"loss": Estimate.of_rows(loss(case.y, case.whatif.factual)[:, None])}
+    measured = {"loss": Estimate.of_rows(loss(case.y, case.serving(loss).factual)[:, None])}
     constant = best_constant(case, loss)
     if constant is not None:
         measured["constant"] = Estimate.of_rows(loss(case.y, constant)[:, None])

@@ -17,6 +17,7 @@ from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
 from pyinterp.losses.rowwise import Loss, LossLike, choose
 from pyinterp.models.adapters import one_thread
+from pyinterp.models.predictive import predictive
 from pyinterp.parallel import outcomes
 from pyinterp.parallel.threads import shared_cores, workers
 from pyinterp.random import Seeds
@@ -83,6 +84,7 @@ class Analysis:
                 train=r.train,
                 population=self.problem.population,
                 draw=_Draws(self.seeds, r.number),
+                distributional=partial(self._distributional, r.number),
                 without=partial(self._without, r.number),
             )
             for r in self.refits
@@ -94,6 +96,8 @@ class Analysis:
             return Engine("refits without features")
         if estimand.engine:
             return Engine(estimand.engine)
+        if estimand.distributional:
+            return Engine.of_all([case.predictive.engine for case in self.cases])
         return self.engine_used
 
     @cached_property
@@ -194,6 +198,23 @@ class Analysis:
 
     def _without(self, refit: int, variables: tuple[str, ...]) -> FloatArray | None:
         return self.need_trainer().predictions(refit, variables)
+
+    def _distributional(self, number: int) -> WhatIf:
+        """Return what-if predictions of the predictive distributions of a refit."""
+        refit, case = self._numbered(number)
+        if refit.predictor.kind == "probability":
+            return case.whatif
+        row = refit.design.encode(refit.evaluation.variables[:1])
+        return dispatch(
+            predictive(refit.predictor, row),
+            refit.design,
+            refit.evaluation,
+            memory_mb=self.memory_mb,
+        )
+
+    def _numbered(self, number: int) -> tuple[Refit, ModelOnRows]:
+        pairs = zip(self.refits, self.cases, strict=True)
+        return next(pair for pair in pairs if pair[0].number == number)
 
     def _whatif(self, refit: Refit) -> WhatIf:
         return dispatch(

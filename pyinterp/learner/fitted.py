@@ -198,6 +198,7 @@ class FittedModel(Interpretable):
                 features=features_of(design.variables, groups),
                 discrete=design.discrete,
                 predictor=predictor,
+                design=design,
             ),
             refits=(refit,),
             correction=0.0,

@@ -318,6 +318,7 @@ class Learner:
                     features=self.features,
                     discrete=self.design.discrete,
                     predictor=refits[0].predictor,
+                    design=refits[0].design,
                 ),
                 refits=refits,
                 correction=plan.correction(context.n_train, context.n_evaluation),

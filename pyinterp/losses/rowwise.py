@@ -42,8 +42,9 @@ class Loss:
         ``function(y, prediction)``, elementwise over broadcast arrays. For regression both have
         shape (...). For classification `y` holds positions in the classes, shape (...), and
         `prediction` probabilities in their order, shape (..., number of classes).
-    needs : {"mean", "probability", "label"}
-        The least that a learner must predict.
+    needs : {"mean", "probability", "label", "distribution"}
+        The least that a learner must predict. With "distribution" the function is given its
+        parameters, shape (..., P).
     constant : callable, optional
         ``constant(y_train)``, the best prediction that ignores the features, shape () or
         (number of classes,). Without it no share of explained loss is printed.
@@ -53,13 +54,13 @@ class Loss:
 
     name: str
     function: LossFunction
-    needs: Literal["mean", "probability", "label"] = "mean"
+    needs: Literal["mean", "probability", "label", "distribution"] = "mean"
     constant: Callable[[FloatArray], FloatArray] | None = None
     unit: str = ""
 
     def __post_init__(self) -> None:
         check_text("name", self.name)
-        check_choice("needs", self.needs, ("mean", "probability", "label"))
+        check_choice("needs", self.needs, ("mean", "probability", "label", "distribution"))
         for name in ("function", "constant"):
             value = getattr(self, name)
             present = name == "function" or value is not None
@@ -166,6 +167,8 @@ def _check_unit(unit: object) -> None:
 
 
 def _check_serves(loss: Loss, predictor: Predictor, response: Response) -> None:
+    if loss.needs == "distribution":
+        return  # whether the model states one is seen where it is asked
     rank = {"mean": ("mean",), "probability": ("probability",), "label": ("label", "probability")}
     if predictor.kind in rank[loss.needs]:
         return

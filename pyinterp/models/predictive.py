@@ -5,62 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.distributions import Distribution, Gamma, LogNormal, Normal, NormalMixture, Poisson
-from pyinterp.errors import PredictionError
+from pyinterp.errors import PredictionError, reason
 from pyinterp.models.final_step import final_step
 from pyinterp.models.predictor import Predictor, learner_name
 
 __all__ = ["predictive"]
 
-Parameters = Callable[[Matrix], FloatArray]
+# From a model's inputs to parameters of distributions, shape (n, P).
+Parameters: TypeAlias = Callable[[Any], FloatArray]
 
 WHAT_TO_USE = (
-    "one that states it is needed: a regressor with `predict(X, return_std=True)`, such as "
-    "GaussianProcessRegressor or BayesianRidge, statsmodels' OLS or GLM, a forest with "
-    "`min_samples_leaf=5`, an estimator of NGBoost or skpro, one with `predict_components(X)`, or "
-    "`pi.Distributional(estimator, parameters, ...)`"
+    "use a learner that states one: a regressor with `predict(X, return_std=True)`, such as "
+    "GaussianProcessRegressor or BayesianRidge; OLS or GLM of statsmodels; a random forest with "
+    "`min_samples_leaf=5`; a regressor of NGBoost or skpro; one with `predict_components(X)`; or "
+    "`pi.Distributional(estimator, ...)`"
 )
-QUANTILES = {"QuantileRegressor", "QuantReg"}
-
-
-def predictive(predictor: Predictor) -> Predictor:
-    """Return the predictor of distributions that a predictor of means belongs to.
-
-    Of class probabilities it is the predictor itself.
-
-    Raises
-    ------
-    PredictionError
-        If the fitted estimator states no distribution.
-    """
-    if predictor.kind == "probability":
-        return predictor
-    name = predictor.name
-    if predictor.kind == "label":
-        raise PredictionError(
-            f"{name} predicts classes without probabilities, so it states no predictive "
-            "distribution; use a classifier with `predict_proba`, or CalibratedClassifierCV."
-        )
-    last = final_step(predictor.estimator)
-    stated = _stated(last.model, learner_name(last.model))
-    if stated is None:
-        raise PredictionError(
-            f"{name} predicts a mean and no distribution, so predictive uncertainty is not "
-            f"defined; {WHAT_TO_USE}."
-        )
-    call = stated.parameters if last.before is None else _After(last.before, stated.parameters)
-    return Predictor(predictor.estimator, "distribution", None, call, stated.distribution)
+QUANTILES = ("quantile", "reg:quantileerror", "Quantile")
 
 
 @dataclass(frozen=True)
 class _Stated:
-    """A family, and the function from a model's inputs to its parameters, shape (n, P)."""
+    """A family, and the function that gives its parameters."""
 
     distribution: Distribution
     parameters: Parameters
@@ -68,7 +40,7 @@ class _Stated:
 
 @dataclass(frozen=True)
 class _After:
-    """Parameters of rows that earlier steps of a pipeline transform."""
+    """Parameters of rows that the earlier steps of a pipeline transform."""
 
     before: Callable[[Matrix], Any]
     parameters: Parameters
@@ -77,20 +49,252 @@ class _After:
         return self.parameters(self.before(matrix))
 
 
-def _stated(model: Any, name: str) -> _Stated | None:
-    for read in (_own, _of_quantiles, _statsmodels, _ngboost, _skpro, _standard_deviation, _forest):
-        stated = read(model, name)
+def predictive(predictor: Predictor, row: Matrix) -> Predictor:
+    """Return a fitted model's predictor of distributions; of class probabilities, itself.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        Of means, probabilities or labels.
+    row : matrix
+        A design row, to see what the model predicts.
+
+    Raises
+    ------
+    PredictionError
+        If the model states no distribution.
+    """
+    if predictor.kind in ("probability", "distribution"):
+        return predictor
+    if predictor.kind == "label":
+        raise PredictionError(
+            f"{predictor.name} predicts classes without probabilities, so it states no predictive "
+            "distribution; use a classifier with `predict_proba`, or CalibratedClassifierCV."
+        )
+    last = final_step(predictor.estimator)
+    inputs = row if last.before is None else last.before(row)
+    stated = _stated(last.model, inputs)
+    if stated is None:
+        raise PredictionError(
+            f"{predictor.name} predicts a mean but no distribution, so its predictive uncertainty "
+            f"is not defined; {WHAT_TO_USE}."
+        )
+    parameters = stated.parameters
+    if last.before is not None:
+        parameters = _After(last.before, parameters)
+    return Predictor(predictor.estimator, "distribution", None, parameters, stated.distribution)
+
+
+def _stated(model: Any, row: Any) -> _Stated | None:
+    """Return the distribution that a model states, by the first convention that it follows."""
+    _refuse_quantiles(model)
+    conventions = (
+        _of_parameters,
+        _of_components,
+        _of_statsmodels,
+        _of_ngboost,
+        _of_skpro,
+        _of_standard_deviation,
+        _of_forest,
+    )
+    for convention in conventions:
+        stated = convention(model, row)
         if stated is not None:
             return stated
     return None
 
 
-def _own(model: Any, _: str) -> _Stated | None:
-    """Read what follows this package's own convention: a family, or components of a mixture."""
+def _refuse_quantiles(model: Any) -> None:
+    name = type(getattr(getattr(model, "results_", model), "model", model)).__name__
+    losses = (getattr(model, attribute, None) for attribute in ("loss", "objective"))
+    by_loss = any(isinstance(loss, str) and loss.startswith(QUANTILES) for loss in losses)
+    if by_loss or name in ("QuantileRegressor", "QuantReg"):
+        raise PredictionError(
+            f"{name} predicts a quantile, and one quantile is no distribution: neither its density "
+            f"nor its entropy is known; {WHAT_TO_USE}."
+        )
+
+
+def _of_parameters(model: Any, _: Any) -> _Stated | None:
+    """Read `pi.Distributional`, and any estimator that states a family and its parameters."""
     family = getattr(model, "predictive_distribution", None)
-    if isinstance(family, Distribution):
-        return _Stated(family, model.predict_parameters)
+    return _Stated(family, model.predict_parameters) if isinstance(family, Distribution) else None
+
+
+@dataclass(frozen=True)
+class _Components:
+    model: Any
+
+    def __call__(self, inputs: Any) -> FloatArray:
+        means, sds = self.model.predict_components(inputs)
+        return np.concatenate([np.asarray(means), np.asarray(sds)], axis=1)
+
+
+def _of_components(model: Any, row: Any) -> _Stated | None:
+    """Read equal-weight mixtures of Normals: draws of a posterior, ensembles."""
     if not callable(getattr(model, "predict_components", None)):
         return None
-    means, _ = model.predict_components(_one_row(model))
-    return _Stated(NormalMixture(np.shape(means)[1]), _Components(model))
+    return _Stated(NormalMixture(_Components(model)(row).shape[1] // 2), _Components(model))
+
+
+@dataclass(frozen=True)
+class _StandardDeviation:
+    model: Any
+
+    def __call__(self, inputs: Any) -> FloatArray:
+        mean, sd = self.model.predict(inputs, return_std=True)
+        return np.column_stack([mean, sd])
+
+
+def _of_standard_deviation(model: Any, _: Any) -> _Stated | None:
+    """Read what ``predict(X, return_std=True)`` returns as Normal."""
+    try:
+        states = "return_std" in signature(model.predict).parameters
+    except (AttributeError, TypeError, ValueError):
+        return None
+    return _Stated(Normal(), _StandardDeviation(model)) if states else None
+
+
+@dataclass(frozen=True)
+class _Statsmodels:
+    """Normal around the mean, with the residual variance and that of the estimated mean."""
+
+    results: Any
+
+    def __call__(self, inputs: Any) -> FloatArray:
+        prediction = self.results.get_prediction(inputs)
+        if hasattr(prediction, "var_resid"):
+            mean, of_mean = prediction.predicted_mean, prediction.var_pred_mean
+            variance = prediction.var_resid + of_mean
+        else:
+            mean, of_mean = prediction.predicted, np.square(prediction.se)
+            variance = self.results.scale + of_mean
+        return np.column_stack([mean, np.sqrt(variance)])
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """Parameters that are functions of the predicted mean: of counts, or of gamma responses."""
+
+    results: Any
+    scale: float | None = None
+
+    def __call__(self, inputs: Any) -> FloatArray:
+        mean = np.asarray(self.results.predict(inputs), dtype=np.float64)
+        if self.scale is None:
+            return mean[:, None]
+        return np.column_stack([np.full(len(mean), 1 / self.scale), mean * self.scale])
+
+
+def _of_statsmodels(model: Any, _: Any) -> _Stated | None:
+    """Read linear models and generalized linear models of Gaussian, Poisson and gamma families."""
+    results = getattr(model, "results_", model)
+    kind = type(getattr(results, "model", None)).__name__
+    family = type(getattr(getattr(results, "model", None), "family", None)).__name__
+    if not hasattr(results, "get_prediction"):
+        return None
+    if kind in ("OLS", "WLS", "GLS") or (kind, family) == ("GLM", "Gaussian"):
+        return _Stated(Normal(), _Statsmodels(results))
+    if kind == "Poisson" or (kind, family) == ("GLM", "Poisson"):
+        return _Stated(Poisson(), _Mean(results))
+    if (kind, family) == ("GLM", "Gamma"):
+        return _Stated(Gamma(), _Mean(results, float(results.scale)))
+    return None
+
+
+# By the name of the class: our family, and where its parameters are in theirs.
+NGBOOST: dict[str, tuple[Distribution, Callable[[dict[str, Any]], tuple[Any, ...]]]] = {
+    "Normal": (Normal(), lambda p: (p["loc"], p["scale"])),
+    "LogNormal": (LogNormal(), lambda p: (np.log(p["scale"]), p["s"])),
+    "Poisson": (Poisson(), lambda p: (p["mu"],)),
+}
+SKPRO: dict[str, tuple[Distribution, tuple[str, ...]]] = {
+    "Normal": (Normal(), ("mu", "sigma")),
+    "LogNormal": (LogNormal(), ("mu", "sigma")),
+    "Poisson": (Poisson(), ("mu",)),
+}
+
+
+@dataclass(frozen=True)
+class _NGBoost:
+    model: Any
+    name: str
+
+    def __call__(self, inputs: Any) -> FloatArray:
+        parameters = NGBOOST[self.name][1](self.model.pred_dist(inputs).params)
+        return np.column_stack([np.asarray(p, dtype=np.float64) for p in parameters])
+
+
+def _of_ngboost(model: Any, row: Any) -> _Stated | None:
+    """Read ``pred_dist(X).params``."""
+    if not callable(getattr(model, "pred_dist", None)):
+        return None
+    name = type(model.pred_dist(row)).__name__
+    _check_family(model, name, NGBOOST)
+    return _Stated(NGBOOST[name][0], _NGBoost(model, name))
+
+
+@dataclass(frozen=True)
+class _Skpro:
+    model: Any
+    name: str
+
+    def __call__(self, inputs: Any) -> FloatArray:
+        stated = self.model.predict_proba(inputs)
+        n = len(inputs)
+        parameters = [getattr(stated, name) for name in SKPRO[self.name][1]]
+        return np.column_stack([np.broadcast_to(np.ravel(p), n) for p in parameters])
+
+
+def _of_skpro(model: Any, row: Any) -> _Stated | None:
+    """Read the distribution that ``predict_proba(X)`` of a regressor returns."""
+    if not callable(getattr(model, "predict_proba", None)):
+        return None
+    try:
+        name = type(model.predict_proba(row)).__name__
+    except Exception as error:
+        raise PredictionError(
+            f"{learner_name(model)} has `predict_proba`, but it can't predict a distribution: "
+            f"{reason(error)}"
+        ) from error
+    _check_family(model, name, SKPRO)
+    return _Stated(SKPRO[name][0], _Skpro(model, name))
+
+
+def _check_family(model: Any, name: str, families: dict[str, Any]) -> None:
+    if name not in families:
+        raise PredictionError(
+            f"{learner_name(model)} predicts a distribution of type {name}; those that can be read "
+            f"are {', '.join(families)}. For others use `pi.Distributional(estimator, ...)`."
+        )
+
+
+@dataclass(frozen=True)
+class _Leaves:
+    """Every tree's Normal: mean and variance of the training responses in the row's leaf."""
+
+    forest: Any
+
+    def __call__(self, inputs: Any) -> FloatArray:
+        leaves = self.forest.apply(inputs)
+        trees = [tree.tree_ for tree in self.forest.estimators_]
+        means = [tree.value[leaves[:, t], 0, 0] for t, tree in enumerate(trees)]
+        sds = [np.sqrt(tree.impurity[leaves[:, t]]) for t, tree in enumerate(trees)]
+        return np.column_stack(means + sds)
+
+
+def _of_forest(model: Any, _: Any) -> _Stated | None:
+    """Read a forest as the mixture of its leaves."""
+    if not isinstance(model, RandomForestRegressor | ExtraTreesRegressor):
+        return None
+    trees = [tree.tree_ for tree in model.estimators_]
+    if model.criterion not in ("squared_error", "friedman_mse"):
+        return None
+    least = min(tree.impurity[tree.children_left < 0].min() for tree in trees)
+    if not least > 0:
+        raise PredictionError(
+            "A forest is read as the mixture of its leaves' Normal distributions, but some leaf "
+            f"of this {learner_name(model)} has responses that are all the same, so variance 0; "
+            "use `min_samples_leaf=5` or more."
+        )
+    return _Stated(NormalMixture(len(trees)), _Leaves(model))

@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.base import is_classifier as sklearn_is_classifier
 
 from pyinterp._typing import FloatArray, Matrix
+from pyinterp.distributions import Distribution
 from pyinterp.errors import OptionError, PredictionError, listed, reason, shown
 from pyinterp.models.prediction_checks import (
     as_numbers,
@@ -29,7 +30,7 @@ __all__ = [
     "learner_name",
 ]
 
-Kind: TypeAlias = Literal["mean", "probability", "label"]
+Kind: TypeAlias = Literal["mean", "probability", "label", "distribution"]
 
 
 @dataclass(frozen=True)
@@ -40,17 +41,21 @@ class Predictor:
     ----------
     estimator : object
         The fitted estimator.
-    kind : {"mean", "probability", "label"}
+    kind : {"mean", "probability", "label", "distribution"}
         What is predicted. "label" stands for a classifier without ``predict_proba``: its
-        prediction is 1 for the predicted class and 0 for the others.
+        prediction is 1 for the predicted class and 0 for the others. "distribution" stands for
+        the parameters of `distribution`.
     classes : tuple or None
         The classes, in the order of the prediction's columns.
+    distribution : Distribution or None
+        The family whose parameters are predicted, if they are.
     """
 
     estimator: Any
     kind: Kind
     classes: tuple[Any, ...] | None
     _call: Callable[[Matrix], Any]
+    distribution: Distribution | None = None
 
     @classmethod
     def of(
@@ -101,7 +106,7 @@ class Predictor:
         )
 
     def __call__(self, matrix: Matrix) -> FloatArray:
-        """Return predictions of shape (n,) for means, (n, number of classes) otherwise."""
+        """Return predictions of shape (n,) for means, (n, `width`) otherwise."""
         try:
             output = self._call(matrix)
         except PredictionError:
@@ -113,7 +118,7 @@ class Predictor:
         predicted = as_numbers(output, self.name)
         if self.kind == "mean" and predicted.ndim == 2 and predicted.shape[1] == 1:
             predicted = predicted[:, 0]
-        expected = (len(matrix),) if self.classes is None else (len(matrix), len(self.classes))
+        expected = (len(matrix), self.width) if self.width else (len(matrix),)
         if predicted.shape != expected:
             raise PredictionError(
                 f"{self.name} must return one prediction per row, of shape "
@@ -122,6 +127,8 @@ class Predictor:
         check_finite(predicted, self.name)
         if self.kind == "probability":
             check_probabilities(predicted, self.name)
+        if self.distribution is not None:
+            self.distribution.check(predicted, self.name)
         return predicted
 
     def checked(self, matrix: Matrix) -> FloatArray:
@@ -133,6 +140,13 @@ class Predictor:
             If predictions of the same rows differ, or `predict` changes the rows.
         """
         return check_repeatable(self, matrix, self.name)
+
+    @property
+    def width(self) -> int:
+        """How many numbers a prediction has: classes or parameters; 0 for a mean."""
+        if self.distribution is not None:
+            return len(self.distribution.parameters)
+        return len(self.classes or ())
 
     @property
     def name(self) -> str:

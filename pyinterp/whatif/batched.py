@@ -52,7 +52,7 @@ class BatchedWhatIf(WhatIf):
     ) -> None:
         super().__init__(predictor, design, sample, Engine("batched"), factual)
         self.memory_mb = memory_mb
-        values = len(design.columns) + len(predictor.classes or (0,))
+        values = len(design.columns) + max(predictor.width, 1)
         bound = int(memory_mb * 2**20 / (BYTES_PER_VALUE * values))
         self.batch = min(max(1, bound), MOST_ROWS)  # rows of a predict call
 

@@ -61,7 +61,8 @@ def dispatch(
     if engine == "batched":
         return batched.checked()
     reasons: dict[str, str] = {}
-    for name, exact, tolerance in _readings(batched):
+    readings = () if predictor.kind == "distribution" else _readings(batched)
+    for name, exact, tolerance in readings:
         if engine in ("auto", name):
             try:
                 return _proven(exact, name, tolerance)

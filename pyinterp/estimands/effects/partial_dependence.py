@@ -27,9 +27,10 @@ from pyinterp.estimands.effects.scales import (
 )
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 
-__all__ = ["PDKind", "partial_dependence"]
+__all__ = ["PDKind", "PDOf", "partial_dependence"]
 
 PDKind: TypeAlias = Literal["pd", "ice", "c-ice", "d-ice"]
+PDOf: TypeAlias = Literal["prediction", "entropy", "nll"]
 
 
 def partial_dependence(
@@ -38,6 +39,7 @@ def partial_dependence(
     *,
     grid: Grid = "quantile",
     points: int | None = None,
+    of: PDOf = "prediction",
     kind: PDKind = "pd",
     scale: Scale | None = None,
     which_class: Any = None,

@@ -14,7 +14,7 @@ from pyinterp.errors import OptionError, did_you_mean, listed, reason, shown
 from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Predictor
 
-__all__ = ["Scale", "UsedScale", "classes_of", "name_of", "scale_of", "scaled"]
+__all__ = ["Scale", "UsedScale", "classes_of", "name_of", "position_of", "scale_of", "scaled"]
 
 Scale: TypeAlias = (
     Literal["probability", "logit", "centered-logit"] | Callable[[FloatArray], FloatArray]
@@ -41,6 +41,15 @@ def classes_of(predictor: Predictor, which: Any) -> list[tuple[Any, int]]:
         raise OptionError(f"`which_class` must name at least one class of {listed(classes)}.")
     places = [_place(label, classes) for label in labels]
     return [(classes[place], place) for place in places]
+
+
+def position_of(predictor: Predictor, which: Any) -> int | None:
+    """Return the position of one class; None for all classes together, and for numbers."""
+    if which is None:
+        return None
+    if predictor.classes is None:
+        raise OptionError("`which_class` is for classifiers; this learner predicts numbers.")
+    return _place(which, list(predictor.classes))
 
 
 def _several(which: object) -> bool:

@@ -19,7 +19,16 @@ from pyinterp.estimands.positivity import positivity, samplers_of, variance_part
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 from pyinterp.samplers import Sampler, SamplerLike, is_conditional
 
-__all__ = ["Permutations", "Replacement", "check_permutations", "permutation_importance"]
+__all__ = [
+    "ALL_PAIRS",
+    "SOME_PAIRS",
+    "Permutations",
+    "Replacement",
+    "check_permutations",
+    "permutation_importance",
+    "read_difference",
+    "read_ratio",
+]
 
 Replacement: TypeAlias = Literal["marginal"] | SamplerLike
 
@@ -59,7 +68,7 @@ def permutation_importance(
         measure=partial(
             _measure, features=chosen, loss=row_loss, permutations=permutations, samplers=samplers
         ),
-        read=_difference if relation == "difference" else _ratio,
+        read=read_difference if relation == "difference" else read_ratio,
         label=label,
         title=f"{'conditional ' if conditional else ''}permutation feature importance",
         details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),
@@ -74,6 +83,7 @@ def permutation_importance(
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
         diagnostic=beside,
         loss=row_loss,
+        distributional=row_loss.needs == "distribution",
     )
 
 
@@ -91,9 +101,10 @@ def _measure(
     permutations: Permutations,
     samplers: Mapping[str, Sampler],
 ) -> Measurement:
-    losses = loss(case.y, case.whatif.factual)
+    serving = case.serving(loss)
+    losses = loss(case.y, serving.factual)
     pairs = []
-    for name, whatif in case.whatif.of_all(features):
+    for name, whatif in serving.of_all(features):
         rng = case.draw(name)
         if name in samplers:
             distribution = case.conditional(samplers[name], whatif.variables)
@@ -118,11 +129,13 @@ def _measure(
     }
 
 
-def _difference(measurement: Measurement) -> Estimate:
+def read_difference(measurement: Measurement) -> Estimate:
+    """Return the mean loss with the feature replaced minus the mean loss."""
     return difference(measurement["switched"], measurement["original"])
 
 
-def _ratio(measurement: Measurement) -> Estimate:
+def read_ratio(measurement: Measurement) -> Estimate:
+    """Return the mean loss with the feature replaced over the mean loss."""
     return ratio(measurement["switched"], measurement["original"])
 
 

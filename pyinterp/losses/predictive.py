@@ -1,0 +1,87 @@
+"""What a predictive distribution costs: its negative log likelihood, and its entropy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from pyinterp._typing import FloatArray
+from pyinterp.distributions import Distribution
+from pyinterp.losses.rowwise import EPSILON, LOSSES, Loss
+from pyinterp.models.predictor import Predictor
+
+__all__ = ["entropy", "negative_log_likelihood"]
+
+
+def negative_log_likelihood(predictor: Predictor, position: int | None = None) -> Loss:
+    r"""Return the loss :math:`-\log q(y | x)`; of classes it is the log loss.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        Of class probabilities, or of distributions.
+    position : int, optional
+        Of a class, which is told from all others together.
+    """
+    if predictor.distribution is not None:
+        return Loss(
+            "negative log likelihood",
+            _MinusLogDensity(predictor.distribution),
+            needs="distribution",
+            unit="nats",
+        )
+    if position is None:
+        return LOSSES["log"]
+    return Loss("log loss of one class", _OneClass(position), needs="probability", unit="nats")
+
+
+def entropy(predictor: Predictor, position: int | None = None) -> Loss:
+    r"""Return the entropy :math:`H[q(\cdot | x)]` as a loss that does not look at the response.
+
+    Parameters are those of `negative_log_likelihood`.
+    """
+    if predictor.distribution is not None:
+        function = _DifferentialEntropy(predictor.distribution)
+        return Loss("entropy", function, needs="distribution", unit="nats")
+    return Loss("entropy", _ClassEntropy(position), needs="probability", unit="nats")
+
+
+@dataclass(frozen=True)
+class _MinusLogDensity:
+    distribution: Distribution
+
+    def __call__(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
+        return -self.distribution.log_density(y, parameters)
+
+
+@dataclass(frozen=True)
+class _DifferentialEntropy:
+    distribution: Distribution
+
+    def __call__(self, _: FloatArray, parameters: FloatArray) -> FloatArray:
+        return self.distribution.entropy(parameters)
+
+
+@dataclass(frozen=True)
+class _ClassEntropy:
+    """Entropy of class probabilities, with 0 log 0 = 0; of one class, that of its indicator."""
+
+    position: int | None
+
+    def __call__(self, _: FloatArray, probabilities: FloatArray) -> FloatArray:
+        if self.position is None:
+            return np.asarray(special.entr(probabilities).sum(axis=-1))
+        p = probabilities[..., self.position]
+        return np.asarray(special.entr(p) + special.entr(1 - p))
+
+
+@dataclass(frozen=True)
+class _OneClass:
+    position: int
+
+    def __call__(self, y: FloatArray, probabilities: FloatArray) -> FloatArray:
+        p = probabilities[..., self.position]
+        observed = np.where(y == self.position, p, 1 - p)
+        return np.asarray(-np.log(np.clip(observed, EPSILON, 1.0)))
