@@ -111,7 +111,7 @@ class ModelOnRows:
     draw: Callable[[str], np.random.Generator]
     distributional: Callable[[], WhatIf]
     without: Callable[[tuple[str, ...]], FloatArray | None]
-    _distributions: dict[tuple[Sampler, tuple[str, ...]], ConditionalDistribution] = field(
+    _distributions: dict[tuple[Sampler, tuple[str, ...], bool], ConditionalDistribution] = field(
         default_factory=dict
     )
 
@@ -136,12 +136,25 @@ class ModelOnRows:
             raise OptionError("A loss needs the response: pass `y` to FittedModel.")
         return self.sample.y
 
-    def conditional(self, sampler: Sampler, variables: tuple[str, ...]) -> ConditionalDistribution:
-        """Return the distribution of some variables given all others, learned once."""
-        key = sampler, variables
+    def conditional(
+        self, sampler: Sampler, variables: tuple[str, ...], *, with_response: bool = False
+    ) -> ConditionalDistribution:
+        """Return the distribution of some variables given all others, learned once.
+
+        Given the response too, if `with_response`.
+        """
+        key = sampler, variables, with_response
         if key not in self._distributions:
-            rng = self.draw(f"law of {', '.join(variables)}")
-            data = KnownRows.of(variables, self.sample, self.train, self.population, rng)
+            beside = " and the response" if with_response else ""
+            rng = self.draw(f"law of {', '.join(variables)}{beside}")
+            data = KnownRows.of(
+                variables,
+                self.sample,
+                self.train,
+                self.population,
+                rng,
+                with_response=with_response,
+            )
             self._distributions[key] = sampler.learn(data)
         return self._distributions[key]
 

@@ -72,11 +72,16 @@ def samplers_of(
 
 
 def variance_parts(
-    case: ModelOnRows, features: Features, samplers: Mapping[str, Sampler]
+    case: ModelOnRows,
+    features: Features,
+    samplers: Mapping[str, Sampler],
+    *,
+    with_response: bool = False,
 ) -> Mapping[str, Estimate]:
     """Return the variance of every feature, and its variance given the others: unexplained."""
     distributions = [
-        case.conditional(samplers[name], variables) for name, variables in features.items()
+        case.conditional(samplers[name], variables, with_response=with_response)
+        for name, variables in features.items()
     ]
     absent = np.full(case.sample.nobs, np.nan)
     return {

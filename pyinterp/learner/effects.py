@@ -7,7 +7,7 @@ from typing import Any
 
 from pyinterp.estimands.effects.averages import Average
 from pyinterp.estimands.effects.grids import Grid
-from pyinterp.estimands.effects.partial_dependence import PDKind, partial_dependence
+from pyinterp.estimands.effects.partial_dependence import PDKind, PDOf, partial_dependence
 from pyinterp.estimands.effects.scales import Scale
 from pyinterp.estimands.importance.flatness import Spread, flatness
 from pyinterp.estimands.interaction.h_statistic import Order, h_statistic
@@ -30,6 +30,7 @@ class Effects(FittedModels):
         *,
         grid: Grid = "quantile",
         points: int | None = None,
+        of: PDOf = "prediction",
         kind: PDKind = "pd",
         scale: Scale | None = None,
         which_class: Any = None,
@@ -52,6 +53,11 @@ class Effects(FittedModels):
             The variables.
         {grid}
         {points}
+        of : {"prediction", "entropy", "nll"}
+            What is averaged: predictions; the entropy of the predictive distribution; or the
+            negative log likelihood of the rows' responses, both in nats (Wood et al. 2024). For
+            these the learner must predict a distribution or class probabilities, `which_class`
+            tells one class from all others together, and `scale` is left out.
         {kind}
         {scale}
         {which_class}
@@ -74,6 +80,7 @@ class Effects(FittedModels):
             features,
             grid=grid,
             points=points,
+            of=of,
             kind=kind,
             scale=scale,
             which_class=which_class,

@@ -85,7 +85,14 @@ def summarize(results: EstimandResults, *, alpha: float, sort: bool) -> Table:
     )
 
 
-def summarize_together(several: Sequence[EstimandResults], *, alpha: float, sort: bool) -> Table:
+def summarize_together(
+    several: Sequence[EstimandResults],
+    *,
+    alpha: float,
+    sort: bool,
+    title: str = "Importance",
+    notes: Sequence[str] = (),
+) -> Table:
     """Return one table of importances of the same features, a block of columns for each."""
     first = several[0]
     frames = [results.summary_frame(alpha) for results in several]
@@ -95,17 +102,17 @@ def summarize_together(several: Sequence[EstimandResults], *, alpha: float, sort
     columns: list[_Column] = []
     for results, frame in zip(several, frames, strict=True):
         columns += _columns(results, frame.loc[order], alpha, tests=False)
-    notes = _labeled(several)
+    remarks = [*notes, *_labeled(several)]
     beside = next((r.diagnostic for r in several if r.diagnostic is not None), None)
     if beside is not None:
         columns.append(_column(beside.estimand.label, beside.params.loc[order], "%.3f"))
-        notes += _beside(beside)
+        remarks += _beside(beside)
     return _table(
         first,
         [_Block(columns, order)],
-        title=f"Importance, {_whose(first)}",
+        title=f"{title}, {_whose(first)}",
         estimand=", ".join(r.estimand.label for r in several),
-        notes=[*notes, first.variance.note, *_inference_notes(first, alpha)],
+        notes=[*remarks, first.variance.note, *_inference_notes(first, alpha)],
     )
 
 

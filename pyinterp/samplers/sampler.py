@@ -127,18 +127,28 @@ class KnownRows:
         train: Sample | None,
         population: Sample,
         rng: np.random.Generator,
+        *,
+        with_response: bool = False,
     ) -> KnownRows:
-        """Return the rows of one fitted model, other variables encoded as numbers."""
+        """Return the rows of one fitted model, other variables encoded as numbers.
+
+        With the response as another variable, if `with_response`.
+        """
         names, every = list(variables), population.variables
         rest = [name for name in every.columns if name not in names]
+
+        def others(sample: Sample) -> FloatArray:
+            numbers = encoded(sample.variables[rest], every[rest])
+            return np.column_stack([numbers, _response(sample)]) if with_response else numbers
+
         trained = None
         if train is not None:
             # Copies of a row, as in a bootstrap sample, would make a learner too sure.
-            once = train.take(np.unique(train.rows, return_index=True)[1]).variables
-            trained = once[names], encoded(once[rest], every[rest])
+            once = train.take(np.unique(train.rows, return_index=True)[1])
+            trained = once.variables[names], others(once)
         return cls(
             target=evaluation.variables[names],
-            others=encoded(evaluation.variables[rest], every[rest]),
+            others=others(evaluation),
             trained=trained,
             population=every[names],
             clusters=evaluation.clusters,
@@ -175,6 +185,15 @@ class KnownRows:
         else:
             grouped = GroupKFold(min(FOLDS, units))
             yield from grouped.split(self.others, groups=self.clusters)
+
+
+def _response(sample: Sample) -> FloatArray:
+    """Return the response, of classes an indicator of each, shape (n, 1) or (n, classes)."""
+    if sample.y is None or sample.response is None:
+        raise OptionError("The response is needed: pass `y` to FittedModel.")
+    if sample.response.classes is None:
+        return sample.y[:, None]
+    return np.asarray(sample.y[:, None] == np.arange(len(sample.response.classes)), np.float64)
 
 
 class ConditionalDistribution(ABC):

@@ -22,10 +22,13 @@ from pyinterp.estimands.effects.scales import (
     UsedScale,
     classes_of,
     name_of,
+    position_of,
     scale_of,
     scaled,
 )
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
+from pyinterp.losses.predictive import entropy, negative_log_likelihood
+from pyinterp.losses.rowwise import Loss
 
 __all__ = ["PDKind", "PDOf", "partial_dependence"]
 
@@ -53,6 +56,11 @@ def partial_dependence(
     """
     check_choice("kind", kind, ("pd", "ice", "c-ice", "d-ice"))
     check_choice("average", average, AVERAGES)
+    check_choice("of", of, ("prediction", "entropy", "nll"))
+    if of != "prediction":
+        return _of_uncertainty(
+            problem, features, grid, points, of, kind, scale, which_class, average
+        )
     names = _variables(problem, features)
     at = points_of(problem.population.variables, names, grid, points, problem.discrete)
     _check_kind(kind, at, average)
@@ -90,6 +98,84 @@ def partial_dependence(
         else "",
         curves=kind != "pd",
     )
+
+
+ADJECTIVE = {"entropy": "entropy-based", "nll": "likelihood-based"}
+ADJECTIVE = {"entropy": "entropy-based", "nll": "likelihood-based"}
+QUANTITIES = {
+    "entropy": ("entropy PD", "entropy of the predictive distribution"),
+    "nll": ("likelihood PD", "negative log likelihood of the response"),
+}
+
+
+def _of_uncertainty(
+    problem: Problem,
+    features: str | Sequence[str],
+    grid: Grid,
+    points: int | None,
+    of: PDOf,
+    kind: PDKind,
+    scale: Scale | None,
+    which_class: Any,
+    average: Average,
+) -> Estimand:
+    r"""Return the partial dependence of entropy, or of the negative log likelihood.
+
+    .. math:: E\{H[q(\cdot | x, X_C)]\}, \qquad -E\{\log q(Y | x, X_C)\}
+
+    (Wood et al. 2024, eqs 7 to 9).
+    """
+    if scale is not None or average == "exemplar":
+        option = "scale" if scale is not None else "average"
+        raise OptionError(
+            f'`of="{of}"` is the mean over rows of numbers in nats: leave `{option}` out.'
+        )
+    names = _variables(problem, features)
+    at = points_of(problem.population.variables, names, grid, points, problem.discrete)
+    _check_kind(kind, at, average)
+    predictor = problem.predictive
+    position = position_of(predictor, which_class)
+    likelihood = negative_log_likelihood(predictor, position)
+    row_loss = likelihood if of == "nll" else entropy(predictor, position)
+    of_response = of == "nll" and problem.response  # which must be there
+    quantity, what = QUANTITIES[of]
+    labels = {"c-ice": "c-PD", "d-ice": "d-PD"}
+    return Estimand(
+        key=("pd", names, at.cells, row_loss, average),
+        terms=_terms(at, [None]),
+        measure=partial(
+            _measure_losses,
+            donors=at.frame(problem.population.variables),
+            loss=row_loss,
+            needs_response=bool(of_response),
+            average=average,
+        ),
+        read=partial(_read, transform=_transform(kind, at, 1)),
+        label=labels.get(kind, "PD"),
+        title=f"{ADJECTIVE[of]} partial dependence",
+        quantity={"c-ice": f"centered {quantity}", "d-ice": f"slope of {quantity}"}.get(
+            kind, quantity
+        ),
+        of=", ".join(names),
+        details=() if which_class is None else (f"class {which_class}",),
+        null=None if kind in ("pd", "ice") else 0.0,
+        unit="" if kind == "d-ice" else "nats",
+        meaning=_setting(at, kind, AVERAGE_OF[average], what, "every row"),
+        zero_variance="all refits agree exactly, so there is no variance",
+        loss=likelihood if problem.population.y is not None else None,
+        distributional=predictor.distribution is not None,
+        curves=kind != "pd",
+    )
+
+
+def _measure_losses(
+    case: ModelOnRows, *, donors: pd.DataFrame, loss: Loss, needs_response: bool, average: Average
+) -> Measurement:
+    n = case.sample.nobs
+    y, curves = case.y if needs_response else np.zeros(n), np.empty((n, len(donors)))
+    for rows, predictions in case.serving(loss).of(list(donors.columns)).cross(donors):
+        curves[rows] = loss(y[rows, None], predictions)
+    return {"curve": averaged(curves, average)}
 
 
 def _variables(problem: Problem, features: str | Sequence[str]) -> tuple[str, ...]:
@@ -255,15 +341,22 @@ def _meaning(
         predicted += f" that {name} is {label}"
     elif response is not None:
         predicted += f" of {name}"
-    average_of = {
-        "mean": "mean",
-        "median": "median",
-        "trimmed": "trimmed mean (10% at either end)",
-        "exemplar": "",
-    }[average]
+    whose = "every row" if average != "exemplar" else "one row of medians and most frequent levels"
+    return _setting(at, kind, AVERAGE_OF[average], predicted, whose)
+
+
+AVERAGE_OF = {
+    "mean": "mean",
+    "median": "median",
+    "trimmed": "trimmed mean (10% at either end)",
+    "exemplar": "",
+}
+
+
+def _setting(at: Points, kind: PDKind, average_of: str, predicted: str, whose: str) -> str:
+    """Return the sentence that says what is averaged, and which values are set."""
     listed = " and ".join(f"`{n}`" for n in at.names)
     is_set = "is set to the value" if len(at.names) == 1 else "are set to the values"
-    whose = "every row" if average != "exemplar" else "one row of medians and most frequent levels"
     setting = f"{average_of} {predicted} when {listed} {is_set} shown for {whose}".strip()
     first = ", ".join(f"{n} = {_short(v)}" for n, v in zip(at.names, at.cells[0], strict=True))
     note = {

@@ -13,6 +13,7 @@ from plotnine import facet_wrap, ggplot, labs
 
 from pyinterp.results.plots.agreement import agreement
 from pyinterp.results.plots.curve import curve
+from pyinterp.results.plots.likelihood_and_entropy import likelihood_and_entropy
 from pyinterp.results.plots.points import points
 from pyinterp.results.plots.style import caption
 from pyinterp.results.plots.surface import surface
@@ -21,7 +22,7 @@ from pyinterp.results.plots.together import together
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["SHAPES", "agreement", "plot", "together"]
+__all__ = ["SHAPES", "agreement", "likelihood_and_entropy", "plot", "together"]
 
 # By the number of axes of the terms.
 SHAPES = {0: points, 1: curve, 2: surface}

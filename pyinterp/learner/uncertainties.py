@@ -1,0 +1,235 @@
+"""What features do to predictive uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyinterp.estimands.importance.permutation import Permutations, Replacement
+from pyinterp.estimands.importance.relation import Relation
+from pyinterp.estimands.positivity import positivity
+from pyinterp.estimands.uncertainty.entropy import entropy_importance
+from pyinterp.estimands.uncertainty.likelihood import likelihood_importance
+from pyinterp.estimands.uncertainty.redundancy import redundancy
+from pyinterp.inference import Alternative, CovType
+from pyinterp.learner.fitted_models import FittedModels
+from pyinterp.parameters import takes
+from pyinterp.results.results import EstimandResults
+from pyinterp.results.together import ImportanceResults
+from pyinterp.results.uncertainty_results import UncertaintyResults
+from pyinterp.samplers import SamplerLike
+
+__all__ = ["Uncertainties"]
+
+
+class Uncertainties(FittedModels):
+    """Questions about predictive uncertainty (Wood et al. 2024)."""
+
+    @takes()
+    def likelihood_pfi(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        which_class: Any = None,
+        permutations: Permutations = "auto",
+        relation: Relation = "difference",
+        sampler: Replacement = "marginal",
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
+    ) -> EstimandResults:
+        r"""Likelihood permutation feature importance.
+
+        .. math:: PFI_L(j) = E[-\log q(Y | \tilde X_j, X_{-j})] - E[-\log q(Y | X)]
+
+        where q is the predictive distribution: class probabilities, or what a regressor states
+        (Wood et al. 2024, eqs 5 and 6). For classes it is the PFI for log loss.
+
+        Parameters
+        ----------
+        {features}
+        which_class : label, optional
+            A class that is told from all others together; by default all classes jointly.
+        {permutations}
+        relation : {"difference", "ratio"}
+            How the expected losses are compared; "ratio" for classes only.
+        {sampler}
+        {inference}
+
+        Returns
+        -------
+        EstimandResults
+            In nats; one term per feature.
+
+        Raises
+        ------
+        PredictionError
+            If the learner predicts neither a distribution nor class probabilities.
+        """
+        estimand = likelihood_importance(
+            self.analysis.problem,
+            features,
+            which_class=which_class,
+            permutations=permutations,
+            relation=relation,
+            sampler=sampler,
+        )
+        return self.estimate(
+            estimand,
+            cov_type=cov_type,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=simultaneous,
+        )
+
+    @takes()
+    def entropy_pfi(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        which_class: Any = None,
+        permutations: Permutations = "auto",
+        relation: Relation = "difference",
+        sampler: Replacement = "marginal",
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
+    ) -> EstimandResults:
+        r"""Entropy permutation feature importance: how much a feature makes the model surer.
+
+        .. math:: PFI_H(j) = E\{H[q(\cdot | \tilde X_j, X_{-j})]\} - E\{H[q(\cdot | X)]\}
+
+        (Wood et al. 2024, section 3.2). No response is needed. It is 0 if the feature is
+        independent of the others or unused, and above 0 if the model is surer where the feature
+        agrees with the others.
+
+        Parameters
+        ----------
+        {features}
+        which_class : label, optional
+            A class that is told from all others together; by default all classes jointly.
+        {permutations}
+        relation : {"difference", "ratio"}
+            How the expected entropies are compared; "ratio" for classes and counts only.
+        sampler : "marginal"
+            There is no other: for draws given the other features it is 0 (Proposition 3).
+        {inference}
+
+        Returns
+        -------
+        EstimandResults
+            In nats; one term per feature.
+
+        Raises
+        ------
+        PredictionError
+            If the learner predicts neither a distribution nor class probabilities.
+        """
+        estimand = entropy_importance(
+            self.analysis.problem,
+            features,
+            which_class=which_class,
+            permutations=permutations,
+            relation=relation,
+            sampler=sampler,
+        )
+        return self.estimate(
+            estimand,
+            cov_type=cov_type,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=simultaneous,
+        )
+
+    @takes()
+    def redundancy(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        sampler: SamplerLike = "conditional",
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
+    ) -> ImportanceResults:
+        """How well each feature is predicted from the others, without and with the response.
+
+        R²_j out of sample, as in `positivity` and Figure 7 of Wood et al. (2024). A feature that
+        the others do not predict, but the others and the response do, is informative and
+        independent.
+
+        Parameters
+        ----------
+        {features}
+        {sampler}
+        {inference}
+
+        Returns
+        -------
+        ImportanceResults
+            With "others" and "response"; one term per feature.
+        """
+        problem = self.analysis.problem
+        estimands = {
+            "others": positivity(problem, features, sampler=sampler),
+            "response": redundancy(problem, features, sampler=sampler),
+        }
+        return ImportanceResults(
+            {
+                name: self.estimate(
+                    estimand,
+                    cov_type=cov_type,
+                    alternative=alternative,
+                    p_adjust=p_adjust,
+                    simultaneous=simultaneous,
+                )
+                for name, estimand in estimands.items()
+            }
+        )
+
+    @takes()
+    def uncertainty(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        permutations: Permutations = "auto",
+        sampler: SamplerLike = "conditional",
+        alpha: float = 0.05,
+        cov_type: CovType | None = None,
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
+    ) -> UncertaintyResults:
+        """Likelihood-PFI, entropy-PFI and R²_j of every feature, and what they say together.
+
+        Parameters
+        ----------
+        {features}
+        {permutations}
+        sampler : str, Sampler or mapping
+            What learns R²_j.
+        alpha : float
+            Level of the intervals by which features are told apart.
+        {inference}
+
+        Returns
+        -------
+        UncertaintyResults
+            With `decisions`: "informative and independent" if the interval of likelihood-PFI is
+            above 0 and that of entropy-PFI is not; "informative and shared" if both are;
+            "redundant" if only that of entropy-PFI is; "unused" if neither.
+        """
+        shared: dict[str, Any] = {
+            "cov_type": cov_type,
+            "p_adjust": p_adjust,
+            "simultaneous": simultaneous,
+        }
+        return UncertaintyResults(
+            likelihood=self.likelihood_pfi(features, permutations=permutations, **shared),
+            entropy=self.entropy_pfi(features, permutations=permutations, **shared),
+            redundancy=self.estimate(
+                positivity(self.analysis.problem, features, sampler=sampler), **shared
+            ),
+            alpha=alpha,
+        )

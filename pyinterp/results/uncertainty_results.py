@@ -1,0 +1,152 @@
+"""Likelihood- and entropy-PFI together: what features are for predictive uncertainty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from pyinterp.checks import check_alpha, check_flag
+from pyinterp.results import summary as tables
+from pyinterp.results.results import EstimandResults, dotted
+
+if TYPE_CHECKING:
+    from plotnine import ggplot
+    from statsmodels.iolib.summary import Summary
+
+__all__ = ["DECISIONS", "UncertaintyResults"]
+
+# By whether likelihood-PFI is above 0, and whether entropy-PFI differs from 0.
+DECISIONS = {
+    (True, False): "informative and independent",
+    (True, True): "informative and shared",
+    (False, True): "redundant",
+    (False, False): "unused",
+}
+SENTENCES = {
+    "informative and independent": (
+        "without it responses are less likely, and the model is as sure as before: no other "
+        "feature carries its information."
+    ),
+    "informative and shared": (
+        "without it responses are less likely, and the model is less sure where it contradicts "
+        "the others: they carry some of its information."
+    ),
+    "redundant": (
+        "responses are as likely without it, but it changes how sure the model is: what it says, "
+        "others say too."
+    ),
+    "unused": "neither changes: the model does not use it, or not enough to be seen here.",
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class UncertaintyResults:
+    """What each feature does to the likelihood and to the entropy of predictions.
+
+    Attributes
+    ----------
+    likelihood, entropy, redundancy : EstimandResults
+        Likelihood-PFI, entropy-PFI, and R²_j of every feature on the others.
+    alpha : float
+        Level of the intervals of `decisions`.
+    """
+
+    likelihood: EstimandResults
+    entropy: EstimandResults
+    redundancy: EstimandResults
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        check_alpha(self.alpha)
+
+    @cached_property
+    def decisions(self) -> pd.Series[str]:
+        """One of the values of `DECISIONS` per feature.
+
+        A feature is informative if the whole interval of its likelihood-PFI is above 0, and shared
+        if the interval of its entropy-PFI does not contain 0. "Not" means not told from 0 at this
+        sample size.
+        """
+        likelihood = self.likelihood.conf_int(self.alpha).to_numpy(dtype=np.float64)
+        entropy = self.entropy.conf_int(self.alpha).to_numpy(dtype=np.float64)
+        informative = likelihood[:, 0] > 0
+        shared = (entropy[:, 0] > 0) | (entropy[:, 1] < 0)
+        values = [DECISIONS[bool(i), bool(s)] for i, s in zip(informative, shared, strict=True)]
+        return pd.Series(values, index=self.likelihood.params.index, name="decision")
+
+    @property
+    def sentences(self) -> pd.Series[str]:
+        """A sentence per feature."""
+        sentences = [f"{name}: {d}; {SENTENCES[d]}" for name, d in self.decisions.items()]
+        return pd.Series(sentences, index=self.decisions.index, name="sentence")
+
+    @property
+    def parts(self) -> list[EstimandResults]:
+        """The three results, in the order of the table."""
+        return [self.likelihood, self.entropy, self.redundancy]
+
+    def summary(self, alpha: float | None = None, *, sort: bool = True) -> Summary:
+        """Return one table: per feature, each estimate with standard error and interval.
+
+        Parameters
+        ----------
+        alpha : float, optional
+            Significance level of the intervals; by default that of `decisions`.
+        sort : bool
+            Print features in decreasing order of likelihood-PFI.
+        """
+        check_flag("sort", sort)
+        level = self.alpha if alpha is None else alpha
+        check_alpha(level)
+        return tables.summarize_together(
+            self.parts, alpha=level, sort=sort, title="Uncertainty", notes=self._notes()
+        )
+
+    def summary_frame(self, alpha: float | None = None) -> pd.DataFrame:
+        """Return the parts' summary frames below each other, with measure and decision."""
+        level = self.alpha if alpha is None else alpha
+        frames = [
+            part.summary_frame(level).assign(measure=part.estimand.label, decision=self.decisions)
+            for part in self.parts
+        ]
+        stacked = pd.concat(frames)
+        first = ["measure", "decision"]
+        return stacked[[*first, *stacked.columns.drop(first)]]
+
+    def to_r(self, alpha: float | None = None) -> pd.DataFrame:
+        """Return `summary_frame` with the terms as a column, under broom's own column names."""
+        return dotted(self.summary_frame(alpha).reset_index())
+
+    def plot(self, alpha: float | None = None) -> ggplot:
+        """Plot entropy-PFI against likelihood-PFI with their intervals, colored by decision."""
+        from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+
+        level = self.alpha if alpha is None else alpha
+        check_alpha(level)
+        return plots.likelihood_and_entropy(self, alpha=level)
+
+    def _notes(self) -> list[str]:
+        level = f"{100 * (1 - self.alpha):g}%"
+        notes = [
+            f"Informative: the {level} interval of likelihood-PFI is above 0. Shared: that of "
+            "entropy-PFI does not contain 0. What is not told from 0 may still differ from it."
+        ]
+        for decision in DECISIONS.values():
+            names = self.decisions.index[self.decisions == decision]
+            if len(names):
+                listed = ", ".join(map(str, names))
+                notes.append(f"{decision.capitalize()} ({listed}): {SENTENCES[decision]}")
+        return notes
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return str(self.summary().as_html())
