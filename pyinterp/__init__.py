@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyinterp import datasets, r_style, samplers, simulation
+    from pyinterp import datasets, distributions, r_style, samplers, simulation
     from pyinterp.estimands.effects.grids import RGrid
     from pyinterp.estimands.estimand import Estimand, Estimate, Terms
     from pyinterp.estimands.mean_over_rows import mean_over_rows
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyinterp.losses.metrics import Metric
     from pyinterp.losses.rowwise import Loss
     from pyinterp.models.adapters import statsmodels_learner
+    from pyinterp.models.distributional import Distributional
     from pyinterp.resampling import (
         Bootstrap,
         CrossValidation,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pyinterp.results.causal_results import CausalResults
     from pyinterp.results.results import EstimandResults
     from pyinterp.results.together import ImportanceResults
+    from pyinterp.results.uncertainty_results import UncertaintyResults
 
 __version__ = "0.1.0.dev0"
 
@@ -39,6 +41,7 @@ __all__ = [
     "Bootstrap",
     "CausalResults",
     "CrossValidation",
+    "Distributional",
     "Estimand",
     "EstimandResults",
     "Estimate",
@@ -56,8 +59,10 @@ __all__ = [
     "RGrid",
     "Subsampling",
     "Terms",
+    "UncertaintyResults",
     "compare",
     "datasets",
+    "distributions",
     "mean_over_rows",
     "r_style",
     "samplers",
@@ -70,6 +75,7 @@ _HOME = {
     "Bootstrap": "resampling",
     "CausalResults": "results.causal_results",
     "CrossValidation": "resampling",
+    "Distributional": "models.distributional",
     "Estimand": "estimands.estimand",
     "EstimandResults": "results.results",
     "Estimate": "estimands.estimand",
@@ -87,6 +93,7 @@ _HOME = {
     "RGrid": "estimands.effects.grids",
     "Subsampling": "resampling",
     "Terms": "estimands.estimand",
+    "UncertaintyResults": "results.uncertainty_results",
     "compare": "learner.compare",
     "mean_over_rows": "estimands.mean_over_rows",
     "statsmodels_learner": "models.adapters",
@@ -96,7 +103,7 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     """Import the module that holds `name` (PEP 562)."""
-    if name in ("datasets", "r_style", "samplers", "simulation"):
+    if name in ("datasets", "distributions", "r_style", "samplers", "simulation"):
         return importlib.import_module(f"pyinterp.{name}")
     if name in _HOME:
         value = getattr(importlib.import_module(f"pyinterp.{_HOME[name]}"), name)

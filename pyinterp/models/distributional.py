@@ -1,0 +1,100 @@
+"""An estimator of the user's own with the predictive distribution that it implies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_callable
+from pyinterp.distributions import Distribution, Normal
+from pyinterp.errors import OptionError, PredictionError, shown
+from pyinterp.models.predictor import learner_name
+
+__all__ = ["Distributional"]
+
+
+class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+    """A regressor together with the distribution that it predicts.
+
+    Parameters
+    ----------
+    estimator : object
+        With ``fit`` and ``predict``, or with ``predict`` alone if it is fitted.
+    parameters : callable
+        ``parameters(fitted, X)`` returns the parameters of the distribution of each row, shape
+        (n, P), in the order of ``distribution.parameters``; for the Normal mean and standard
+        deviation. A function of the top level of a module, so that results can be pickled.
+    distribution : Distribution
+        A family of `pyinterp.distributions`; by default the Normal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> def constant_error(fitted, X):
+    ...     mean = fitted.predict(X)
+    ...     return np.column_stack([mean, np.full(len(mean), 54.0)])
+    >>> learner = pi.Distributional(LinearRegression(), constant_error)
+    >>> data = pi.datasets.load_diabetes()
+    >>> res = pi.Learner.from_formula("progression ~ bmi + bp", data, learner).fit(seed=1)
+    >>> res.entropy_pfi().params.tolist()
+    [0.0, 0.0]
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        parameters: Callable[[Any, Any], npt.ArrayLike],
+        distribution: Distribution | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.parameters = parameters
+        self.distribution = distribution
+
+    @property
+    def learner_name(self) -> str:
+        """What tables call it: the name of the estimator."""
+        return learner_name(self.estimator)
+
+    @property
+    def predictive_distribution(self) -> Distribution:
+        """The family."""
+        family = Normal() if self.distribution is None else self.distribution
+        if not isinstance(family, Distribution):
+            raise OptionError(
+                "`distribution` must be a family such as pi.distributions.Normal(), not "
+                f"{shown(family)}."
+            )
+        return family
+
+    def fit(self, X: Any, y: npt.ArrayLike) -> Distributional:
+        """Fit a copy of the estimator."""
+        check_callable("parameters", self.parameters, "lambda fitted, X: ...")
+        self.estimator_ = clone(self.estimator).fit(X, y)
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return what the estimator predicts."""
+        return np.asarray(self._fitted.predict(X), dtype=np.float64)
+
+    def predict_parameters(self, X: Any) -> FloatArray:
+        """Return the parameters of the distribution of each row, shape (n, P)."""
+        parameters = np.asarray(self.parameters(self._fitted, X), dtype=np.float64)
+        expected = (len(X), len(self.predictive_distribution.parameters))
+        if parameters.shape != expected:
+            names = " and ".join(self.predictive_distribution.parameters)
+            raise PredictionError(
+                f"`parameters` must return the {names} of each row, shape {expected}; it returned "
+                f"shape {parameters.shape}."
+            )
+        return parameters
+
+    @property
+    def _fitted(self) -> Any:
+        return getattr(self, "estimator_", self.estimator)

@@ -1,0 +1,410 @@
+"""Likelihood- and entropy-importance (Wood et al. 2024): closed forms, loops and propositions."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy import stats
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+from sklearn.linear_model import (
+    ARDRegression,
+    BayesianRidge,
+    LinearRegression,
+    LogisticRegression,
+    QuantileRegressor,
+    SGDClassifier,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pyinterp as pi
+from pyinterp.distributions import Gamma, Normal, NormalMixture, Poisson
+from pyinterp.errors import OptionError, PredictionError
+from pyinterp.models.predictive import predictive
+from pyinterp.models.predictor import Predictor
+from pyinterp.results.uncertainty_results import DECISIONS
+
+N = 40
+RNG = np.random.default_rng(3)
+X = pd.DataFrame(RNG.normal(size=(N, 3)), columns=["a", "b", "c"])
+X["b"] = 0.8 * X["a"] + 0.6 * X["b"]
+Y = X["a"] + X["b"] ** 2 + RNG.normal(scale=0.5, size=N)
+LABELS = pd.Series(np.where(Y.median() < Y, "yes", "no"), name="y")
+THREE = pd.Series(np.array(["u", "v", "w"])[np.digitize(Y, np.quantile(Y, [0.3, 0.6]))], name="y")
+
+
+def gaussian_process() -> GaussianProcessRegressor:
+    return GaussianProcessRegressor(RBF(1.0) + WhiteKernel(0.1), optimizer=None, normalize_y=True)
+
+
+def swapped(fitted_on: pd.DataFrame, feature: str, i: int, k: int) -> pd.DataFrame:
+    """Row i with the feature of row k."""
+    row = fitted_on.iloc[[i]].copy()
+    row[feature] = fitted_on[feature].iloc[k]
+    return row
+
+
+def log_sd_of(model: Any, row: pd.DataFrame) -> float:
+    return float(np.log(np.asarray(model.predict(row, return_std=True)[1])[0]))
+
+
+def pairs_of(number: Any, feature: str) -> np.ndarray:
+    """A number of row i with the feature of row k, for all pairs: shape (n, n)."""
+    return np.array([[number(swapped(X, feature, i, k), i) for k in range(N)] for i in range(N)])
+
+
+def importance(pairs: np.ndarray) -> float:
+    """Mean over pairs of different rows minus the mean over rows as they are."""
+    off = pairs.sum() - np.trace(pairs)
+    return float(off / (N * (N - 1)) - np.trace(pairs) / N)
+
+
+class TestClasses:
+    @pytest.mark.parametrize("y", [LABELS, THREE], ids=["two", "three"])
+    @pytest.mark.parametrize("relation", ["difference", "ratio"])
+    def test_likelihood_pfi_is_the_pfi_for_log_loss_exactly(self, y: Any, relation: str) -> None:
+        model = LogisticRegression().fit(X, y)
+        fitted = pi.FittedModel(model, X, y, seed=1)
+        ours, log = (
+            fitted.likelihood_pfi(relation=relation),
+            fitted.pfi(loss="log", relation=relation),
+        )
+        for name in ("params", "bse", "mcse", "pvalues"):
+            pd.testing.assert_series_equal(getattr(ours, name), getattr(log, name))
+        pd.testing.assert_frame_equal(ours.conf_int(), log.conf_int())
+
+    @pytest.mark.parametrize("y", [LABELS, THREE], ids=["two", "three"])
+    def test_entropy_pfi_is_that_of_scipys_entropy_over_all_pairs(self, y: Any) -> None:
+        model = LogisticRegression().fit(X, y)
+        result = pi.FittedModel(model, X).entropy_pfi()
+        for feature in X:
+            pairs = pairs_of(
+                lambda row, _: stats.entropy(model.predict_proba(row)[0]), str(feature)
+            )
+            assert result.params[feature] == pytest.approx(importance(pairs), abs=1e-12)
+            h = (pairs - np.diag(pairs)[:, None]).sum(axis=1) / (N - 1)
+            h += (pairs - np.diag(pairs)[:, None]).sum(axis=0) / (N - 1)
+            assert result.bse[feature] == pytest.approx(np.std(h, ddof=1) / np.sqrt(N), rel=1e-9)
+
+    def test_probabilities_of_0_have_no_entropy(self) -> None:
+        model = RandomForestClassifier(5, random_state=0).fit(X, LABELS)
+        fitted = pi.FittedModel(model, X, LABELS, seed=1)
+        assert fitted.pfi().engine.name == "trees, exact"
+        result = fitted.entropy_pfi()
+        assert result.engine.name == "trees, exact"
+        p = model.predict_proba(X)
+        assert (p == 0).any()
+        pairs = pairs_of(lambda row, _: stats.entropy(model.predict_proba(row)[0]), "a")
+        assert result.params["a"] == pytest.approx(importance(pairs), abs=1e-12)
+
+    def test_one_class_is_told_from_all_others(self) -> None:
+        model = LogisticRegression().fit(X, THREE)
+        fitted = pi.FittedModel(model, X, THREE, seed=1)
+
+        def entropy(row: pd.DataFrame, _: int) -> float:
+            p = model.predict_proba(row)[0, 1]
+            return float(stats.entropy([p, 1 - p]))
+
+        def minus_log(row: pd.DataFrame, i: int) -> float:
+            p = model.predict_proba(row)[0, 1]
+            return float(-np.log(p if THREE[i] == "v" else 1 - p))
+
+        for result, number in (
+            (fitted.entropy_pfi("a", which_class="v"), entropy),
+            (fitted.likelihood_pfi("a", which_class="v"), minus_log),
+        ):
+            expected = importance(pairs_of(number, "a"))
+            assert result.params["a"] == pytest.approx(expected, abs=1e-12)
+            assert "class v" in result.estimand.description
+        with pytest.raises(OptionError, match="u, v, w"):
+            fitted.entropy_pfi(which_class="x")
+
+
+class TestNormal:
+    def test_entropy_pfi_is_the_closed_form_of_the_standard_deviations(self) -> None:
+        model = gaussian_process().fit(X, Y)
+        result = pi.FittedModel(model, X).entropy_pfi()
+        for feature in X:
+            pairs = pairs_of(
+                lambda row, _: log_sd_of(model, row),
+                str(feature),
+            )
+            assert result.params[feature] == pytest.approx(importance(pairs), abs=1e-9)
+
+    def test_likelihood_pfi_is_that_of_scipys_density(self) -> None:
+        model = BayesianRidge().fit(X, Y)
+
+        def minus_log(row: pd.DataFrame, i: int) -> float:
+            mean, sd = map(np.asarray, model.predict(row, return_std=True))
+            return float(-stats.norm.logpdf(Y[i], mean[0], sd[0]))
+
+        result = pi.FittedModel(model, X, Y).likelihood_pfi("b")
+        assert result.params["b"] == pytest.approx(importance(pairs_of(minus_log, "b")), abs=1e-12)
+        assert result.fit.name == "negative log likelihood"
+        mean, sd = model.predict(X, return_std=True)
+        assert result.fit.loss == pytest.approx(-stats.norm.logpdf(Y, mean, sd).mean(), abs=1e-12)
+
+    @pytest.mark.parametrize("of", ["entropy", "nll"])
+    @pytest.mark.parametrize("kind", ["pd", "c-ice"])
+    def test_partial_dependence_is_that_of_copies(self, of: str, kind: str) -> None:
+        model = BayesianRidge().fit(X, Y)
+        fitted = pi.FittedModel(model, X, Y)
+        result = fitted.pd("a", of=of, grid=[-1.0, 0.5, 2.0], kind=kind)
+        curves = []
+        for value in (-1.0, 0.5, 2.0):
+            mean, sd = model.predict(X.assign(a=value), return_std=True)
+            curves.append(
+                0.5 * np.log(2 * np.pi * np.e * sd**2)
+                if of == "entropy"
+                else -stats.norm.logpdf(Y, mean, sd)
+            )
+        expected = np.column_stack(curves)
+        if kind == "c-ice":
+            expected = expected - expected[:, :1]
+        np.testing.assert_allclose(result.row_frame(), expected, atol=1e-12)
+        np.testing.assert_allclose(result.params, expected.mean(axis=0), atol=1e-12)
+        assert result.estimand.unit == "nats"
+
+    def test_no_response_is_needed_for_entropy_but_for_the_likelihood(self) -> None:
+        fitted = pi.FittedModel(BayesianRidge().fit(X, Y), X)
+        assert fitted.entropy_pfi().params.notna().all()
+        assert fitted.pd("a", of="entropy").params.notna().all()
+        for ask in (fitted.likelihood_pfi, lambda: fitted.pd("a", of="nll"), fitted.uncertainty):
+            with pytest.raises(OptionError, match="pass `y` to FittedModel"):
+                ask()
+
+    def test_groups_are_replaced_together(self) -> None:
+        model = BayesianRidge().fit(X, Y)
+        result = pi.FittedModel(model, X, groups={"ab": ["a", "b"]}).entropy_pfi("ab")
+
+        def log_sd(i: int, k: int) -> float:
+            row = X.iloc[[i]].copy()
+            row[["a", "b"]] = X[["a", "b"]].iloc[[k]].to_numpy()
+            return log_sd_of(model, row)
+
+        pairs = np.array([[log_sd(i, k) for k in range(N)] for i in range(N)])
+        assert result.params["ab"] == pytest.approx(importance(pairs), abs=1e-12)
+
+
+class TestPropositions:
+    def test_a_feature_that_the_model_does_not_use_has_0_exactly(self) -> None:
+        model = RandomForestClassifier(5, max_depth=2, random_state=0).fit(X[["a", "b"]], LABELS)
+        wide = pi.FittedModel(model, X[["a", "b"]].assign(), LABELS)
+        assert (wide.entropy_pfi().params != 0).all()
+
+        class First(RegressorMixin, BaseEstimator):
+            def fit(self, rows: Any, y: Any) -> First:
+                self.model_ = BayesianRidge().fit(rows[["a"]], y)
+                return self
+
+            def predict(self, rows: Any, return_std: bool = False) -> Any:
+                return self.model_.predict(rows[["a"]], return_std=return_std)
+
+        fitted = pi.FittedModel(First().fit(X, Y), X, Y)
+        assert fitted.entropy_pfi(["b", "c"]).params.tolist() == [0.0, 0.0]
+        assert fitted.likelihood_pfi(["b", "c"]).params.tolist() == [0.0, 0.0]
+        assert fitted.uncertainty().decisions["c"] == "unused"
+
+    def test_an_independent_feature_has_entropy_pfi_0_within_3_standard_errors(self) -> None:
+        """Proposition 1, for X5 of Wood's regression set and the mean t of 12 data sets."""
+        process = pi.simulation.wood_regression()
+        t = []
+        for seed in range(12):
+            data = process.draw(150, np.random.default_rng(seed))
+            learner = pi.Learner.from_formula("y ~ .", data, BayesianRidge())
+            result = learner.fit(seed=seed, progress=False).entropy_pfi()
+            t.append(result.tvalues["X5"])
+            assert (result.tvalues[["X1", "X2", "X3", "X4"]] > 2).all()
+        assert abs(np.mean(t)) < 3 / np.sqrt(12)
+
+    @pytest.mark.parametrize("sampler", ["conditional", "residual", {"a": "subgroup"}])
+    def test_conditional_draws_are_refused_with_the_proposition(self, sampler: Any) -> None:
+        fitted = pi.FittedModel(BayesianRidge().fit(X, Y), X, Y)
+        with pytest.raises(OptionError, match=r"Proposition 3.*likelihood_pfi"):
+            fitted.entropy_pfi(sampler=sampler)
+        assert fitted.likelihood_pfi("a", sampler="residual").params.notna().all()
+
+
+def parameters_of(model: Any, rows: Any) -> tuple[Any, np.ndarray]:
+    read = predictive(Predictor.of(model), rows[:1])
+    return read.distribution, read(rows)
+
+
+class TestWhatLearnersState:
+    @pytest.mark.parametrize("model", [BayesianRidge(), ARDRegression(), gaussian_process()])
+    @pytest.mark.parametrize("piped", [False, True])
+    def test_standard_deviations_of_predict(self, model: Any, piped: bool) -> None:
+        rows = X.to_numpy()
+        fitted = make_pipeline(StandardScaler(), model) if piped else model
+        fitted.fit(rows, Y)
+        family, parameters = parameters_of(fitted, rows)
+        assert family == Normal()
+        np.testing.assert_allclose(
+            parameters, np.column_stack(fitted.predict(rows, return_std=True)), rtol=1e-9
+        )
+
+    def test_statsmodels_linear_model_predicts_an_observation(self) -> None:
+        rows = sm.add_constant(X.to_numpy())
+        results = sm.OLS(Y.to_numpy(), rows).fit()
+        family, parameters = parameters_of(results, rows)
+        frame = results.get_prediction(rows).summary_frame(alpha=0.05)
+        half = stats.t.ppf(0.975, results.df_resid) * parameters[:, 1]
+        assert family == Normal()
+        np.testing.assert_allclose(parameters[:, 0] - half, frame["obs_ci_lower"], rtol=1e-9)
+
+    def test_statsmodels_generalized_linear_models(self) -> None:
+        rows, counts = sm.add_constant(X.to_numpy()), np.exp(Y / 3).round().to_numpy()
+        for family, response, expected in (
+            (sm.families.Poisson(), counts, Poisson()),
+            (sm.families.Gamma(sm.families.links.Log()), np.exp(Y / 3).to_numpy(), Gamma()),
+            (sm.families.Gaussian(), Y.to_numpy(), Normal()),
+        ):
+            results = sm.GLM(response, rows, family=family).fit()
+            found, parameters = parameters_of(results, rows)
+            assert found == expected
+            if found == Gamma():
+                np.testing.assert_allclose(parameters.prod(axis=1), results.predict(rows))
+                variance = parameters[:, 0] * parameters[:, 1] ** 2
+                np.testing.assert_allclose(variance, results.scale * results.predict(rows) ** 2)
+            else:
+                np.testing.assert_allclose(parameters[:, 0], results.predict(rows))
+        negative = sm.GLM(counts, rows, family=sm.families.NegativeBinomial(alpha=1.0)).fit()
+        with pytest.raises(PredictionError, match="predicts a mean but no distribution"):
+            parameters_of(negative, rows)
+
+    def test_forests_are_mixtures_of_their_leaves(self) -> None:
+        rows = X.to_numpy()
+        model = RandomForestRegressor(4, min_samples_leaf=5, random_state=0).fit(rows, Y)
+        family, parameters = parameters_of(model, rows)
+        assert family == NormalMixture(4)
+        np.testing.assert_allclose(parameters[:, :4].mean(axis=1), model.predict(rows))
+        for t, tree in enumerate(model.estimators_):
+            drawn = model.estimators_samples_[t]
+            leaf = tree.apply(rows)
+            same = leaf[drawn] == leaf[0]
+            expected = Y.to_numpy()[drawn][same]
+            assert parameters[0, t] == pytest.approx(expected.mean())
+            assert parameters[0, 4 + t] == pytest.approx(expected.std())
+        small = RandomForestRegressor(4, random_state=0).fit(rows, Y)
+        with pytest.raises(PredictionError, match="min_samples_leaf=5"):
+            parameters_of(small, rows)
+
+    def test_components_of_a_mixture(self) -> None:
+        class Ensemble(LinearRegression):
+            def predict_components(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+                mean = self.predict(rows)
+                return np.column_stack([mean - 1, mean + 1]), np.ones((len(mean), 2))
+
+        model = Ensemble().fit(X.to_numpy(), Y)
+        family, parameters = parameters_of(model, X.to_numpy())
+        assert family == NormalMixture(2)
+        assert parameters.shape == (N, 4)
+        entropy = pi.FittedModel(model, X.to_numpy()).entropy_pfi()
+        assert entropy.params.abs().max() < 1e-9  # the same spread everywhere
+
+    def test_ngboost_and_skpro_by_duck_typing(self) -> None:
+        mean, sd = X["a"].to_numpy(), np.exp(X["b"].to_numpy())
+        normal = type("Normal", (SimpleNamespace,), {})
+        ngb = type("NGB", (LinearRegression,), {})().fit(X.to_numpy(), Y)
+        ngb.pred_dist = lambda rows: normal(
+            params={"loc": mean[: len(rows)], "scale": sd[: len(rows)]}
+        )
+        pro = SimpleNamespace(
+            predict=lambda rows: mean[: len(rows)],
+            predict_proba=lambda rows: normal(
+                mu=mean[: len(rows), None], sigma=sd[: len(rows), None]
+            ),
+        )
+        for model in (ngb, pro):
+            family, parameters = parameters_of(model, X.to_numpy())
+            assert family == Normal()
+            np.testing.assert_array_equal(parameters, np.column_stack([mean, sd]))
+        other = type("Laplace", (SimpleNamespace,), {})
+        ngb.pred_dist = lambda _: other(params={})
+        with pytest.raises(PredictionError, match=r"of type Laplace.*Distributional"):
+            parameters_of(ngb, X.to_numpy())
+
+    def test_a_users_own_distribution(self) -> None:
+        model = pi.Distributional(LinearRegression(), own_parameters)
+        data = X.assign(y=Y)
+        res = pi.Learner.from_formula("y ~ .", data, model).fit(pi.Holdout(0.5), seed=1)
+        assert (res.entropy_pfi().params[["a", "b"]] != 0).all()
+        assert res.entropy_pfi().params["c"] == 0
+        wrong = pi.Distributional(LinearRegression(), lambda _, rows: np.ones((len(rows), 3)))
+        with pytest.raises(PredictionError, match=r"mean and standard deviation.*shape \(40, 3\)"):
+            parameters_of(wrong.fit(X.to_numpy(), Y), X.to_numpy())
+
+    @pytest.mark.parametrize(
+        ("model", "sentence"),
+        [
+            (LinearRegression(), "predicts a mean but no distribution.*return_std"),
+            (QuantileRegressor(), "one quantile is no distribution"),
+        ],
+    )
+    def test_learners_without_a_distribution_are_refused(self, model: Any, sentence: str) -> None:
+        fitted = pi.FittedModel(model.fit(X, Y), X, Y)
+        for ask in (fitted.entropy_pfi, fitted.likelihood_pfi, lambda: fitted.pd("a", of="nll")):
+            with pytest.raises(PredictionError, match=sentence):
+                ask()
+
+    def test_classifiers_without_probabilities_are_refused(self) -> None:
+        fitted = pi.FittedModel(SGDClassifier(random_state=0).fit(X, LABELS), X, LABELS)
+        with pytest.raises(PredictionError, match="classes without probabilities"):
+            fitted.entropy_pfi()
+
+    def test_ratios_of_what_may_be_negative_are_refused(self) -> None:
+        fitted = pi.FittedModel(BayesianRidge().fit(X, Y), X, Y)
+        with pytest.raises(OptionError, match="may be negative"):
+            fitted.likelihood_pfi(relation="ratio")
+        with pytest.raises(OptionError, match="may be negative"):
+            fitted.entropy_pfi(relation="ratio")
+        with pytest.raises(OptionError, match="leave `scale` out"):
+            fitted.pd("a", of="entropy", scale=np.exp)
+
+
+def own_parameters(fitted: Any, rows: Any) -> np.ndarray:
+    mean = fitted.predict(rows)
+    return np.column_stack([mean, np.exp(np.asarray(rows)[:, 0] * np.asarray(rows)[:, 1])])
+
+
+class TestTogether:
+    def test_the_four_decisions_are_the_stated_rule(self) -> None:
+        process = pi.simulation.wood_regression()
+        data = process.draw(200, np.random.default_rng(1))
+        res = pi.Learner.from_formula("y ~ .", data, BayesianRidge()).fit(seed=1, progress=False)
+        result = res.uncertainty()
+        likelihood, entropy = result.likelihood.conf_int(), result.entropy.conf_int()
+        for name in result.decisions.index:
+            informative = likelihood.loc[name, 0] > 0
+            shared = not entropy.loc[name, 0] <= 0 <= entropy.loc[name, 1]
+            assert result.decisions[name] == DECISIONS[bool(informative), shared]
+        assert result.decisions["X5"] == "informative and independent"
+        assert result.decisions["X1"] == "informative and shared"
+        table = str(result)
+        for part in ("PFI_L", "PFI_H", "R²_j", "Informative and independent (X5)"):
+            assert part in table
+        assert result.sentences["X5"].startswith("X5: informative and independent; ")
+        frame = result.summary_frame()
+        assert set(frame["measure"]) == {"PFI_L", "PFI_H", "R²_j"}
+        assert result.plot().draw() is not None
+
+    def test_the_response_adds_to_what_predicts_an_informative_feature(self) -> None:
+        process = pi.simulation.wood_regression()
+        data = process.draw(300, np.random.default_rng(1))
+        res = pi.Learner.from_formula("y ~ .", data, BayesianRidge()).fit(seed=1, progress=False)
+        result = res.redundancy()
+        pd.testing.assert_series_equal(
+            result["others"].params, res.positivity().params, check_names=False
+        )
+        gain = result["response"].params - result["others"].params
+        assert gain["X5"] > 0.1
+        assert result["others"].params["X5"] < 0.05
+        assert (result["others"].params[["X1", "X2"]] > 0.5).all()
