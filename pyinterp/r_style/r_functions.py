@@ -239,8 +239,8 @@ PARTIAL = RFunction(
 def _handed_on(*instead: Argument) -> tuple[Argument, ...]:
     """Return the arguments of ``partial`` that vip hands on to it, some described anew."""
     anew = {argument.name: argument for argument in instead}
-    own = {"object", "pred.var", "train", "progress", "parallel", "paropts"}
-    return tuple(anew.get(a.name, a) for a in PARTIAL.arguments if a.name not in own)
+    vips = {"object", "pred.var", "train", "progress", "parallel", "paropts"}
+    return tuple(anew.get(a.name, a) for a in PARTIAL.arguments if a.name not in vips)
 
 
 ONE_GRID = Refused(
