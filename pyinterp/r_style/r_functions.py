@@ -385,7 +385,11 @@ VINT = RFunction(
     arguments=(
         OBJECT,
         replace(
-            FEATURE_NAMES, text="Features whose pairs are measured; by default all.", method="pairs"
+            FEATURE_NAMES,
+            default="",
+            values="str or sequence of str, optional",
+            text="Features whose pairs are measured; by default all.",
+            method="pairs",
         ),
         *_refused(SILENT, ("progress", '"none"')),
         *_refused(THREADS, ("parallel", "FALSE"), ("paropts", "NULL")),
