@@ -1,22 +1,23 @@
-"""What users touch: learners, fitted models and the questions that they answer.
+"""Learners and fitted models, with one method for each estimand.
 
 In come a formula, data and an estimator; out go results. A `Learner` is a specification;
 ``fit`` trains its refits and returns `LearnerResults`; a `FittedModel` is one model that was
-trained anywhere. Both answer the same questions, one method for each estimand.
+trained anywhere. Both have the same methods.
 
 ================  =============================================================================
 Module            What is in it
 ================  =============================================================================
 `learner`         `Learner`, its ``fit``, and the results of fits
 `fitted`          `FittedModel`
-`fitted_models`   How an estimand becomes results: ``estimate``, the one door to inference
-`effects`         Questions about effects: ``pd``, ``firm``, ``vint``, ``h_statistic``
-`importances`     Questions about importance: ``pfi``, ``mvim``, ``cvim``, ``amvim``, ``loco``
-`conditions`      Positivity and the causal reading
-`interpretable`   All questions together
-`analysis`        The fitted models with all that is kept to interpret them
-`compare`         Learners side by side
+`fitted_models`   ``estimate``, which makes results of any estimand
+`effects`         ``pd``, ``firm``, ``vint``, ``h_statistic``
+`importances`     ``pfi``, ``mvim``, ``cvim``, ``amvim``, ``loco``, ``native_importance``, and
+                  ``importance``, several of them in one table
+`conditions`      ``positivity``, ``plot_positivity``, ``causal``
+`interpretable`   `Interpretable`, with all these methods, ``loss`` and ``summary``
+`analysis`        Fitted models with their measurements, by estimand
+`compare`         ``compare`` and ``summary_col``: several results together
 ================  =============================================================================
 
-A method names an estimand and hands it to ``estimate``. It computes nothing.
+A method makes an estimand and hands it to ``estimate``. It computes nothing.
 """

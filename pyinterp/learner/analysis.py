@@ -1,4 +1,4 @@
-"""Fitted models with all that interpreting them needs: what estimands are measured on."""
+"""Fitted models with their rows and seeds, on which estimands are measured."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ __all__ = ["Analysis"]
 
 @dataclass(frozen=True, kw_only=True)
 class Analysis:
-    """Fitted models with all that interpreting them needs.
+    """Fitted models with their rows, seeds and options, and the measurements made so far.
 
     Attributes
     ----------
     problem : Problem
-        Population, features and predictor, from which estimands settle their terms.
+        Population, features and predictor, which fix the terms of estimands.
     refits : tuple of Refit
         The fitted models, one or more, those in pairs included.
     correction : float
         c of Nadeau and Bengio.
     context : Context
-        For headers.
+        Names and numbers that headers of tables show.
     seeds : Seeds
         Root of the random streams.
     leave_out : LeaveOut or None
@@ -72,7 +72,7 @@ class Analysis:
         check_memory(self.memory_mb)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is computed again when it is asked for."""
+        """Leave out what is computed again when it is needed."""
         return {name: v for name, v in vars(self).items() if name not in ("cases", "engine_used")}
 
     @cached_property
@@ -91,7 +91,7 @@ class Analysis:
         )
 
     def engine_of(self, estimand: Estimand) -> Engine:
-        """Return what computed the estimand."""
+        """Return the engine that computed the estimand, for headers."""
         if estimand.left_out:
             return Engine("refits without features")
         if estimand.engine:
@@ -102,11 +102,11 @@ class Analysis:
 
     @cached_property
     def engine_used(self) -> Engine:
-        """What computes what-if predictions."""
+        """The engines of what-if predictions, as one for all models."""
         return Engine.of_all([case.whatif.engine for case in self.cases])
 
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
-        """Measure every refit once per `estimand.key`."""
+        """Return the measurements of all refits, made once per `estimand.key`."""
         if estimand.key not in self._measured:
             if estimand.left_out:
                 self.need_trainer().train(estimand.left_out, estimand.label)
@@ -136,7 +136,7 @@ class Analysis:
         return 1 if single else self.n_jobs
 
     def need_trainer(self) -> LeaveOut:
-        """Return what trains the refits again without some variables, or say that nothing can."""
+        """Return `leave_out`; raise `OptionError` if there is no learner to train again."""
         if self.leave_out is None:
             raise OptionError(
                 "LOCO trains the learner again without each feature, but a fitted model has no "
@@ -157,39 +157,39 @@ class Analysis:
 
     def replicates(self, estimand: Estimand) -> Replicates:
         """Return the estimates of every refit."""
-        read = [estimand.read(m) for m in self.measure(estimand)]
+        estimates = [estimand.read(m) for m in self.measure(estimand)]
         return gather(
             [
                 RefitEstimate(e, r.group, r.evaluation.rows, r.evaluation.clusters)
-                for r, e in zip(self.refits, read, strict=True)
+                for r, e in zip(self.refits, estimates, strict=True)
             ],
             correction=self.correction,
             lower_bound=estimand.lower_bound,
         )
 
     def fit(self, loss: LossLike | None) -> GoodnessOfFit | None:
-        """Return how well the evaluation rows are predicted; None without a response."""
+        """Return loss and explained share of the predictions; None without a response."""
         problem = self.problem
         if problem.population.y is None:
             return None
-        used = choose(loss, problem.predictor, problem.response)
-        if used not in self._fits:
-            self._fits[used] = self._fit(used)
-        return self._fits[used]
+        row_loss = choose(loss, problem.predictor, problem.response)
+        if row_loss not in self._fits:
+            self._fits[row_loss] = self._fit(row_loss)
+        return self._fits[row_loss]
 
-    def _fit(self, used: Loss) -> GoodnessOfFit:
+    def _fit(self, row_loss: Loss) -> GoodnessOfFit:
         problem = self.problem
-        expected = self.replicates(risk(problem, loss=used))
+        expected = self.replicates(risk(problem, loss=row_loss))
         try:
             spread = float(np.sqrt(variance(expected, None).cov[0, 0]))
         except InferenceError:  # one refit of one cluster: no standard error to show
             spread = float("nan")
         label, explained = "", float("nan")
-        if used.constant is not None:
-            share = risk(problem, loss=used, relation="explained")
+        if row_loss.constant is not None:
+            share = risk(problem, loss=row_loss, relation="explained")
             label, explained = share.label, float(self.replicates(share).per_refit.mean())
         return GoodnessOfFit(
-            name=used.name,
+            name=row_loss.name,
             loss=float(expected.per_refit.mean()),
             bse=spread,
             explained_name=label,

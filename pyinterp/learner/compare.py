@@ -14,7 +14,7 @@ from statsmodels.iolib.tableformatting import fmt_params
 from pyinterp.checks import check_flag, is_list
 from pyinterp.errors import InferenceError, OptionError, shown
 from pyinterp.estimands.estimand import Estimand, Estimate, Terms
-from pyinterp.inference import Alternative, CovType, combine, variance
+from pyinterp.inference import Alternative, CovType, Replicates, combine, variance
 from pyinterp.inference.options import InferenceOptions
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.rowwise import LossLike
@@ -89,42 +89,48 @@ def compare(
         raise OptionError("A comparison needs at least two results; got one.")
     results = [_as_results(r, loss) for r in (first, *others)]
     labels = _names(results, names)
-    base, differences = results[0], []
-    for other in results[1:]:
-        _check_comparable(base, other)
-        differences.append(combine(Estimate.minus, [base.replicates, other.replicates]))
-    replicates = combine(lambda *parts: Estimate.stack(parts), differences)
     contrasts = [f"{labels[0]} - {label}" for label in labels[1:]]
-    estimand = base.estimand
+    replicates = _paired_differences(results)
+    base = results[0]
     return replace(
         base,
-        estimand=replace(
-            estimand,
-            terms=_terms(estimand.terms, contrasts, single=len(estimand.terms.names) == 1),
-            label="difference",
-            title=f"difference in {estimand.title}",
-            coverage="",
-            quantity=f"difference in {estimand.quantity or estimand.label}",
-            null=0.0,
-            lower_bound=None,
-            meaning=_meaning(estimand, contrasts),
-            notes=(),
-            correction=None,
-            exact="",
-            zero_variance="the two agree exactly in every refit",
-        ),
+        estimand=_difference(base.estimand, contrasts),
         replicates=replicates,
         variance=variance(replicates, options.cov_type),
-        context=replace(
-            base.context,
-            learner=_learners(labels),
-            engine=_engines(results),
-        ),
+        context=replace(base.context, learner=_learners(labels), engine=_engines(results)),
         fit=None,
         corrected=None,
         alternative=options.alternative,
         p_adjust=options.p_adjust,
         simultaneous=options.simultaneous,
+    )
+
+
+def _paired_differences(results: Sequence[EstimandResults]) -> Replicates:
+    """Return the estimates per refit of the first results minus those of each of the others."""
+    base, differences = results[0], []
+    for other in results[1:]:
+        _check_comparable(base, other)
+        differences.append(combine(Estimate.minus, [base.replicates, other.replicates]))
+    return combine(lambda *parts: Estimate.stack(parts), differences)
+
+
+def _difference(estimand: Estimand, contrasts: Sequence[str]) -> Estimand:
+    """Return the estimand of the differences, which has no bound and is 0 under the null."""
+    return replace(
+        estimand,
+        terms=_terms(estimand.terms, contrasts, single=len(estimand.terms.names) == 1),
+        label="difference",
+        title=f"difference in {estimand.title}",
+        coverage="",
+        quantity=f"difference in {estimand.quantity or estimand.label}",
+        null=0.0,
+        lower_bound=None,
+        meaning=_meaning(estimand, contrasts),
+        notes=(),
+        correction=None,
+        exact="",
+        zero_variance="the two agree exactly in every refit",
     )
 
 
@@ -166,15 +172,47 @@ def summary_col(
         _format(group) if float_format is None else float_format for group in alike for _ in group
     ]
     terms = list(dict.fromkeys(t for r in results for t in r.estimand.terms.names))
+    fmt_txt = {**fmt_params, "data_fmts": ["%s"]}
+    estimates = SimpleTable(
+        _cells(results, terms, formats, stars=stars),
+        headers=columns,
+        stubs=[stub for term in terms for stub in (term, "")],
+        title=descriptions[0] if len(set(descriptions)) == 1 else "",
+        txt_fmt=fmt_txt,
+    )
+    about = _facts(results)
+    facts = SimpleTable(list(about.values()), stubs=list(about), txt_fmt=fmt_txt)
+    widths = [
+        max(*pair)
+        for pair in zip(estimates.get_colwidths("txt"), facts.get_colwidths("txt"), strict=True)
+    ]
+    for table in (estimates, facts):
+        table.output_formats["txt"]["colwidths"] = widths
+    notes = [_errors_note(results, stars=stars)]
+    if stars:
+        notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01")
+        notes += _test_notes(results, columns)
+    return Table([estimates, facts], notes, sum(widths) + len(widths) - 1)
+
+
+def _cells(
+    results: Sequence[EstimandResults], terms: Sequence[str], formats: Sequence[str], *, stars: bool
+) -> list[list[str]]:
+    """Return two rows per term, its estimates and their standard errors, a column per result."""
     rows: list[list[str]] = []
-    stubs: list[str] = []
+    columns = list(zip(results, formats, strict=True))
     for term in terms:
-        stubs += [term, ""]
-        shown = list(zip(results, formats, strict=True))
-        rows.append([_estimate_cell(r, term, fmt, stars=stars) for r, fmt in shown])
-        rows.append([_error_cell(r, term, fmt, at_null=stars) for r, fmt in shown])
-    facts = {
-        "Estimand": [] if len(set(descriptions)) == 1 else descriptions,
+        rows.append([_estimate_cell(r, term, fmt, stars=stars) for r, fmt in columns])
+        rows.append([_error_cell(r, term, fmt, at_null=stars) for r, fmt in columns])
+    return rows
+
+
+def _facts(results: Sequence[EstimandResults]) -> dict[str, list[str]]:
+    """Return what the lower part of the table says of every result; estimands if they differ."""
+    descriptions = [r.estimand.description for r in results]
+    estimand = {} if len(set(descriptions)) == 1 else {"Estimand": descriptions}
+    return {
+        **estimand,
         "No. observations": [str(r.nobs) for r in results],
         "No. refits": [str(r.context.refits) for r in results],
         "Loss": [f"{r.fit.loss:.4g}" if r.fit else "" for r in results],
@@ -183,30 +221,6 @@ def summary_col(
         ],
         "Cov. type": [r.variance.label for r in results],
     }
-    fmt_txt = {**fmt_params, "data_fmts": ["%s"]}
-    estimates = SimpleTable(
-        rows,
-        headers=columns,
-        stubs=stubs,
-        title=descriptions[0] if len(set(descriptions)) == 1 else "",
-        txt_fmt=fmt_txt,
-    )
-    about = SimpleTable(
-        [values for values in facts.values() if values],
-        stubs=[name for name, values in facts.items() if values],
-        txt_fmt=fmt_txt,
-    )
-    widths = [
-        max(*pair)
-        for pair in zip(estimates.get_colwidths("txt"), about.get_colwidths("txt"), strict=True)
-    ]
-    for table in (estimates, about):
-        table.output_formats["txt"]["colwidths"] = widths
-    notes = [_errors_note(results, stars=stars)]
-    if stars:
-        notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01")
-        notes += _told(results, columns)
-    return Table([estimates, about], notes, sum(widths) + len(widths) - 1)
 
 
 def _listed(results: object) -> list[EstimandResults]:
@@ -253,6 +267,7 @@ def _format(results: Sequence[EstimandResults]) -> str:
 
 
 def _as_results(result: Any, loss: LossLike | None) -> EstimandResults:
+    """Return results as they are, and the expected loss of a learner."""
     if isinstance(result, EstimandResults):
         if loss is not None:
             raise OptionError("`loss` is for comparing learners; results have their own.")
@@ -265,15 +280,16 @@ def _as_results(result: Any, loss: LossLike | None) -> EstimandResults:
     )
 
 
-def _check_comparable(mine: EstimandResults, other: EstimandResults) -> None:
-    same = mine.estimand.terms.names == other.estimand.terms.names
-    alike = mine.estimand.description == other.estimand.description
-    if not (same and alike and mine.estimand.key == other.estimand.key):
+def _check_comparable(one: EstimandResults, other: EstimandResults) -> None:
+    """Raise `InferenceError` unless estimands, terms and resamples are the same."""
+    same = one.estimand.terms.names == other.estimand.terms.names
+    alike = one.estimand.description == other.estimand.description
+    if not (same and alike and one.estimand.key == other.estimand.key):
         raise InferenceError(
             "Only the same estimand of the same terms can be compared; got "
-            f"{mine.estimand.description} and {other.estimand.description}."
+            f"{one.estimand.description} and {other.estimand.description}."
         )
-    if mine.context.resamples != other.context.resamples:
+    if one.context.resamples != other.context.resamples:
         raise InferenceError(
             "A paired comparison needs the same resamples of the same data, but these results have "
             "different ones; fit both with the same plan and seed."
@@ -281,20 +297,21 @@ def _check_comparable(mine: EstimandResults, other: EstimandResults) -> None:
 
 
 def _names(results: list[EstimandResults], names: Sequence[str] | None) -> list[str]:
+    """Return the names of learners: the user's, or the estimators', numbered if they repeat."""
     if names is not None:
-        given = list(names) if is_list(names) else []
-        if len(given) != len(results) or not all(isinstance(n, str) and n.strip() for n in given):
+        labels = list(names) if is_list(names) else []
+        if len(labels) != len(results) or not all(isinstance(n, str) and n.strip() for n in labels):
             raise OptionError(
                 f"There must be {len(results)} names, a list of strings that are not empty; got "
                 f"{shown(names)}."
             )
-        if len(set(given)) < len(given):
-            raise OptionError(f"Names must be different, which {shown(given)} are not.")
-        return given
-    own = [r.context.learner for r in results]
-    if len(set(own)) == len(own):
-        return own
-    return [f"{name} ({k})" for k, name in enumerate(own, start=1)]
+        if len(set(labels)) < len(labels):
+            raise OptionError(f"Names must be different, which {shown(labels)} are not.")
+        return labels
+    learners = [r.context.learner for r in results]
+    if len(set(learners)) == len(learners):
+        return learners
+    return [f"{name} ({k})" for k, name in enumerate(learners, start=1)]
 
 
 def _terms(terms: Terms, contrasts: Sequence[str], *, single: bool) -> Terms:
@@ -325,19 +342,19 @@ def _meaning(estimand: Estimand, contrasts: Sequence[str]) -> str:
     return f"{estimand.description}: {listed}, paired by resample.{sign}"
 
 
-def _told(results: Sequence[EstimandResults], columns: Sequence[str]) -> list[str]:
-    """Return how p-values are made, for columns that ask for something."""
+def _test_notes(results: Sequence[EstimandResults], columns: Sequence[str]) -> list[str]:
+    """Return notes on side and adjustment of p-values, for columns that have any."""
     notes = []
     for name, r in zip(columns, results, strict=True):
         side = "" if r.alternative == "two-sided" else f"One-sided ({r.alternative})."
-        asked = f"{side} {r.inference.note}".strip()
-        if asked:
-            notes.append(f"{name}: {asked}")
+        note = f"{side} {r.inference.note}".strip()
+        if note:
+            notes.append(f"{name}: {note}")
     return notes
 
 
 def _errors_note(results: Sequence[EstimandResults], *, stars: bool) -> str:
-    """Return what stands in parentheses: with stars, what tests divide by."""
+    """Return the note on the numbers in parentheses; with stars, tests divide by these errors."""
     nulls = {f"{r.null:g}" for r in results if r.null is not None and not r.bse.equals(r.bse_null)}
     if stars and nulls:
         others = all(r.null is None or not r.bse.equals(r.bse_null) for r in results)

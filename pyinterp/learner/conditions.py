@@ -1,4 +1,4 @@
-"""What conditional importance rests on, and its causal reading."""
+"""Methods for positivity, which conditional importance needs, and for causal effects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Conditions"]
 
 
 class Conditions(FittedModels):
-    """Questions about positivity and causes."""
+    """Methods for positivity and causal effects."""
 
     @takes()
     def positivity(
@@ -39,7 +39,7 @@ class Conditions(FittedModels):
         p_adjust: str | None = None,
         simultaneous: bool = False,
     ) -> EstimandResults:
-        r"""Positivity diagnostic: how much of a feature the other variables determine.
+        r"""Positivity diagnostic: the share of a feature's variance that the others explain.
 
         .. math:: R^2_j = 1 - V(X_j \mid X_{-j}) / V(X_j)
 
@@ -87,28 +87,29 @@ class Conditions(FittedModels):
                 f"{shown(feature)}."
             )
         analysis = self.analysis
-        chosen = analysis.problem.choose(feature)
-        (own,) = samplers_of(analysis.problem, chosen, sampler).values()
+        variables = analysis.problem.choose(feature)
+        (feature_sampler,) = samplers_of(analysis.problem, variables, sampler).values()
         estimating = {refit.number for refit in analysis.estimating}
         observed, predicted = [], []
         for case, refit in zip(analysis.cases, analysis.refits, strict=True):
             if refit.number not in estimating:
                 continue
-            law = case.conditional(own, chosen[feature])
-            if law.predicted is None:
+            distribution = case.conditional(feature_sampler, variables[feature])
+            if distribution.predicted is None:
                 raise OptionError(
                     f"The sampler of {shown(feature)} makes no prediction that can be plotted "
-                    f"({own.label}); use another, or plot one variable of a group."
+                    f"({feature_sampler.label}); use another, or plot one variable of a group."
                 )
             rows = pd.Index(case.sample.rows)
             observed.append(case.sample.variables[feature].set_axis(rows))
-            predicted.append(pd.DataFrame(law.predicted, columns=law.levels or None, index=rows))
-        seen, found = pd.concat(observed), pd.concat(predicted)
+            levels = distribution.levels or None
+            predicted.append(pd.DataFrame(distribution.predicted, columns=levels, index=rows))
+        values, predictions = pd.concat(observed), pd.concat(predicted)
         context = analysis.context
         caption = f"Out of sample; {context.refits} refits ({context.plan})"
         # A row that several refits evaluate is shown once.
-        once = seen[~seen.index.duplicated()].sort_index()
-        return plots.agreement(once, found.groupby(found.index).mean(), caption)
+        once = values[~values.index.duplicated()].sort_index()
+        return plots.agreement(once, predictions.groupby(predictions.index).mean(), caption)
 
     @takes()
     def causal(
@@ -124,7 +125,7 @@ class Conditions(FittedModels):
         p_adjust: str | None = None,
         simultaneous: bool = False,
     ) -> CausalResults:
-        r"""Causal reading of one feature: effects, importance and share of variance by plug-in.
+        r"""Causal effects, importance and share of variance of one feature, by plug-in.
 
         With f in the place of :math:`E(Y_x \mid Z)`, :math:`CATE(x, x^*, z) = f(x, z) - f(x^*, z)`:
         its mean over rows; MVIM and CVIM as mean squares of it (Khan, Saarela and Kustra 2025,

@@ -1,4 +1,4 @@
-"""How predictions depend on variables: partial dependence and what is made of it."""
+"""Methods for effects: partial dependence, and the statistics computed from it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Effects"]
 
 
 class Effects(FittedModels):
-    """Questions about effects."""
+    """Methods for effects: how predictions depend on variables."""
 
     @takes()
     def pd(
@@ -276,7 +276,8 @@ class Effects(FittedModels):
         features : str or sequence, optional
             Features (variables, or groups of variables). Of pairs and triples: features of which
             all are taken, or a list of tuples. By default all, which of pairs and triples can be
-            many. Of "total" those whose effects are taken away.
+            many. For "total", those whose main effects are
+            subtracted.
         order : {"overall", "pairwise", "three-way", "total", "importance"}
             Interactions of a feature with any others, of two, of three, all interactions together;
             or the importance of a feature, interactions included.

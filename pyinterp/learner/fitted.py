@@ -1,4 +1,4 @@
-"""One fitted model on given rows: model-level estimands."""
+"""One fitted model on evaluation rows: model-level estimands."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class FittedModel(Interpretable):
     def _of_sample(
         cls, predictor: Predictor, design: Design, sample: Sample, **options: Any
     ) -> FittedModel:
-        """Make a fitted model of rows that a Learner has already read and encoded."""
+        """Return a fitted model on rows that a Learner has already read and encoded."""
         new = cls.__new__(cls)
         new._assemble(predictor, design, sample, **options)
         return new
@@ -223,6 +223,7 @@ class FittedModel(Interpretable):
 def _response_column(
     y: npt.ArrayLike | str | None, frame: pd.DataFrame, fitted: Any
 ) -> tuple[str, pd.Series[Any] | None]:
+    """Return name and values of the response, which must be the one that `fitted` predicts."""
     if y is None:
         return "", None
     named = isinstance(y, str) or (isinstance(y, pd.Series) and y.name is not None)
@@ -238,6 +239,7 @@ def _response_column(
 
 
 def _column(values: npt.ArrayLike | str, frame: pd.DataFrame, what: str) -> pd.Series[Any]:
+    """Return an array, or the column of `frame` with this name, as a column."""
     if not isinstance(values, str):
         return as_column(values, len(frame), what, "X")
     if values not in frame:
@@ -249,9 +251,9 @@ def _column(values: npt.ArrayLike | str, frame: pd.DataFrame, what: str) -> pd.S
 
 
 def _numbered(units: pd.Series[Any]) -> npt.NDArray[np.intp]:
-    """Return the number of every row's cluster."""
-    numbers, found = pd.factorize(units)
-    if len(found) < 2:
+    """Return the number of every row's cluster; raise `DataError` if there is only one."""
+    numbers, clusters = pd.factorize(units)
+    if len(clusters) < 2:
         raise DataError(
             "`cluster` must name two clusters or more: standard errors are over clusters, and all "
             "rows are of the same."
@@ -262,20 +264,20 @@ def _numbered(units: pd.Series[Any]) -> npt.NDArray[np.intp]:
 def _encoding(
     fitted: Any, X: object, frame: pd.DataFrame, named: bool
 ) -> tuple[pd.DataFrame, Design]:
-    """Return the variables and how `fitted` wants them: as a frame or as an array."""
+    """Return the variables and their encoding for `fitted`: as a frame or as an array."""
     variables = read_variables(frame)
     names = getattr(fitted, "feature_names_in_", None)
     if names is not None and not named:
         # An array, for a model that knows names: it has them in its own order.
         variables = variables.set_axis([str(name) for name in names], axis=1)
-    wanted = list(variables.columns)
+    columns = list(variables.columns)
     if _takes_frames(fitted, X):
-        return variables, FrameDesign(wanted)
-    return variables, ArrayDesign(wanted, single=is_single(variables))
+        return variables, FrameDesign(columns)
+    return variables, ArrayDesign(columns, single=is_single(variables))
 
 
 def _takes_frames(fitted: Any, X: object) -> bool:
-    """Whether a model is given a frame: as in its training, or as `X` if it does not say."""
+    """Whether a model predicts frames, as in its training, or like `X` if that is not known."""
     if is_statsmodels(fitted):
         return formula_of(fitted) is not None
     if getattr(fitted, "feature_names_in_", None) is not None:
@@ -288,6 +290,7 @@ def _takes_frames(fitted: Any, X: object) -> bool:
 def _predictor(
     fitted: Any, classes: Sequence[Any] | None, response: pd.Series[Any] | None, name: str
 ) -> tuple[Predictor, Response | None, npt.NDArray[np.float64] | None]:
+    """Return the predictor, and name, classes and numbers of the response if there is one."""
     if is_statsmodels(fitted) and _predicts_probability(fitted):
         predictor = _of_probabilities(fitted, classes, response)
     else:
@@ -331,20 +334,20 @@ def _predicts_probability(fitted: Any) -> bool:
 def _of_probabilities(
     fitted: Any, classes: Sequence[Any] | None, response: pd.Series[Any] | None
 ) -> Predictor:
-    """Return class probabilities of statsmodels results, each with its right label.
+    """Return the predictor of class probabilities of statsmodels results, with the right labels.
 
     statsmodels predicts the probability of 1 if the response was numbers. If a formula turned a
     response with two levels into two columns, it predicts that of the first.
     """
     levels = [] if response is None else sorted(response.unique().tolist(), key=str)
     if type(fitted.model).__name__ == "MNLogit":
-        known = tuple(classes or _classes_of_mnlogit(fitted, levels))
-        return replace(Predictor.of(fitted.predict, known), estimator=fitted)
+        labels = tuple(classes or _classes_of_mnlogit(fitted, levels))
+        return replace(Predictor.of(fitted.predict, labels), estimator=fitted)
     names = getattr(fitted.model, "endog_names", "the response")  # gone if data were removed
     if classes is None and not isinstance(names, str):
-        found = [str(n)[str(n).rfind("[") + 1 : -1] for n in names]
-        own = {str(level): level for level in levels}
-        classes = [own.get(text, text) for text in reversed(found)]  # the first is the event
+        texts = [str(n)[str(n).rfind("[") + 1 : -1] for n in names]
+        label_of = {str(level): level for level in levels}
+        classes = [label_of.get(text, text) for text in reversed(texts)]  # the first is the event
         return replace(Predictor.of(fitted.predict, classes), estimator=fitted)
     if classes is None:
         if not set(levels) <= {0, 1}:

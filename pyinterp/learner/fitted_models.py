@@ -1,4 +1,4 @@
-"""How an estimand becomes results: the one door to inference."""
+"""Results of any estimand: the one place where estimates and inference come together."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["FittedModels"]
 
 
 class FittedModels:
-    """Fitted models, of refits or one alone, of which estimands are estimated.
+    """Fitted models, those of refits or a single one, for which estimands are estimated.
 
     Attributes
     ----------
     analysis : Analysis
-        The models with all that is kept to interpret them.
+        The models with their rows, seeds and measurements.
     """
 
     analysis: Analysis
@@ -43,7 +43,7 @@ class FittedModels:
         p_adjust: str | None = None,
         simultaneous: bool = False,
     ) -> EstimandResults:
-        """Estimate any estimand: every other method of this class ends here.
+        """Estimate any estimand; all other methods of estimands call this one.
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class FittedModels:
         Raises
         ------
         OptionError
-            If `estimand` is none, or the options do not go together.
+            If `estimand` is not an Estimand, or the options do not go together.
         """
         options = InferenceOptions(
             cov_type=cov_type,
@@ -95,7 +95,7 @@ class FittedModels:
 def _corrected(
     analysis: Analysis, estimand: Estimand, cov_type: CovType | None
 ) -> pd.Series[float] | None:
-    """Return estimates without the bias that the sampling variance of the means makes."""
+    """Return estimates corrected for the bias due to sampling variance; None without correction."""
     correction = estimand.correction
     if correction is None:
         return None

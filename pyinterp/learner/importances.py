@@ -1,4 +1,4 @@
-"""How much features matter."""
+"""Methods for importances: how much predictions need a feature."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["Importances"]
 
 
 class Importances(FittedModels):
-    """Questions about importance."""
+    """Methods for importances."""
 
     @takes()
     def pfi(
@@ -54,9 +54,10 @@ class Importances(FittedModels):
 
         .. math:: PFI_S = E[L(Y, f(\tilde X_S, X_C))] - E[L(Y, f(X))]
 
-        where :math:`\tilde X_S` is drawn from the marginal law of the feature, independently of all
-        else (Molnar et al. 2021, eqs 3, 4 and 8), or from its law given all other variables. For a
-        learner it is the mean over refits of the PFI on each refit's evaluation rows.
+        where :math:`\tilde X_S` is drawn from the marginal distribution of the feature,
+        independently of all else (Molnar et al. 2021, eqs 3, 4 and 8), or from its distribution
+        given all other variables. For a learner it is the mean over refits of the PFI on each
+        refit's evaluation rows.
 
         Parameters
         ----------
@@ -80,9 +81,8 @@ class Importances(FittedModels):
         relation : {"difference", "ratio"}
             How the two expected losses are compared, per refit.
         sampler : str, Sampler or mapping
-            How values that replace a feature are drawn: "marginal", or given the other variables by
-            "residual", "categorical", "subgroup" or "knockoff"; "conditional" takes the one that
-            suits the feature. A mapping gives samplers by feature. See `pyinterp.samplers`.
+            How values that replace a feature are drawn: "marginal" takes those of the other rows;
+            all else draws given the other variables, as for `cvim`, and "knockoff" is allowed too.
         {inference}
 
         Returns
@@ -344,10 +344,10 @@ class Importances(FittedModels):
         p_adjust: str | None = None,
         simultaneous: bool = False,
     ) -> EstimandResults:
-        r"""Native importance: what the fitted model itself reports.
+        r"""Native importance: coefficients, t statistics and the like that a fitted model reports.
 
-        For columns beside those of other importances. It asks for no predictions and is no mean
-        over rows: for one fitted model there is no interval, for a learner that over refits.
+        For comparison with other importances. It needs no predictions and is no mean over rows:
+        for one fitted model there is no interval, for a learner that over refits.
 
         Parameters
         ----------
@@ -396,7 +396,7 @@ class Importances(FittedModels):
         p_adjust: str | None = None,
         simultaneous: bool = False,
     ) -> ImportanceResults:
-        """Return several importances of the same features in one table.
+        """Return several importances of the same features side by side.
 
         Parameters
         ----------
@@ -414,20 +414,20 @@ class Importances(FittedModels):
         names = names_of(measures, "measures")
         check_sampler(sampler)
         check_sampled(sampler, self.analysis.problem.choose(features))
-        asked: dict[str, Any] = {
+        inference: dict[str, Any] = {
             "cov_type": cov_type,
             "alternative": alternative,
             "p_adjust": p_adjust,
             "simultaneous": simultaneous,
         }
-        drawn = {"permutations": permutations, **asked}
-        given = {"sampler": sampler, **drawn}
-        known: dict[str, Callable[[], EstimandResults]] = {
-            "pfi": lambda: self.pfi(features, **drawn),
-            "mvim": lambda: self.mvim(features, **drawn),
-            "cvim": lambda: self.cvim(features, **given),
-            "amvim": lambda: self.amvim(features, **given),
-            "loco": lambda: self.loco(features, **asked),
+        marginal = {"permutations": permutations, **inference}
+        conditional = {"sampler": sampler, **marginal}
+        results_of: dict[str, Callable[[], EstimandResults]] = {
+            "pfi": lambda: self.pfi(features, **marginal),
+            "mvim": lambda: self.mvim(features, **marginal),
+            "cvim": lambda: self.cvim(features, **conditional),
+            "amvim": lambda: self.amvim(features, **conditional),
+            "loco": lambda: self.loco(features, **inference),
         }
-        check_names(names, known, kind="measure", argument="measures")
-        return ImportanceResults({name: known[name]() for name in names})
+        check_names(names, results_of, kind="measure", argument="measures")
+        return ImportanceResults({name: results_of[name]() for name in names})

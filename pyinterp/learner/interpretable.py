@@ -1,4 +1,4 @@
-"""What can be asked of a fitted learner or model: one method per estimand."""
+"""All methods of a fitted learner or model: one per estimand."""
 
 from __future__ import annotations
 

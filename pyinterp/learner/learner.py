@@ -46,7 +46,7 @@ from pyinterp.resampling.refits import (
     fit_alone,
     refit,
 )
-from pyinterp.results.header import context_of
+from pyinterp.results.header import Context, context_of
 from pyinterp.whatif import ENGINES, EngineName
 
 __all__ = ["Learner", "LearnerResults"]
@@ -55,9 +55,9 @@ Encoding: TypeAlias = Literal["matrix", "frame"]
 
 
 class Learner:
-    """A learning procedure: what is predicted from what, and by which estimator.
+    """A learning procedure: response, variables and an estimator.
 
-    The specification, like a statsmodels model; `fit` returns results.
+    The specification, like a model of statsmodels; `fit` returns results.
 
     Parameters
     ----------
@@ -72,18 +72,18 @@ class Learner:
     groups : mapping of str to list of str, optional
         Variables that are replaced jointly, by the name of the group.
     missing : {"drop", "raise"}
-        What to do with rows that have missing values in a variable that is used.
+        What to do with rows that have missing values in the response or a variable.
 
     Attributes
     ----------
     estimator : estimator
-        As given; refits train clones of it.
+        The estimator, not fitted; refits train clones of it.
     groups : mapping or None
-        As given.
+        Variables that are replaced jointly.
     population : Sample
         The rows analyzed.
     design : Design
-        How variables become what the estimator is given.
+        How variables are encoded for the estimator.
     features : dict of str to tuple of str
         The variables of every feature.
     dropped : int
@@ -120,7 +120,7 @@ class Learner:
         missing: Missing = "drop",
         trusted: bool = True,
     ) -> Learner:
-        r"""Make a learner of an R-style formula and a data frame.
+        r"""Return a learner for an R-style formula and a data frame.
 
         Parameters
         ----------
@@ -149,10 +149,10 @@ class Learner:
         groups : mapping of str to list of str, optional
             Variables that are replaced jointly, by the name of the group.
         missing : {"drop", "raise"}
-            What to do with rows that have missing values in a variable that is used.
+            What to do with rows that have missing values in a variable of the formula.
         trusted : bool
             A formula is code: what stands inside function calls is run as Python, with the names
-            of the code around. False is for formulas that others wrote: before anything is
+            of the code around. False is for formulas from strangers: before anything is
             evaluated, all but variables, numbers, arithmetic, splines, contrasts and NumPy's
             elementwise functions is refused.
 
@@ -166,7 +166,7 @@ class Learner:
             If the formula can't be read, names an unknown variable, or has something that R would
             read in another way, or that a formula that is not trusted may not have.
         DataError
-            If the data can't be analyzed as given.
+            If the data can't be analyzed as they are.
         """
         if design is None:
             design = "frame" if wants_frames(estimator) else "matrix"
@@ -204,12 +204,12 @@ class Learner:
         self._rows = _index_of(data)
         source = reader.read(data)
         self.estimator = suited(estimator, source.response)
-        self.population, self._source, self._kept = self._sample(source)
-        self.dropped = int((~self._kept).sum())
+        self.population, self._source, self._complete = self._sample(source)
+        self.dropped = int((~self._complete).sum())
         check_row_options(
             self.estimator.get_params(deep=True),
             learner_name(self.estimator),
-            {len(self._kept), self.population.nobs},
+            {len(self._complete), self.population.nobs},
         )
         self.design: Design = reader.design(
             self.population.variables, intercept=needs_intercept(estimator)
@@ -246,7 +246,7 @@ class Learner:
             Give every ``random_state`` inside the estimator its own seed in every refit. False
             keeps them as they are, so that refits share the estimator's seed.
         on_error : {"raise", "drop"}
-            What to do when a refit fails. "drop" warns, and counts them in the header.
+            What to do when a refit fails. "drop" warns and goes on; the header has the number.
         engine : {"auto", "trees", "linear", "batched"}
             What computes what-if predictions. "auto" is exact for tree ensembles and linear
             models, if that reproduces the model's own predictions, and predicts copies of rows
@@ -265,11 +265,7 @@ class Learner:
         RefitError
             If a refit fails; it names the refit and its cause.
         """
-        plan = HalfSampling() if resampling is None else resampling
-        if not isinstance(plan, Resampling):
-            raise OptionError(
-                f"`resampling` must be a plan such as pi.HalfSampling(), not {shown(plan)}."
-            )
+        plan = _checked_plan(resampling)
         check_flag("reseed", reseed)
         check_flag("progress", progress)
         check_memory(memory_mb)
@@ -295,7 +291,35 @@ class Learner:
             seeds=seeds,
             options=options,
         )
-        context = context_of(
+        problem = Problem(
+            population=population,
+            features=self.features,
+            discrete=self.design.discrete,
+            predictor=refits[0].predictor,
+            design=refits[0].design,
+        )
+        context = self._context(plan, population, refits, seeds)
+        analysis = Analysis(
+            problem=problem,
+            refits=refits,
+            correction=plan.correction(context.n_train, context.n_evaluation),
+            context=context,
+            seeds=seeds,
+            leave_out=LeaveOut(
+                estimator=clone(self.estimator), refits=refits, seeds=seeds, options=options
+            ),
+            engine=engine,
+            memory_mb=memory_mb,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+        return LearnerResults(self, plan, analysis)
+
+    def _context(
+        self, plan: Resampling, population: Sample, refits: tuple[Refit, ...], seeds: Seeds
+    ) -> Context:
+        """Return the names and numbers of a fit that headers of tables show."""
+        return context_of(
             refits,
             level="learner" if plan.number > 1 else "model",
             endog_name=self.endog_names,
@@ -308,30 +332,6 @@ class Learner:
             unit="rows" if plan.cluster is None else "clusters",
             failed=plan.number - len(refits),
             seed=seeds.entropy,
-        )
-        return LearnerResults(
-            self,
-            plan,
-            Analysis(
-                problem=Problem(
-                    population=population,
-                    features=self.features,
-                    discrete=self.design.discrete,
-                    predictor=refits[0].predictor,
-                    design=refits[0].design,
-                ),
-                refits=refits,
-                correction=plan.correction(context.n_train, context.n_evaluation),
-                context=context,
-                seeds=seeds,
-                leave_out=LeaveOut(
-                    estimator=clone(self.estimator), refits=refits, seeds=seeds, options=options
-                ),
-                engine=engine,
-                memory_mb=memory_mb,
-                n_jobs=n_jobs,
-                progress=progress,
-            ),
         )
 
     def fit_model(self, *, seed: int | np.random.Generator | None = None) -> FittedModel:
@@ -395,10 +395,11 @@ class Learner:
 
     @property
     def exog_names(self) -> list[str]:
-        """Names of the columns given to the estimator."""
+        """Names of the columns that the estimator takes."""
         return list(self.design.columns)
 
     def _sample(self, source: Source) -> tuple[Sample, Source, npt.NDArray[np.bool_]]:
+        """Return the complete rows, what they were read from, and a mask of them."""
         keep = complete_rows([source.variables, source.response], self._missing)
         variables = read_variables(source.variables[keep])
         y, response = read_response(
@@ -446,12 +447,12 @@ class Learner:
         else:
             check_aligned(by, self._rows, what, "data")
             column = as_column(by, len(frame), what, "data")
-        kept = column[self._kept]
-        if kept.isna().any():
+        levels = column[self._complete]
+        if levels.isna().any():
             raise DataError(
-                f"`{what}` must have no missing values; {int(kept.isna().sum())} rows have."
+                f"`{what}` must have no missing values; {int(levels.isna().sum())} rows have."
             )
-        return pd.factorize(kept)[0].astype(np.intp)
+        return pd.factorize(levels)[0].astype(np.intp)
 
     def _check_intercept(self) -> None:
         if (
@@ -466,8 +467,18 @@ class Learner:
             )
 
 
+def _checked_plan(resampling: object) -> Resampling:
+    """Return a plan of resampling, by default half-sampling; raise `OptionError` for no plan."""
+    plan = HalfSampling() if resampling is None else resampling
+    if not isinstance(plan, Resampling):
+        raise OptionError(
+            f"`resampling` must be a plan such as pi.HalfSampling(), not {shown(plan)}."
+        )
+    return plan
+
+
 def _index_of(data: Any) -> pd.DataFrame | None:
-    """Return an empty frame with the index of the rows as given; None if they have none."""
+    """Return an empty frame with the index of the user's rows; None if they have none."""
     parts = data if isinstance(data, tuple) else (data,)
     for part in reversed(parts):  # variables before the response
         if isinstance(part, pd.DataFrame | pd.Series):
@@ -476,9 +487,9 @@ def _index_of(data: Any) -> pd.DataFrame | None:
 
 
 class LearnerResults(Interpretable):
-    """Refits of a learner: what can be asked of them is one method per estimand.
+    """Refits of a learner, with one method per estimand.
 
-    Made by `Learner.fit`. Inference options belong to these methods and never refit.
+    Made by `Learner.fit`. Options of inference belong to the methods; no method refits for them.
 
     Attributes
     ----------

@@ -82,7 +82,7 @@ class Curve:
 
     def changes(self) -> dict[str, Any]:
         """Return the arguments that are not R's defaults."""
-        return different(type(self), **self.values())
+        return different(type(self), self.values())
 
     def rule(self, *, hull: bool) -> RGrid:
         """Return the rule for the grid; with `hull` only points inside the hull are kept."""
@@ -105,7 +105,7 @@ class CurveOptions(TypedDict, total=False):
     which_class: Any
 
 
-def different(function: Callable[..., Any], **options: Any) -> dict[str, Any]:
+def different(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that are not the defaults of a function or class."""
     defaults = signature(function).parameters
     return {name: o for name, o in options.items() if o is not defaults[name].default}

@@ -247,8 +247,8 @@ PARTIAL = RFunction(
 def _handed_on(*instead: Argument) -> tuple[Argument, ...]:
     """Return the arguments of ``partial`` that vip hands on to it, some described anew."""
     anew = {argument.name: argument for argument in instead}
-    own = {"object", "pred.var", "train", "progress", "parallel", "paropts"}
-    return tuple(anew.get(a.name, a) for a in PARTIAL.arguments if a.name not in own)
+    vips = {"object", "pred.var", "train", "progress", "parallel", "paropts"}
+    return tuple(anew.get(a.name, a) for a in PARTIAL.arguments if a.name not in vips)
 
 
 ONE_GRID = Refused(
@@ -393,7 +393,11 @@ VINT = RFunction(
     arguments=(
         OBJECT,
         replace(
-            FEATURE_NAMES, text="Features whose pairs are measured; by default all.", method="pairs"
+            FEATURE_NAMES,
+            default="",
+            values="str or sequence of str, optional",
+            text="Features whose pairs are measured; by default all.",
+            method="pairs",
         ),
         *_refused(SILENT, ("progress", '"none"')),
         *_refused(THREADS, ("parallel", "FALSE"), ("paropts", "NULL")),

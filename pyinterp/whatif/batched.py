@@ -38,7 +38,7 @@ class BatchedWhatIf(WhatIf):
     memory_mb : float
         Upper bound on the memory of one predict call's copies.
     factual : ndarray, optional
-        Predictions on the rows as they are, if they are known.
+        Predictions on the rows as they are; by default computed when first used.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class BatchedWhatIf(WhatIf):
         self.batch = min(max(1, bound), MOST_ROWS)  # rows of a predict call
 
     def checked(self) -> BatchedWhatIf:
-        """Return these predictions after those of the rows as they are were checked."""
+        """Return itself after the predictions of the rows as they are were checked."""
         if self._factual is None:
             self._factual = self.predictor.checked(self.design.encode(self.sample.variables))
         return self

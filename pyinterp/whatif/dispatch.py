@@ -1,4 +1,4 @@
-"""Which engine answers for a model: an exact one if it reproduces the model, else batches."""
+"""The choice of the engine: an exact one if it reproduces the model's predictions, else batches."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EngineName: TypeAlias = Literal["auto", "trees", "linear", "batched"]
 ENGINES = ("auto", "trees", "linear", "batched")
 _KINDS = {"trees": "a tree ensemble", "linear": "a linear model"}
 
-# Whose models predict elsewhere as they do on the rows that are checked.
+# Libraries whose models predict other rows by the same rule as the rows that are checked.
 LIBRARIES = {"sklearn", "xgboost", "lightgbm", "statsmodels", "pyinterp"}
 
 HARMLESS = {"fit", "get_params", "set_params", "_get_tags", "_more_tags", "_abc_impl"}
@@ -50,19 +50,19 @@ def dispatch(
     engine: EngineName = "auto",
     memory_mb: float = 256.0,
 ) -> WhatIf:
-    """Return what-if predictions by the wanted engine, after the model's own were checked.
+    """Return what-if predictions by an engine, after the model's own predictions were checked.
 
-    "auto" takes an exact engine if it can read the model and its predictions on the sample's rows
-    and on what-if rows equal the model's own, else predicts copies of rows in batches, and gives
-    the reason.
+    "auto" takes an exact engine if there is one for the model and its predictions on the sample's
+    rows and on what-if rows equal the model's own; else it predicts copies of rows in batches, and
+    the engine's `reason` says why.
     """
     check_choice("engine", engine, ENGINES)
     batched = BatchedWhatIf(predictor, design, sample, memory_mb=memory_mb)
     if engine == "batched":
         return batched.checked()
     reasons: dict[str, str] = {}
-    readings = () if predictor.kind == "distribution" else _readings(batched)
-    for name, exact, tolerance in readings:
+    engines = () if predictor.kind == "distribution" else _exact_engines(batched)
+    for name, exact, tolerance in engines:
         if engine in ("auto", name):
             try:
                 return _proven(exact, name, tolerance)
@@ -83,8 +83,10 @@ class _UnsuitedError(Exception):
     """An exact engine can't serve a model; the message says why."""
 
 
-def _readings(batched: BatchedWhatIf) -> Iterator[tuple[str, TreesWhatIf | LinearWhatIf, float]]:
-    """Yield the exact engines that may serve, each with its name and tolerance."""
+def _exact_engines(
+    batched: BatchedWhatIf,
+) -> Iterator[tuple[str, TreesWhatIf | LinearWhatIf, float]]:
+    """Yield the exact engines for this kind of model, each with its name and tolerance."""
     predictor, design, sample = batched.predictor, batched.design, batched.sample
     last = final_step(predictor.estimator)
     final, before = last.model, last.before
@@ -99,22 +101,24 @@ def _readings(batched: BatchedWhatIf) -> Iterator[tuple[str, TreesWhatIf | Linea
     model = read_linear(final, predictor.kind)
     if model is not None:
         encode, mixes = own_terms(final) or (before, None)
-        inputs = Inputs(design, sample, before=encode, mixes=mixes, cast=_as_given)
+        inputs = Inputs(design, sample, before=encode, mixes=mixes, cast=_contiguous)
         yield "linear", LinearWhatIf(batched, model=model, inputs=inputs), double
 
 
-def _as_given(inputs: FloatArray, _: IntArray) -> FloatArray:
+def _contiguous(inputs: FloatArray, _: IntArray) -> FloatArray:
+    """Return inputs as they are: linear models take doubles."""
     return np.ascontiguousarray(inputs)
 
 
 def _proven(
     exact: TreesWhatIf | LinearWhatIf, what: str, tolerance: float
 ) -> TreesWhatIf | LinearWhatIf:
-    """Return an exact engine after its predictions were compared with the model's own.
+    """Return an exact engine if its predictions equal the model's own; else raise.
 
-    On the rows as they are, whose predictions by the engine it then keeps, so that all that is
-    compared comes from one source; and on what-if rows. The model predicts all at once, the engine
-    each for itself: a model whose predictions depend on the other rows, as on their mean, differs.
+    They are compared on the rows as they are and on what-if rows. The model predicts all rows at
+    once, the engine each row alone: a model whose predictions depend on the other rows, as on their
+    mean, differs. The engine then keeps its own predictions of the rows as they are, so that
+    factual and what-if predictions have the same rounding errors.
     """
     if _predicts_in_its_own_way(exact.predictor.estimator):
         raise _UnsuitedError("its `predict` is its own")  # what it does elsewhere can't be seen
@@ -157,7 +161,7 @@ def _largest(deviation: FloatArray, predictions: FloatArray) -> float:
 
 
 def _whatif_rows(exact: TreesWhatIf | LinearWhatIf) -> pd.DataFrame:
-    """Return what-if rows: shuffled ones, and those of levels that no row has."""
+    """Return what-if rows: shuffled rows, and rows with levels that no row has."""
     rows = exact.sample.variables
     unused = _unused_levels(rows)
     try:
@@ -169,7 +173,7 @@ def _whatif_rows(exact: TreesWhatIf | LinearWhatIf) -> pd.DataFrame:
 
 
 def _shuffled(variables: pd.DataFrame) -> pd.DataFrame:
-    """Return some rows of which every variable is another row's: what-if rows, to be checked."""
+    """Return some rows in which every variable comes from another row, as in what-if rows."""
     rng = np.random.default_rng(0)
     # Half of the rows, so that their means are others.
     n = min(-(-len(variables) // 2), SHUFFLED)
@@ -182,23 +186,23 @@ def _shuffled(variables: pd.DataFrame) -> pd.DataFrame:
 
 
 def _unused_levels(variables: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for every level that no row has: grids may ask for it."""
-    made = [variables.iloc[:0]]
+    """Return a row for every level that no row has, as grids may have it."""
+    parts = [variables.iloc[:0]]
     for name, column in variables.select_dtypes("category").items():
         unused = column.cat.categories.difference(pd.Index(column.unique()), sort=False)
         rows = variables.iloc[np.zeros(len(unused), np.intp)]
-        made.append(rows.assign(**{str(name): unused.astype(column.dtype)}))
-    return pd.concat(made, ignore_index=True)
+        parts.append(rows.assign(**{str(name): unused.astype(column.dtype)}))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _predicts_in_its_own_way(estimator: Any) -> bool:
-    """Whether a class outside the libraries changes more than training."""
+    """Whether a class outside the known libraries overrides more than training."""
     last = final_step(estimator)
     for part in (*last.wrappers, last.model):
         for kind in type(part).__mro__:
             if kind.__module__.partition(".")[0] in LIBRARIES:
                 break
-            own = {name for name in vars(kind) if not name.startswith("__")}
-            if own - HARMLESS:
+            methods = {name for name in vars(kind) if not name.startswith("__")}
+            if methods - HARMLESS:
                 return True
     return False

@@ -47,7 +47,7 @@ class Forest:
         Whether the model compares inputs in single precision.
     missing : float
         The value that stands for a missing one.
-    known : mapping of int to ndarray
+    categories : mapping of int to ndarray
         By column, the categories of the training data, if the model takes others for missing.
     """
 
@@ -64,7 +64,7 @@ class Forest:
     link: Callable[[FloatArray], FloatArray]
     single: bool
     missing: float = np.nan
-    known: Mapping[int, FloatArray] = field(default_factory=dict)
+    categories: Mapping[int, FloatArray] = field(default_factory=dict)
 
     @property
     def linear(self) -> bool:
@@ -74,12 +74,12 @@ class Forest:
     def cast(self, inputs: FloatArray, columns: npt.NDArray[np.intp]) -> FloatArray:
         """Return inputs of some columns as the model compares them, in double precision."""
         kind = np.float32 if self.single else np.float64
-        made = np.array(np.asarray(inputs, dtype=kind), dtype=np.float64, order="C")
-        made[made == kind(self.missing)] = np.nan
+        values = np.array(np.asarray(inputs, dtype=kind), dtype=np.float64, order="C")
+        values[values == kind(self.missing)] = np.nan
         for j, column in enumerate(columns):
-            if int(column) in self.known:
-                made[~np.isin(made[:, j], self.known[int(column)]), j] = np.nan
-        return made
+            if int(column) in self.categories:
+                values[~np.isin(values[:, j], self.categories[int(column)]), j] = np.nan
+        return values
 
     def finish(self, sums: FloatArray) -> FloatArray:
         """Return predictions from sums over trees, shape (..., outputs)."""
@@ -87,7 +87,7 @@ class Forest:
 
     @property
     def trees(self) -> Trees:
-        """The trees, as walks want them."""
+        """The trees as arrays for walks, leaf values in whole multiples of a unit."""
         sizes = np.diff(np.append(self.roots, len(self.column)))
         # As many bits as sums over trees leave: as precise as sums of doubles, but exact.
         largest = max(float(np.abs(self.leaves).max(initial=0.0)), LEAST)
@@ -107,7 +107,7 @@ class Forest:
         )
 
     def splits(self, rows: FloatArray) -> Splits:
-        """Return the splits that part the rows, shape (n, columns), differently."""
+        """Return one split of all that part the rows, shape (n, columns), in the same way."""
         columns = rows.shape[1]
         of = np.full(len(self.column), LEAF, np.int32)
         # Stable, on few bytes: a radix sort.
@@ -139,7 +139,7 @@ class Forest:
     def _edges(
         self, nodes: npt.NDArray[np.intp], x: FloatArray
     ) -> tuple[FloatArray, npt.NDArray[np.bool_], npt.NDArray[np.intp]]:
-        """Return numerical splits of a column (thresholds and sides), and which each node has."""
+        """Return the different numerical splits of a column, and which of them each node has."""
         thresholds, sides = self.threshold[nodes], self.missing_left[nodes]
         missing = np.isnan(x)
         values = np.unique(x[~missing])
@@ -177,7 +177,7 @@ def _softmax(sums: FloatArray) -> FloatArray:
 
 
 def link_of(name: str, outputs: int) -> Callable[[FloatArray], FloatArray] | None:
-    """Return treelite's postprocessor; None if there is none like it here."""
+    """Return the function for a postprocessor of treelite; None for one that is not implemented."""
     if name == "identity":
         return first if outputs == 1 else identity
     if outputs == 1:

@@ -1,4 +1,4 @@
-"""What the last step of a fitted model is given, and what donors change of it."""
+"""Inputs of the last step of a fitted model, and the columns that donors replace."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SLICE = 2**15
 
 
 class Inputs:
-    """The numbers that the last step of a fitted model is given for a sample's rows.
+    """The numbers that a sample's rows are for the last step of a fitted model.
 
     Parameters
     ----------
@@ -35,17 +35,17 @@ class Inputs:
     before : callable or None
         From design rows to inputs: earlier steps of a pipeline, or a model's own formula.
     mixes : callable, optional
-        ``mixes(variables, all)`` tells whether some input depends on these and on others of all
-        variables too, where that is known.
+        ``mixes(variables, all)`` says whether some input depends both on these and on others of
+        all variables; by default it is found out by trying.
     levels : sequence of sequences, optional
         The model's own levels of the columns of categories, in order.
     cast : callable
-        ``cast(inputs, columns)`` returns inputs of some columns as the model takes them.
+        ``cast(inputs, columns)`` returns inputs of some columns in the precision of the model.
 
     Attributes
     ----------
     columnwise : bool
-        Whether inputs are columns of the design, so that donors' are had without rows.
+        Whether inputs are columns of the design, so that those of donors need no rows.
     """
 
     def __init__(
@@ -79,9 +79,12 @@ class Inputs:
         return self._of(self._design.encode(self._sample.variables))
 
     def replaced(self, variables: Sequence[str], donors: pd.DataFrame) -> Replaced | None:
-        """Return the columns that donors drive, and their values; None if rows matter too."""
-        known = list(self._sample.variables.columns)
-        if self._mixes is not None and self._mixes(variables, known):
+        """Return the columns that the variables determine, and their values by donor.
+
+        None if a column depends on the row's other variables too.
+        """
+        names = list(self._sample.variables.columns)
+        if self._mixes is not None and self._mixes(variables, names):
             return None
         if self.columnwise and isinstance(self._design, FrameDesign):
             return self._columns_of_frame(self._design, variables, donors)
@@ -94,66 +97,68 @@ class Inputs:
         return self._observed(swap, len(donors))
 
     def shared(self, donors: int, pairs: int) -> bool:
-        """Whether `replaced` tells what donors change for less than seeing all pairs of them.
+        """Whether `replaced` needs less work than `changed`, which makes the inputs of all pairs.
 
-        Earlier steps take whole rows: `replaced` makes some of every donor, and pairs are some.
+        Earlier steps take whole rows: `replaced` makes `PROBES` of every donor, `changed` one of
+        every pair.
         """
         return self.columnwise or PROBES * donors < pairs
 
     def changed(
         self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray
     ) -> Replaced | None:
-        """Return the column in which rows ``rows[a]`` change with donors ``index[a]``, if any.
+        """Return the column in which rows ``rows[a]`` change with donors ``index[a]``, and values.
 
-        With its values, shape (b, k). None if there are several. The inputs of all pairs are
-        compared: nothing is left to chance.
+        Values have shape (b, k); there may be no column. None if several columns change. The
+        inputs of all pairs are compared, not some at random.
         """
         swap = self._design.swap(self._sample.variables, variables, donors)
-        kept, given = np.repeat(rows, index.shape[1]), index.ravel()
-        columns, values = np.empty(0, np.intp), np.zeros(len(kept))
-        for start in range(0, len(kept), SLICE):
+        targets, sources = np.repeat(rows, index.shape[1]), index.ravel()
+        columns, values = np.empty(0, np.intp), np.zeros(len(targets))
+        for start in range(0, len(targets), SLICE):
             part = slice(start, start + SLICE)
-            made, own = self._of(swap.matrix(kept[part], given[part])), self.rows[kept[part]]
-            changed = np.flatnonzero(_differ(made, own).any(axis=0))
+            inputs = self._of(swap.matrix(targets[part], sources[part]))
+            original = self.rows[targets[part]]
+            changed = np.flatnonzero(_differ(inputs, original).any(axis=0))
             if len(columns) == 0 and len(changed) == 1:  # not before
-                columns, values[:start] = changed, self.rows[kept[:start], changed[0]]
+                columns, values[:start] = changed, self.rows[targets[:start], changed[0]]
             if len(np.setdiff1d(changed, columns)):
                 return None
             if len(columns):
-                values[part] = made[:, columns[0]]
+                values[part] = inputs[:, columns[0]]
         return columns, values.reshape(index.shape)
 
     def _columns_of_frame(
         self, design: FrameDesign, variables: Sequence[str], donors: pd.DataFrame
     ) -> Replaced:
-        """Return what donors are where a model reads each column of a frame on its own."""
+        """Return `replaced` for a model that takes a frame, whose columns are the variables."""
         columns = design.driven(variables)
         frame = design.encode(self._sample.variables.iloc[:0])
         names = list(frame.columns[columns])
-        known = dict(zip(frame.select_dtypes("category").columns, self._levels, strict=False))
-        levels = [known[name] for name in names if name in known]
+        levels_of = dict(zip(frame.select_dtypes("category").columns, self._levels, strict=False))
+        levels = [levels_of[name] for name in names if name in levels_of]
         return columns, self._cast(_numbers(donors[names], levels), columns)
 
     def _observed(self, swap: Swap, donors: int) -> Replaced | None:
-        """Find out what donors change from what the earlier steps return."""
+        """Return `replaced` from the results of earlier steps, for some rows with every donor."""
         n = len(self.rows)
         every = np.arange(donors)
         probes = np.unique(np.linspace(0, n - 1, PROBES).astype(np.intp))
-        seen = [self._of(swap.matrix(np.full(donors, row), every)) for row in probes]
+        probed = [self._of(swap.matrix(np.full(donors, row), every)) for row in probes]
         driven = np.zeros(self.rows.shape[1], dtype=bool)
-        for row, matrix in zip(probes, seen, strict=True):
+        for row, matrix in zip(probes, probed, strict=True):
             driven |= _differ(matrix, self.rows[row]).any(axis=0)
         columns = np.flatnonzero(driven)
-        if any(_differ(matrix[:, columns], seen[0][:, columns]).any() for matrix in seen):
+        if any(_differ(matrix[:, columns], probed[0][:, columns]).any() for matrix in probed):
             return None
-        values = np.ascontiguousarray(seen[0][:, columns])
-        # All donors for a few rows were seen; now all rows, each with donors at random.
+        values = np.ascontiguousarray(probed[0][:, columns])
+        # All donors were tried for a few rows; now all rows, each with donors at random.
         rng = np.random.default_rng(0)
         for _ in range(MEETINGS):
-            given = rng.integers(donors, size=n)
+            sources = rng.integers(donors, size=n)
             expected = self.rows.copy()
-            expected[:, columns] = values[given]
-            if _differ(self._of(swap.matrix(np.arange(n), given)), expected).any():
+            expected[:, columns] = values[sources]
+            if _differ(self._of(swap.matrix(np.arange(n), sources)), expected).any():
                 return None
         return columns, values
 
@@ -162,23 +167,23 @@ class Inputs:
         return self._of(self._design.encode(variables))
 
     def _of(self, matrix: Matrix) -> FloatArray:
-        made = matrix if self._before is None else self._before(matrix)
-        numbers = _numbers(made, self._levels)
+        inputs = matrix if self._before is None else self._before(matrix)
+        numbers = _numbers(inputs, self._levels)
         return self._cast(numbers, np.arange(numbers.shape[1]))
 
 
-def _numbers(made: Any, levels: Sequence[Sequence[Any]]) -> FloatArray:
-    """Return columns as numbers, categories as their codes."""
-    if isinstance(made, pd.DataFrame):
-        own, columns = iter(levels), []
-        for _, column in made.items():
+def _numbers(inputs: Any, levels: Sequence[Sequence[Any]]) -> FloatArray:
+    """Return the columns of a matrix or frame as numbers, categories as their codes."""
+    if isinstance(inputs, pd.DataFrame):
+        in_order, columns = iter(levels), []
+        for _, column in inputs.items():
             if isinstance(column.dtype, pd.CategoricalDtype):
-                known = column.cat.set_categories(next(own)) if levels else column
-                columns.append(known.cat.codes.where(known.cat.codes >= 0))
+                coded = column.cat.set_categories(next(in_order)) if levels else column
+                columns.append(coded.cat.codes.where(coded.cat.codes >= 0))
             else:
                 columns.append(column)
         return np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
-    dense = made.toarray() if hasattr(made, "toarray") else made
+    dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs
     return np.asarray(dense, dtype=np.float64)
 
 

@@ -51,7 +51,7 @@ class LinearModel:
 
 
 def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
-    """Return what a fitted model is if it is known to be linear.
+    """Return coefficients and inverse link of a fitted model; None if it is not linear.
 
     Reads scikit-learn's models with ``coef_``, and statsmodels results.
     """
@@ -80,7 +80,11 @@ def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
 def own_terms(
     estimator: Any,
 ) -> tuple[Callable[[Matrix], FloatArray], Callable[[Sequence[str], Sequence[str]], bool]] | None:
-    """Return how statsmodels results of a formula encode a frame, and what its terms mix."""
+    """Return two functions for statsmodels results of a formula; None for other models.
+
+    The first encodes a frame as the formula does. The second says whether some term has some
+    variables and others too.
+    """
     data = getattr(getattr(estimator, "model", None), "data", None)
     # statsmodels renamed it in 0.15.
     info = getattr(data, "model_spec", None) or getattr(data, "design_info", None)
@@ -89,10 +93,10 @@ def own_terms(
         return None
     encode, terms = coding
 
-    def mixes(variables: Sequence[str], known: Sequence[str]) -> bool:
+    def mixes(variables: Sequence[str], names: Sequence[str]) -> bool:
         for term in terms:
-            used = {name for code in term for name in names_in(code, known)}
-            if used & set(variables) and used - set(variables):
+            in_term = {name for code in term for name in names_in(code, names)}
+            if in_term & set(variables) and in_term - set(variables):
                 return True
         return False
 
@@ -105,13 +109,13 @@ class LinearWhatIf(WhatIf):
     Parameters
     ----------
     batched : BatchedWhatIf
-        Serves columns that mix replaced and kept variables.
+        Predicts where columns depend on replaced and on kept variables.
     model : LinearModel
         The coefficients.
     inputs : Inputs
         The rows that they multiply.
     factual : ndarray, optional
-        Predictions on the rows as they are, if they are known.
+        Predictions on the rows as they are; by default computed when first used.
     """
 
     def __init__(
@@ -138,7 +142,7 @@ class LinearWhatIf(WhatIf):
         return LinearFeature(self, variables)
 
     def computed(self, whatif: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
-        """Return the engine's predictions of its rows, then of others, and their rounding."""
+        """Return the engine's predictions of its rows, then of what-if rows, and their rounding."""
         rows, model = np.concatenate([self.inputs.rows, self.inputs.of(whatif)]), self.model
         with np.errstate(all="ignore"):  # what overflows is refused
             linear = model.intercept + rows @ model.coefficients
@@ -146,13 +150,13 @@ class LinearWhatIf(WhatIf):
 
     def predictions(self, linear: FloatArray) -> FloatArray:
         """Return predictions from linear predictors, shape (..., outputs)."""
-        with np.errstate(all="ignore"):  # said in a sentence
+        with np.errstate(all="ignore"):  # refused below, in a sentence
             predictions = self.model.inverse(linear)
         check_finite(predictions, self.predictor.name)
         return predictions
 
     def _rounding(self, rows: FloatArray, linear: FloatArray) -> FloatArray:
-        """Return how far rounding moves each prediction when kept and replaced terms are added.
+        """Return how far rounding can move predictions when kept and replaced terms are added.
 
         Sums of p terms in two orders differ, with high probability, by the root of p times the
         rounding unit times the sum of the terms' sizes [1]_, which may be far larger than the
@@ -203,7 +207,7 @@ class LinearFeature(FeatureWhatIf):
 
     @property
     def most_draws(self) -> float:
-        """Many where donors add up to rows; earlier steps would be asked about every pair."""
+        """Many where rows and donors add up; else earlier steps would have to encode every pair."""
         adds_up = self._whatif.inputs.columnwise and self._of_donors is not None
         return PAIRS if adds_up else PREDICTIONS
 
@@ -213,11 +217,11 @@ class LinearFeature(FeatureWhatIf):
         if sides is None:
             yield from self._batched.cross(self._frame(donors))
             return
-        kept, replaced = sides
+        rest, replaced = sides
         step = max(1, self._whatif.block_bytes // (8 * replaced.size))
-        for start in range(0, len(kept), step):
-            rows = np.arange(start, min(start + step, len(kept)))
-            yield Block(rows, self._whatif.predictions(kept[rows, None] + replaced))
+        for start in range(0, len(rest), step):
+            rows = np.arange(start, min(start + step, len(rest)))
+            yield Block(rows, self._whatif.predictions(rest[rows, None] + replaced))
 
     def paired(
         self, rows: IntArray, index: IntArray, donors: pd.DataFrame | None = None
@@ -227,12 +231,12 @@ class LinearFeature(FeatureWhatIf):
         sides = self._sides(donors) if shared else None
         if sides is None:
             return self._batched.paired(rows, index, self._frame(donors))
-        kept, replaced = sides
+        rest, replaced = sides
         step = max(1, self._whatif.block_bytes // (8 * index.shape[1] * replaced.shape[1]))
         blocks = (slice(i, i + step) for i in range(0, len(rows), step))
         return np.concatenate(
             [
-                self._whatif.predictions(kept[rows[some], None] + replaced[index[some]])
+                self._whatif.predictions(rest[rows[some], None] + replaced[index[some]])
                 for some in blocks
             ]
         )
@@ -257,19 +261,19 @@ class LinearFeature(FeatureWhatIf):
 
     @cached_property
     def _of_donors(self) -> Replaced | None:
-        """The columns that the sample's donors drive, and their values; None if rows matter too."""
+        """The columns that the feature determines, and values by donor; None if rows matter."""
         return self._whatif.inputs.replaced(self.variables, self.donors.frame)
 
     def _sides(self, donors: pd.DataFrame | None = None) -> tuple[FloatArray, FloatArray] | None:
-        """Return what kept columns, (n, outputs), and donors, (donors, outputs), contribute."""
+        """Return linear predictors of kept columns, (n, outputs), and donors, (donors, outputs)."""
         inputs, model = self._whatif.inputs, self._whatif.model
         replaced = self._of_donors if donors is None else inputs.replaced(self.variables, donors)
         if replaced is None:
             return None
         columns, values = replaced
-        kept = np.delete(inputs.rows, columns, axis=1)
+        others = np.delete(inputs.rows, columns, axis=1)
         return (
-            model.intercept + kept @ np.delete(model.coefficients, columns, axis=0),
+            model.intercept + others @ np.delete(model.coefficients, columns, axis=0),
             values @ model.coefficients[columns],
         )
 

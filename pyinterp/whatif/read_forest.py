@@ -1,4 +1,4 @@
-"""Tree ensembles read from fitted models, through treelite where it is needed."""
+"""Conversion of fitted tree ensembles to `Forest`, through treelite for boosted trees."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LESS = 2  # treelite's comparisons: 2 is <, 3 is <=
 
 
 def read_forest(estimator: Any) -> Forest | None:
-    """Return the trees of a fitted ensemble, or None if it is not one that can be read.
+    """Return the trees of a fitted ensemble; None for other models.
 
     Reads scikit-learn's trees, random and extra forests, gradient boosting and histogram gradient
     boosting, XGBoost and LightGBM.
@@ -39,6 +39,7 @@ def read_forest(estimator: Any) -> Forest | None:
 
 
 def _treelite(estimator: Any) -> Any:
+    """Return an ensemble as a model of treelite; None if treelite can't read it."""
     package = type(estimator).__module__.partition(".")[0]
     try:
         if package == "sklearn":
@@ -58,7 +59,7 @@ def _treelite(estimator: Any) -> Any:
 
 
 def _of_trees(trees: list[Any], *, classifier: bool) -> Forest | None:
-    """Read scikit-learn's trees, which are averaged; most are in preorder."""
+    """Return the forest of scikit-learn's trees, which are averaged; most are in preorder."""
     values = np.concatenate([np.asarray(tree.value, dtype=np.float64) for tree in trees])
     if values.shape[1] != 1:  # several responses
         return None
@@ -114,11 +115,12 @@ def _reordered(trees: list[Any], *, classifier: bool) -> Forest:
 
 
 def _shares(leaves: FloatArray, *, classifier: bool) -> FloatArray:
-    """Return leaf values; those of classes, which older trees count, as shares."""
+    """Return leaf values; of classes as shares, since older trees have counts."""
     return leaves / leaves.sum(axis=1, keepdims=True) if classifier else leaves
 
 
 def _of_treelite(model: Any, estimator: Any) -> Forest | None:
+    """Return the forest of a model of treelite; None for several responses or an unknown link."""
     header = model.get_header_accessor()
     if int(header.get_field("num_target")[0]) != 1:
         return None
@@ -156,7 +158,7 @@ def _of_treelite(model: Any, estimator: Any) -> Forest | None:
         link=link,
         single=package == "xgboost" or (package == "sklearn" and not histogram),
         missing=float(estimator.get_params()["missing"]) if package == "xgboost" else np.nan,
-        known=_categories(estimator) if histogram else {},
+        categories=_categories(estimator) if histogram else {},
     )
 
 
@@ -183,7 +185,7 @@ def _leaves(
 
 
 def _left_categories(get: Callable[[str], Any]) -> dict[int, tuple[npt.NDArray[Any], bool]]:
-    """Return, for every categorical node, its list and whether the list goes to the left."""
+    """Return, by categorical node, its list of categories and whether they go to the left."""
     if not int(get("has_categorical_split")[0]):
         return {}
     listed, begin, end = (get(f"category_list{part}") for part in ("", "_begin", "_end"))
@@ -195,13 +197,13 @@ def _left_categories(get: Callable[[str], Any]) -> dict[int, tuple[npt.NDArray[A
 
 
 def _in_use(categories: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Return categories without what stands for a missing value."""
+    """Return categories without the codes that stand for missing values."""
     codes = categories.astype(np.int64)
     return codes[(codes >= 0) & (codes < LARGEST)]
 
 
 class _Nodes:
-    """Trees collected one after the other, put into preorder."""
+    """The nodes of all trees, added one tree after the other and put into preorder."""
 
     def __init__(self) -> None:
         self.parts: list[tuple[Any, ...]] = []
@@ -221,6 +223,7 @@ class _Nodes:
         categories: Mapping[int, tuple[npt.NDArray[Any], bool]],
         leaves: FloatArray,
     ) -> None:
+        """Add a tree, whose left and right children are -1 at leaves."""
         order = _preorder(left, right)
         place = np.empty(len(order), np.int32)
         place[order] = np.arange(len(order), dtype=np.int32)
@@ -253,8 +256,9 @@ class _Nodes:
         link: Callable[[FloatArray], FloatArray],
         single: bool,
         missing: float = np.nan,
-        known: Mapping[int, FloatArray] | None = None,
+        categories: Mapping[int, FloatArray] | None = None,
     ) -> Forest:
+        """Return the forest of all trees."""
         column, threshold, right, missing_left, category = (
             np.concatenate([p[k] for p in self.parts]) for k in range(5)
         )
@@ -277,7 +281,7 @@ class _Nodes:
             link=link,
             single=single,
             missing=missing,
-            known=known or {},
+            categories=categories or {},
         )
 
 

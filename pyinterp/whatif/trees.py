@@ -33,12 +33,12 @@ from pyinterp.whatif.whatif import PAIRS, PREDICTIONS, Block, Engine, FeatureWha
 
 __all__ = ["TreesFeature", "TreesWhatIf"]
 
-# From rows and what splits say of them to sums over trees, shape (outputs, donors, rows).
+# From rows and the bits of `left_bits` to sums over trees, shape (outputs, donors, rows).
 Walk: TypeAlias = Callable[[FloatArray, np.ndarray], FloatArray]
 
 # A block's predictions should stay in the processor's cache until a loss has used them.
 BLOCK_BYTES = 2**20
-# Answers to splits are kept for the next question up to this size.
+# The bits of rows and splits are kept for the next feature up to this size.
 BITS_BYTES = 2**24
 NOWHERE = np.zeros(0, np.int32)
 # Additions of leaf values that are worth an exact mean. Donors of one column are added by ranges;
@@ -54,13 +54,13 @@ class TreesWhatIf(WhatIf):
     Parameters
     ----------
     batched : BatchedWhatIf
-        Serves what a walk can't: columns that mix replaced and kept variables.
+        Predicts where a walk can't: columns that depend on replaced and on kept variables.
     forest : Forest
         The trees.
     inputs : Inputs
         The rows as the trees compare them.
     factual : ndarray, optional
-        Predictions on the rows as they are, if they are known.
+        Predictions on the rows as they are; by default computed when first used.
     """
 
     def __init__(
@@ -87,9 +87,9 @@ class TreesWhatIf(WhatIf):
         return TreesFeature(self, variables)
 
     def computed(self, whatif: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
-        """Return the engine's predictions of its rows, then of others, and their rounding.
+        """Return the engine's predictions of its rows, then of what-if rows, and their rounding.
 
-        Leaf values are added up without any: whole numbers of a small unit.
+        Rounding is 0: leaf values are whole multiples of a small unit, which add up exactly.
         """
         outputs = self.trees.leaves.shape[1]
         out = np.empty((outputs, 1, len(self.rows)))
@@ -97,8 +97,8 @@ class TreesWhatIf(WhatIf):
         rows = self.inputs.of(whatif)
         sums = np.zeros((outputs, len(rows)), np.int64)
         add_up(self.trees, rows, sums)
-        own, others = out[:, 0].T[self.place], np.asarray(sums.T * self.trees.unit)
-        predictions = self.forest.finish(np.concatenate([own, others]))
+        observed, others = out[:, 0].T[self.place], np.asarray(sums.T * self.trees.unit)
+        predictions = self.forest.finish(np.concatenate([observed, others]))
         return predictions, np.zeros_like(predictions)
 
     def categorical(self, column: int) -> bool:
@@ -107,7 +107,7 @@ class TreesWhatIf(WhatIf):
 
     @cached_property
     def trees(self) -> Trees:
-        """The trees, as walks want them."""
+        """The trees as arrays for walks."""
         return self.forest.trees
 
     @cached_property
@@ -117,7 +117,7 @@ class TreesWhatIf(WhatIf):
 
     @cached_property
     def bits(self) -> np.ndarray:
-        """Which rows every split sends to the left; empty if that is too much to keep."""
+        """Which rows every split sends to the left; empty if it were more than `BITS_BYTES`."""
         groups, splits = -(-len(self.rows) // GROUP), len(self.splits.threshold)
         if 8 * groups * splits > BITS_BYTES:
             groups = 0
@@ -127,7 +127,7 @@ class TreesWhatIf(WhatIf):
 
     @cached_property
     def order(self) -> IntArray:
-        """An order of rows in which those that part late follow each other."""
+        """An order of rows in which those of the same leaf of the first tree are together."""
         leaf = np.empty(len(self.inputs.rows), np.int64)
         first_leaves(self.trees, self.inputs.rows, leaf)
         return np.argsort(leaf, kind="stable")
@@ -190,7 +190,7 @@ class TreesFeature(FeatureWhatIf):
 
     @property
     def most_draws(self) -> float:
-        """Many for one column of numbers, which `paired` walks."""
+        """Many for one column of numbers, for which `paired` walks the trees."""
         walked = self._of_donors is not None and self._numbers(*self._of_donors)
         return PAIRS if walked else PREDICTIONS
 
@@ -228,8 +228,8 @@ class TreesFeature(FeatureWhatIf):
             some = in_order[start : start + group]
             increasing = np.argsort(values[some], axis=1, kind="stable")
             ordered = np.take_along_axis(values[some], increasing, axis=1)
-            kept, block = whatif.inputs.rows[rows[some]], np.empty((len(some), k, outputs))
-            add_up_pairs(whatif.trees, whatif.splits, kept, driven, ordered, block)
+            targets, block = whatif.inputs.rows[rows[some]], np.empty((len(some), k, outputs))
+            add_up_pairs(whatif.trees, whatif.splits, targets, driven, ordered, block)
             sums[some[:, None], increasing] = block
         predictions = whatif.forest.finish(sums)
         check_finite(predictions, whatif.predictor.name)
@@ -308,7 +308,7 @@ class TreesFeature(FeatureWhatIf):
 
     @cached_property
     def _of_donors(self) -> Replaced | None:
-        """The columns that the sample's donors drive, and their values; None if rows matter too."""
+        """The columns that the feature determines, and values by donor; None if rows matter."""
         return self._whatif.inputs.replaced(self.variables, self.donors.frame)
 
     def _replaced(self, donors: pd.DataFrame | None) -> Replaced | None:
@@ -321,7 +321,7 @@ class TreesFeature(FeatureWhatIf):
     ) -> tuple[IntArray, int, np.ndarray] | None:
         """Return donors in increasing order, their column, and how many go left at its nodes.
 
-        None unless donors replace one column of numbers, none missing, or none at all.
+        None unless donors replace one column of numbers, none missing, or no column.
         """
         if not self._numbers(columns, values):
             return None
@@ -336,7 +336,7 @@ class TreesFeature(FeatureWhatIf):
         return increasing, column, position
 
     def _numbers(self, columns: IntArray, values: FloatArray) -> bool:
-        """Whether columns are one of numbers, none missing, or none at all."""
+        """Whether donors replace one column of numbers, none missing, or no column."""
         if len(columns) > 1 or any(self._whatif.categorical(int(c)) for c in columns):
             return False
         return len(columns) == 0 or not np.isnan(values).any()

@@ -1,4 +1,4 @@
-"""What would be predicted with other values of a feature: the question every estimand asks."""
+"""Predictions of rows with other values of a feature, of which all estimands are made."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PAIRS = 1e8
 
 
 class Engine(NamedTuple):
-    """What computed predictions.
+    """The method that computed predictions.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Engine(NamedTuple):
         Its largest deviation from the model's own predictions, in units of their spread over rows;
         0 where these are the model's own.
     reason : str
-        Why an exact engine could not serve, if one might have.
+        Why there is no exact engine, for a kind of model that can have one.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Engine(NamedTuple):
 
     @classmethod
     def of_all(cls, engines: Sequence[Engine]) -> Engine:
-        """Return what is to be said of several models."""
+        """Return one engine for several models: all names and reasons, the largest error."""
         return cls(
             name="; ".join(dict.fromkeys(e.name for e in engines)),
             error=max(e.error for e in engines),
@@ -82,7 +82,7 @@ class WhatIf(ABC):
     engine : Engine
         What computes the predictions.
     factual : ndarray, optional
-        Predictions on the rows as they are, if they are known.
+        Predictions on the rows as they are; by default computed when first used.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class WhatIf(ABC):
         return self._factual
 
     def keep(self, factual: FloatArray, error: float) -> None:
-        """Keep the engine's own predictions of the rows, and how far they are off the model's."""
+        """Keep the engine's predictions of the rows, and their deviation from the model's own."""
         self._factual, self.engine = factual, self.engine._replace(error=error)
 
     def of_all(self, features: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, FeatureWhatIf]]:
@@ -140,7 +140,7 @@ class FeatureWhatIf(ABC):
 
     @cached_property
     def donors(self) -> Distinct:
-        """The sample's rows as donors, those that predict alike as one: m distinct ones."""
+        """The m distinct values of the sample's rows; values that predict alike may be one."""
         return distinct(self.sample.variables, self.variables)
 
     def most_pairs(self, loss: Loss) -> float:

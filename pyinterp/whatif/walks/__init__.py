@@ -1,9 +1,10 @@
 """Walks down trees that branch only where the replaced columns split, compiled by numba.
 
 Rows are walked in groups of 64: bit i of a word stands for row i of the group. Before the walk,
-`left_bits` answers every split for all rows of a group at once; a walk then carries the word of
-the rows that are still with it, and parts it at splits of kept columns. At splits of replaced
-columns it parts the donors instead. With numba's JIT disabled the same functions run as Python.
+`left_bits` writes down, for every split, which rows of a group go to the left; a walk then carries
+the word of the rows that have come with it, and parts it at splits of kept columns. At splits of
+replaced columns it parts the donors instead. With numba's JIT disabled the same functions run as
+Python.
 """
 
 from pyinterp.whatif.walks.bits import GROUP, Splits, Trees, left_bits

@@ -1,4 +1,4 @@
-"""The trees, and what rows answer to their splits: bit i of a word is row i of a group."""
+"""The trees, and the sides to which their splits send rows: bit i of a word is row i of 64."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Trees(NamedTuple):
         In multiples of `unit`: whole numbers add up exactly, in any order.
     unit : float
     stack : int
-        No tree is deeper.
+        Depth that no tree exceeds.
     """
 
     column: npt.NDArray[np.int32]
@@ -103,7 +103,7 @@ def lowest(word):  # pragma: no cover - compiled
 
 @compiled
 def all_rows(b):  # pragma: no cover - compiled
-    """Return the word of all of b rows."""
+    """Return the word in which the bits of b rows are set."""
     return _ALL if b == GROUP else (ONE << np.uint64(b)) - ONE
 
 
@@ -121,19 +121,19 @@ def goes_left(at, k, x, left_categories):  # pragma: no cover - compiled
 
 @compiled
 def group_bits(splits, left_categories, rows, bits):  # pragma: no cover - compiled
-    """Answer every split for at most 64 rows: `bits`, (splits,), are those that go to the left."""
+    """Write into `bits`, (splits,), which of at most 64 rows every split sends to the left."""
     b = rows.shape[0]
     for c in range(rows.shape[1]):
         start, stop = splits.first[c], splits.categorical[c]
         if start < stop:
             x = rows[:, c].copy()
             order = np.argsort(x)
-            known = b
-            while known > 0 and np.isnan(x[order[known - 1]]):
-                known -= 1
+            present = b
+            while present > 0 and np.isnan(x[order[present - 1]]):
+                present -= 1
             # The rows up to a threshold change only where it passes one of them.
             word, s = NONE, start
-            for k in range(known):
+            for k in range(present):
                 until = start + np.searchsorted(splits.threshold[start:stop], x[order[k]])
                 while s < until:
                     bits[s] = word
@@ -143,7 +143,7 @@ def group_bits(splits, left_categories, rows, bits):  # pragma: no cover - compi
                 bits[s] = word
                 s += 1
             missing = NONE
-            for k in range(known, b):
+            for k in range(present, b):
                 missing |= ONE << np.uint64(order[k])
             if missing != NONE:
                 for s in range(start, stop):
@@ -159,16 +159,16 @@ def group_bits(splits, left_categories, rows, bits):  # pragma: no cover - compi
 
 @compiled
 def left_bits(splits, left_categories, rows, bits):  # pragma: no cover - compiled
-    """Answer every split for all rows: `bits`, uint64, (groups of 64 rows, splits)."""
+    """Do `group_bits` for all rows: `bits`, uint64, (groups of 64 rows, splits)."""
     for g in range(bits.shape[0]):
         group_bits(splits, left_categories, rows[g * GROUP : (g + 1) * GROUP], bits[g])
 
 
 @compiled
-def bits_of(trees, splits, known, start, group, scratch):  # pragma: no cover - compiled
-    """Return the answers to splits for the group of rows from `start`, known or found now."""
-    if len(known) > 0:
-        return known[start // GROUP]
+def bits_of(trees, splits, answers, start, group, scratch):  # pragma: no cover - compiled
+    """Return the bits of the group of rows from `start`: those of `answers`, unless it is empty."""
+    if len(answers) > 0:
+        return answers[start // GROUP]
     group_bits(splits, trees.left_categories, group, scratch)
     return scratch
 

@@ -34,20 +34,17 @@ def add_up_pairs(trees, splits, rows, driven, donors, out):  # pragma: no cover 
     split, right, leaves, threshold = splits.of, trees.right, trees.leaves, trees.threshold
     begin = splits.first[driven] if driven >= 0 else 0
     end = splits.first[driven + 1] if driven >= 0 else 0
-    bits = np.empty(len(splits.threshold), np.uint64)
-    group_bits(splits, trees.left_categories, rows, bits)
+    bits = _bits(trees, splits, rows)
     least, most = donors[:, 0].copy(), donors[:, k - 1].copy()
     first, begun = _in_order(least)  # rows that have a donor up to some value
     last, over = _in_order(most)  # and those that have none beyond it
     table, per_unit = _tables(donors)
-    node, word, _, _ = stacks(trees)
-    upper = np.empty(trees.stack)
+    (node, word, _, _), upper = stacks(trees), np.empty(trees.stack)
     changes = np.zeros((b, k + 1, outputs), np.int64)
     reached, value = np.empty(b, np.int64), np.empty((b, outputs), np.int64)
     for t in range(len(trees.roots)):
-        node[0], word[0], upper[0] = trees.roots[t], all_rows(b), np.inf
+        node[0], word[0], upper[0], top = trees.roots[t], all_rows(b), np.inf, 1
         reached[:], value[:] = 0, 0
-        top = 1
         while top > 0:
             top -= 1
             q, here, highest = node[top], word[top], upper[top]
@@ -57,8 +54,7 @@ def add_up_pairs(trees, splits, rows, driven, donors, out):  # pragma: no cover 
                     left = here & begun[_up_to(first, 0, b, threshold[q])]
                     rest = here & ~over[_up_to(last, 0, b, threshold[q])]
                 else:
-                    left = here & bits[s]
-                    rest = here & ~bits[s]
+                    left, rest = here & bits[s], here & ~bits[s]
                 if left == NONE:
                     q = right[q]
                 elif rest == NONE:
@@ -83,13 +79,28 @@ def add_up_pairs(trees, splits, rows, driven, donors, out):  # pragma: no cover 
                 elif highest >= least[i]:
                     u = _bucket(highest, least[i], per_unit[i], table.shape[1] - 1)
                     reached[i] = max(p, _up_to(donors[i], table[i, u], table[i, u + 1], highest))
+    _add_up_changes(changes, trees.unit, out)
+
+
+@compiled
+def _bits(trees, splits, rows):  # pragma: no cover - compiled
+    """Return which rows every split sends to the left, shape (splits,)."""
+    bits = np.empty(len(splits.threshold), np.uint64)
+    group_bits(splits, trees.left_categories, rows, bits)
+    return bits
+
+
+@compiled
+def _add_up_changes(changes, unit, out):  # pragma: no cover - compiled
+    """Write the cumulative sums of changes along donors into `out`, (b, k, outputs), times unit."""
+    b, k, outputs = out.shape
     running = np.empty(outputs, np.int64)
     for i in range(b):
         running[:] = 0
         for d in range(k):
             for o in range(outputs):
                 running[o] += changes[i, d, o]
-                out[i, d, o] = running[o] * trees.unit
+                out[i, d, o] = running[o] * unit
 
 
 @compiled

@@ -21,7 +21,7 @@ __all__ = ["cross_parts"]
 
 @compiled
 def cross_parts(  # pragma: no cover - compiled
-    trees, splits, known, rows, place, values, out
+    trees, splits, answers, rows, place, values, out
 ):
     """Add up the trees for rows x donors of several columns, of categories or of missing values.
 
@@ -29,7 +29,7 @@ def cross_parts(  # pragma: no cover - compiled
 
     Parameters
     ----------
-    known, rows
+    answers, rows
         As for `cross_ranges`.
     place : int64, (columns,)
         The column of `values` that replaces a column; -1 if it is kept.
@@ -44,7 +44,7 @@ def cross_parts(  # pragma: no cover - compiled
     for start in range(0, rows.shape[0], GROUP):
         group = rows[start : start + GROUP]
         everyone = all_rows(group.shape[0])
-        bits = bits_of(trees, splits, known, start, group, scratch)
+        bits = bits_of(trees, splits, answers, start, group, scratch)
         for t in range(len(trees.roots)):
             node[0], word[0], low[0], high[0] = trees.roots[t], everyone, 0, len(order)
             top = 1

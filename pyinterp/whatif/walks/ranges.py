@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from pyinterp.parallel.compiled import compiled
-from pyinterp.whatif.walks.bits import GROUP, NONE, ONE, all_rows, bits_of, lowest, stacks
+from pyinterp.whatif.walks.bits import (
+    GROUP,
+    NONE,
+    ONE,
+    all_rows,
+    bits_of,
+    lowest,
+    stacks,
+)
 
 __all__ = ["cross_ranges", "squared_pairs"]
 
@@ -86,13 +94,15 @@ def _walk_ranges(  # pragma: no cover - compiled
 
 
 @compiled
-def cross_ranges(trees, splits, known, rows, driven, position, out):  # pragma: no cover - compiled
+def cross_ranges(  # pragma: no cover - compiled
+    trees, splits, answers, rows, driven, position, out
+):
     """Add up the trees for rows x increasing donors of one numerical column.
 
     Parameters
     ----------
-    known : uint64, (groups, splits)
-        The result of `left_bits` for these rows; without groups it is found here.
+    answers : uint64, (groups, splits)
+        The result of `left_bits` for these rows; computed here if it has no groups.
     rows : float64, (b, columns)
     driven, position
         As for `_walk_ranges`.
@@ -107,7 +117,7 @@ def cross_ranges(trees, splits, known, rows, driven, position, out):  # pragma: 
     for start in range(0, rows.shape[0], GROUP):
         group = rows[start : start + GROUP]
         b = group.shape[0]
-        bits = bits_of(trees, splits, known, start, group, scratch)
+        bits = bits_of(trees, splits, answers, start, group, scratch)
         _walk_ranges(
             trees, splits, bits, all_rows(b), driven, position, node, word, low, high, sums,
             touched,
@@ -125,13 +135,13 @@ def cross_ranges(trees, splits, known, rows, driven, position, out):  # pragma: 
 
 @compiled
 def squared_pairs(  # pragma: no cover - compiled
-    trees, splits, known, rows, driven, position, y, base, scale, counts, over_donors, over_rows
+    trees, splits, answers, rows, driven, position, y, base, scale, counts, over_donors, over_rows
 ):
     """Add up squared errors over donors, and over rows, without keeping predictions.
 
     Parameters
     ----------
-    known, rows, driven, position
+    answers, rows, driven, position
         As for `cross_ranges`.
     y : float64, (n,)
     base, scale : float
@@ -155,7 +165,7 @@ def squared_pairs(  # pragma: no cover - compiled
     for start in range(0, rows.shape[0], GROUP):
         group = rows[start : start + GROUP]
         b = group.shape[0]
-        bits = bits_of(trees, splits, known, start, group, scratch)
+        bits = bits_of(trees, splits, answers, start, group, scratch)
         _walk_ranges(
             trees, splits, bits, all_rows(b), driven, position, node, word, low, high, sums,
             touched,

@@ -1,4 +1,4 @@
-"""Trees for rows as they are."""
+"""Walks for rows as they are."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _leaf(trees, q, row):  # pragma: no cover - compiled
 
 @compiled
 def first_leaves(trees, rows, out):  # pragma: no cover - compiled
-    """Find the leaf of the first tree that each row reaches: `out`, int64, (n,)."""
+    """Write into `out`, int64, (n,), the leaf of the first tree that each row reaches."""
     for i in range(rows.shape[0]):
         out[i] = _leaf(trees, trees.roots[0], rows[i])
 

@@ -1,0 +1,100 @@
+"""The project's own files: changelog, citation, and the commands that are described."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+# Those of Keep a Changelog.
+KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+# Of the Citation File Format 1.2.0: what a file must have, and what one of software may have.
+REQUIRED = {"authors", "cff-version", "message", "title"}
+ALLOWED = REQUIRED | {
+    "abstract", "commit", "contact", "date-released", "doi", "identifiers", "keywords", "license",
+    "license-url", "preferred-citation", "references", "repository", "repository-artifact",
+    "repository-code", "type", "url", "version",
+}  # fmt: skip
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_the_changelog_begins_with_what_is_unreleased_and_is_a_page_of_the_documentation() -> None:
+    changelog = text_of("CHANGELOG.md")
+    assert re.findall(r"^## (.+)$", changelog, re.MULTILINE)[0] == "Unreleased"
+    assert set(re.findall(r"^### (.+)$", changelog, re.MULTILINE)) <= KINDS
+    assert text_of("docs/changelog.md").startswith("```{include} ../CHANGELOG.md")
+    assert "changelog" in text_of("docs/index.md").splitlines()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_two_branches_may_add_to_the_same_place_of_the_changelog(tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", *who, *arguments], cwd=tmp_path, check=True, capture_output=True)  # noqa: S603, S607
+
+    def add(line: str) -> None:
+        with (tmp_path / "CHANGELOG.md").open("a", encoding="utf-8") as file:
+            file.write(line)
+        git("add", "-A")
+        git("commit", "-m", "change")
+
+    git("init", "--initial-branch=main")
+    shutil.copy(ROOT / ".gitattributes", tmp_path)
+    add("### Added\n\n- First.\n")
+    git("checkout", "-b", "other")
+    add("- Of the other branch.\n")
+    git("checkout", "main")
+    add("- Of this branch.\n")
+    git("merge", "other")
+    lines = (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    assert sorted(lines[2:]) == ["- First.", "- Of the other branch.", "- Of this branch."]
+
+
+def assert_authors(authors: list[dict[str, str]]) -> None:
+    assert authors
+    for author in authors:
+        assert set(author) in ({"name"}, {"family-names", "given-names"}), author
+        assert all(isinstance(value, str) and value for value in author.values())
+
+
+def test_the_citation_is_one_of_the_format_and_of_this_package() -> None:
+    yaml = pytest.importorskip("yaml")
+    citation: dict[str, Any] = yaml.safe_load(text_of("CITATION.cff"))
+    assert set(citation) >= REQUIRED
+    assert set(citation) <= ALLOWED
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["type"] == "software"
+    assert citation["license"] == PROJECT["license"]
+    assert [author["name"] for author in citation["authors"]] == [
+        author["name"] for author in PROJECT["authors"]
+    ]
+    assert_authors(citation["authors"])
+    for reference in citation["references"]:
+        assert {"type", "title", "authors"} <= set(reference)
+        assert reference["type"] == "article"
+        assert isinstance(reference["year"], int)
+        assert_authors(reference["authors"])
+
+
+def test_every_command_that_is_described_is_one_of_make_and_the_other_way_round() -> None:
+    described = re.findall(r"^\| `make (\w+)` \|", text_of("CONTRIBUTING.md"), re.MULTILINE)
+    (phony,) = re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE)
+    assert sorted(described) == sorted(phony.split())
+    assert set(described) <= set(re.findall(r"^(\w+):", MAKEFILE, re.MULTILINE))
+
+
+def test_the_quick_tests_are_files_of_their_folder() -> None:
+    (names,) = re.findall(r"^FAST = ((?:.*\\\n)*.*)$", MAKEFILE, re.MULTILINE)
+    for name in names.replace("\\\n", " ").split():
+        assert (ROOT / f"tests/unit/test_{name}.py").is_file(), name
