@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyinterp import datasets, r_style, samplers, simulation
+    from pyinterp import datasets, estimators, r_style, samplers, simulation
     from pyinterp.estimands.effects.grids import RGrid
     from pyinterp.estimands.estimand import Estimand, Estimate, Terms
     from pyinterp.estimands.mean_over_rows import mean_over_rows
@@ -58,6 +58,7 @@ __all__ = [
     "Terms",
     "compare",
     "datasets",
+    "estimators",
     "mean_over_rows",
     "r_style",
     "samplers",
@@ -96,7 +97,7 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     """Import the module that holds `name` (PEP 562)."""
-    if name in ("datasets", "r_style", "samplers", "simulation"):
+    if name in ("datasets", "estimators", "r_style", "samplers", "simulation"):
         return importlib.import_module(f"pyinterp.{name}")
     if name in _HOME:
         value = getattr(importlib.import_module(f"pyinterp.{_HOME[name]}"), name)
