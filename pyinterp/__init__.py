@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyinterp import datasets, distributions, r_style, samplers, simulation
+    from pyinterp import datasets, distributions, estimators, r_style, samplers, simulation
     from pyinterp.estimands.effects.grids import RGrid
     from pyinterp.estimands.estimand import Estimand, Estimate, Terms
     from pyinterp.estimands.mean_over_rows import mean_over_rows
@@ -63,6 +63,7 @@ __all__ = [
     "compare",
     "datasets",
     "distributions",
+    "estimators",
     "mean_over_rows",
     "r_style",
     "samplers",
@@ -71,6 +72,7 @@ __all__ = [
     "summary_col",
 ]
 
+_FOLDERS = ("datasets", "distributions", "estimators", "r_style", "samplers", "simulation")
 _HOME = {
     "Bootstrap": "resampling",
     "CausalResults": "results.causal_results",
@@ -103,7 +105,7 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     """Import the module that holds `name` (PEP 562)."""
-    if name in ("datasets", "distributions", "r_style", "samplers", "simulation"):
+    if name in _FOLDERS:
         return importlib.import_module(f"pyinterp.{name}")
     if name in _HOME:
         value = getattr(importlib.import_module(f"pyinterp.{_HOME[name]}"), name)

@@ -1,0 +1,188 @@
+"""Training of networks by PyTorch, in one thread and without its global random state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from tqdm.auto import tqdm
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import POSITIVE, check_count, check_flag, check_number, is_list
+from pyinterp.errors import OptionError, shown
+from pyinterp.parallel import go_on
+
+__all__ = [
+    "SingleArray",
+    "Tensor",
+    "Training",
+    "adam",
+    "check_trained",
+    "descent",
+    "load_torch",
+    "start_weights",
+    "train",
+]
+
+INSTALL = 'pip install "pyinterp-stats[torch]"'
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # of Adam (Kingma, Ba 2015)
+
+Tensor: TypeAlias = Any  # torch.Tensor: PyTorch is imported when a network is trained
+SingleArray: TypeAlias = npt.NDArray[np.float32]
+Step: TypeAlias = Callable[[Sequence[Tensor], Sequence[Tensor]], None]
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a network is trained.
+
+    Attributes
+    ----------
+    hidden : sequence of int
+        Numbers of units of the hidden layers; none for a linear model.
+    learning_rate : float
+    epochs : int
+        How often the training rows are gone through.
+    batch_size : int
+        Rows per step.
+    progress : bool
+        Whether epochs are counted on a progress bar.
+    """
+
+    hidden: Sequence[int]
+    learning_rate: float
+    epochs: int
+    batch_size: int
+    progress: bool
+
+    def check(self) -> None:
+        """Raise `OptionError` unless every setting is allowed."""
+        if not is_list(self.hidden):
+            raise OptionError(
+                f"`hidden` must be a list such as (100, 100), not {shown(self.hidden)}."
+            )
+        for units in self.hidden:
+            check_count("hidden", units)
+        check_number("learning_rate", self.learning_rate, POSITIVE)
+        check_count("epochs", self.epochs)
+        check_count("batch_size", self.batch_size)
+        check_flag("progress", self.progress)
+
+
+def load_torch(who: str) -> Any:
+    """Return the module of PyTorch.
+
+    Raises
+    ------
+    OptionError
+        If it is not installed; `who` needs it.
+    """
+    try:
+        import torch  # noqa: PLC0415 - large, and needed for training alone
+    except ModuleNotFoundError as error:
+        raise OptionError(
+            f"{who} needs PyTorch to be fitted, which is not installed; install it with {INSTALL}."
+        ) from error
+    return torch
+
+
+def start_weights(sizes: Sequence[int], rng: np.random.Generator) -> list[SingleArray]:
+    """Return weights and biases, layer by layer, uniform as those of ``torch.nn.Linear``."""
+    start = []
+    for inputs, outputs in pairwise(sizes):
+        end = inputs**-0.5
+        start += [rng.uniform(-end, end, (inputs, outputs)), rng.uniform(-end, end, (outputs,))]
+    return [part.astype(np.float32) for part in start]
+
+
+def train(
+    torch: Any,
+    parameters: Sequence[Tensor],
+    loss: Callable[[IntArray], Tensor],
+    rows: int,
+    step: Step,
+    settings: Training,
+    rng: np.random.Generator,
+) -> None:
+    """Change parameters so that a loss becomes small, batch by batch in random order.
+
+    Parameters
+    ----------
+    torch : module
+    parameters : sequence of tensors
+        They are changed in place.
+    loss : callable
+        Of positions of rows: a tensor without axes.
+    rows : int
+        Number of training rows.
+    step : callable
+        Takes parameters and gradients, and changes the parameters.
+    settings : Training
+    rng : Generator
+        For the order of rows.
+    """
+    with one_thread(torch):
+        for _ in tqdm(range(settings.epochs), disable=not settings.progress, unit="epoch"):
+            go_on()  # Ctrl-C ends a training in another thread here
+            order = rng.permutation(rows)
+            for first in range(0, rows, settings.batch_size):
+                value = loss(order[first : first + settings.batch_size])
+                gradients = torch.autograd.grad(value, parameters)
+                with torch.no_grad():
+                    step(parameters, gradients)
+
+
+@contextmanager
+def one_thread(torch: Any) -> Iterator[None]:
+    """Let PyTorch work in one thread: layers are too small for more, and sums keep their order."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+# The steps are written out: `torch.optim` imports PyTorch's compiler, which takes seconds.
+
+
+def descent(rate: float) -> Step:
+    """Return the step of stochastic gradient descent."""
+
+    def step(parameters: Sequence[Tensor], gradients: Sequence[Tensor]) -> None:
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter.sub_(gradient, alpha=rate)
+
+    return step
+
+
+def adam(rate: float, parameters: Sequence[Tensor]) -> Step:
+    """Return the step of Adam, which remembers means and squares of gradients."""
+    means = [p.detach() * 0.0 for p in parameters]
+    squares = [p.detach() * 0.0 for p in parameters]
+    count = 0
+
+    def step(parameters: Sequence[Tensor], gradients: Sequence[Tensor]) -> None:
+        nonlocal count
+        count += 1
+        for p, g, mean, square in zip(parameters, gradients, means, squares, strict=True):
+            mean.lerp_(g, 1 - BETA1)
+            square.mul_(BETA2).addcmul_(g, g, value=1 - BETA2)
+            spread = (square / (1 - BETA2**count)).sqrt_().add_(EPSILON)
+            p.addcdiv_(mean, spread, value=-rate / (1 - BETA1**count))
+
+    return step
+
+
+def check_trained(parameters: Sequence[FloatArray], who: str) -> None:
+    """Raise unless parameters are finite: steps that are too long end in infinite ones."""
+    if not all(np.isfinite(part).all() for part in parameters):
+        raise OptionError(
+            f"Training of {who} must converge, but weights became infinite; a smaller "
+            "`learning_rate` helps."
+        )

@@ -1,0 +1,173 @@
+"""What networks predict from given weights: no PyTorch is needed for any of it."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import pyinterp as pi
+from pyinterp.errors import OptionError
+from pyinterp.estimators.backprop import NormalDraws
+from pyinterp.estimators.dropout import DropoutDraws, noise_of
+from pyinterp.estimators.networks import Networks, Scale, forward, probabilities
+
+# Sums of the same numbers in another order, by the BLAS.
+ROUNDING = {"rtol": 1e-12, "atol": 1e-12}
+FEATURES, HIDDEN, DRAWS = 3, 4, 6
+rng = np.random.default_rng(0)
+X = rng.normal(size=(1100, FEATURES))  # more rows than two blocks
+SHAPES = [(FEATURES, HIDDEN), (HIDDEN,), (HIDDEN, HIDDEN), (HIDDEN,), (HIDDEN, 2), (2,)]
+PARAMETERS = tuple(rng.normal(size=shape) for shape in SHAPES)
+COUNT = sum(map(np.size, PARAMETERS))
+SOURCES: dict[str, Any] = {
+    "dropout": DropoutDraws(PARAMETERS, 0.4, DRAWS, 5),
+    "backprop": NormalDraws(
+        (FEATURES, HIDDEN, HIDDEN, 2), rng.normal(size=COUNT), rng.uniform(size=COUNT), DRAWS, 5
+    ),
+}
+SCALE = Scale(np.arange(3.0), np.array([1.0, 2.0, 3.0]))
+
+
+def outputs(source: str, rows: np.ndarray) -> np.ndarray:
+    return np.concatenate(list(Networks(SCALE, SOURCES[source]).outputs(rows)), axis=1)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_outputs_are_those_of_loops_over_rows_draws_and_layers(source: str) -> None:
+    layers = SOURCES[source].layers()
+    expected = np.empty((DRAWS, 20, 2))
+    for draw in range(DRAWS):
+        for i, row in enumerate(X[:20]):
+            units = (row - SCALE.center) / SCALE.spread
+            for k, (weights, biases) in enumerate(layers):
+                units = units @ weights[draw % len(weights)] + biases[draw % len(biases), 0]
+                units = units if k == len(layers) - 1 else np.maximum(units, 0)
+            expected[draw, i] = units
+    np.testing.assert_allclose(outputs(source, X[:20]), expected, **ROUNDING)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("rows", [slice(0, 1), slice(0, 5), slice(500, 530), slice(None, None, -1)])
+def test_a_row_is_predicted_the_same_whichever_rows_stand_beside_it(
+    source: str, rows: slice
+) -> None:
+    np.testing.assert_allclose(outputs(source, X[rows]), outputs(source, X)[:, rows], **ROUNDING)
+
+
+def test_units_are_left_out_at_the_rate_and_the_others_grow_for_them() -> None:
+    ones = tuple(np.ones(shape) for shape in ((2, 1000), (1000,), (1000, 1), (1,)))
+    source = DropoutDraws(ones, 0.1, 200, 0)
+    first, last = (weights for weights, _ in source.layers())
+    assert first.shape == (1, 2, 1000)  # features are never left out
+    assert set(np.unique(last)) == {0.0, 1 / 0.9}
+    # Four standard errors of the mean of 200,000 indicators.
+    assert (last == 0).mean() == pytest.approx(0.1, abs=4 * 0.3 / np.sqrt(last.size))
+
+
+def test_without_dropout_all_draws_are_the_network() -> None:
+    source = DropoutDraws(PARAMETERS, 0.0, DRAWS, 0)
+    rows = forward(X[:9], source.layers())
+    np.testing.assert_allclose(rows, np.broadcast_to(rows[0], rows.shape), **ROUNDING)
+
+
+def test_drawn_weights_have_their_means_and_standard_deviations() -> None:
+    means, sds = np.array([1.0, -2.0, 0.5]), np.array([0.1, 1.0, 0.0])
+    ((weights, biases),) = NormalDraws((2, 1), means, sds, 40_000, 1).layers()
+    drawn = np.column_stack([weights[:, :, 0], biases[:, :, 0]])
+    np.testing.assert_allclose(drawn.mean(axis=0), means, atol=4 / np.sqrt(40_000))
+    np.testing.assert_allclose(drawn.std(axis=0), sds, atol=3 / np.sqrt(40_000))
+
+
+def test_probabilities_are_a_softmax_that_never_overflows() -> None:
+    p = probabilities(np.array([[0.0, np.log(3)], [1000.0, 0.0], [-1000.0, -1000.0]]))
+    np.testing.assert_allclose(p, [[0.25, 0.75], [1, 0], [0.5, 0.5]])
+
+
+def test_a_constant_column_keeps_its_unit() -> None:
+    scale = Scale.of(np.column_stack([np.full(7, 0.1), np.arange(7.0)]))
+    assert scale.spread.tolist() == [1.0, 2.0]
+
+
+def test_the_noise_has_the_largest_likelihood_of_the_mixture() -> None:
+    """One part: the root mean square. Two parts: the best of a fine grid."""
+    y = rng.normal(0, 0.7, 200)
+    assert noise_of(y, np.zeros((200, 1))) == pytest.approx(np.sqrt(np.mean(y**2)), rel=1e-4)
+    means = np.array([-0.5, 0.5]) + np.zeros((200, 1))
+    grid = np.linspace(0.2, 1.5, 2601)
+    density = norm.pdf(y[:, None, None], means[:, :, None], grid).mean(axis=1)
+    best = grid[np.log(density).sum(axis=0).argmax()]
+    assert noise_of(y, means) == pytest.approx(best, abs=1e-3)
+
+
+NETWORKS = [
+    pi.estimators.MCDropoutRegressor,
+    pi.estimators.MCDropoutClassifier,
+    pi.estimators.BayesByBackpropRegressor,
+    pi.estimators.BayesByBackpropClassifier,
+]
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_without_torch_the_error_says_how_to_install_it(
+    network: type[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    sentence = (
+        rf"{network.__name__} needs PyTorch to be fitted, which is not installed; install it with "
+        r'pip install "pyinterp-stats\[torch\]"\.'
+    )
+    with pytest.raises(OptionError, match=sentence):
+        network().fit(X[:40], X[:40, 0] > 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"hidden": 100}, "`hidden` must be a list such as"),
+        ({"hidden": (100, 0)}, "`hidden` must be a whole number of at least 1, not 0"),
+        ({"learning_rate": 0}, "`learning_rate` must be a positive number, not 0"),
+        ({"epochs": 1.5}, "`epochs` must be a whole number of at least 1, not 1.5"),
+        ({"batch_size": 0}, "`batch_size` must be"),
+        ({"draws": 0}, "`draws` must be"),
+        ({"progress": "yes"}, "`progress` must be True or False, not 'yes'"),
+    ],
+)
+@pytest.mark.parametrize("network", NETWORKS)
+def test_options_are_checked_before_torch_is_needed(
+    network: type[Any],
+    options: dict[str, Any],
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(OptionError, match=sentence):
+        network(**options).fit(X[:40], X[:40, 0] > 0)
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        (pi.estimators.MCDropoutRegressor(dropout=1), r"`dropout` must be a number in \[0, 1\)"),
+        (pi.estimators.MCDropoutRegressor(reserved=0), r"`reserved` must be a number in \(0, 1\)"),
+        (pi.estimators.BayesByBackpropRegressor(prior_sd=-1), "`prior_sd` must be a positive"),
+    ],
+)
+def test_options_of_one_method_are_checked_too(model: Any, sentence: str) -> None:
+    with pytest.raises(OptionError, match=sentence):
+        model.fit(X[:40], X[:40, 0])
+
+
+def test_a_model_can_be_unpickled_and_predict_without_torch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    model = pi.estimators.MCDropoutClassifier()
+    model.networks_, model.classes_ = Networks(SCALE, SOURCES["dropout"]), np.array(["a", "b"])
+    model.n_features_in_ = FEATURES
+    again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
