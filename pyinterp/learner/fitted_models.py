@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, shown
 from pyinterp.estimands.estimand import Estimand
 from pyinterp.inference import Alternative, CovType, variance
@@ -74,7 +75,6 @@ class FittedModels:
         analysis = self.analysis
         replicates = analysis.replicates(estimand)
         beside = estimand.diagnostic
-        variables = analysis.problem.population.variables
         return EstimandResults(
             estimand=estimand,
             replicates=replicates,
@@ -86,10 +86,18 @@ class FittedModels:
             alternative=options.alternative,
             p_adjust=options.p_adjust,
             simultaneous=options.simultaneous,
-            support={name: variables[name].to_numpy() for name in estimand.terms.axis_names},
+            data=_with_response(analysis.problem.population),
             diagnostic=None if beside is None else self.estimate(beside),
             corrected=_corrected(analysis, estimand, options.cov_type),
         )
+
+
+def _with_response(population: Sample) -> pd.DataFrame:
+    """Return the variables and, under its name, the response."""
+    if population.response is None or population.y is None:
+        return population.variables
+    name = population.response.name
+    return population.variables.assign(**{name: population.response.column(population.y)})
 
 
 def _corrected(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -71,8 +71,8 @@ class EstimandResults:
         Adjustment of p-values for multiplicity.
     simultaneous : bool
         Whether intervals cover all terms at once.
-    support : dict of str to ndarray
-        Observed values of the variables on the axes, for rugs.
+    data : DataFrame
+        Variables and response of all rows, for plots.
     diagnostic : EstimandResults or None
         A second estimand that says, by term, how far to trust the estimates.
     corrected : Series or None
@@ -89,7 +89,7 @@ class EstimandResults:
     alternative: Alternative = "two-sided"
     p_adjust: str | None = None
     simultaneous: bool = False
-    support: dict[str, npt.NDArray[Any]]
+    data: pd.DataFrame
     diagnostic: EstimandResults | None = None
     corrected: pd.Series[float] | None = None
 
@@ -382,16 +382,41 @@ class EstimandResults:
         check_flag("sort", sort)
         return tables.summarize(self, alpha=alpha, sort=sort)
 
-    def plot(self, alpha: float = 0.05) -> ggplot:
+    def plot(
+        self, alpha: float = 0.05, *, color: str | None = None, observed: bool = False
+    ) -> ggplot:
         """Return a plotnine plot to which layers, scales and a theme can be added.
 
         One value per feature gives points with intervals; a grid gives a curve with a pointwise
         band, or a tile plot for two variables.
+
+        Parameters
+        ----------
+        alpha : float
+            Significance level of the intervals.
+        color : str, optional
+            A variable, or the response, by which rows' own curves are colored. Curves of rows are
+            there with ``kind="ice"``, "c-ice" and "d-ice".
+        observed : bool
+            Mark on every row's curve where the row itself is.
         """
         from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
         check_alpha(alpha)
-        return plots.plot(self, alpha=alpha)
+        check_flag("observed", observed)
+        if (color is not None or observed) and not (
+            self.estimand.curves and len(self.estimand.terms.axes) == 1
+        ):
+            raise OptionError(
+                "`color` and `observed` are of rows' own curves, and this plot has none; use "
+                '`pd("x", kind="ice")`.'
+            )
+        if color is not None and color not in self.data:
+            raise OptionError(
+                f"`color` must be a variable or the response, not {shown(color)}. Variables: "
+                f"{listed(self.data)}." + did_you_mean(str(color), list(self.data))
+            )
+        return plots.plot(self, alpha=alpha, color=color, observed=observed)
 
     def __str__(self) -> str:
         return str(self.summary())

@@ -123,3 +123,38 @@ def test_one_sided_intervals_are_drawn_to_the_estimate(fitted) -> None:
     band = layers(curve.plot())["geom_ribbon"]
     np.testing.assert_allclose(band["ymin"], curve.params)
     np.testing.assert_allclose(band["ymax"], curve.conf_int()[1])
+
+
+class TestRowsOwnCurves:
+    def test_curves_have_the_color_of_a_variable_and_marks_where_rows_are(self, fitted) -> None:
+        result = fitted.pd("a", kind="ice", grid=[-1.0, 0.0, 1.0])
+        built = layers(result.plot(color="b", observed=True))
+        lines, marks = built["geom_line"], built["geom_point"]
+        assert lines is not None
+        data = fitted.analysis.problem.population.variables
+        inside = data["a"].between(-1, 1)
+        plot = result.plot(color="b", observed=True)
+        rows = plot.layers[0]._data
+        first = rows[rows["row"] == 0]
+        assert (first["color"] == data["b"].iloc[first["position"].iloc[0]]).all()
+        points = plot.layers[1]._data
+        evaluated = np.unique(np.concatenate(result.rows))
+        assert len(points) == inside.iloc[evaluated].sum()
+        some = points.iloc[0]
+        own = result.row_frame().iloc[int(some["row"])]
+        expected = np.interp(data["a"].iloc[int(some["position"])], [-1, 0, 1], own)
+        assert some["estimate"] == pytest.approx(expected)
+        assert len(marks) == 3  # the mean curve's own points, the last layer of their kind
+
+    def test_levels_and_the_response_are_colors_too(self, fitted) -> None:
+        result = fitted.pd("g", kind="ice")
+        assert result.plot(color="g", observed=True).draw() is not None
+        assert result.plot(color="y").labels.color == "y"
+
+    def test_what_has_no_curves_refuses_both(self, fitted) -> None:
+        with pytest.raises(pi.errors.OptionError, match='kind="ice"'):
+            fitted.pfi().plot(color="a")
+        with pytest.raises(pi.errors.OptionError, match='kind="ice"'):
+            fitted.pd("a").plot(observed=True)
+        with pytest.raises(pi.errors.OptionError, match="must be a variable or the response"):
+            fitted.pd("a", kind="ice").plot(color="z")

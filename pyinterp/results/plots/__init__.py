@@ -24,14 +24,20 @@ if TYPE_CHECKING:
 
 __all__ = ["SHAPES", "agreement", "likelihood_and_entropy", "plot", "together"]
 
-# By the number of axes of the terms.
-SHAPES = {0: points, 1: curve, 2: surface}
+# By the number of axes of the terms; with one it is a curve, which has options of its own.
+SHAPES = {0: points, 2: surface}
 
 
-def plot(results: EstimandResults, *, alpha: float) -> ggplot:
+def plot(
+    results: EstimandResults, *, alpha: float, color: str | None = None, observed: bool = False
+) -> ggplot:
     """Draw one value per feature, a curve or a surface, by the number of axes of the terms."""
     terms = results.estimand.terms
-    figure = SHAPES[len(terms.axes)](results, results.summary_frame(alpha).reset_index())
+    frame = results.summary_frame(alpha).reset_index()
+    if len(terms.axes) == 1:
+        figure = curve(results, frame, color=color, observed=observed)
+    else:
+        figure = SHAPES[len(terms.axes)](results, frame)
     if terms.facet is not None:
         figure += facet_wrap(terms.facet)
     return figure + labs(caption=caption(results, alpha, surface=len(terms.axes) == 2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,10 +16,12 @@ from plotnine import (
     geom_rug,
     ggplot,
     labs,
+    scale_color_cmap,
+    scale_color_manual,
 )
 
 from pyinterp.data.sample import is_category
-from pyinterp.results.plots.style import BLUE, GRAY, bounded, label
+from pyinterp.results.plots.style import BLUE, COLORS, GRAY, bounded, label
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -29,7 +31,13 @@ __all__ = ["curve"]
 CURVES = 200  # of single rows, at most
 
 
-def curve(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
+def curve(
+    results: EstimandResults,
+    frame: pd.DataFrame,
+    *,
+    color: str | None = None,
+    observed: bool = False,
+) -> ggplot:
     """Draw estimates along the grid, and rows' own curves if the estimand has them."""
     axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
     numeric = not is_category(frame[axis])
@@ -38,39 +46,89 @@ def curve(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
         frame = frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)})
     figure = ggplot(frame, aes(x=axis, y="estimate"))
     if results.estimand.curves:
-        figure += geom_line(
-            aes(x=axis, y="estimate", group="line"),
-            data=_row_curves(results, frame, axis),
-            color=GRAY,
-            alpha=0.25,
-            size=0.3,
-            inherit_aes=False,
-        )
+        rows = _row_curves(results, frame, axis, color)
+        figure = _with_rows(figure, rows, axis, color)
+        if observed:
+            marks = _observed(rows, axis, results.data[name])
+            figure += geom_point(
+                aes(x=axis, y="estimate"), marks, color="black", size=0.8, inherit_aes=False
+            )
     if results.estimand.null is not None:
         figure += geom_hline(yintercept=results.estimand.null, color=GRAY, linetype="dashed")
-    limits = bounded(frame)
+    limits, mean = bounded(frame), BLUE if color is None else "black"
     if numeric:
         if len(limits):
             figure += geom_ribbon(
                 aes(ymin="conf_low", ymax="conf_high"), data=limits, fill=BLUE, alpha=0.2
             )
-        figure += geom_line(color=BLUE)
-        rug = pd.DataFrame({axis: results.support[name]})
+        figure += geom_line(color=mean)
+        rug = pd.DataFrame({axis: results.data[name].to_numpy()})
         inside = rug[axis].between(frame[axis].min(), frame[axis].max())
         figure += geom_rug(aes(x=axis), data=rug[inside], sides="b", alpha=0.1, inherit_aes=False)
     elif len(limits):
         figure += geom_errorbar(
             aes(ymin="conf_low", ymax="conf_high"), data=limits, width=0.2, color=BLUE
         )
-    return figure + geom_point(color=BLUE, size=1.2) + labs(x=name, y=label(results))
+    return figure + geom_point(color=mean, size=1.2) + labs(x=name, y=label(results))
 
 
-def _row_curves(results: EstimandResults, frame: pd.DataFrame, axis: str) -> pd.DataFrame:
-    rows = results.row_frame().reset_index(drop=True).rename_axis("row")
-    if len(rows) > CURVES:  # evenly spread over the rows, so that the same plot comes out twice
-        rows = rows.iloc[np.linspace(0, len(rows) - 1, CURVES).astype(int)]
+def _with_rows(figure: ggplot, rows: pd.DataFrame, axis: str, color: str | None) -> ggplot:
+    """Add rows' own curves, gray or in the colors of a variable."""
+    if color is None:
+        return figure + geom_line(
+            aes(x=axis, y="estimate", group="line"),
+            data=rows,
+            color=GRAY,
+            alpha=0.25,
+            size=0.3,
+            inherit_aes=False,
+        )
+    colored = geom_line(
+        aes(x=axis, y="estimate", group="line", color="color"),
+        data=rows,
+        alpha=0.5,
+        size=0.3,
+        inherit_aes=False,
+    )
+    if not is_category(rows["color"]):
+        return figure + colored + scale_color_cmap("viridis") + labs(color=color)
+    levels = list(dict.fromkeys(rows["color"]))
+    if len(levels) > len(COLORS):
+        return figure + colored + labs(color=color)
+    values = dict(zip(levels, (COLORS[1], COLORS[0], *COLORS[2:]), strict=False))
+    return figure + colored + scale_color_manual(values) + labs(color=color)
+
+
+def _row_curves(
+    results: EstimandResults, frame: pd.DataFrame, axis: str, color: str | None
+) -> pd.DataFrame:
+    """Return rows' own curves in long form, `CURVES` of them at most, with their positions."""
+    rows = results.row_frame()
+    positions = np.unique(np.concatenate(results.rows))
+    # Evenly spread over the rows, so that the same plot comes out twice.
+    some = np.linspace(0, len(rows) - 1, min(CURVES, len(rows))).astype(int)
+    rows = rows.iloc[some].set_axis(pd.RangeIndex(len(some), name="row"), axis=0)
     long = rows.reset_index().melt(id_vars="row", var_name="term", value_name="estimate")
     facet = results.estimand.terms.facet
     keep = ["term", axis] + ([facet] if facet else [])
     long = long.merge(frame[keep], on="term")
+    long["position"] = positions[some][long["row"]]
+    if color is not None:
+        long["color"] = results.data[color].to_numpy()[long["position"]]
     return long.assign(line=long["row"].astype(str) + (long[facet].astype(str) if facet else ""))
+
+
+def _observed(rows: pd.DataFrame, axis: str, values: pd.Series[Any]) -> pd.DataFrame:
+    """Return a point on every row's curve at the row's own value; none beyond the grid."""
+    marks = []
+    for position in rows["position"].unique():
+        row = rows[rows["position"] == position]
+        value = values.iloc[position]
+        if is_category(rows[axis]):
+            marks.append(row[row[axis] == value].iloc[:1])
+            continue
+        grid = row.sort_values(axis)
+        if grid[axis].iloc[0] <= value <= grid[axis].iloc[-1]:
+            at = float(np.interp(value, grid[axis], grid["estimate"]))
+            marks.append(grid.iloc[:1].assign(**{axis: float(value), "estimate": at}))
+    return pd.concat(marks) if marks else rows.iloc[:0]
