@@ -70,7 +70,7 @@ def docstring(loader: Callable[..., object], specs: Sequence[DataSet]) -> str:
 
 
 def _written(sections: dict[str, list[str]]) -> list[str]:
-    """Return the sections that have something to say, in numpydoc's form."""
+    """Return the sections that are not empty, in numpydoc's form."""
     texts = {title: "\n".join(filter(None, parts)).strip() for title, parts in sections.items()}
     return [f"{title}\n{'-' * len(title)}\n{text}" for title, text in texts.items() if text]
 

@@ -1,4 +1,4 @@
-"""What each data set must look like, read from ``tables.toml``, the one table of all of them."""
+"""Descriptions of all data sets, read from ``tables.toml``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class DataSet:
-    """A data set: what identifies it, what it holds and whom to cite.
+    """A data set: its checksums, columns, description and citation.
 
     Parameters
     ----------
@@ -38,14 +38,14 @@ class DataSet:
     about, notes, citation : str
         Paragraphs of the loader's docstring.
     sha256 : str
-        SHA-256 of the canonical CSV's bytes; empty for what comes with scikit-learn.
+        SHA-256 of the canonical CSV's bytes; empty for data that come with scikit-learn.
     sha256_15_digits : str
         SHA-256 of the canonical text with numbers cut to 15 significant digits, where that
         differs from `sha256`.
     openml_id : int
         OpenML identifier of the copy whose layout needs the least change.
     openml_names : mapping of str to str
-        Names at OpenML where they are others.
+        Names at OpenML of columns whose names differ there.
     decimals : mapping of str to int
         Decimals of columns. A copy with more is rounded half up, in decimal.
     levels : mapping of str to str

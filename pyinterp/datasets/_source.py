@@ -1,4 +1,4 @@
-"""Where a table comes from: the folder named by ``PYINTERP_DATA``, else OpenML by scikit-learn."""
+"""Sources of tables: the folder named by ``PYINTERP_DATA``, else OpenML by scikit-learn."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def load_table(spec: DataSet, data_home: str | os.PathLike[str] | None) -> pd.Da
     Parameters
     ----------
     spec : DataSet
-        What is wanted.
+        The data set.
     data_home : path, optional
         Folder of scikit-learn's cache. Not used when ``PYINTERP_DATA`` is set.
 

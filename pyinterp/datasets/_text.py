@@ -68,7 +68,7 @@ def canonical_csv(frame: pd.DataFrame, spec: DataSet) -> bytes:
 def openml_csv(frame: pd.DataFrame, spec: DataSet) -> bytes:
     """Return the canonical CSV text of a table in OpenML's layout.
 
-    Columns are found by name and put in order; numbers are cut to 15 significant digits (which
+    Columns are matched by name and put in order; numbers are cut to 15 significant digits (which
     undoes an error in the last place) and rounded where `spec` says so; levels are translated.
     What is not a number in a numeric column is kept as it is, for the checksum to find.
 
@@ -77,16 +77,16 @@ def openml_csv(frame: pd.DataFrame, spec: DataSet) -> bytes:
     DataError
         If a column is missing or ambiguous.
     """
-    found: dict[str, list[Hashable]] = {}
+    columns_of: dict[str, list[Hashable]] = {}
     for name in frame.columns:
-        found.setdefault(_fold(str(name)), []).append(name)
+        columns_of.setdefault(_fold(str(name)), []).append(name)
     columns = []
     for column in spec.columns:
-        wanted = spec.openml_names.get(column.name, column.name)
-        matches = found.get(_fold(wanted), [])
+        title = spec.openml_names.get(column.name, column.name)
+        matches = columns_of.get(_fold(title), [])
         if len(matches) != 1:
             raise DataError(
-                f"OpenML data set {spec.openml_id} must have one column `{wanted}`, but has "
+                f"OpenML data set {spec.openml_id} must have one column `{title}`, but has "
                 f"{len(matches)} among {', '.join(map(str, frame.columns))}. "
                 f"Set PYINTERP_DATA to a folder that holds {spec.file}."
             )

@@ -208,7 +208,7 @@ def _cells(
 
 
 def _facts(results: Sequence[EstimandResults]) -> dict[str, list[str]]:
-    """Return what the lower part of the table says of every result; estimands if they differ."""
+    """Return the rows of the table's lower part, a value per result; estimands if they differ."""
     descriptions = [r.estimand.description for r in results]
     estimand = {} if len(set(descriptions)) == 1 else {"Estimand": descriptions}
     return {

@@ -280,7 +280,7 @@ class Importances(FittedModels):
 
         where :math:`f_{-S}` is the learner trained on the same rows without the feature (Lei et
         al. 2018, section 6; Khan, Saarela and Kustra 2025, section 2.2). For a learner it is the
-        mean over refits. Unlike `pfi` it asks no model about rows that do not occur, and where
+        mean over refits. Unlike `pfi` it predicts no rows that do not occur, and where
         another feature can stand in for this one it is small. The truth may be negative: a learner
         may predict better without a feature.
 
@@ -288,8 +288,8 @@ class Importances(FittedModels):
         the fit, on the same rows and with the same seeds, so that the two differ by the feature
         and not by chance. Without a variable of a formula all terms that use it go; if no column
         is left, the prediction is the loss's best constant for the training rows. The models are
-        not kept, but their predictions are: other losses and relations, and features that have
-        been asked for, need no training.
+        not kept, but their predictions are: other losses and relations, and features left out
+        before, need no training.
 
         Parameters
         ----------

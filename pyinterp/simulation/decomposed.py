@@ -45,7 +45,7 @@ class Decomposition:
         Names.
     estimand : {"pd", "pfi"}
     description : str
-        What tables call it.
+        Its name in tables.
     n, evaluation : int
         Training and evaluation rows of every refit.
     seed : int
@@ -141,6 +141,7 @@ class Decomposition:
         return self._importances() if self.estimand == "pfi" else self._curves(self._one(feature))
 
     def _one(self, feature: str | None) -> str:
+        """Return the feature to plot: the only one, or the one that is named."""
         features = list(dict.fromkeys(self.layout["feature"]))
         if feature is None and len(features) == 1:
             return str(features[0])
@@ -174,11 +175,11 @@ class Decomposition:
             what=pd.Categorical(long["what"], categories=list(_COLORS)),
             group=long["what"] + long["curve"].astype(str),
         )
-        drawn = p9.ggplot(long, p9.aes("value", "pd", color="what", group="group"))
+        plot = p9.ggplot(long, p9.aes("value", "pd", color="what", group="group"))
         for what, style in _LINES.items():
-            drawn += p9.geom_line(p9.aes(linetype="what"), data=long[long["what"] == what], **style)
+            plot += p9.geom_line(p9.aes(linetype="what"), data=long[long["what"] == what], **style)
         return (
-            drawn
+            plot
             + p9.facet_wrap("panel")
             + p9.scale_color_manual(values=_COLORS)
             + p9.scale_linetype_manual(values=_TYPES)
@@ -190,7 +191,7 @@ class Decomposition:
 
         frame = self.frame.sort_values("truth")
         order = frame["feature"].tolist()
-        shown = {
+        layers = {
             "one refit": _spread(self.estimates),
             "mean": self.estimates.mean(axis=0)[None],
             "DGP-PFI": self.truth.value[None],
@@ -200,26 +201,26 @@ class Decomposition:
                 pd.DataFrame(
                     {"feature": np.tile(self.layout["feature"], len(v)), "pfi": v.ravel()}
                 ).assign(what=what)
-                for what, v in shown.items()
+                for what, v in layers.items()
             ]
         )
         long = long.assign(
             feature=pd.Categorical(long["feature"], categories=order),
-            what=pd.Categorical(long["what"], categories=list(shown)),
+            what=pd.Categorical(long["what"], categories=list(layers)),
         )
         # Features on the horizontal axis while drawing, so that jitter is across them.
-        drawn = p9.ggplot(long, p9.aes("feature", "pfi", color="what", shape="what"))
-        drawn += p9.geom_hline(yintercept=0, color=GRAY, linetype="dashed")
-        drawn += p9.geom_jitter(
+        plot = p9.ggplot(long, p9.aes("feature", "pfi", color="what", shape="what"))
+        plot += p9.geom_hline(yintercept=0, color=GRAY, linetype="dashed")
+        plot += p9.geom_jitter(
             data=long[long["what"] == "one refit"], width=0.15, height=0, alpha=0.5, random_state=1
         )
         for what, size in (("DGP-PFI", 4.5), ("mean", 2.5)):
-            drawn += p9.geom_point(data=long[long["what"] == what], size=size)
+            plot += p9.geom_point(data=long[long["what"] == what], size=size)
         return (
-            drawn
+            plot
             + p9.coord_flip()
-            + p9.scale_color_manual(values=dict(zip(shown, (GRAY, BLUE, GREEN), strict=True)))
-            + p9.scale_shape_manual(values=dict(zip(shown, (".", "o", "D"), strict=True)))
+            + p9.scale_color_manual(values=dict(zip(layers, (GRAY, BLUE, GREEN), strict=True)))
+            + p9.scale_shape_manual(values=dict(zip(layers, (".", "o", "D"), strict=True)))
             + p9.labs(x="", y=self.description, color="", shape="", caption=self._caption())
         )
 

@@ -116,35 +116,25 @@ def decompose(
     check_choice("estimand", estimand, ("pd", "pfi"))
     check_jobs(n_jobs)
     check_flag("progress", progress)
-    for name, value, least in (
-        ("n", n, 2),
-        ("evaluation", evaluation, 2 * PARTS),
-        ("repetitions", repetitions, 2),
-        ("points", points, 2),
-        ("truth_n", truth_n, 2),
-    ):
-        check_count(name, value, least)
+    _check_counts(
+        n=(n, 2),
+        evaluation=(evaluation, 2 * PARTS),
+        repetitions=(repetitions, 2),
+        points=(points, 2),
+        truth_n=(truth_n, 2),
+    )
     seeds = Seeds.start(seed)
     formula, estimator = formula_and_estimator(learner)
     model = _learner(process, formula, estimator, n, seeds)
-    used: LossLike = loss
-    if process.classes is not None and isinstance(loss, str) and loss == "squared":
-        used = "brier"
-    response = Response(name="y", classes=process.classes)
-    choose(used, Predictor.of(process.f, process.classes), response)
-    names = list(model.features) if features is None else names_of(features)
-    for feature in names:
-        process.check(feature)
-    check_names(names, model.features)
     task = _Task(
         process=process,
         formula=formula,
         estimator=estimator,
         estimand=estimand,
-        features=tuple(dict.fromkeys(names)),
+        loss=_loss_of(process, loss),
+        features=_features(process, model, features),
         grid=grid,
         points=points,
-        loss=used,
         n=n,
         evaluation=evaluation,
         seeds=seeds,
@@ -168,9 +158,35 @@ def decompose(
     )
 
 
+def _check_counts(**counts: tuple[int, int]) -> None:
+    """Raise `OptionError` unless every number, by its name, is at least the second one."""
+    for name, (value, least) in counts.items():
+        check_count(name, value, least)
+
+
+def _loss_of(process: Process, loss: LossLike) -> LossLike:
+    """Return the loss, checked against the process; "squared" of classes is the Brier score."""
+    if process.classes is not None and isinstance(loss, str) and loss == "squared":
+        loss = "brier"
+    response = Response(name="y", classes=process.classes)
+    choose(loss, Predictor.of(process.f, process.classes), response)
+    return loss
+
+
+def _features(
+    process: Process, learner: Learner, features: str | Sequence[str] | None
+) -> tuple[str, ...]:
+    """Return the names of features, by default all of the formula, checked."""
+    names = list(learner.features) if features is None else names_of(features)
+    for feature in names:
+        process.check(feature)
+    check_names(names, learner.features)
+    return tuple(dict.fromkeys(names))
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Task:
-    """What is estimated by every refit."""
+    """Process, learner, estimand and sizes: all that the estimates of a refit depend on."""
 
     process: Process
     formula: str
@@ -211,7 +227,7 @@ class _Task:
         return RefitEstimates(np.array(estimates), np.array(errors))
 
     def layout(self, results: Sequence[EstimandResults]) -> pd.DataFrame:
-        """Return feature and, of PD, grid value of every term."""
+        """Return the feature and, of PD, the grid value of every term."""
         if self.estimand == "pfi":
             return pd.DataFrame({"feature": list(self.features)})
         parts = [
@@ -232,6 +248,7 @@ def _learner(process: Process, formula: str, estimator: Any, n: int, seeds: Seed
 
 
 def _refits(task: _Task, repetitions: int, n_jobs: int | None, *, progress: bool) -> RefitEstimates:
+    """Return the estimates of all refits, in blocks that are jobs."""
     blocks = [
         range(start, min(start + BLOCK, repetitions + 1))
         for start in range(1, repetitions + 1, BLOCK)
@@ -249,6 +266,8 @@ def _refits(task: _Task, repetitions: int, n_jobs: int | None, *, progress: bool
 
 
 def _truth(task: _Task, layout: pd.DataFrame, n: int) -> Truth[FloatArray]:
+    """Return the true PD or PFI of every term."""
+
     def each() -> Iterator[Truth[FloatArray]]:
         for feature in task.features:
             rng = task.seeds.stream("draws", name=feature)

@@ -156,18 +156,20 @@ def dgp_pfi(
         if value is not None:
             return Truth(value, 0.0)
     predictor = Predictor.of(process.f, process.classes)
-    used = None if squared else choose(loss, predictor, Response(name="y", classes=process.classes))
+    row_loss = (
+        None if squared else choose(loss, predictor, Response(name="y", classes=process.classes))
+    )
 
     def differences() -> Iterator[FloatArray]:
         for size in _sizes(n):
             frame = process.covariates(size, rng)
             new = process.redraw(feature, frame, rng, conditional=conditional)
             replaced = frame.assign(**{feature: new})
-            if used is None:
+            if row_loss is None:
                 yield np.square(process.f(replaced) - process.f(frame))
             else:
                 y = process.respond(process.f(frame), rng)
-                yield used(y, predictor(replaced)) - used(y, predictor(frame))
+                yield row_loss(y, predictor(replaced)) - row_loss(y, predictor(frame))
 
     mean = _mean(values[:, None] for values in differences())
     return Truth(float(mean.value[0]), float(mean.mcse[0]))

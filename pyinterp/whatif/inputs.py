@@ -19,7 +19,7 @@ __all__ = ["Inputs", "Replaced"]
 Replaced: TypeAlias = tuple[IntArray, FloatArray]
 
 PROBES, MEETINGS = 4, 3
-# Pairs of which the earlier steps are asked at a time.
+# Pairs that earlier steps transform at a time.
 SLICE = 2**15
 
 
@@ -36,7 +36,7 @@ class Inputs:
         From design rows to inputs: earlier steps of a pipeline, or a model's own formula.
     mixes : callable, optional
         ``mixes(variables, all)`` says whether some input depends both on these and on others of
-        all variables; by default it is found out by trying.
+        all variables; by default this is tried out.
     levels : sequence of sequences, optional
         The model's own levels of the columns of categories, in order.
     cast : callable

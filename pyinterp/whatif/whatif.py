@@ -166,7 +166,7 @@ class FeatureWhatIf(ABC):
     ) -> FloatArray:
         """Predict row ``rows[a]`` with the variables of donors ``index[a]``.
 
-        Memory grows with the number of predictions: ask for many in blocks of rows.
+        Memory grows with the number of predictions: many should come in blocks of rows.
 
         Parameters
         ----------

@@ -297,7 +297,7 @@ def _read(measurement: Measurement, *, transform: FloatArray | None) -> Estimate
 
 
 def _details(scale: UsedScale, labels: Sequence[Any], average: Average) -> tuple[str, ...]:
-    """Return what the header adds in parentheses: scale, class and average, if not the usual."""
+    """Return the header's words in parentheses: scale, class and average, unless the default."""
     of_class = f"class {labels[0]}" if len(labels) == 1 and labels[0] is not None else ""
     parts = [
         "" if scale == "mean" else name_of(scale),

@@ -1,7 +1,8 @@
 """How much predictions need a feature.
 
 `permutation` is the general one, `variable_importance` has MVIM, CVIM and adjusted MVIM, `loco`
-trains without the feature, `flatness` reads it off partial dependence and `native` asks the model.
+trains without the feature, `flatness` is the spread of partial dependence, and `native` is what a
+fitted model reports.
 `marginal_losses` and `conditional_losses` are the losses of rows whose feature is replaced;
 `relation` compares two risks; `scored` is for metrics that are no mean over rows.
 """

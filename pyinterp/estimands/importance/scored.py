@@ -119,7 +119,7 @@ def _row_numbers(values: npt.ArrayLike, name: str) -> IntArray:
 
 
 def _key(permutations: int | dict[str, IntArray]) -> object:
-    """Return what is hashable and says which permutations these are."""
+    """Return a hashable key of the permutations."""
     if isinstance(permutations, int):
         return permutations
     return tuple((name, index.shape, index.tobytes()) for name, index in permutations.items())

@@ -24,7 +24,7 @@ LEVELS = ("1", "2", "3")
 
 
 class Dependence(NamedTuple):
-    r"""The law of :math:`X_1` given the other features; `variance` is that of :math:`\nu`.
+    r"""The distribution of :math:`X_1` given the others; `variance` is that of :math:`\nu`.
 
     .. math:: X_1 = c_1 (C_1 - 1/2) + b_2 X_2 + b_3 X_3 + b_4 X_4 + b_5 X_5 + \nu,
         \quad \nu \sim N(0, \sigma_\nu^2)
@@ -82,8 +82,8 @@ def khan_regression(
     Parameters
     ----------
     scenario : str
-        The law of :math:`X_1`. "independent": N(0, 1). "simple": N(0, 1) with correlation 0.9 with
-        :math:`X_5` (both section 2.4). The others are
+        The distribution of :math:`X_1`. "independent": N(0, 1). "simple": N(0, 1) with correlation
+        0.9 with :math:`X_5` (both section 2.4). The others are
         :math:`C_1 - 1/2 - X_2/2 + X_3/2 + 0.3 X_4 \pm 0.3 X_5 + \nu`: "multivariate" with
         :math:`+0.3` and :math:`V(\nu) = 0.07` (eq. 9), and with :math:`-0.3` "weak",
         :math:`V(\nu) = 1` (eq. 28), "moderate", :math:`0.5075^2` (eq. 29), and "strong",
@@ -102,21 +102,21 @@ def khan_regression(
     """
     check_choice("scenario", scenario, SCENARIOS)
     check_number("offset", offset, POSITIVE, " The logarithm is finite then.")
-    law = SCENARIOS[scenario]
+    dependence = SCENARIOS[scenario]
     noise = tuple(noise_names(6, noise_features, "X"))
     return Process(
         name=f"khan {scenario}, offset {offset:g}, {noise_features} noise features",
         source="Khan et al. (2025), eq. 8",
         features=("X1", "X2", "X3", "X4", "X5", "C1", "C2", "U1", "U2", *noise),
-        covariates=partial(_covariates, law=law, noise=noise),
+        covariates=partial(_covariates, dependence=dependence, noise=noise),
         function=partial(_f0, offset=offset),
         noise="N(0, 1)",
         noise_sd=1.0,
         levels={"C2": LEVELS},
-        conditional=partial(_given_others, law=law),
-        closed_pd=partial(_pd, law=law, offset=offset),
-        closed_pfi=partial(_mvim, law=law, offset=offset),
-        closed_cvim=partial(_cvim, law=law, offset=offset),
+        conditional=partial(_given_others, dependence=dependence),
+        closed_pd=partial(_pd, dependence=dependence, offset=offset),
+        closed_pfi=partial(_mvim, dependence=dependence, offset=offset),
+        closed_cvim=partial(_cvim, dependence=dependence, offset=offset),
     )
 
 
@@ -136,12 +136,12 @@ def _f0(frame: pd.DataFrame, *, offset: float) -> FloatArray:
 
 
 def _covariates(
-    n: int, rng: np.random.Generator, *, law: Dependence, noise: tuple[str, ...]
+    n: int, rng: np.random.Generator, *, dependence: Dependence, noise: tuple[str, ...]
 ) -> pd.DataFrame:
-    normal = dict(zip(law.slopes, rng.standard_normal((4, n)), strict=True))
+    normal = dict(zip(dependence.slopes, rng.standard_normal((4, n)), strict=True))
     c1 = rng.integers(2, size=n)
-    nu = np.sqrt(law.variance) * rng.standard_normal(n)
-    x1 = law.c1 * (c1 - 0.5) + sum(b * normal[x] for x, b in law.slopes.items()) + nu
+    nu = np.sqrt(dependence.variance) * rng.standard_normal(n)
+    x1 = dependence.c1 * (c1 - 0.5) + sum(b * normal[x] for x, b in dependence.slopes.items()) + nu
     u1, u2 = rng.uniform(-1, 1, (2, n))
     c2 = pd.Categorical(_categories(n, rng), categories=LEVELS)
     frame = pd.DataFrame({"X1": x1, **normal, "C1": c1, "C2": c2, "U1": u1, "U2": u2})
@@ -154,11 +154,11 @@ def _categories(n: int, rng: np.random.Generator) -> Values:
 
 
 def _given_others(
-    feature: str, frame: pd.DataFrame, rng: np.random.Generator, *, law: Dependence
+    feature: str, frame: pd.DataFrame, rng: np.random.Generator, *, dependence: Dependence
 ) -> Values:
     n = len(frame)
-    if feature in ("X1", "C1", *law.slopes):
-        return _in_equation(feature, frame, rng, law)
+    if feature in ("X1", "C1", *dependence.slopes):
+        return _in_equation(feature, frame, rng, dependence)
     match feature:
         case "C2":
             return _categories(n, rng)
@@ -169,21 +169,23 @@ def _given_others(
 
 
 def _in_equation(
-    feature: str, frame: pd.DataFrame, rng: np.random.Generator, law: Dependence
+    feature: str, frame: pd.DataFrame, rng: np.random.Generator, dependence: Dependence
 ) -> Values:
-    """Draw X1, or a feature it depends on, given all others; `left` is what they leave to it."""
+    """Draw X1, or a feature it depends on, given all others, from the residual on the others."""
     x1, c1 = columns(frame, "X1", "C1")
-    parts = {"C1": law.c1 * (c1 - 0.5)}
-    parts |= {x: b * frame[x].to_numpy() for x, b in law.slopes.items()}
-    left = x1 - np.sum([part for x, part in parts.items() if x != feature], axis=0)
+    parts = {"C1": dependence.c1 * (c1 - 0.5)}
+    parts |= {x: b * frame[x].to_numpy() for x, b in dependence.slopes.items()}
+    residual = x1 - np.sum([part for x, part in parts.items() if x != feature], axis=0)
     if feature == "X1":
-        return np.asarray(x1 - left + np.sqrt(law.variance) * rng.standard_normal(len(x1)))
+        return np.asarray(
+            x1 - residual + np.sqrt(dependence.variance) * rng.standard_normal(len(x1))
+        )
     if feature == "C1":
-        share = special.expit(law.c1 * left / law.variance)
+        share = special.expit(dependence.c1 * residual / dependence.variance)
         return np.asarray(rng.random(len(x1)) < share, dtype=np.int64)
-    b = law.slopes[feature]
-    precision = 1 + b**2 / law.variance
-    mean = b * left / law.variance / precision
+    b = dependence.slopes[feature]
+    precision = 1 + b**2 / dependence.variance
+    mean = b * residual / dependence.variance / precision
     return np.asarray(mean + rng.standard_normal(len(x1)) / np.sqrt(precision))
 
 
@@ -220,23 +222,25 @@ def _wave() -> float:
     return float(4 * (1 - special.sici(2 * np.pi)[0] / (2 * np.pi)))
 
 
-def _group(law: Dependence) -> float:
+def _group(dependence: Dependence) -> float:
     """CVIM of C1, E[2 p (1 - p) (2 - 4 X1)^2] with p = P(C1 = 1 | the others).
 
     p depends on w = c1 (C1 - 1/2) + nu, and X1 - w has mean 0.
     """
-    sd = np.sqrt(law.variance)
-    w, step = np.linspace(-law.c1 / 2 - 12 * sd, law.c1 / 2 + 12 * sd, 4001, retstep=True)
-    density = sum(stats.norm.pdf(w, sign * law.c1 / 2, sd) for sign in (1, -1)) / 2
-    p = special.expit(law.c1 * w / law.variance)
-    square = (2 - 4 * w) ** 2 + 16 * sum(b**2 for b in law.slopes.values())
+    sd = np.sqrt(dependence.variance)
+    w, step = np.linspace(
+        -dependence.c1 / 2 - 12 * sd, dependence.c1 / 2 + 12 * sd, 4001, retstep=True
+    )
+    density = sum(stats.norm.pdf(w, sign * dependence.c1 / 2, sd) for sign in (1, -1)) / 2
+    p = special.expit(dependence.c1 * w / dependence.variance)
+    square = (2 - 4 * w) ** 2 + 16 * sum(b**2 for b in dependence.slopes.values())
     return float(np.sum(2 * p * (1 - p) * square * density) * step)
 
 
-def _mvim(feature: str, *, law: Dependence, offset: float) -> float:
+def _mvim(feature: str, *, dependence: Dependence, offset: float) -> float:
     match feature:
         case "X1":  # the slope is 2 or -2
-            mvim = 8 * law.marginal_variance
+            mvim = 8 * dependence.marginal_variance
         case "X2" | "X3":
             mvim = _logarithm(0.0, offset)
         case "X4":
@@ -244,7 +248,7 @@ def _mvim(feature: str, *, law: Dependence, offset: float) -> float:
         case "X5":
             mvim = 8.0
         case "C1":  # E[(2 - 4 X1)^2] / 2
-            mvim = 2 + 8 * law.marginal_variance
+            mvim = 2 + 8 * dependence.marginal_variance
         case "C2":  # 2 V of 0, -1, 2
             mvim = 28 / 9
         case "U1" | "U2":
@@ -254,38 +258,38 @@ def _mvim(feature: str, *, law: Dependence, offset: float) -> float:
     return mvim
 
 
-def _cvim(feature: str, *, law: Dependence, offset: float) -> float:
+def _cvim(feature: str, *, dependence: Dependence, offset: float) -> float:
     match feature:
         case "X1":
-            return 8 * law.variance
+            return 8 * dependence.variance
         case "X2" | "X3":
-            return _logarithm(law.shared(feature), offset)
+            return _logarithm(dependence.shared(feature), offset)
         case "X4":
-            return _cubic(law.shared("X4"))
+            return _cubic(dependence.shared("X4"))
         case "X5":
-            return 8 * (1 - law.shared("X5"))
+            return 8 * (1 - dependence.shared("X5"))
         case "C1":
-            return _group(law)
+            return _group(dependence)
         case _:
-            return _mvim(feature, law=law, offset=offset)
+            return _mvim(feature, dependence=dependence, offset=offset)
 
 
-def _pd(feature: str, x: Values, *, law: Dependence, offset: float) -> FloatArray:
+def _pd(feature: str, x: Values, *, dependence: Dependence, offset: float) -> FloatArray:
     mean_log = float(WEIGHTS @ np.log(np.outer(NODES, NODES) + offset) @ WEIGHTS)
     # C1 is the only feature that X1 depends on and with which it interacts.
-    mean = {"X1": -law.c1, "C1": 1.0, "log": 2 * mean_log, "X4": CUBIC[0], "C2": 1 / 3}
-    own: dict[str, FloatArray | float] = {}  # U1 and U2: sin is odd, their laws are symmetric
+    mean = {"X1": -dependence.c1, "C1": 1.0, "log": 2 * mean_log, "X4": CUBIC[0], "C2": 1 / 3}
+    parts: dict[str, FloatArray | float] = {}  # U1 and U2: sin is odd, they are symmetric
     match feature:
         case "X1":
-            own = {"X1": 0.0}  # slopes 2 and -2 cancel
+            parts = {"X1": 0.0}  # slopes 2 and -2 cancel
         case "X2" | "X3":
-            own = {"log": 2 * np.log(np.abs(np.outer(x, NODES)) + offset) @ WEIGHTS}
+            parts = {"log": 2 * np.log(np.abs(np.outer(x, NODES)) + offset) @ WEIGHTS}
         case "X4":
-            own = {"X4": (x - 0.5) ** 3}
+            parts = {"X4": (x - 0.5) ** 3}
         case "X5":
-            own = {"X5": -2 * x}
+            parts = {"X5": -2 * x}
         case "C1":
-            own = {"X1": 0.0, "C1": 2 * x}  # X1 has mean 0
+            parts = {"X1": 0.0, "C1": 2 * x}  # X1 has mean 0
         case "C2":
-            own = {"C2": np.where(x == "3", 2.0, np.where(x == "2", -1.0, 0.0))}
-    return np.asarray(sum({**mean, **own}.values()) + np.zeros(len(x)))
+            parts = {"C2": np.where(x == "3", 2.0, np.where(x == "2", -1.0, 0.0))}
+    return np.asarray(sum({**mean, **parts}.values()) + np.zeros(len(x)))

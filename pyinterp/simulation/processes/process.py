@@ -1,4 +1,4 @@
-"""What a data-generating process is: how features are drawn, a true function and noise."""
+"""Data-generating processes: how features are drawn, a true function and noise."""
 
 from __future__ import annotations
 
@@ -242,14 +242,14 @@ def check_process(process: object) -> None:
 
 
 class FormulaAndEstimator(NamedTuple):
-    """What a learner is, without data."""
+    """A learner without data."""
 
     formula: str
     estimator: Any
 
 
 def formula_and_estimator(learner: object) -> FormulaAndEstimator:
-    """Return formula and estimator of a pair of both, or of an estimator alone."""
+    """Return formula and estimator of a pair of both; of an estimator alone, with ``y ~ .``."""
     if not isinstance(learner, tuple):
         return FormulaAndEstimator("y ~ .", learner)
     if len(learner) != 2:

@@ -89,8 +89,8 @@ def wood_regression(noise_variance: float = 2.0) -> Process:
     Parameters
     ----------
     noise_variance : float
-        The paper's N(0, 2) is read as variance 2, as its normal laws of features give covariances;
-        4 is the other reading.
+        The paper's N(0, 2) is taken as variance 2, since its normal features have covariances;
+        with 4, 2 would be the standard deviation.
     """
     check_number("noise_variance", noise_variance, NOT_NEGATIVE)
     more = "" if noise_variance == 2 else f", noise variance {noise_variance:g}"

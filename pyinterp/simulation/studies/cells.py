@@ -1,4 +1,4 @@
-"""What studies count: rows, the terms of a row, and numbers that add up over blocks."""
+"""Types of studies: rows, terms of a row, and numbers that add up over blocks."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = [
 Measure: TypeAlias = Literal["mvim", "cvim"]
 
 
-# Rows: what is drawn, fitted and asked together ---------------------------------------------------
+# Rows: data sets and fits that all terms share ----------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class ImportanceRow:
 Row: TypeAlias = TruthRow | CoverageRow | ImportanceRow
 
 
-# Terms: what a row is asked for -------------------------------------------------------------------
+# Terms: what is estimated in a row ----------------------------------------------------------------
 
 
 class Mean(NamedTuple):
@@ -113,7 +113,7 @@ Term: TypeAlias = Mean | Interval | Importance
 
 
 class Target(NamedTuple):
-    """What intervals should hold: the mean of an estimand for a learner at n."""
+    """The truth that intervals should hold: the mean of an estimand for a learner at n."""
 
     process: str
     learner: str
@@ -122,7 +122,7 @@ class Target(NamedTuple):
 
 
 class TrueImportance(NamedTuple):
-    """What estimated importances should be: that of the process."""
+    """The truth of estimated importances: an importance of the process."""
 
     process: str
     feature: str
@@ -187,7 +187,7 @@ class Record(NamedTuple, Generic[R, T, S]):
         Number of repetitions.
     sums : MeanSums, IntervalSums or ImportanceSums
     settings : dict or None
-        All else that the numbers depend on; None in files of early versions, which do not say.
+        The options that the numbers depend on; None in files of early versions.
     """
 
     row: R
@@ -198,7 +198,7 @@ class Record(NamedTuple, Generic[R, T, S]):
     settings: dict[str, Any] | None = None
 
     def size_of(self, block: int) -> int:
-        """Return the repetitions of a block: of several, all but the last are whole."""
+        """Return the number of repetitions of a block; of several, only the last may be smaller."""
         if self.settings is None:
             return self.size // len(self.blocks)
         whole = int(self.settings["block"])
@@ -213,17 +213,17 @@ ImportanceRecord: TypeAlias = Record[ImportanceRow, Importance, ImportanceSums]
 
 
 def mean_records(records: Iterable[AnyRecord]) -> list[MeanRecord]:
-    """Return those of the truth of coverage studies."""
+    """Return the records of the truth of coverage studies."""
     return [record for record in records if isinstance(record.row, TruthRow)]
 
 
 def interval_records(records: Iterable[AnyRecord]) -> list[IntervalRecord]:
-    """Return those of the coverage of coverage studies."""
+    """Return the records of the coverage of coverage studies."""
     return [record for record in records if isinstance(record.row, CoverageRow)]
 
 
 def importance_records(records: Iterable[AnyRecord]) -> list[ImportanceRecord]:
-    """Return those of studies of importances."""
+    """Return the records of studies of importances."""
     return [record for record in records if isinstance(record.row, ImportanceRow)]
 
 
@@ -243,7 +243,7 @@ KINDS = {
 
 
 class Pool(NamedTuple, Generic[S]):
-    """What all records of a row and term add up to."""
+    """The sum of all records of a row and term."""
 
     blocks: tuple[int, ...]
     size: int

@@ -26,7 +26,7 @@ from pyinterp.simulation.studies.cells import (
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = ["COLUMNS", "CoverageResults", "chosen", "pooled_truths"]
+__all__ = ["COLUMNS", "CoverageResults", "matching_rows", "pooled_truths"]
 
 # What records of intervals add up over repetitions, per term.
 COLUMNS = ("covered", "rejected", "width", "width2", "error", "error2", "variance")
@@ -67,7 +67,7 @@ class CoverageResults:
         intervals: Sequence[IntervalRecord],
         refits: Mapping[str, int],
     ) -> CoverageResults:
-        """Pool blocks of repetitions; `refits` has the number of every plan."""
+        """Return the results of records; `refits` has the number of refits of every plan."""
         truths = pooled_truths(means)
         parts, rows = [], []
         for row, terms in pooled(intervals).items():
@@ -109,7 +109,9 @@ class CoverageResults:
         truth = {"process": process, "learner": learner, "n": n, "estimand": estimand}
         every = truth | {"plan": plan, "refits": refits, "cov_type": cov_type}
         return CoverageResults(
-            chosen(self.frame, every), chosen(self.rows, every), chosen(self.truths, truth)
+            matching_rows(self.frame, every),
+            matching_rows(self.rows, every),
+            matching_rows(self.truths, truth),
         )
 
     def plot(self) -> ggplot:
@@ -120,12 +122,12 @@ class CoverageResults:
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
-        shown = self._shown().assign(
+        points = self._with_limits().assign(
             scenario=self.rows["process"] + self.rows["learner"],
             size="n = " + self.rows["n"].astype(str),
         )
         return (
-            p9.ggplot(shown, p9.aes("relative_width", "coverage"))
+            p9.ggplot(points, p9.aes("relative_width", "coverage"))
             + p9.geom_hline(yintercept=0.95, linetype="dashed", color="gray")
             + p9.geom_line(p9.aes(group="scenario"), color="lightgray")
             + p9.geom_errorbar(p9.aes(ymin="low", ymax="high", color="interval"), width=0)
@@ -143,15 +145,15 @@ class CoverageResults:
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
-        shown = self._shown()
-        differ = [name for name in TRUTH if len(shown[name].unique()) > 1] or ["estimand"]
-        named = shown.assign(n="n = " + shown["n"].astype(str))[differ]
-        shown["of"] = ["\n".join(names) for names in named.itertuples(index=False)]
-        shown["of"] = pd.Categorical(shown["of"], shown["of"].unique())
-        width = shown.assign(panel=f"{WIDTH} /\n{FULL_WIDTH}", value=shown["relative_width"])
-        missing = {"low": np.nan, "high": np.nan}
-        coverage = shown.assign(panel="Coverage", value=shown["coverage"])
-        long = pd.concat([width.assign(**missing), coverage], ignore_index=True)
+        points = self._with_limits()
+        differ = [name for name in TRUTH if len(points[name].unique()) > 1] or ["estimand"]
+        named = points.assign(n="n = " + points["n"].astype(str))[differ]
+        points["of"] = ["\n".join(names) for names in named.itertuples(index=False)]
+        points["of"] = pd.Categorical(points["of"], points["of"].unique())
+        width = points.assign(panel=f"{WIDTH} /\n{FULL_WIDTH}", value=points["relative_width"])
+        no_limits = {"low": np.nan, "high": np.nan}
+        coverage = points.assign(panel="Coverage", value=points["coverage"])
+        long = pd.concat([width.assign(**no_limits), coverage], ignore_index=True)
         nominal = pd.DataFrame({"panel": ["Coverage"], "value": [0.95]})
         return (
             p9.ggplot(long, p9.aes("refits", "value", color="cov_type"))
@@ -169,7 +171,8 @@ class CoverageResults:
     def __str__(self) -> str:
         return self.rows.to_string()
 
-    def _shown(self) -> pd.DataFrame:
+    def _with_limits(self) -> pd.DataFrame:
+        """Return the rows with 95% Monte Carlo limits of coverage; raise if there are none."""
         if self.rows.empty:
             raise DataError("A plot needs results of at least one row of the study, but has none.")
         half = 1.96 * self.rows["coverage_mcse"]
@@ -180,17 +183,17 @@ class CoverageResults:
         )
 
 
-def chosen(frame: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFrame:
+def matching_rows(frame: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows that have these values in these columns; None stands for all."""
     for column, value in values.items():
         if value is not None:
-            wanted = [value] if isinstance(value, str) or np.ndim(value) == 0 else list(value)
-            frame = frame[frame[column].isin(wanted)]
+            allowed = [value] if isinstance(value, str) or np.ndim(value) == 0 else list(value)
+            frame = frame[frame[column].isin(allowed)]
     return frame
 
 
 def pooled_truths(records: Sequence[MeanRecord]) -> dict[Target, pd.DataFrame]:
-    """Return mean and Monte Carlo error of every term."""
+    """Return mean and Monte Carlo error of every term, by process, learner, n and estimand."""
     return {
         Target(row.process, row.learner, row.n, term.estimand): _means(pool)
         for row, terms in pooled(records).items()
@@ -214,7 +217,7 @@ def _long(truths: Mapping[Target, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _names(target: Target, plan: str, refits: int, term: Interval) -> dict[str, Any]:
-    """Return the columns `ROW`."""
+    """Return the columns `ROW` of a term, by name."""
     return {
         "process": target.process,
         "learner": target.learner,
@@ -227,6 +230,7 @@ def _names(target: Target, plan: str, refits: int, term: Interval) -> dict[str, 
 
 
 def _described(pool: Pool[IntervalSums], truth: pd.DataFrame) -> pd.DataFrame:
+    """Return coverage, width, size, bias and standard errors of every term, with their errors."""
     r = pool.size
     mean = pd.DataFrame(pool.sums.sums, columns=list(COLUMNS)) / r
     bessel = r / max(r - 1, 1)
@@ -249,6 +253,7 @@ def _described(pool: Pool[IntervalSums], truth: pd.DataFrame) -> pd.DataFrame:
 
 
 def _averaged(pool: Pool[IntervalSums], part: pd.DataFrame) -> dict[str, float]:
+    """Return means over the terms of an estimand."""
     r = pool.size
     coverage = float(part["coverage"].mean())
     between = max(pool.sums.shares / r - coverage**2, 0.0) * r / max(r - 1, 1)

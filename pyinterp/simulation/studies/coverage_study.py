@@ -147,7 +147,7 @@ class CoverageStudy(Study[CoverageResults]):
         return plan if isinstance(plan, Resampling) else plan(process, n)
 
     def settings(self, row: TruthRow | CoverageRow) -> dict[str, Any]:
-        """Return what the numbers of a row depend on besides the row."""
+        """Return the options, besides the row, on which its numbers depend."""
         if isinstance(row, TruthRow):
             return {"block": self.block * TRUTH_BLOCKS, "seed": self.seed}
         return {
@@ -159,7 +159,7 @@ class CoverageStudy(Study[CoverageResults]):
         }
 
     def terms(self, row: TruthRow | CoverageRow) -> tuple[Mean | Interval, ...]:
-        """Return estimands, for coverage each with the plan's variance estimators."""
+        """Return the estimands; for coverage, each with every variance estimator of the plan."""
         if isinstance(row, TruthRow):
             return tuple(map(Mean, self.estimands))
         cov_types = dict.fromkeys(self.cov_types[row.plan])
@@ -182,7 +182,7 @@ class CoverageStudy(Study[CoverageResults]):
             yield from Unit.blocks(row, total, self.block)
 
     def _try(self, row: TruthRow | CoverageRow) -> None:
-        """Make a plan and its variances once, with a learner that learns nothing."""
+        """Fit a learner that learns nothing, so that plans and variances fail before the work."""
         if isinstance(row, TruthRow):
             return
         process = self.process(row.process)
@@ -209,7 +209,7 @@ class CoverageStudy(Study[CoverageResults]):
 
 
 def described(plan: Resampling) -> str:
-    """Say what a plan is: its label, and those of its options that are numbers or names."""
+    """Return a plan in words: its label, and those of its options that are numbers or names."""
     names: list[str] = [field.name for field in fields(plan)] if is_dataclass(plan) else []
     options = {name: getattr(plan, name) for name in names}
     plain = [f"{k}={v!r}" for k, v in options.items() if isinstance(v, int | float | str)]
@@ -217,6 +217,7 @@ def described(plan: Resampling) -> str:
 
 
 def _truth(study: CoverageStudy, unit: Unit[TruthRow, Mean]) -> list[MeanRecord]:
+    """Return the records of a block of refits on fresh data."""
     row = unit.row
     process = study.process(row.process)
     data = study.draw(process, row.n, -1)  # for the formula and the classes only

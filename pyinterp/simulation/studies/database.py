@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS blocks (
     PRIMARY KEY (row, term, block)
 )
 """
-# The last block of a row may be smaller than others, and is made again if more is asked for.
+# The last block of a row may be smaller than others, and is made again for more repetitions.
 SMALLER = """
 DELETE FROM records WHERE size < :size AND id IN (
     SELECT record FROM blocks WHERE row = :row AND term = :term AND block = :block
@@ -68,7 +68,7 @@ class StudyFile:
         self._path = Path(path)
 
     def records(self) -> list[AnyRecord]:
-        """Return what the file holds, in the order in which it was added; nothing without one."""
+        """Return the records of the file, in the order in which they were added; none if new."""
         if not self._path.exists():
             return []
         records = self._of_database()
@@ -115,7 +115,7 @@ class StudyFile:
             ) from error
 
     def _of_text(self) -> list[AnyRecord]:
-        """Return the records of JSON lines: what a database would keep of them."""
+        """Return the records of JSON lines, as a database would keep them."""
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
             connection.execute("PRAGMA foreign_keys = ON")
             self._insert(connection, text.read(self._path))
@@ -151,7 +151,7 @@ class StudyFile:
 
 
 def _connection(path: Path, mode: str, *, timeout: float) -> sqlite3.Connection:
-    """Return a connection that leaves the beginning of transactions to us."""
+    """Return a connection on which transactions begin only by ``BEGIN``."""
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None)
     connection.execute("PRAGMA foreign_keys = ON")

@@ -19,7 +19,7 @@ from pyinterp.simulation.studies.cells import (
     TrueImportance,
     pooled,
 )
-from pyinterp.simulation.studies.coverage_results import chosen
+from pyinterp.simulation.studies.coverage_results import matching_rows
 from pyinterp.simulation.truth import Truth
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class ImportanceStudyResults:
         records: Sequence[ImportanceRecord],
         truths: Mapping[TrueImportance, Truth[float]],
     ) -> ImportanceStudyResults:
-        """Pool blocks of models."""
+        """Return the results of records, with the truths."""
         rows = []
         for row, terms in pooled(records).items():
             for term, pool in terms.items():
@@ -114,7 +114,7 @@ class ImportanceStudyResults:
             "measure": measure,
             "feature": feature,
         }
-        return ImportanceStudyResults(chosen(self.frame, values))
+        return ImportanceStudyResults(matching_rows(self.frame, values))
 
     def table(self, digits: int = 2) -> pd.DataFrame:
         """Return the components as Tables 2 to 7 of Khan et al. (2025) have them, rounded.
@@ -136,18 +136,18 @@ class ImportanceStudyResults:
 
         named = self.frame["process"] + "\n" + self.frame["measure"].str.upper()
         panel = named + " of " + self.frame["feature"] + ", " + self.frame["learner"]
-        shown = self.frame.assign(panel=pd.Categorical(panel, categories=panel.unique()))
+        frame = self.frame.assign(panel=pd.Categorical(panel, categories=panel.unique()))
         long = pd.concat(
             [
-                shown.assign(
-                    what=what, value=shown[column], half=1.96 * shown[f"{column}_mcse"].fillna(0)
+                frame.assign(
+                    what=what, value=frame[column], half=1.96 * frame[f"{column}_mcse"].fillna(0)
                 )
                 for column, what in (("delta", "delta"), ("estimate", "estimate"))
             ],
             ignore_index=True,
         )
         long = long.assign(low=long["value"] - long["half"], high=long["value"] + long["half"])
-        truth = shown.drop_duplicates("panel")
+        truth = frame.drop_duplicates("panel")
         return (
             p9.ggplot(long, p9.aes("n", "value", color="what"))
             + p9.geom_hline(p9.aes(yintercept="truth"), data=truth, linetype="dashed")

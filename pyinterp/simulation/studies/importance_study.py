@@ -1,4 +1,4 @@
-"""Studies of estimated importances: where they are off the truth, and why."""
+"""Studies of estimated importances: where they differ from the truth, and why."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         return dgp_pfi(process, feature, conditional=conditional, n=self.truth_n, seed=rng)
 
     def settings(self, row: ImportanceRow) -> dict[str, Any]:
-        """Return what the numbers of a row depend on besides the row."""
+        """Return the options, besides the row, on which its numbers depend."""
         return {"block": self.block, "seed": self.seed}
 
     def terms(self, row: ImportanceRow) -> tuple[Importance, ...]:

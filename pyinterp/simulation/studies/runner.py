@@ -33,7 +33,7 @@ Answer = TypeVar("Answer")
 
 
 class Unit(NamedTuple, Generic[R, T]):
-    """A piece of work: a block of repetitions of a row of the study, and the terms asked for."""
+    """A piece of work: a block of repetitions of a row of the study, and the terms to compute."""
 
     row: R
     block: int
@@ -52,7 +52,7 @@ AnyUnit: TypeAlias = Unit[Any, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Study(ABC, Generic[Answer]):
-    """Processes, learners and sizes of data; a subclass says what is done with them.
+    """Processes, learners and sizes of data; a subclass has what is simulated with them.
 
     Work comes in one or more kinds, each done before the next is begun, whose units are
     independent of each other: random streams are named by what they are for.
@@ -91,11 +91,11 @@ class Study(ABC, Generic[Answer]):
 
     @abstractmethod
     def settings(self, row: Any) -> dict[str, Any]:
-        """Return what the numbers of a row depend on besides the row; `block` is its size."""
+        """Return the options, besides the row, on which its numbers depend; `block` is its size."""
 
     @abstractmethod
     def terms(self, row: Any) -> tuple[Term, ...]:
-        """Return what every block of a row is asked for."""
+        """Return the terms that are computed in every block of a row."""
 
     @abstractmethod
     def _units(self, kind: str) -> Iterator[AnyUnit]:
@@ -105,11 +105,11 @@ class Study(ABC, Generic[Answer]):
     def _worker(
         self, kind: str, records: Sequence[AnyRecord]
     ) -> Callable[[AnyUnit], Sequence[AnyRecord]]:
-        """Return what does a unit, given the records of the kinds before."""
+        """Return the function that does a unit of work, from the records of earlier kinds."""
 
     @abstractmethod
     def _results(self, records: Sequence[AnyRecord]) -> Answer:
-        """Return the results that records hold."""
+        """Return the results of records."""
 
     def run(
         self, path: str | os.PathLike[str], n_jobs: int | None = None, *, progress: bool = True
@@ -168,23 +168,23 @@ class Study(ABC, Generic[Answer]):
         return self._results(StudyFile(path).records())
 
     def _try(self, row: Any) -> None:
-        """Try what would fail in every unit of a row, before the work."""
+        """Raise before the work what would be raised in every unit of a row."""
 
     def _todo(self, records: Sequence[AnyRecord]) -> Iterator[AnyUnit]:
-        """Yield the units that are not done, with the terms that they lack."""
+        """Yield the units of work that are not done, each with the terms that are missing."""
         sizes = {
             (record.row, record.term, block): record.size_of(block)
             for record in records
             for block in record.blocks
         }
         for unit in (unit for kind in self._KINDS for unit in self._units(kind)):
-            lacking = tuple(
+            terms = tuple(
                 term
                 for term in self.terms(unit.row)
                 if sizes.get((unit.row, term, unit.block), 0) < unit.size
             )
-            if lacking:
-                yield unit._replace(terms=lacking)
+            if terms:
+                yield unit._replace(terms=terms)
 
     def _work(
         self,
@@ -195,7 +195,7 @@ class Study(ABC, Generic[Answer]):
         *,
         progress: bool,
     ) -> None:
-        """Do all units of a kind, and add what each gives to the file."""
+        """Do all units of a kind, and add the records of each to the file."""
         same = [unit for unit in units if unit.row.kind == kind]
         do = self._worker(kind, file.records())
         with outcomes(
@@ -226,7 +226,7 @@ class Study(ABC, Generic[Answer]):
         return Learner.from_formula(formula, data, estimator)
 
     def formula_and_estimator(self, process: Process, name: str, n: int) -> FormulaAndEstimator:
-        """Return what a learner of the study is for n rows of a process."""
+        """Return formula and estimator of a learner of the study, for n rows of a process."""
         learner = self.learners[name]
         return formula_and_estimator(learner(process, n) if _is_maker(learner) else learner)
 

@@ -37,7 +37,7 @@ __all__ = ["read", "write"]
 
 
 def read(path: Path) -> Iterator[AnyRecord]:
-    """Yield the records of a file; a last line that a kill has cut off is none."""
+    """Yield the records of a file, without a last line that is incomplete after a kill."""
     whole, _, _ = path.read_bytes().rpartition(b"\n")
     for number, words in enumerate(whole.splitlines(), start=1):
         try:
@@ -52,7 +52,7 @@ def read(path: Path) -> Iterator[AnyRecord]:
 
 
 def write(path: Path, records: Iterable[AnyRecord]) -> None:
-    """Replace a file, at once."""
+    """Write a file of records in place of the one that is there, all at once."""
     beside = path.with_name(path.name + ".new")
     with beside.open("w", encoding="utf-8") as out:
         for line in _lines(records):
@@ -106,7 +106,7 @@ def _sums(kind: str, **numbers: Any) -> Sums:
 
 
 def _lines(records: Iterable[AnyRecord]) -> Iterator[dict[str, Any]]:
-    """Yield lines with all that the same blocks of a row gave.
+    """Yield lines, one for all terms of the same blocks of a row.
 
     The last block of a row stays apart if it is smaller than others, so that it can be made again.
     """
@@ -127,7 +127,7 @@ def _lines(records: Iterable[AnyRecord]) -> Iterator[dict[str, Any]]:
 
 
 def _words(row: Row) -> list[Any]:
-    """Return what `_row` takes."""
+    """Return the arguments of `_row`."""
     if isinstance(row, ImportanceRow):
         names = " ".join(row.features), " ".join(row.measures)
         others: tuple[Any, ...] = (row.validation, row.block, *names)
