@@ -9,7 +9,7 @@ FAST = accumulated adapters averages bad_input errors estimate estimates feature
   seeds
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check coverage house wheel r lint docs calibration acceptance torture mutants bench study format clean
+.PHONY: demo test check coverage house wheel r torch lint docs calibration acceptance torture mutants bench study format clean
 
 demo: $(VENV)/.base
 	$(BIN)/python vignettes/demo.py demo_output
@@ -31,6 +31,9 @@ wheel: $(VENV)/.test
 
 # rpy2, for the tests of the R bridge; without R's headers and a compiler it works in this mode alone.
 r: $(VENV)/.r
+
+# PyTorch, for the tests of networks.
+torch: $(VENV)/.torch
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -84,6 +87,10 @@ $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.r: pyproject.toml | $(VENV)/bin/python
 	RPY2_CFFI_MODE=ABI $(PIP) install -e '.[r]'
+	touch $@
+
+$(VENV)/.torch: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e '.[torch]'
 	touch $@
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python

@@ -29,7 +29,7 @@ from pyinterp.random import Seeds
 __all__ = ["DropoutDraws", "MCDropoutClassifier", "MCDropoutRegressor", "noise_of"]
 
 RATE = Interval(0, 1, "low")
-LEVELS = 2**16  # two random bytes decide on a unit: they are much quicker to draw than floats
+LEVELS = 2**16  # of the random numbers behind a mask: two bytes are quicker to draw than floats
 LEAST_NOISE, MOST_NOISE = 1e-3, 1e1  # standard deviations, of a standardized response
 
 
@@ -297,8 +297,8 @@ def _masks(
     factor = np.float32(1 / (1 - rate))
 
     def masks(rows: int) -> list[SingleArray]:
-        numbers = (np.frombuffer(rng.bytes(2 * rows * k), np.uint16) for k in hidden)
-        return [(n >= out).reshape(rows, -1) * factor for n in numbers]
+        numbers = (rng.integers(LEVELS, size=(rows, k), dtype=np.uint16) for k in hidden)
+        return [(number >= out) * factor for number in numbers]
 
     return masks
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from tqdm.auto import tqdm
-
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import POSITIVE, check_count, check_flag, check_number, is_list
 from pyinterp.errors import OptionError, shown
@@ -127,7 +125,7 @@ def train(
         For the order of rows.
     """
     with one_thread(torch):
-        for _ in tqdm(range(settings.epochs), disable=not settings.progress, unit="epoch"):
+        for _ in epochs(settings):
             go_on()  # Ctrl-C ends a training in another thread here
             order = rng.permutation(rows)
             for first in range(0, rows, settings.batch_size):
@@ -135,6 +133,15 @@ def train(
                 gradients = torch.autograd.grad(value, parameters)
                 with torch.no_grad():
                     step(parameters, gradients)
+
+
+def epochs(settings: Training) -> Iterable[int]:
+    """Return the numbers of the epochs, on a progress bar if asked for."""
+    if not settings.progress:
+        return range(settings.epochs)
+    from tqdm.auto import tqdm  # noqa: PLC0415 - it warns in notebooks that can't show bars
+
+    return tqdm(range(settings.epochs), unit="epoch")
 
 
 @contextmanager

@@ -18,6 +18,7 @@ LEAST = 5000
 NOT_CALLED = {
     "CausalResults", "EstimandResults", "ImportanceResults", "LearnerResults", "datasets",
     "r_style", "samplers", "simulation",
+    "estimators",  # scikit-learn's, whose options are its own, and networks, which need PyTorch
     # Parts of an estimand, which measure and read what their author says; and metrics, likewise.
     "Estimand", "Estimate", "Metric", "Terms",
 }  # fmt: skip
