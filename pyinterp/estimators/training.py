@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import POSITIVE, check_count, check_flag, check_number, is_list
 from pyinterp.errors import OptionError, shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from importlib.abc import MetaPathFinder
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,20 @@ def test_the_noise_has_the_largest_likelihood_of_the_mixture() -> None:
     assert noise_of(y, means) == pytest.approx(best, abs=1e-3)
 
 
+class Blocked(MetaPathFinder):
+    """PyTorch can't be imported."""
+
+    def find_spec(self, name: str, *rest: Any) -> None:
+        if name == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+
+@pytest.fixture
+def no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Blocked(), *sys.meta_path])
+
+
 NETWORKS = [
     pi.estimators.MCDropoutRegressor,
     pi.estimators.MCDropoutClassifier,
@@ -112,11 +127,9 @@ NETWORKS = [
 ]
 
 
+@pytest.mark.usefixtures("no_torch")
 @pytest.mark.parametrize("network", NETWORKS)
-def test_without_torch_the_error_says_how_to_install_it(
-    network: type[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
+def test_without_torch_the_error_says_how_to_install_it(network: type[Any]) -> None:
     sentence = (
         rf"{network.__name__} needs PyTorch to be fitted, which is not installed; install it with "
         r'pip install "pyinterp-stats\[torch\]"\.'
@@ -137,14 +150,11 @@ def test_without_torch_the_error_says_how_to_install_it(
         ({"progress": "yes"}, "`progress` must be True or False, not 'yes'"),
     ],
 )
+@pytest.mark.usefixtures("no_torch")
 @pytest.mark.parametrize("network", NETWORKS)
 def test_options_are_checked_before_torch_is_needed(
-    network: type[Any],
-    options: dict[str, Any],
-    sentence: str,
-    monkeypatch: pytest.MonkeyPatch,
+    network: type[Any], options: dict[str, Any], sentence: str
 ) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(OptionError, match=sentence):
         network(**options).fit(X[:40], X[:40, 0] > 0)
 
@@ -162,10 +172,8 @@ def test_options_of_one_method_are_checked_too(model: Any, sentence: str) -> Non
         model.fit(X[:40], X[:40, 0])
 
 
-def test_a_model_can_be_unpickled_and_predict_without_torch(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
+@pytest.mark.usefixtures("no_torch")
+def test_a_model_can_be_unpickled_and_predict_without_torch() -> None:
     model = pi.estimators.MCDropoutClassifier()
     model.networks_, model.classes_ = Networks(SCALE, SOURCES["dropout"]), np.array(["a", "b"])
     model.n_features_in_ = FEATURES
