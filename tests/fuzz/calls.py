@@ -59,7 +59,7 @@ CURVES = {
 }
 METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "pd": (
-        {"features": "features", **CURVES},
+        {"features": "features", "of": "choice", **CURVES},
         {"features": "'x'", "points": "4"},
     ),
     "firm": (
@@ -111,6 +111,16 @@ METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     ),
     "loss": ({"loss": "loss", "relation": "choice"}, {}),
     "positivity": ({"features": "features", "sampler": "sampler"}, {"features": "'x'"}),
+    "likelihood_pfi": (
+        {"features": "features", "which_class": "class", "relation": "choice", **DRAWN},
+        {"features": "'x'"},
+    ),
+    "entropy_pfi": (
+        {"features": "features", "which_class": "class", "relation": "choice", **DRAWN},
+        {"features": "'x'"},
+    ),
+    "uncertainty": ({"features": "features", "alpha": "alpha", **DRAWN}, {"features": "'x'"}),
+    "redundancy": ({"features": "features", "sampler": "sampler"}, {"features": "'x'"}),
     "causal": (
         {"feature": "feature", "grid": "grid", "points": "count", **DRAWN},
         {"feature": "'x'", "points": "3"},
@@ -120,11 +130,13 @@ PLAIN = {
     "plot_positivity": ({"feature": "feature", "sampler": "sampler"}, {"feature": "'x'"}),
     "summary": ({"alpha": "alpha", "sort": "flag"}, {}),
 }
+# They need class probabilities or another distribution.
+DISTRIBUTIONAL = ("likelihood_pfi", "entropy_pfi", "uncertainty")
 # What is asked, and of what: learners by several plans, fitted models, classifiers.
 ASKED = {
-    "res": tuple(METHODS),
-    "fm": tuple(name for name in METHODS if name != "loco"),
-    "clf": ("pd", "pfi", "loss", "firm", "h_statistic", "mvim", "vint"),
+    "res": tuple(name for name in METHODS if name not in DISTRIBUTIONAL),
+    "fm": tuple(name for name in METHODS if name not in ("loco", *DISTRIBUTIONAL)),
+    "clf": ("pd", "pfi", "loss", "firm", "h_statistic", "mvim", "vint", *DISTRIBUTIONAL),
     "three": ("pd", "pfi", "loss"),
     "boot": ("pfi", "pd"),
     "nested": ("pfi",),
@@ -200,7 +212,10 @@ SMALL = {
 def _asked(who: str, method: str) -> dict[str, str]:
     """Return the arguments of a method; samplers are not learned in 120 nested refits."""
     kinds = {**METHODS[method][0], **READING}
-    return {n: k for n, k in kinds.items() if who != "nested" or n != "sampler"}
+    without = {"sampler"} if who == "nested" else set()
+    if method == "uncertainty":
+        without = {"alternative"}
+    return {n: k for n, k in kinds.items() if n not in without}
 
 
 def _methods() -> list[Call]:
@@ -421,6 +436,16 @@ def _plans() -> list[Call]:
             kinds={"generator": "generator", "refits": "count", "fraction": "fraction"},
             base={"generator": "lambda rng: d.sample(30, random_state=rng)", "refits": "3"},
             then=".pfi()",
+        )
+    ]
+
+
+def _rows_curves() -> list[Call]:
+    return [
+        Call(
+            name="ice.plot",
+            callee="fm.pd('x', kind='ice', points=4).plot",
+            kinds={"alpha": "alpha", "color": "feature", "observed": "flag"},
         )
     ]
 
@@ -795,6 +820,7 @@ CALLS = {
         *_learners(),
         *_plans(),
         *_several(),
+        *_rows_curves(),
         *_r_style(),
         *_simulation(),
     ]

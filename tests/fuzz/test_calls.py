@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import specimens
-from calls import CALLS
+from calls import CALLS, DISTRIBUTIONAL
 from data_oddities import DATA_KINDS
 from inputs import full
 
@@ -17,7 +17,8 @@ LEAST = 5000
 # Made by the package, not by users; or modules, whose members are listed below.
 NOT_CALLED = {
     "CausalResults", "EstimandResults", "ImportanceResults", "LearnerResults", "datasets",
-    "r_style", "samplers", "simulation",
+    "UncertaintyResults", "r_style", "samplers", "simulation",
+    "distributions", "Distributional",  # the user's own function says what is right
     "estimators",  # scikit-learn's, whose options are its own, and networks, which need PyTorch
     # Parts of an estimand, which measure and read what their author says; and metrics, likewise.
     "Estimand", "Estimate", "Metric", "Terms",
@@ -64,7 +65,8 @@ def test_members_of_modules(module: str) -> None:
 def test_methods(cls: type[Any], who: str) -> None:
     methods = {n for n, _ in inspect.getmembers(cls, inspect.isfunction) if not n.startswith("_")}
     asked = {call.callee.removeprefix(f"{who}.") for call in CALLS.values()}
-    assert methods - asked <= {"loco"}  # which a fitted model does not answer
+    # A fitted model does not answer the first, means are no distribution for the others.
+    assert methods - asked <= {"loco", *DISTRIBUTIONAL}
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -84,6 +86,7 @@ SOME_ARGUMENTS = {
     "from_formula, PD": {"design", "design_state", "missing", "unseen_levels", "trusted"},
     "Contrasts.summary": {"xname", "title"},  # statsmodels' own
     "nested.pfi": {"sampler"},
+    **dict.fromkeys(("pf.plot", "pdx.plot", "pdxg.plot"), {"color", "observed"}),
 }
 
 

@@ -489,7 +489,7 @@ class TestFormulaic:
         results = smf.ols(FORMULAICS[name], DATA).fit()
         whatif = whatif_of(pi.FittedModel(results, DATA, "number"))
         for variable in whatif.sample.variables:
-            bound = whatif.most_pairs([variable], whatif.distinct([variable]), NAMED["squared"])
+            bound = whatif.of([variable]).most_pairs(NAMED["squared"])
             assert np.isfinite(bound) == (variable in mixing)
 
 
