@@ -86,7 +86,9 @@ SOME_ARGUMENTS = {
     "from_formula, PD": {"design", "design_state", "missing", "unseen_levels", "trusted"},
     "Contrasts.summary": {"xname", "title"},  # statsmodels' own
     "nested.pfi": {"sampler"},
-    **dict.fromkeys(("pf.plot", "pdx.plot", "pdxg.plot"), {"color", "observed"}),
+    "pf.plot": {"color", "observed"},  # of rows' own curves
+    "pdx.plot": {"color", "observed"},
+    "pdxg.plot": {"color", "observed"},
 }
 
 
