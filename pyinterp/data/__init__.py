@@ -14,6 +14,7 @@ Module          What is in it
 `readers`       The two ways in: a formula with a frame, or a response with variables
 `sample`        Samples and responses
 `features`      Features, and names that are looked up among them
+`typical`       Medians and most frequent levels
 ==============  ===============================================================================
 
 patsy builds the columns. A new kind of input is a new reader; nothing further up knows which.

@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from pyinterp._typing import FloatArray
+from pyinterp.checks import FINITE, check_number, check_text, is_hashable
 from pyinterp.data.design import Design
 from pyinterp.data.features import Features, check_names, names_of
 from pyinterp.data.sample import Response, Sample
-from pyinterp.errors import OptionError
+from pyinterp.errors import OptionError, shown
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Predictor
@@ -29,6 +30,8 @@ __all__ = [
     "ModelOnRows",
     "Problem",
     "Terms",
+    "check_estimate",
+    "described",
     "no_remarks",
 ]
 
@@ -183,6 +186,11 @@ class Terms:
     axes: tuple[str, ...] = ()
     axis_names: tuple[str, ...] = ()
     facet: str | None = None
+
+    def __post_init__(self) -> None:
+        if len(set(self.names)) < len(self.names):
+            repeated = next(name for name in self.names if self.names.count(name) > 1)
+            raise OptionError(f"Names of terms must be different, but {repeated!r} is repeated.")
 
     @classmethod
     def plain(cls, names: Sequence[str]) -> Terms:
@@ -423,6 +431,18 @@ class Estimand:
     diagnostic: Estimand | None = None
     curves: bool = False
 
+    def __post_init__(self) -> None:
+        if not is_hashable(self.key):
+            raise OptionError(
+                "The `key` of an estimand must be hashable, as measurements are kept by it, such "
+                f"as a text or a tuple, not {shown(self.key)}."
+            )
+        check_text("title", self.title)
+        check_text("label", self.label)
+        for name, value in (("null", self.null), ("lower_bound", self.lower_bound)):
+            if value is not None:
+                check_number(name, value, FINITE)
+
     @property
     def description(self) -> str:
         """The name in the header, such as "PD of bmi (logit)"."""
@@ -436,6 +456,22 @@ class Estimand:
     def without_error(self, level: str) -> bool:
         """Whether values at a level, "model" or "learner", have no standard error at all."""
         return bool(self.no_model_error) and level == "model"
+
+
+def check_estimate(estimate: object, terms: Terms, n: int) -> None:
+    """Raise `OptionError` unless an estimate has the terms' number of values, and n rows."""
+    q = len(terms.names)
+    if not isinstance(estimate, Estimate):
+        raise OptionError(f"`read` of an estimand must return an Estimate, not {shown(estimate)}.")
+    values, variances = np.shape(estimate.value), np.shape(estimate.mc_variance)
+    rows = np.shape(estimate.rows)
+    donors = rows if estimate.donors is None else np.shape(estimate.donors)
+    if (values, variances, rows, donors) != ((q,), (q,), (n, q), (n, q)):
+        raise OptionError(
+            f"An estimate of {q} terms on {n} evaluation rows must have `value` and `mc_variance` "
+            f"of shape ({q},), `rows` and `donors` of shape ({n}, {q}); it has {values}, "
+            f"{variances}, {rows} and {donors}."
+        )
 
 
 def described(quantity: str, *, of: str = "", details: Sequence[str] = ()) -> str:

@@ -11,7 +11,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.errors import LossError
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
-from pyinterp.losses.rowwise import Loss, LossLike, choose
+from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 
 __all__ = ["RiskRelation", "best_constant", "risk"]
 
@@ -31,7 +31,7 @@ def risk(
     if relation == "loss":
         label, note = "loss", "Mean loss over evaluation rows."
     else:
-        label = "R²" if row_loss.name == "squared error" else "D²"
+        label = "R²" if row_loss == LOSSES["squared"] else "D²"
         note = (
             "One minus the ratio of the mean loss to that of the best constant prediction, which "
             "is that of the training rows (of the evaluation rows for a model fitted elsewhere)."

@@ -12,7 +12,13 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_memory
 from pyinterp.errors import InferenceError, OptionError
-from pyinterp.estimands.estimand import Estimand, Measurement, ModelOnRows, Problem
+from pyinterp.estimands.estimand import (
+    Estimand,
+    Measurement,
+    ModelOnRows,
+    Problem,
+    check_estimate,
+)
 from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
 from pyinterp.losses.rowwise import Loss, LossLike, choose
@@ -65,15 +71,17 @@ class Analysis:
     memory_mb: float = 256.0
     n_jobs: int | None = None
     progress: bool = True
-    _measured: dict[Any, tuple[Measurement, ...]] = field(default_factory=dict)
-    _fits: dict[Loss, GoodnessOfFit] = field(default_factory=dict)
+    _measured: dict[Any, tuple[Measurement, ...]] = field(default_factory=dict, init=False)
+    _fits: dict[Loss, GoodnessOfFit] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         check_memory(self.memory_mb)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is computed again when it is needed."""
-        return {name: v for name, v in vars(self).items() if name not in ("cases", "engine_used")}
+        computed = {"cases", "engine_used", "_measured", "_fits"}
+        state = {name: v for name, v in vars(self).items() if name not in computed}
+        return {**state, "_measured": {}, "_fits": {}}
 
     @cached_property
     def cases(self) -> tuple[ModelOnRows, ...]:
@@ -106,12 +114,14 @@ class Analysis:
         return Engine.of_all([case.whatif.engine for case in self.cases])
 
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
-        """Return the measurements of all refits, made once per `estimand.key`."""
-        if estimand.key not in self._measured:
+        """Return the measurements of all refits, made once per key and function."""
+        # A key that is used again for another function, as in a notebook, is another measurement.
+        key = estimand.key, getattr(estimand.measure, "func", estimand.measure)
+        if key not in self._measured:
             if estimand.left_out:
                 self.need_trainer().train(estimand.left_out, estimand.label)
-            self._measured[estimand.key] = self._measurements(estimand)
-        return self._measured[estimand.key]
+            self._measured[key] = self._measurements(estimand)
+        return self._measured[key]
 
     def _measurements(self, estimand: Estimand) -> tuple[Measurement, ...]:
         cases = self.cases
@@ -155,9 +165,12 @@ class Analysis:
         """The index of the evaluation rows of each of those refits."""
         return tuple(refit.evaluation.labels for refit in self.estimating)
 
-    def replicates(self, estimand: Estimand) -> Replicates:
-        """Return the estimates of every refit."""
+    def replicates(self, estimand: Estimand, *, checked: bool = True) -> Replicates:
+        """Return the estimates of every refit; `checked` for the shapes that the terms ask for."""
         estimates = [estimand.read(m) for m in self.measure(estimand)]
+        if checked:
+            for refit, estimate in zip(self.refits, estimates, strict=True):
+                check_estimate(estimate, estimand.terms, refit.evaluation.nobs)
         return gather(
             [
                 RefitEstimate(e, r.group, r.evaluation.rows, r.evaluation.clusters)

@@ -66,6 +66,7 @@ class Conditions(FittedModels):
             simultaneous=simultaneous,
         )
 
+    @takes()
     def plot_positivity(self, feature: str, *, sampler: SamplerLike = "conditional") -> ggplot:
         """Plot a feature against its prediction from all other variables, out of sample.
 

@@ -108,7 +108,8 @@ def _corrected(
     if correction is None:
         return None
     means = analysis.replicates(
-        replace(estimand, read=correction.underlying, lower_bound=None, correction=None)
+        replace(estimand, read=correction.underlying, lower_bound=None, correction=None),
+        checked=False,
     )
     values = correction.correct(means.per_refit.mean(axis=0), variance(means, cov_type).cov)
     index = pd.Index(estimand.terms.names, name="term")

@@ -9,6 +9,9 @@ Module                What is in it
 ====================  =========================================================================
 `predictor`           Predictions of an estimator: means, probabilities or labels
 `prediction_checks`   What predictions must be
+`final_step`          The model inside pipelines, searches and other wrappers
+`predictive`          The distribution that a fitted regressor states
+`distributional`      A regressor of the user's own with its distribution
 `column_names`        Columns matched by name, whichever library the model comes from
 `adapters`            What estimators say about themselves, and statsmodels models as learners
 `row_options`         Options with one value per row, which are refused

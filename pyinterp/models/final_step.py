@@ -81,7 +81,7 @@ def innermost(estimator: Any) -> Any:
     It says what rows and responses it must be given. Its predictions may not be theirs.
     """
     steps = getattr(estimator, "steps", None)
-    if steps:
+    if isinstance(steps, list) and steps:
         return innermost(steps[-1][1])
     for inside in ("estimator", "regressor"):
         wrapped = getattr(estimator, inside, None)
@@ -98,7 +98,7 @@ def _inside(fitted: Any) -> tuple[Any, Sequence[Any]] | None:
     if best is not None:
         return best, ()
     steps = getattr(fitted, "steps", None)
-    if not steps:
+    if not isinstance(steps, list) or not steps:
         return None
     return steps[-1][1], [fitted[:-1]] if len(steps) > 1 else ()
 

@@ -80,10 +80,10 @@ class Predictor:
             proba = getattr(estimator, "predict_proba", None)
             if proba is not None:
                 place = [int(c) for c in labels] if coded else [_position(c, names) for c in labels]
-                call = _aligned(estimator, proba, place, len(names), one_column=False)
+                call = _Aligned(estimator, proba, tuple(place), len(names), one_column=False)
                 return cls(estimator, "probability", names, call)
             outputs = tuple(range(len(names))) if coded else names
-            return cls(estimator, "label", names, _indicator(estimator, outputs))
+            return cls(estimator, "label", names, _Indicator(estimator, tuple(outputs)))
         if callable(getattr(estimator, "predict", None)):
             if classes is not None:
                 raise OptionError(
@@ -94,12 +94,12 @@ class Predictor:
         if callable(estimator) and not isinstance(estimator, type):
             if classes is None:
                 return cls(estimator, "mean", None, estimator)
-            identity = list(range(len(classes)))
+            identity = tuple(range(len(classes)))
             return cls(
                 estimator,
                 "probability",
                 tuple(classes),
-                _aligned(estimator, estimator, identity, len(classes), one_column=True),
+                _Aligned(estimator, estimator, identity, len(classes), one_column=True),
             )
         raise PredictionError(
             f"An estimator must have a `predict` method; {learner_name(estimator)} has none."
@@ -188,7 +188,7 @@ def is_classifier(estimator: Any) -> bool:
 def learner_name(estimator: Any) -> str:
     """Return the name to print for an estimator; a pipeline's is that of its last step."""
     steps = getattr(estimator, "steps", None)
-    if steps:
+    if isinstance(steps, list) and steps:
         return f"Pipeline({learner_name(steps[-1][1])})"
     name = getattr(estimator, "learner_name", None)
     if isinstance(name, str):
@@ -214,48 +214,49 @@ def _position(label: Any, names: Sequence[Any]) -> int:
         ) from None
 
 
-def _aligned(
-    estimator: Any,
-    proba: Callable[[Matrix], Any],
-    place: Sequence[int],
-    k: int,
-    *,
-    one_column: bool,
-) -> Callable[[Matrix], FloatArray]:
-    """Return a function of design rows that gives probabilities in the order of the k classes.
+@dataclass(frozen=True)
+class _Aligned:
+    """A function of design rows that gives probabilities in the order of the k classes.
 
     `place` has the class of each of the estimator's columns. With `one_column`, a single column
     is the probability of the second of two classes.
     """
-    in_order = list(place) == list(range(k))
 
-    def call(matrix: Matrix) -> FloatArray:
-        predicted = as_numbers(proba(matrix), learner_name(estimator))
-        if one_column and predicted.ndim == 1 and k == 2:
+    estimator: Any
+    proba: Callable[[Matrix], Any]
+    place: tuple[int, ...]
+    k: int
+    one_column: bool
+
+    def __call__(self, matrix: Matrix) -> FloatArray:
+        predicted = as_numbers(self.proba(matrix), learner_name(self.estimator))
+        if self.one_column and predicted.ndim == 1 and self.k == 2:
             return np.column_stack([1 - predicted, predicted])
-        if in_order or predicted.ndim != 2 or predicted.shape[1] != len(place):
+        in_order = self.place == tuple(range(self.k))
+        if in_order or predicted.ndim != 2 or predicted.shape[1] != len(self.place):
             return predicted
-        full = np.zeros((len(predicted), k))
-        full[:, list(place)] = predicted
+        full = np.zeros((len(predicted), self.k))
+        full[:, list(self.place)] = predicted
         return full
 
-    return call
 
+@dataclass(frozen=True)
+class _Indicator:
+    """A function of design rows that gives 1 for the predicted class and 0 for the others."""
 
-def _indicator(estimator: Any, names: Sequence[Any]) -> Callable[[Matrix], FloatArray]:
-    classes = pd.Index(list(names), dtype=object)
+    estimator: Any
+    names: tuple[Any, ...]
 
-    def call(matrix: Matrix) -> FloatArray:
-        predicted = np.asarray(estimator.predict(matrix))
+    def __call__(self, matrix: Matrix) -> FloatArray:
+        classes = pd.Index(list(self.names), dtype=object)
+        predicted = np.asarray(self.estimator.predict(matrix))
         labels = predicted[:, 0] if predicted.shape[1:] == (1,) else predicted
         if labels.ndim != 1:
-            return np.asarray(labels, dtype=np.float64)  # __call__ raises for the shape
+            return np.asarray(labels, dtype=np.float64)  # refused for its shape
         codes = classes.get_indexer(pd.Index(labels, dtype=object))
         if (codes < 0).any():
             raise PredictionError(
-                f"{learner_name(estimator)} must predict its classes, {listed(classes)}, but it "
-                f"predicted {shown(_plain(labels[codes < 0][0]))}."
+                f"{learner_name(self.estimator)} must predict its classes, {listed(classes)}, but "
+                f"it predicted {shown(_plain(labels[codes < 0][0]))}."
             )
         return np.asarray(codes[:, None] == np.arange(len(classes)), dtype=np.float64)
-
-    return call

@@ -3,7 +3,7 @@
 In come a sample and an estimator; out go `Refit` objects, each with its model and its training and
 evaluation rows. A plan (`plans`, `halves`, `nested_folds`, `nested_bootstrap`, `fresh`) says which
 rows train and which evaluate; `refits` trains; `leave_out` trains again without some variables. A
-new plan is a subclass of `Resampling` with ``splits``.
+new plan is a subclass of `Splitting` with ``split``.
 """
 
 from pyinterp.resampling.fresh import FreshDraws

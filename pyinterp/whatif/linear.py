@@ -257,7 +257,7 @@ class LinearFeature(FeatureWhatIf):
         )
 
     def _sums_squares(self, loss: Loss) -> bool:
-        return loss is LOSSES["squared"] and self._whatif.model.identity
+        return loss == LOSSES["squared"] and self._whatif.model.identity
 
     @cached_property
     def _of_donors(self) -> Replaced | None:
@@ -267,7 +267,9 @@ class LinearFeature(FeatureWhatIf):
     def _sides(self, donors: pd.DataFrame | None = None) -> tuple[FloatArray, FloatArray] | None:
         """Return linear predictors of kept columns, (n, outputs), and donors, (donors, outputs)."""
         inputs, model = self._whatif.inputs, self._whatif.model
-        replaced = self._of_donors if donors is None else inputs.replaced(self.variables, donors)
+        replaced = self._of_donors
+        if donors is not None:
+            replaced = inputs.replaced(self.variables, self._frame(donors))
         if replaced is None:
             return None
         columns, values = replaced

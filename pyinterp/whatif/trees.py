@@ -304,7 +304,7 @@ class TreesFeature(FeatureWhatIf):
         return columns, values[index, 0] if len(columns) else np.zeros(index.shape)
 
     def _sums_squares(self, loss: Loss) -> bool:
-        return loss is LOSSES["squared"] and self._whatif.forest.linear
+        return loss == LOSSES["squared"] and self._whatif.forest.linear
 
     @cached_property
     def _of_donors(self) -> Replaced | None:
@@ -314,7 +314,7 @@ class TreesFeature(FeatureWhatIf):
     def _replaced(self, donors: pd.DataFrame | None) -> Replaced | None:
         if donors is None:
             return self._of_donors
-        return self._whatif.inputs.replaced(self.variables, donors)
+        return self._whatif.inputs.replaced(self.variables, self._frame(donors))
 
     def _one_range(
         self, columns: IntArray, values: FloatArray

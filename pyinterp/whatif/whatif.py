@@ -12,7 +12,9 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.design import Design
+from pyinterp.data.features import check_names, names_of
 from pyinterp.data.sample import Sample
+from pyinterp.errors import OptionError, listed
 from pyinterp.losses.rowwise import Loss
 from pyinterp.models.predictor import Predictor
 from pyinterp.samplers import Distinct, distinct
@@ -136,7 +138,9 @@ class FeatureWhatIf(ABC):
     """
 
     def __init__(self, sample: Sample, variables: Sequence[str]) -> None:
-        self.sample, self.variables = sample, tuple(variables)
+        names = names_of(variables, "variables")
+        check_names(names, sample.variables.columns, kind="variable", argument="variables")
+        self.sample, self.variables = sample, tuple(names)
 
     @cached_property
     def donors(self) -> Distinct:
@@ -208,4 +212,12 @@ class FeatureWhatIf(ABC):
 
     def _frame(self, donors: pd.DataFrame | None) -> pd.DataFrame:
         """Return donors, those of the sample if no others are given."""
-        return self.donors.frame if donors is None else donors
+        if donors is None:
+            return self.donors.frame
+        lacking = [name for name in self.variables if name not in donors]
+        if lacking:
+            raise OptionError(
+                f"Donors must have the variables that they replace, but `{lacking[0]}` is not "
+                f"among their columns {listed(donors)}."
+            )
+        return donors

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import re
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -113,3 +116,108 @@ def test_others_use_public_names_only(folder: str) -> None:
     allowed = {"_getframe", "_cdata"}  # of Python and cffi, which have no other name for it
     found = [name for file in files for name in _private(file)]
     assert [name for name in found if name.rpartition(" ")[2] not in allowed] == []
+
+
+class TestTheDoorIsGuarded:
+    """What is written outside of the package gets a sentence, not a number or an IndexError."""
+
+    @pytest.fixture
+    def fitted(self) -> pi.LearnerResults:
+        rng = np.random.default_rng(0)
+        data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["bmi", "bp", "y"])
+        learner = pi.Learner.from_formula("y ~ bmi + bp", data, LinearRegression())
+        return learner.fit(pi.CrossValidation(3), seed=1)
+
+    def own(self, measure: Any, **options: Any) -> pi.Estimand:
+        given: dict[str, Any] = {
+            "key": "own",
+            "terms": pi.Terms.plain(["a"]),
+            "measure": measure,
+            "read": itemgetter("a"),
+            "label": "a",
+            "title": "a",
+            "meaning": "A.",
+        }
+        return pi.Estimand(**(given | options))
+
+    def test_a_key_that_is_used_again_for_another_function_is_another_measurement(
+        self, fitted: pi.LearnerResults
+    ) -> None:
+        first = fitted.estimate(self.own(lambda case: {"a": of(np.ones((len(case.y), 1)))}))
+        second = fitted.estimate(self.own(lambda case: {"a": of(np.zeros((len(case.y), 1)))}))
+        assert (first.params["a"], second.params["a"]) == (1.0, 0.0)
+
+    @pytest.mark.parametrize("variables", ["bmmi", ["bmmi"], ["bmi", "bpp"], [], 3])
+    def test_what_is_replaced_must_be_a_variable(
+        self, fitted: pi.LearnerResults, variables: Any
+    ) -> None:
+        whatif = fitted.analysis.cases[0].whatif
+        with pytest.raises(OptionError, match="variable"):
+            whatif.of(variables)
+
+    def test_a_name_alone_is_one_variable(self, fitted: pi.LearnerResults) -> None:
+        whatif = fitted.analysis.cases[0].whatif
+        donors = pd.DataFrame({"bmi": [20.0]})
+        for one, other in zip(
+            whatif.of("bmi").cross(donors), whatif.of(["bmi"]).cross(donors), strict=True
+        ):
+            np.testing.assert_array_equal(one.predictions, other.predictions)
+            assert (one.predictions[:, 0] != whatif.factual[one.rows]).all()
+        with pytest.raises(OptionError, match="`bmi` is not among their columns bp"):
+            list(whatif.of("bmi").cross(pd.DataFrame({"bp": [1.0]})))
+
+    @pytest.mark.parametrize(
+        ("result", "sentence"),
+        [
+            (lambda _: of(np.ones((5, 1))), r"shape \(5, 1\)|\(5, 1\)"),
+            (lambda n: of(np.ones((n, 2))), "1 terms"),
+            (lambda _: None, "must return an Estimate"),
+        ],
+    )
+    def test_an_estimate_has_the_rows_and_terms(
+        self, fitted: pi.LearnerResults, result: Any, sentence: str
+    ) -> None:
+        own = self.own(lambda case: {"a": result(len(case.y))})
+        with pytest.raises(OptionError, match=sentence):
+            fitted.estimate(own)
+
+    @pytest.mark.parametrize(
+        ("options", "sentence"),
+        [
+            ({"key": ["a"]}, "must be hashable"),
+            ({"title": ""}, "`title` must be a text"),
+            ({"null": "0"}, "`null` must be a number"),
+            ({"lower_bound": float("nan")}, "`lower_bound` must be a number"),
+        ],
+    )
+    def test_an_estimand_is_checked_when_it_is_made(
+        self, options: dict[str, Any], sentence: str
+    ) -> None:
+        with pytest.raises(OptionError, match=sentence):
+            self.own(len, **options)
+
+    def test_names_of_terms_are_different(self) -> None:
+        with pytest.raises(OptionError, match="'a' is repeated"):
+            pi.Terms.plain(["a", "b", "a"])
+
+
+def of(rows: np.ndarray) -> pi.Estimate:
+    return pi.Estimate.of_rows(rows)
+
+
+def test_no_docstring_has_a_place_that_was_not_filled() -> None:
+    for kind in (pi.LearnerResults, pi.FittedModel, pi.EstimandResults, pi.Learner):
+        for name, member in inspect.getmembers(kind, callable):
+            if not name.startswith("_"):
+                assert not re.search(r"^\s*\{\w+\}\s*$", member.__doc__ or "", re.MULTILINE), name
+
+
+def test_an_estimator_may_have_a_parameter_called_steps() -> None:
+    class Net(LinearRegression):
+        def __init__(self, steps: int = 100) -> None:
+            super().__init__()
+            self.steps = steps
+
+    rows = pd.DataFrame({"x": np.arange(10.0)})
+    fitted = pi.FittedModel(Net().fit(rows, rows["x"]), rows, rows["x"])
+    assert fitted.pfi().context.learner == "Net"

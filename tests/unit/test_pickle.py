@@ -11,11 +11,13 @@ import cloudpickle
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestRegressor
-from sklearn.linear_model import LinearRegression
+import statsmodels.api as sm
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 
 import pyinterp as pi
 from pyinterp import simulation
+from pyinterp.losses.rowwise import LOSSES
 
 WAYS: dict[str, Callable[[Any], Any]] = {
     "pickle": lambda value: pickle.loads(pickle.dumps(value)),  # noqa: S301 - our own bytes
@@ -135,3 +137,56 @@ def test_results_of_simulations(way: str) -> None:
         truth_n=100, seed=1,
     )  # fmt: skip
     pd.testing.assert_frame_equal(WAYS[way](parts).frame, parts.frame)
+
+
+CLASSIFIERS: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "two classes": lambda: (LogisticRegression(), np.repeat(["no", "yes"], 30)),
+    "three classes": lambda: (LogisticRegression(), np.repeat(["a", "b", "c"], 20)),
+    "labels": lambda: (SGDClassifier(random_state=0), np.repeat(["no", "yes"], 30)),
+    "forest": lambda: (RandomForestClassifier(4, random_state=0), np.repeat([1, 2, 3], 20)),
+    "statsmodels": lambda: (pi.statsmodels_learner(sm.Logit), np.tile([0, 1], 30)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_classifiers_answer_as_before(name: str, way: str) -> None:
+    estimator, y = CLASSIFIERS[name]()
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"]).assign(y=rng.permutation(y))
+    learner = pi.Learner.from_formula("y ~ x + z", data, estimator)
+    for fitted in (learner.fit(pi.CrossValidation(3), seed=1), learner.fit_model(seed=1)):
+        assert str(WAYS[way](fitted).pfi().summary()) == str(fitted.pfi().summary())
+
+
+def test_a_function_of_probabilities_answers_as_before() -> None:
+    rows = pd.DataFrame({"x": np.linspace(-2, 2, 30)})
+    y = np.where(rows["x"] > 0, "yes", "no")
+    model = pi.FittedModel(expit, rows, y, classes=["no", "yes"])
+    again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own bytes
+    assert str(again.pfi().summary()) == str(model.pfi().summary())
+
+
+def expit(rows: Any) -> np.ndarray:
+    return 1 / (1 + np.exp(-np.asarray(rows)[:, 0]))
+
+
+def test_asking_with_a_lambda_does_not_keep_results_from_being_pickled(
+    fitted: pi.LearnerResults,
+) -> None:
+    fitted.estimate(pi.mean_over_rows(lambda y, prediction: y - prediction, "bias"))
+    again = pickle.loads(pickle.dumps(fitted))  # noqa: S301 - our own bytes
+    assert str(again.pfi().summary()) == str(fitted.pfi().summary())
+
+
+def test_an_equal_loss_takes_the_same_path() -> None:
+    """That of all pairs, without Monte Carlo error, whatever copy of the loss it is."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(3000, 1)), columns=["x"])
+    model = LinearRegression().fit(data, data["x"])
+    copied = pickle.loads(pickle.dumps(LOSSES["squared"]))  # noqa: S301 - our own bytes
+    results = [pi.FittedModel(model, data, data["x"] + 1).pfi(loss=x) for x in ("squared", copied)]
+    assert results[0].params.equals(results[1].params)
+    assert (results[1].mcse == 0).all()
+    explained = pi.FittedModel(model, data, data["x"] + 1).loss(copied, relation="explained")
+    assert explained.params.index.tolist() == ["R²"]

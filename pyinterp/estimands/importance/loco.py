@@ -99,6 +99,6 @@ def _meaning(loss: Loss, relation: Relation, unit: str) -> str:
 
 
 def _notes(loss: Loss, relation: Relation) -> tuple[str, ...]:
-    if relation == "difference" and loss is LOSSES["squared"]:
+    if relation == "difference" and loss == LOSSES["squared"]:
         return ("Under squared loss CVIM estimates twice LOCO's target.",)
     return ()

@@ -142,7 +142,7 @@ def read_ratio(measurement: Measurement) -> Estimate:
 def _coverage(loss: Loss, relation: Relation, permutations: Permutations) -> str:
     if relation == "ratio":
         return ""
-    if loss is not LOSSES["squared"]:
+    if loss != LOSSES["squared"]:
         return "PFI"
     if isinstance(permutations, str):
         return "PFI over all pairs"
