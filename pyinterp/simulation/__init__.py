@@ -12,6 +12,7 @@ Process                         Source
 ``khan_regression``             Khan et al. (2025), eq. 8, six dependence scenarios
 ``wood_classification``         Wood et al. (2024), section 3.4.1
 ``wood_regression``             Wood et al. (2024), section 3.4.1
+``wood_ring``                   Wood et al. (2024), section 3.5
 ``mease_wyner_classification``  Mease & Wyner (2008)
 ==============================  ============================================================
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from pyinterp.simulation.processes.mease_wyner import mease_wyner_classification
     from pyinterp.simulation.processes.molnar import molnar_figure2, molnar_linear, molnar_nonlinear
     from pyinterp.simulation.processes.process import Process
-    from pyinterp.simulation.processes.wood import wood_classification, wood_regression
+    from pyinterp.simulation.processes.wood import wood_classification, wood_regression, wood_ring
     from pyinterp.simulation.studies.coverage_results import CoverageResults
     from pyinterp.simulation.studies.coverage_study import CoverageStudy, ideal
     from pyinterp.simulation.studies.importance_results import ImportanceStudyResults
@@ -60,6 +61,7 @@ __all__ = [
     "molnar_nonlinear",
     "wood_classification",
     "wood_regression",
+    "wood_ring",
 ]
 
 _HOME = {
@@ -84,6 +86,7 @@ _HOME = {
     "molnar_nonlinear": "processes.molnar",
     "wood_classification": "processes.wood",
     "wood_regression": "processes.wood",
+    "wood_ring": "processes.wood",
 }
 
 

@@ -34,6 +34,7 @@ NO_CALLS = {
         "Truth",
         "molnar_figure2",
         "molnar_linear",
+        "wood_ring",
     },
     "pi.datasets": {"load_airfoil", "load_ames"},
 }

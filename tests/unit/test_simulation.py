@@ -39,6 +39,7 @@ from pyinterp.simulation import (
     molnar_nonlinear,
     wood_classification,
     wood_regression,
+    wood_ring,
 )
 from pyinterp.simulation.processes.khan import SCENARIOS
 from pyinterp.simulation.truth import _mean
@@ -67,6 +68,7 @@ PROCESSES = {
         wood_classification("x1"),
         wood_classification("x5"),
         wood_regression(),
+        wood_ring(),
         mease_wyner_classification(5, 3, 0.2),
         mease_wyner_classification(2, 1, 0.0),
     )

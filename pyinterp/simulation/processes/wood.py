@@ -1,4 +1,4 @@
-r"""The two synthetic data sets of Wood et al. (2024), section 3.4.1, with redundant features.
+r"""The synthetic data sets of Wood et al. (2024): with redundant features, and on a ring.
 
 D. Wood, T. Papamarkou, M. Benatan, R. Allmendinger (2024). Model-agnostic variable importance for
 predictive uncertainty: an entropy-based approach.
@@ -18,11 +18,13 @@ from pyinterp.checks import NOT_NEGATIVE, check_choice, check_number
 from pyinterp.simulation.processes.mease_wyner import mease_wyner_classification
 from pyinterp.simulation.processes.process import Process, Values, columns, uniform
 
-__all__ = ["Copied", "wood_classification", "wood_regression"]
+__all__ = ["Copied", "wood_classification", "wood_regression", "wood_ring"]
 
 Copied: TypeAlias = Literal["x1", "x5"] | None
 
 CORRELATION = 0.8
+# Of the ring: half the side of the hole, and of the square around it.
+INNER, OUTER = 1.5, 2.5
 PARTNER = {"X1": "X2", "X2": "X1", "X3": "X4", "X4": "X3"}
 
 
@@ -148,3 +150,53 @@ def _regression_cvim(feature: str) -> float:
         return 2.0
     shared = CORRELATION**4 if feature == "X3" else CORRELATION**2
     return _regression_pfi(feature) * (1 - shared)
+
+
+def wood_ring() -> Process:
+    r"""Two features on a square ring, so that the middle of their range was never observed.
+
+    .. math:: Y = (X_1 + X_2)^2 + 0.1 \epsilon
+
+    with :math:`(X_1, X_2)` uniform where :math:`1.5 \le \max(|x_1|, |x_2|) \le 2.5` and
+    :math:`\epsilon \sim N(0, 1)` (Wood et al. 2024, section 3.5, who show the hole and not the
+    outer side). Closed form: PD of both features.
+    """
+    return Process(
+        name="wood ring",
+        source="Wood et al. (2024), section 3.5",
+        features=("X1", "X2"),
+        covariates=_ring,
+        function=_square_of_sum,
+        noise="N(0, 0.01), the variance",
+        noise_sd=0.1,
+        conditional=_given_other_side,
+        closed_pd=_ring_pd,
+    )
+
+
+def _ring(n: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw one side of four, a place along it (each corner belongs to one side) and a depth."""
+    along = rng.uniform(-OUTER, INNER, n)
+    depth = rng.uniform(INNER, OUTER, n)
+    turns = rng.integers(4, size=n)
+    x, y = along, depth
+    for turn in (1, 2, 3):
+        x, y = np.where(turns >= turn, y, x), np.where(turns >= turn, -x, y)
+    return pd.DataFrame({"X1": x, "X2": y})
+
+
+def _given_other_side(feature: str, frame: pd.DataFrame, rng: np.random.Generator) -> Values:
+    (other,) = columns(frame, "X2" if feature == "X1" else "X1")
+    whole = rng.uniform(-OUTER, OUTER, len(frame))
+    sides = rng.choice([-1.0, 1.0], len(frame)) * rng.uniform(INNER, OUTER, len(frame))
+    return np.asarray(np.where(np.abs(other) >= INNER, whole, sides))
+
+
+def _square_of_sum(frame: pd.DataFrame) -> FloatArray:
+    x1, x2 = columns(frame, "X1", "X2")
+    return np.asarray((x1 + x2) ** 2)
+
+
+def _ring_pd(_: str, x: FloatArray) -> FloatArray:
+    """Return x^2 + E X^2, the other feature having mean 0."""
+    return np.asarray(x**2 + (OUTER**2 + INNER**2) / 3)
