@@ -545,5 +545,5 @@ def test_the_page_names_every_process() -> None:
     page = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text(encoding="utf-8")
     start = page.index("Those of Molnar et al.")
     named = re.findall(r"`(\w+)`", page[start : page.index("`pi.simulation.Process`", start)])
-    assert len(named) == 8
+    assert len(named) == 9
     assert all(callable(getattr(pi.simulation, name)) for name in named)

@@ -45,20 +45,21 @@ def gaussian_process() -> GaussianProcessRegressor:
     return GaussianProcessRegressor(RBF(1.0) + WhiteKernel(0.1), optimizer=None, normalize_y=True)
 
 
-def swapped(fitted_on: pd.DataFrame, feature: str, i: int, k: int) -> pd.DataFrame:
-    """Row i with the feature of row k."""
-    row = fitted_on.iloc[[i]].copy()
-    row[feature] = fitted_on[feature].iloc[k]
-    return row
+def log_sds(model: Any, rows: pd.DataFrame) -> np.ndarray:
+    """Logarithms of the standard deviations that a model predicts."""
+    return np.log(np.asarray(model.predict(rows, return_std=True)[1]))
 
 
-def log_sd_of(model: Any, row: pd.DataFrame) -> float:
-    return float(np.log(np.asarray(model.predict(row, return_std=True)[1])[0]))
+def pairs_of(numbers: Any, *features: str) -> np.ndarray:
+    """Numbers of copies of row i with the features of row k, for all pairs: shape (n, n).
 
-
-def pairs_of(number: Any, feature: str) -> np.ndarray:
-    """A number of row i with the feature of row k, for all pairs: shape (n, n)."""
-    return np.array([[number(swapped(X, feature, i, k), i) for k in range(N)] for i in range(N)])
+    ``numbers(copies, i)`` is given all copies, and the row that each is of.
+    """
+    i, k = np.repeat(np.arange(N), N), np.tile(np.arange(N), N)
+    copies = X.iloc[i].reset_index(drop=True)
+    for feature in features:
+        copies[feature] = X[feature].to_numpy()[k]
+    return np.asarray(numbers(copies, i)).reshape(N, N)
 
 
 def importance(pairs: np.ndarray) -> float:
@@ -87,7 +88,7 @@ class TestClasses:
         result = pi.FittedModel(model, X).entropy_pfi()
         for feature in X:
             pairs = pairs_of(
-                lambda row, _: stats.entropy(model.predict_proba(row)[0]), str(feature)
+                lambda rows, _: stats.entropy(model.predict_proba(rows), axis=1), str(feature)
             )
             assert result.params[feature] == pytest.approx(importance(pairs), abs=1e-12)
             h = (pairs - np.diag(pairs)[:, None]).sum(axis=1) / (N - 1)
@@ -102,20 +103,20 @@ class TestClasses:
         assert result.engine.name == "trees, exact"
         p = model.predict_proba(X)
         assert (p == 0).any()
-        pairs = pairs_of(lambda row, _: stats.entropy(model.predict_proba(row)[0]), "a")
+        pairs = pairs_of(lambda rows, _: stats.entropy(model.predict_proba(rows), axis=1), "a")
         assert result.params["a"] == pytest.approx(importance(pairs), abs=1e-12)
 
     def test_one_class_is_told_from_all_others(self) -> None:
         model = LogisticRegression().fit(X, THREE)
         fitted = pi.FittedModel(model, X, THREE, seed=1)
 
-        def entropy(row: pd.DataFrame, _: int) -> float:
-            p = model.predict_proba(row)[0, 1]
-            return float(stats.entropy([p, 1 - p]))
+        def entropy(rows: pd.DataFrame, _: np.ndarray) -> np.ndarray:
+            p = model.predict_proba(rows)[:, 1]
+            return stats.entropy(np.column_stack([p, 1 - p]), axis=1)
 
-        def minus_log(row: pd.DataFrame, i: int) -> float:
-            p = model.predict_proba(row)[0, 1]
-            return float(-np.log(p if THREE[i] == "v" else 1 - p))
+        def minus_log(rows: pd.DataFrame, i: np.ndarray) -> np.ndarray:
+            p = model.predict_proba(rows)[:, 1]
+            return -np.log(np.where(THREE.to_numpy()[i] == "v", p, 1 - p))
 
         for result, number in (
             (fitted.entropy_pfi("a", which_class="v"), entropy),
@@ -133,18 +134,15 @@ class TestNormal:
         model = gaussian_process().fit(X, Y)
         result = pi.FittedModel(model, X).entropy_pfi()
         for feature in X:
-            pairs = pairs_of(
-                lambda row, _: log_sd_of(model, row),
-                str(feature),
-            )
+            pairs = pairs_of(lambda rows, _: log_sds(model, rows), str(feature))
             assert result.params[feature] == pytest.approx(importance(pairs), abs=1e-9)
 
     def test_likelihood_pfi_is_that_of_scipys_density(self) -> None:
         model = BayesianRidge().fit(X, Y)
 
-        def minus_log(row: pd.DataFrame, i: int) -> float:
-            mean, sd = map(np.asarray, model.predict(row, return_std=True))
-            return float(-stats.norm.logpdf(Y[i], mean[0], sd[0]))
+        def minus_log(rows: pd.DataFrame, i: np.ndarray) -> np.ndarray:
+            mean, sd = map(np.asarray, model.predict(rows, return_std=True))
+            return -stats.norm.logpdf(Y.to_numpy()[i], mean, sd)
 
         result = pi.FittedModel(model, X, Y).likelihood_pfi("b")
         assert result.params["b"] == pytest.approx(importance(pairs_of(minus_log, "b")), abs=1e-12)
@@ -184,13 +182,7 @@ class TestNormal:
     def test_groups_are_replaced_together(self) -> None:
         model = BayesianRidge().fit(X, Y)
         result = pi.FittedModel(model, X, groups={"ab": ["a", "b"]}).entropy_pfi("ab")
-
-        def log_sd(i: int, k: int) -> float:
-            row = X.iloc[[i]].copy()
-            row[["a", "b"]] = X[["a", "b"]].iloc[[k]].to_numpy()
-            return log_sd_of(model, row)
-
-        pairs = np.array([[log_sd(i, k) for k in range(N)] for i in range(N)])
+        pairs = pairs_of(lambda rows, _: log_sds(model, rows), "a", "b")
         assert result.params["ab"] == pytest.approx(importance(pairs), abs=1e-12)
 
 
@@ -220,7 +212,8 @@ class TestPropositions:
         for seed in range(12):
             data = process.draw(150, np.random.default_rng(seed))
             learner = pi.Learner.from_formula("y ~ .", data, BayesianRidge())
-            result = learner.fit(seed=seed, progress=False).entropy_pfi()
+            plan = pi.HalfSampling(3, pairs=8)
+            result = learner.fit(plan, seed=seed, progress=False).entropy_pfi()
             t.append(result.tvalues["X5"])
             assert (result.tvalues[["X1", "X2", "X3", "X4"]] > 2).all()
         assert abs(np.mean(t)) < 3 / np.sqrt(12)
@@ -399,7 +392,8 @@ class TestTogether:
     def test_the_response_adds_to_what_predicts_an_informative_feature(self) -> None:
         process = pi.simulation.wood_regression()
         data = process.draw(300, np.random.default_rng(1))
-        res = pi.Learner.from_formula("y ~ .", data, BayesianRidge()).fit(seed=1, progress=False)
+        learner = pi.Learner.from_formula("y ~ .", data, BayesianRidge())
+        res = learner.fit(pi.Subsampling(3), seed=1, progress=False)
         result = res.redundancy()
         pd.testing.assert_series_equal(
             result["others"].params, res.positivity().params, check_names=False

@@ -159,7 +159,7 @@ def wood_ring() -> Process:
 
     with :math:`(X_1, X_2)` uniform where :math:`1.5 \le \max(|x_1|, |x_2|) \le 2.5` and
     :math:`\epsilon \sim N(0, 1)` (Wood et al. 2024, section 3.5, who show the hole and not the
-    outer side). Closed form: PD of both features.
+    outer side). Closed forms: PD, PFI and CVIM of both features.
     """
     return Process(
         name="wood ring",
@@ -171,6 +171,8 @@ def wood_ring() -> Process:
         noise_sd=0.1,
         conditional=_given_other_side,
         closed_pd=_ring_pd,
+        closed_pfi=_ring_pfi,
+        closed_cvim=_ring_cvim,
     )
 
 
@@ -200,3 +202,23 @@ def _square_of_sum(frame: pd.DataFrame) -> FloatArray:
 def _ring_pd(_: str, x: FloatArray) -> FloatArray:
     """Return x^2 + E X^2, the other feature having mean 0."""
     return np.asarray(x**2 + (OUTER**2 + INNER**2) / 3)
+
+
+def _ring_pfi(_: str) -> float:
+    """Return 2 (m4 - m2^2) + 4 (m2^2 + m22), of moments of one feature and of both."""
+    a, b = OUTER**2, INNER**2
+    m2, m4, m22 = (a + b) / 3, (a**2 + a * b + b**2) / 5, (a**2 + a * b + b**2) / 9
+    return 2 * (m4 - m2**2) + 4 * (m2**2 + m22)
+
+
+def _ring_cvim(_: str) -> float:
+    """Return twice the mean variance of the response given the other feature.
+
+    Beside the hole a feature is uniform on one whole side, else on either side of the hole.
+    """
+    beside = OUTER / (OUTER + INNER)  # the probability
+    q2 = (OUTER**2 + OUTER * INNER + INNER**2) / 3  # moments between hole and side
+    q4 = (OUTER**5 - INNER**5) / 5 / (OUTER - INNER)
+    whole = 4 * OUTER**4 / 45 + 4 * q2 * OUTER**2 / 3
+    sides = q4 - q2**2 + 4 * INNER**2 / 3 * q2
+    return 2 * (beside * whole + (1 - beside) * sides)
