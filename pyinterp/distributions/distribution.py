@@ -42,6 +42,10 @@ class Distribution(ABC):
     def entropy(self, parameters: FloatArray) -> FloatArray:
         r"""Return :math:`-\int q \log q`, for counts the sum, in nats; shape (...)."""
 
+    @abstractmethod
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return E(y), shape (...)."""
+
     def positive(self) -> tuple[int, ...]:
         """Return the positions of the parameters that must be larger than 0."""
         return ()

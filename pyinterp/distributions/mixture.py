@@ -65,6 +65,10 @@ class NormalMixture(Distribution):
             entropies(flat[part], self.components, NODES, WEIGHTS, entropy[part])
         return entropy.reshape(parameters.shape[:-1])
 
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return means."""
+        return np.asarray(parameters[..., : self.components].mean(axis=-1))
+
     def check(self, parameters: FloatArray, who: str) -> None:
         """Raise `PredictionError` unless all standard deviations are positive."""
         smallest = parameters[..., self.components :].min(initial=np.inf)

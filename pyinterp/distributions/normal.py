@@ -33,6 +33,10 @@ class Normal(Distribution):
         """Return entropies."""
         return np.asarray(HALF_LOG_2PI + 0.5 + np.log(parameters[..., 1]))
 
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return means."""
+        return np.asarray(parameters[..., 0])
+
     def positive(self) -> tuple[int, ...]:
         """Return the position of the standard deviation."""
         return (1,)

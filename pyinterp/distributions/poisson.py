@@ -49,6 +49,10 @@ class Poisson(Distribution):
             entropy[place] = -np.exp(log) @ log
         return np.asarray(entropy[which.reshape(mean.shape)])
 
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return means."""
+        return np.asarray(parameters[..., 0])
+
     def positive(self) -> tuple[int, ...]:
         """Return the position of the mean."""
         return (0,)

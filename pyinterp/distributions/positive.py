@@ -34,6 +34,10 @@ class Gamma(Distribution):
         rest = special.gammaln(shape) + (1 - shape) * special.digamma(shape)
         return np.asarray(shape + np.log(scale) + rest)
 
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return means."""
+        return np.asarray(parameters[..., 0] * parameters[..., 1])
+
     def positive(self) -> tuple[int, ...]:
         """Return the positions of both parameters."""
         return 0, 1
@@ -54,6 +58,10 @@ class LogNormal(Distribution):
     def entropy(self, parameters: FloatArray) -> FloatArray:
         """Return entropies."""
         return np.asarray(Normal().entropy(parameters) + parameters[..., 0])
+
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return means."""
+        return np.asarray(np.exp(parameters[..., 0] + 0.5 * np.square(parameters[..., 1])))
 
     def positive(self) -> tuple[int, ...]:
         """Return the position of the standard deviation."""

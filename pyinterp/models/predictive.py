@@ -27,6 +27,8 @@ WHAT_TO_USE = (
     "`min_samples_leaf=5`; a regressor of NGBoost or skpro; one with `predict_components(X)`; or "
     "`pi.Distributional(estimator, ...)`"
 )
+# Single precision, in which some libraries predict.
+SAME = 1e-5
 QUANTILES = ("quantile", "reg:quantileerror", "Quantile")
 
 
@@ -82,7 +84,28 @@ def predictive(predictor: Predictor, row: Matrix) -> Predictor:
     parameters = stated.parameters
     if last.before is not None:
         parameters = _After(last.before, parameters)
-    return Predictor(predictor.estimator, "distribution", None, parameters, stated.distribution)
+    read = Predictor(predictor.estimator, "distribution", None, parameters, stated.distribution)
+    if not isinstance(getattr(last.model, "predictive_distribution", None), Distribution):
+        _check_mean(predictor, read, row)
+    return read
+
+
+def _check_mean(predictor: Predictor, read: Predictor, row: Matrix) -> None:
+    """Raise unless the distribution has the mean that is predicted: it is the model's then."""
+    predicted, mean = predictor(row), stated_mean(read, row)
+    if not np.allclose(predicted, mean, rtol=SAME, atol=SAME * float(np.abs(predicted).max())):
+        raise PredictionError(
+            f"The distribution that was read from {predictor.name} has mean {mean[0]:.6g}, but "
+            f"the model predicts {predicted[0]:.6g}: its `predict` does something of its own. Use "
+            "`pi.Distributional(estimator, ...)`, and say what the distribution is."
+        )
+
+
+def stated_mean(read: Predictor, row: Matrix) -> FloatArray:
+    """Return the means of predicted distributions."""
+    if read.distribution is None:
+        raise PredictionError(f"{read.name} predicts no distribution.")
+    return read.distribution.mean(read(row))
 
 
 def _stated(model: Any, row: Any) -> _Stated | None:
@@ -193,7 +216,10 @@ def _of_statsmodels(model: Any, _: Any) -> _Stated | None:
     family = type(getattr(getattr(results, "model", None), "family", None)).__name__
     if not hasattr(results, "get_prediction"):
         return None
-    if kind in ("OLS", "WLS", "GLS") or (kind, family) == ("GLM", "Gaussian"):
+    weights = getattr(results.model, "var_weights", 1.0)
+    if np.ptp(weights) > 0:
+        return None  # the weight of a new row is not known
+    if kind == "OLS" or (kind, family) == ("GLM", "Gaussian"):
         return _Stated(Normal(), _Statsmodels(results))
     if kind == "Poisson" or (kind, family) == ("GLM", "Poisson"):
         return _Stated(Poisson(), _Mean(results))

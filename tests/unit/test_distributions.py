@@ -74,7 +74,8 @@ def by_quad(means: np.ndarray, sds: np.ndarray) -> float:
         ]
     )
     parts = [
-        integrate.quad(integrand, a, b, epsabs=1e-12, limit=200)[0] for a, b in pairwise(edges)
+        integrate.quad(integrand, a, b, epsabs=1e-12, limit=200, full_output=1)[0]
+        for a, b in pairwise(edges)
     ]
     return float(np.sum(parts))
 

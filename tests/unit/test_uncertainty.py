@@ -290,6 +290,19 @@ class TestWhatLearnersState:
         with pytest.raises(PredictionError, match="min_samples_leaf=5"):
             parameters_of(small, rows)
 
+    def test_a_model_that_predicts_something_of_its_own_is_refused(self) -> None:
+        class Tenfold(RandomForestRegressor):
+            def predict(self, rows: Any) -> Any:
+                return 10 * super().predict(rows)
+
+        with pytest.raises(PredictionError, match=r"`predict` does something of its own"):
+            parameters_of(Tenfold(4, min_samples_leaf=5).fit(X.to_numpy(), Y), X.to_numpy())
+
+    def test_weights_of_new_rows_are_not_known(self) -> None:
+        weighted = sm.WLS(Y.to_numpy(), X.to_numpy(), weights=np.arange(1.0, N + 1)).fit()
+        with pytest.raises(PredictionError, match="predicts a mean but no distribution"):
+            parameters_of(weighted, X.to_numpy())
+
     def test_components_of_a_mixture(self) -> None:
         class Ensemble(LinearRegression):
             def predict_components(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -316,6 +329,7 @@ class TestWhatLearnersState:
                 mu=mean[: len(rows), None], sigma=sd[: len(rows), None]
             ),
         )
+        ngb.predict = lambda rows: mean[: len(rows)]
         for model in (ngb, pro):
             family, parameters = parameters_of(model, X.to_numpy())
             assert family == Normal()
