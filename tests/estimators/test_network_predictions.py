@@ -141,8 +141,11 @@ def test_without_torch_the_error_says_how_to_install_it(network: type[Any]) -> N
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"hidden": 100}, "`hidden` must be a list such as"),
-        ({"hidden": (100, 0)}, "`hidden` must be a whole number of at least 1, not 0"),
+        ({"hidden_layer_sizes": 100}, "`hidden_layer_sizes` must be a list such as"),
+        (
+            {"hidden_layer_sizes": (100, 0)},
+            "`hidden_layer_sizes` must be a whole number of at least 1, not 0",
+        ),
         ({"learning_rate": 0}, "`learning_rate` must be a positive number, not 0"),
         ({"epochs": 1.5}, "`epochs` must be a whole number of at least 1, not 1.5"),
         ({"batch_size": 0}, "`batch_size` must be"),

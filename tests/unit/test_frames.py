@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
-from pyinterp.data.frames import as_column, as_frame, one_column, unmasked
+from pyinterp.data.frames import as_column, as_frame, fill_masks, one_column
 from pyinterp.errors import DataError, PyinterpError
 
 N = 40
@@ -58,7 +58,7 @@ WITHOUT = pi.Learner(Y[~GONE], X[~GONE], LINEAR)
 )
 def test_masked_values_are_missing_wherever_an_array_is_taken(endog: Any, exog: Any) -> None:
     learner = pi.Learner(endog, exog, LINEAR)
-    assert learner.dropped == 2
+    assert learner.dropped_rows == 2
     np.testing.assert_allclose(importances(learner), importances(WITHOUT), rtol=1e-6)
     with pytest.raises(DataError, match="2 rows have missing values"):
         pi.Learner(endog, exog, LINEAR, missing="raise")
@@ -74,9 +74,9 @@ def test_masked_values_of_a_fitted_models_rows_are_missing() -> None:
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint16", "float32", "bool", "U3", "object"])
 def test_masks_of_any_dtype_are_missing(dtype: str) -> None:
     values = np.array(["1", "2", "3"]).astype("int8").astype(dtype)
-    found = pd.Series(unmasked(np.ma.MaskedArray(values, mask=[False, True, False])))
+    found = pd.Series(fill_masks(np.ma.MaskedArray(values, mask=[False, True, False])))
     assert found.isna().tolist() == [False, True, False]
-    assert unmasked(np.ma.MaskedArray(values)).dtype == values.dtype
+    assert fill_masks(np.ma.MaskedArray(values)).dtype == values.dtype
 
 
 @pytest.mark.parametrize("what", ["cluster", "strata"])
@@ -209,7 +209,7 @@ def test_a_response_with_a_missing_value_of_any_kind(missing: Any, dtype: str) -
     values[GONE] = missing
     for endog in (values.astype(dtype), list(values)):
         learner = pi.Learner(endog, X, LINEAR)
-        assert learner.dropped == 2
+        assert learner.dropped_rows == 2
         np.testing.assert_allclose(importances(learner), importances(WITHOUT))
 
 
@@ -226,7 +226,7 @@ def test_extension_dtypes_give_what_numpy_gives(name: str, side: str) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-9)
     holes = plain.astype(name).mask(pd.Series(GONE))
     learner = pi.Learner.from_formula(side, frame.assign(w=holes), LINEAR)
-    assert learner.dropped == 2
+    assert learner.dropped_rows == 2
     fewer = frame.assign(w=plain)[~GONE]
     np.testing.assert_allclose(
         importances(learner), importances(pi.Learner.from_formula(side, fewer, LINEAR)), rtol=1e-9
@@ -255,7 +255,7 @@ def test_arrow_columns_give_what_numpy_gives(kind: str, holes: bool) -> None:
     learner = pi.Learner.from_formula("x ~ w + x2", frame.assign(w=arrow(given, kind)), LINEAR)
     plain = frame.assign(w=values)[~GONE] if holes else frame.assign(w=values)
     expected = pi.Learner.from_formula("x ~ w + x2", plain, LINEAR)
-    assert learner.dropped == 2 * holes
+    assert learner.dropped_rows == 2 * holes
     assert learner.exog_names == expected.exog_names
     np.testing.assert_allclose(importances(learner), importances(expected), rtol=1e-6)
     classes = pi.Learner.from_formula(

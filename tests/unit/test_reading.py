@@ -115,9 +115,9 @@ def test_missing_rows_are_dropped_and_counted(data: pd.DataFrame) -> None:
     holes.loc[3, "x"] = np.nan
     holes.loc[[3, 7], "g"] = None
     holes.loc[9, "y"] = np.nan
-    assert learner("y ~ x", holes).dropped == 2
+    assert learner("y ~ x", holes).dropped_rows == 2
     model = learner("y ~ .", holes)
-    assert model.dropped == 3
+    assert model.dropped_rows == 3
     assert model.population.nobs == 57
     results = model.fit(PLAN, seed=1)
     assert "57 (3 dropped)" in str(results.summary())
@@ -134,7 +134,7 @@ def test_a_transformed_response_without_a_value_is_an_error_not_a_missing_row() 
     ):
         pi.Learner.from_formula("np.log(y) ~ x", data, LinearRegression())
     data.loc[data["y"] <= 0, "y"] = np.nan  # missing before: dropped and counted
-    assert pi.Learner.from_formula("np.log(y) ~ x", data, LinearRegression()).dropped == 10
+    assert pi.Learner.from_formula("np.log(y) ~ x", data, LinearRegression()).dropped_rows == 10
 
 
 def test_fresh_data_must_have_the_formulas_variables(data: pd.DataFrame) -> None:

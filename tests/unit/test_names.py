@@ -1,0 +1,68 @@
+"""Names of modules, classes, functions and fields: nouns or verbs, no participle for a thing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyinterp
+import r_bridge
+
+# English past participles that do not end in "ed", as far as code might use them.
+IRREGULAR = re.compile(
+    "built|chosen|done|drawn|found|given|gone|held|hidden|kept|known|left|lost|made|met|own|paid|"
+    "said|seen|sent|shown|split|sought|taken|taught|told|understood|worn|written"
+)
+NOT_PARTICIPLES = ("need", "seed", "reseed", "speed", "embed", "feed", "red")
+# A participle may stand for a thing only where this says why.
+REASONS = {
+    "is_fitted": "scikit-learn's word",
+    "split": "a noun too: of a tree, or of rows",
+    "left": "the side",
+}
+
+
+def participle(name: str) -> bool:
+    """Whether the last word of a name is a participle, or its first "own", "given" or "known"."""
+    words = [word.lower() for word in re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", name)]
+    if not words or name in REASONS or words[0] in ("is", "has", "check", "need", "memorize"):
+        return False
+    last = words[-1]
+    if last in REASONS or last in NOT_PARTICIPLES:
+        return False
+    return (
+        last.endswith("ed")
+        or IRREGULAR.fullmatch(last) is not None
+        or words[0] in ("own", "given", "known")
+    )
+
+
+def names(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of a module's top level and of its classes' methods and fields."""
+    for node in [tree, *(n for n in tree.body if isinstance(n, ast.ClassDef))]:
+        for part in node.body:
+            if isinstance(part, ast.FunctionDef | ast.ClassDef):
+                yield part.name
+            elif isinstance(part, ast.Assign):
+                yield from (t.id for t in part.targets if isinstance(t, ast.Name))
+            elif isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
+                yield part.target.id
+
+
+def test_a_participle_is_told_from_other_words() -> None:
+    assert all(map(participle, ("shown", "own_terms", "_listed", "KnownRows", "UNDEFINED")))
+    assert not any(map(participle, ("seed", "BatchedWhatIf", "is_called", "fitted_model", "quote")))
+
+
+def test_no_name_is_a_participle() -> None:
+    wrong = []
+    for package in (pyinterp, r_bridge):
+        root = Path(str(package.__file__)).parent
+        for path in sorted(root.rglob("*.py")):
+            if participle(path.stem):
+                wrong.append(path.stem)
+            found = names(ast.parse(path.read_text(encoding="utf-8")))
+            wrong += [f"{path.relative_to(root)}: {name}" for name in found if participle(name)]
+    assert not wrong
