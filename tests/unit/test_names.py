@@ -52,8 +52,10 @@ def names(tree: ast.Module) -> Iterator[str]:
 
 
 def test_a_participle_is_told_from_other_words() -> None:
-    assert all(map(participle, ("shown", "own_terms", "_listed", "KnownRows", "UNDEFINED")))
-    assert not any(map(participle, ("seed", "BatchedWhatIf", "is_called", "fitted_model", "quote")))
+    things = ("shown", "own_terms", "_listed", "KnownRows", "UNDEFINED")
+    others = ("seed", "BatchedWhatIf", "is_called", "fitted_model", "quote")
+    assert all(map(participle, things))
+    assert not any(map(participle, others))
 
 
 def test_no_name_is_a_participle() -> None:
