@@ -1,5 +1,32 @@
 """Cross-checks with R: its packages on models of Python, and its learners in Python.
 
+In come results, models and rows of Python; out go R's answers as data frames, beside ours.
+
+====================  ===========================================================
+Module                What is in it
+====================  ===========================================================
+`comparison`          `compare`: our numbers beside those of R's packages
+`beside`              The questions, and the conventions behind both answers
+`one_function`        The one prediction function that both sides are asked about
+`partial_dependence`  pdp
+`importance`          vip
+`h_statistics`        hstats
+`model_for_r`         Models of Python, for R
+`learner`             Learners of R as scikit-learn style estimators
+`model`               Models that R has fitted already
+`fits`                Fits of R that can be pickled
+`arguments`           Arguments of R's functions
+`names`               Names of columns: plain words for R
+`inputs`              Rows and responses, checked before R sees them
+`conversion`          Values of Python as values of R and back
+`session`             The one session of R, under one lock
+`start`               Start of R on first use
+`interrupts`          Ctrl-C while R computes
+`packages`            Packages of R that a call needs
+`checks`              Numbers that R takes only within limits
+`errors`              Errors and warnings
+====================  ===========================================================
+
 rpy2 is imported here and nowhere else, and only when R is first needed: `import r_bridge` starts
 nothing. See `docs/r_bridge.md`.
 """

@@ -11,6 +11,7 @@ Where             What is in it
 `effects`         Partial dependence, accumulated effects, and their grids, scales and averages
 `importance`      Importances: permutation, conditional, adjusted, LOCO, flatness, native
 `interaction`     H statistics and vint
+`uncertainty`     Likelihood- and entropy-PFI, and redundancy
 `risk`            Expected loss, and the share of it that the features explain
 `positivity`      Share of a feature's variance that the other variables explain
 `causal`          Causal effects by plug-in, and importances as their mean squares

@@ -8,12 +8,13 @@ trained anywhere. Both have the same methods.
 Module            What is in it
 ================  =============================================================================
 `learner`         `Learner`, its ``fit``, and the results of fits
-`fitted`          `FittedModel`
+`fitted_model`    `FittedModel`
 `fitted_models`   ``estimate``, which makes results of any estimand
 `effects`         ``pd``, ``firm``, ``vint``, ``h_statistic``
 `importances`     ``pfi``, ``mvim``, ``cvim``, ``amvim``, ``loco``, ``native_importance``, and
                   ``importance``, several of them in one table
 `conditions`      ``positivity``, ``plot_positivity``, ``causal``
+`uncertainties`   ``likelihood_pfi``, ``entropy_pfi``, ``redundancy``, ``uncertainty``
 `interpretable`   `Interpretable`, with all these methods, ``loss`` and ``summary``
 `analysis`        Fitted models with their measurements, by estimand
 `compare`         ``compare`` and ``summary_col``: several results together

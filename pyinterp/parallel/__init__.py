@@ -5,7 +5,7 @@ Module      What is in it
 ==========  ==============================================================================
 `jobs`      The one place where work is started, shown and, if a call ends early, stopped
 `threads`   Jobs and the learners' own threads share the cores
-`compiled`  Loops that numba compiles, once per machine
+`loops`     Loops that numba compiles, once per machine
 ==========  ==============================================================================
 """
 

@@ -1,9 +1,23 @@
 """Resampling plans, and refits by them.
 
 In come a sample and an estimator; out go `Refit` objects, each with its model and its training and
-evaluation rows. A plan (`plans`, `halves`, `nested_folds`, `nested_bootstrap`, `fresh`) says which
-rows train and which evaluate; `refits` trains; `leave_out` trains again without some variables. A
-new plan is a subclass of `Splitting` with ``split``.
+evaluation rows.
+
+==================  =================================================================
+Module              What is in it
+==================  =================================================================
+`resampling`        Base classes of plans, which yield the rows of every refit
+`units`             What is resampled: rows, or whole clusters of rows, within strata
+`plans`             Bootstrap, subsampling, cross-validation, one split
+`halves`            Half-sampling, the default, with pairs of refits on halves
+`nested_folds`      Nested cross-validation
+`nested_bootstrap`  Bootstrap samples that are split several times
+`fresh`             Fresh data for every refit, in simulations
+`refits`            Training by a plan
+`leave_out`         Training again without some variables
+==================  =================================================================
+
+A new plan is a file here with a subclass of `Splitting` that has ``split``.
 """
 
 from pyinterp.resampling.fresh import FreshDraws

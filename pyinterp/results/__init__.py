@@ -3,16 +3,17 @@
 In come an estimand, its estimates for every refit and a variance; out go ``params``, ``bse``,
 tests, intervals, ``summary()`` and ``plot()``. Results are frozen: no call changes them.
 
-================  =============================================================================
-Module            What is in it
-================  =============================================================================
-`results`         `EstimandResults`, the results of one estimand
-`together`        Several importances in one table
-`causal_results`  The causal reading: effects, importance and share of variance
-`header`          The analysis behind the numbers, for headers
-`summary`         Tables as text, HTML, LaTeX and CSV
-`plots`           Plots
-================  =============================================================================
+=====================  =============================================================
+Module                 What is in it
+=====================  =============================================================
+`results`              `EstimandResults`, the results of one estimand
+`together`             Several importances in one table
+`causal_results`       The causal reading: effects, importance and share of variance
+`uncertainty_results`  Likelihood, entropy and redundancy, with a decision
+`header`               The analysis behind the numbers, for headers
+`summary`              Tables as text, HTML, LaTeX and CSV
+`plots`                Plots
+=====================  =============================================================
 
 Tables and plots know estimands by their labels, layouts and notes only: a new estimand changes
 nothing here.

@@ -1,9 +1,23 @@
 """Samplers: where the values that replace a feature come from.
 
 In come the rows and the names of a feature's variables; out goes the distribution of the feature
-given all other variables, from which conditional importances draw. `residual`, `categorical`,
-`subgroup` and `knockoff` are samplers, `choice` picks one for a feature, `marginal` has draws that
-ignore the other variables. A new sampler is a subclass of `Sampler`.
+given all other variables, from which conditional importances draw.
+
+=============  ============================================================
+Module         What is in it
+=============  ============================================================
+`sampler`      What a sampler is, and the rows from which it learns
+`residual`     A prediction of the feature, and the residual of another row
+`categorical`  Predicted probabilities of categories
+`subgroup`     Rows of the same leaf of a tree
+`knockoff`     Gaussian knockoffs
+`choice`       Samplers by name, and the one that suits a feature
+`marginal`     Draws that ignore the other variables
+`covariates`   Variables as numbers, for the learners within samplers
+`learners`     The learners that samplers use by default
+=============  ============================================================
+
+A new sampler is a file here with a subclass of `Sampler`, and its name in `choice`.
 """
 
 from pyinterp.samplers.categorical import Categorical

@@ -16,7 +16,9 @@ Process                         Source
 ``mease_wyner_classification``  Mease & Wyner (2008)
 ==============================  ============================================================
 
-Every public name is imported on first use, so that importing this package imports nothing else.
+Processes are in `processes`, studies in `studies`; `truth` has PD and PFI of the true function,
+`decomposition` (with `decomposition_results`) the bias and variance of a learner's, `components` the
+parts of Khan et al.'s bias. Every public name is imported on first use, so that importing this package imports nothing else.
 """
 
 from __future__ import annotations

@@ -1,10 +1,23 @@
 """What-if predictions: the only place that calls a fitted model's predictions.
 
 In come a predictor, a design and rows; out go predictions of those rows with some variables
-replaced. `dispatch` proves an exact engine on the model's own predictions before it is used:
-`trees` computes them for ensembles of trees (`forest`, `read_forest`, `walks`), `linear` for linear
-and generalized linear models, and `batched` for any model, by predicting many copies of rows at a
-time. A new engine is a subclass of `WhatIf` with its `FeatureWhatIf`, and a line in `dispatch`; no
+replaced.
+
+=============  ==========================================================================
+Module         What is in it
+=============  ==========================================================================
+`whatif`       `WhatIf` of a model and `FeatureWhatIf` of a feature, which engines extend
+`dispatch`     The choice: an exact engine is first proven on the model's predictions
+`batches`      Any model: copies of rows, predicted many at a time
+`trees`        Ensembles of trees, exactly
+`forest`       Trees as arrays
+`read_forest`  Trees of scikit-learn, XGBoost and LightGBM as such arrays
+`walks`        Walks down trees, compiled
+`linear`       Linear and generalized linear models, exactly
+`inputs`       Inputs of a pipeline's last step, and the columns that donors replace
+=============  ==========================================================================
+
+A new engine is a subclass of `WhatIf` with its `FeatureWhatIf`, and a line in `dispatch`; no
 estimand depends on which engine it is.
 """
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import pyinterp
 import r_bridge
 
@@ -68,3 +70,19 @@ def test_no_name_is_a_participle() -> None:
             found = names(ast.parse(path.read_text(encoding="utf-8")))
             wrong += [f"{path.relative_to(root)}: {name}" for name in found if participle(name)]
     assert not wrong
+
+
+FOLDERS = sorted(
+    init
+    for package in (pyinterp, r_bridge)
+    for init in Path(str(package.__file__)).parent.rglob("__init__.py")
+    if init.parent.name != "pyinterp"
+)
+
+
+@pytest.mark.parametrize("init", FOLDERS, ids=lambda init: init.parent.name)
+def test_the_top_of_a_folder_names_every_module_in_it(init: Path) -> None:
+    text = ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))) or ""
+    modules = [path.stem for path in init.parent.glob("[!_]*.py")]
+    folders = [path.parent.name for path in init.parent.glob("*/__init__.py")]
+    assert [name for name in (*modules, *folders) if not re.search(rf"\b{name}\b", text)] == []

@@ -1,7 +1,25 @@
 """R-style formulas: terms, the variables that they use, and what is refused.
 
-An operator or a function that R's packages read in another way is an error with its remedy: a
-formula means what it means in R, or nothing. Code inside function calls is Python.
+In come a formula as text and the columns of the data; out go terms, factors and their coding. An
+operator or a function that R's packages read in another way is an error with its remedy: a formula
+means what it means in R, or nothing. Code inside function calls is Python.
+
+=============  =================================================================
+Module         What is in it
+=============  =================================================================
+`tokens`       Tokens, those of R's operators that are refused included
+`algebra`      Terms as sets of products of factors: ``+ - : * / ^`` and ``.``
+`expressions`  Python code inside a formula: its variables, its evaluation
+`syntax`       Syntax trees of that code, and the columns that they use
+`scope`        What names stand for: the language's functions, then the caller's
+`columns`      The columns of the data, as formulas name them
+`code_checks`  What code may do: nothing that R would read in another way
+`dialects`     Operators and functions of R's packages that are refused
+`trust`        Formulas from elsewhere: a list of what code may be
+`coding`       Columns from terms; the one module that imports patsy
+=============  =================================================================
+
+What is refused may grow in `dialects`; what is accepted has to agree with R's ``model.matrix``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,21 @@
 """Plots with plotnine: a module per shape of terms, none per estimand.
 
-In come results, out go plots to which layers, scales and a theme can be added. A plot for another
-shape of terms is a module with a function of results and their frame, and a line in `SHAPES`. This
-folder is imported when the first plot is asked for: plotnine takes a second.
+In come results, out go plots to which layers, scales and a theme can be added.
+
+========================  =====================================================
+Module                    What is in it
+========================  =====================================================
+`points`                  One value per feature, with its interval
+`curve`                   A curve over a grid with a band, or points for levels
+`surface`                 Tiles over two grids
+`together`                Several importances of the same features
+`agreement`               A variable against its prediction
+`likelihood_and_entropy`  Features by what they do to likelihood and entropy
+`style`                   What all share: colors, limits, labels and captions
+========================  =====================================================
+
+A plot for another shape of terms is a module with a function of results and their frame, and a line
+in `SHAPES`. This folder is imported when the first plot is asked for: plotnine takes a second.
 """
 
 from __future__ import annotations

@@ -1,1 +1,19 @@
-"""Data-generating processes of the literature, with what is known of them in closed form."""
+"""Data-generating processes of the literature, with what is known of them in closed form.
+
+In come numbers of rows and seeds; out go data frames, and the true function with its PD, PFI and
+CVIM where there are formulas.
+
+=============  =======================================================
+Module         What is in it
+=============  =======================================================
+`process`      What a process is
+`friedman`     Friedman (1991): three regressions
+`khan`         Khan et al. (2025): six dependence scenarios
+`mease_wyner`  Mease and Wyner (2008): two classes beside a hyperplane
+`molnar`       Molnar et al. (2021): linear, non-linear, Figure 2
+`wood`         Wood et al. (2024): redundant features, and a ring
+=============  =======================================================
+
+A new process is a function here that returns a `Process`, and a line in `pyinterp.simulation`. The
+order in which a process draws may not change: results of studies rest on it.
+"""
