@@ -16,7 +16,8 @@ CSV files there are read. If it is unset or empty, scikit-learn downloads the da
 its own cache. Either way the table is compared with a pinned SHA-256, and a table that differs is
 an error.
 
-``load`` takes a data set by name; all are in `loaders`. Importing this package imports no third-party module.
+``load`` takes a data set by name; all are in `loaders`. Importing this package imports no
+third-party module.
 """
 
 from pyinterp.datasets.loaders import (

@@ -2,7 +2,7 @@
 
 `rowwise` has losses of one row, whose mean over rows is a risk; `metrics` has functions of all
 rows, such as the root mean squared error or the area under the ROC curve; `predictive` has those of
-predictive distributions, negative log likelihood and entropy. In come responses and
-predictions; out go numbers, each with its best constant prediction where there is one. A new loss
-is a `Loss`, a new metric a `Metric`: nothing else must change.
+predictive distributions, negative log likelihood and entropy. In come responses and predictions;
+out go numbers, each with its best constant prediction where there is one. A new loss is a `Loss`, a
+new metric a `Metric`: nothing else must change.
 """

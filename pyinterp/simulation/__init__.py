@@ -17,8 +17,9 @@ Process                         Source
 ==============================  ============================================================
 
 Processes are in `processes`, studies in `studies`; `truth` has PD and PFI of the true function,
-`decomposition` (with `decomposition_results`) the bias and variance of a learner's, `components` the
-parts of Khan et al.'s bias. Every public name is imported on first use, so that importing this package imports nothing else.
+`decomposition` (with `decomposition_results`) the bias and variance of a learner's, `components`
+the parts of Khan et al.'s bias. Every public name is imported on first use, so that importing this
+package imports nothing else.
 """
 
 from __future__ import annotations
