@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from pyinterp._typing import FloatArray
@@ -23,6 +24,7 @@ class Poisson(Distribution):
     """Poisson, with its mean."""
 
     name = "Poisson"
+    support = "counts 0, 1, 2, ..."
     discrete = True
     parameters = ("mean",)
 
@@ -52,6 +54,10 @@ class Poisson(Distribution):
     def mean(self, parameters: FloatArray) -> FloatArray:
         """Return means."""
         return np.asarray(parameters[..., 0])
+
+    def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return whether responses are counts."""
+        return np.asarray((y >= 0) & (y == np.floor(y)))
 
     def positive(self) -> tuple[int, ...]:
         """Return the position of the mean."""

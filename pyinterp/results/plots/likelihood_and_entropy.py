@@ -25,8 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = ["likelihood_and_entropy"]
 
-# Of the decisions, in the order of their table.
-ORDER = ("informative and independent", "informative and shared", "redundant", "unused")
+# The decisions, in the order of their table.
+ORDER = (
+    "informative and independent",
+    "informative and shared",
+    "redundant",
+    "unused",
+    "undecided",
+)
 
 
 def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> ggplot:
@@ -53,7 +59,7 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> ggpl
         + geom_errorbar(limits, data=along, inherit_aes=False, width=0)
         + geom_point(size=2)
         + geom_text(aes(label="term"), ha="left", va="bottom", size=8, show_legend=False)
-        + scale_color_manual(dict(zip(ORDER, (*COLORS[:3], GRAY), strict=True)))
+        + scale_color_manual(dict(zip(ORDER, (*COLORS[:3], GRAY, COLORS[3]), strict=True)))
         + labs(
             x="Likelihood-PFI [nats]",
             y="Entropy-PFI [nats]",
