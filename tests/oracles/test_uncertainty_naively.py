@@ -24,7 +24,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import pyinterp as pi
 
-IN_SHORT, IN_FULL = 2, 40
+IN_SHORT, IN_FULL = 1, 40
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 # Quadrature, here and there.
 MIXTURES = {"rtol": 1e-6, "atol": 2e-6}

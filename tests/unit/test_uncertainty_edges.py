@@ -253,3 +253,11 @@ class TestDecisions:
         model = pi.Distributional(LinearRegression(), constant_error).fit(X.assign(c=1.0), Y)
         result = pi.FittedModel(model, X.assign(c=1.0), Y, seed=1).uncertainty()
         assert result.decisions["c"] == "unused"
+
+    def test_intervals_are_lines_without_ends(self) -> None:
+        """Ends of lines are drawn across the plot where all entropies are 0."""
+        model = DecisionTreeClassifier(random_state=0).fit(X, LABELS)
+        plot = pi.FittedModel(model, X, LABELS, seed=1).uncertainty().plot()
+        lines = [layer.geom for layer in plot.layers if "error" in type(layer.geom).__name__]
+        assert lines == []
+        plot.draw()
