@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_callable
 from pyinterp.distributions import Distribution, Normal
-from pyinterp.errors import OptionError, PredictionError, shown
+from pyinterp.errors import OptionError, PredictionError, quote
 from pyinterp.models.predictor import is_classifier, learner_name
 
 __all__ = ["Distributional"]
@@ -69,7 +69,7 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
         if not isinstance(family, Distribution):
             raise OptionError(
                 "`distribution` must be a family such as pi.distributions.Normal(), not "
-                f"{shown(family)}."
+                f"{quote(family)}."
             )
         return family
 
@@ -81,12 +81,12 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
 
     def predict(self, X: Any) -> FloatArray:
         """Return what the estimator predicts."""
-        return np.asarray(self._fitted.predict(X), dtype=np.float64)
+        return np.asarray(self._fitted_estimator.predict(X), dtype=np.float64)
 
     def predict_parameters(self, X: Any) -> FloatArray:
         """Return the parameters of the distribution of each row, shape (n, P)."""
         self._check()
-        parameters = np.asarray(self.parameters(self._fitted, X), dtype=np.float64)
+        parameters = np.asarray(self.parameters(self._fitted_estimator, X), dtype=np.float64)
         expected = (len(X), len(self.predictive_distribution.parameters))
         if parameters.shape != expected:
             names = " and ".join(self.predictive_distribution.parameters)
@@ -99,12 +99,12 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
     @property
     def feature_names_in_(self) -> Any:
         """Names of the columns that the estimator was fitted to, if it knows them."""
-        return self._fitted.feature_names_in_
+        return self._fitted_estimator.feature_names_in_
 
     @property
     def n_features_in_(self) -> int:
         """Number of columns that the estimator was fitted to, if it knows it."""
-        return int(self._fitted.n_features_in_)
+        return int(self._fitted_estimator.n_features_in_)
 
     def _check(self) -> None:
         check_callable("parameters", self.parameters, "lambda fitted, X: ...")
@@ -115,5 +115,5 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
             )
 
     @property
-    def _fitted(self) -> Any:
+    def _fitted_estimator(self) -> Any:
         return getattr(self, "estimator_", self.estimator)

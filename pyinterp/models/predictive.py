@@ -13,7 +13,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.distributions import Distribution, Gamma, LogNormal, Normal, NormalMixture, Poisson
-from pyinterp.errors import PredictionError, listed, reason
+from pyinterp.errors import PredictionError, list_of, reason
 from pyinterp.models.final_step import final_step
 from pyinterp.models.predictor import Predictor, learner_name
 
@@ -38,7 +38,7 @@ QUANTILES = ("quantile", "reg:quantileerror", "Quantile")
 
 
 @dataclass(frozen=True)
-class _Stated:
+class _Statement:
     """A family, and the function that gives its parameters."""
 
     distribution: Distribution
@@ -80,7 +80,7 @@ def predictive(predictor: Predictor, row: Matrix) -> Predictor:
         )
     last = final_step(predictor.estimator)
     inputs = row if last.before is None else last.before(row)
-    stated = _stated(last.model, inputs)
+    stated = _statement(last.model, inputs)
     if stated is None:
         raise PredictionError(
             f"{predictor.name} predicts a mean but no distribution, so its predictive uncertainty "
@@ -113,7 +113,7 @@ def stated_mean(read: Predictor, row: Matrix) -> FloatArray:
     return read.distribution.mean(read(row))
 
 
-def _stated(model: Any, row: Any) -> _Stated | None:
+def _statement(model: Any, row: Any) -> _Statement | None:
     """Return the distribution that a model states, by the first convention that it follows."""
     _refuse_quantiles(model)
     conventions = (
@@ -144,10 +144,12 @@ def _refuse_quantiles(model: Any) -> None:
         )
 
 
-def _of_parameters(model: Any, _: Any) -> _Stated | None:
+def _of_parameters(model: Any, _: Any) -> _Statement | None:
     """Read `pi.Distributional`, and any estimator that states a family and its parameters."""
     family = getattr(model, "predictive_distribution", None)
-    return _Stated(family, model.predict_parameters) if isinstance(family, Distribution) else None
+    return (
+        _Statement(family, model.predict_parameters) if isinstance(family, Distribution) else None
+    )
 
 
 @dataclass(frozen=True)
@@ -161,16 +163,16 @@ class _Components:
             raise PredictionError(
                 "`predict_components` must return means and standard deviations, both of shape "
                 f"(rows, components), but that of {learner_name(self.model)} returned shapes "
-                f"{listed(shapes)}."
+                f"{list_of(shapes)}."
             )
         return np.concatenate([np.asarray(part) for part in components], axis=1)
 
 
-def _of_components(model: Any, row: Any) -> _Stated | None:
+def _of_components(model: Any, row: Any) -> _Statement | None:
     """Read equal-weight mixtures of Normals: draws of a posterior, ensembles."""
     if not callable(getattr(model, "predict_components", None)):
         return None
-    return _Stated(NormalMixture(_Components(model)(row).shape[1] // 2), _Components(model))
+    return _Statement(NormalMixture(_Components(model)(row).shape[1] // 2), _Components(model))
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,7 @@ class _GaussianProcess:
         return np.column_stack([mean, np.hypot(sd, self.noise)])
 
 
-def _of_gaussian_process(model: Any, _: Any) -> _Stated | None:
+def _of_gaussian_process(model: Any, _: Any) -> _Statement | None:
     """Read a process whose noise is its `alpha`, which `return_std=True` leaves out."""
     if not isinstance(model, GaussianProcessRegressor) or not np.any(model.alpha > JITTER):
         return None
@@ -205,16 +207,16 @@ def _of_gaussian_process(model: Any, _: Any) -> _Stated | None:
         )
     # `normalize_y` divides the response by its standard deviation, and the noise too.
     scale = float(np.mean(model._y_train_std))
-    return _Stated(Normal(), _GaussianProcess(model, scale * np.sqrt(np.max(model.alpha))))
+    return _Statement(Normal(), _GaussianProcess(model, scale * np.sqrt(np.max(model.alpha))))
 
 
-def _of_standard_deviation(model: Any, _: Any) -> _Stated | None:
+def _of_standard_deviation(model: Any, _: Any) -> _Statement | None:
     """Read what ``predict(X, return_std=True)`` returns as Normal."""
     try:
         states = "return_std" in signature(model.predict).parameters
     except (AttributeError, TypeError, ValueError):
         return None
-    return _Stated(Normal(), _StandardDeviation(model)) if states else None
+    return _Statement(Normal(), _StandardDeviation(model)) if states else None
 
 
 @dataclass(frozen=True)
@@ -248,7 +250,7 @@ class _Mean:
         return np.column_stack([np.full(len(mean), 1 / self.scale), mean * self.scale])
 
 
-def _of_statsmodels(model: Any, _: Any) -> _Stated | None:
+def _of_statsmodels(model: Any, _: Any) -> _Statement | None:
     """Read linear models and generalized linear models of Gaussian, Poisson and gamma families."""
     results = getattr(model, "results_", model)
     kind = type(getattr(results, "model", None)).__name__
@@ -258,11 +260,11 @@ def _of_statsmodels(model: Any, _: Any) -> _Stated | None:
     if kind in ("WLS", "GLM"):
         _check_variance(results, kind, family)
     if kind == "OLS" or (kind, family) == ("GLM", "Gaussian"):
-        return _Stated(Normal(), _Statsmodels(results))
+        return _Statement(Normal(), _Statsmodels(results))
     if kind == "Poisson" or (kind, family) == ("GLM", "Poisson"):
-        return _Stated(Poisson(), _Mean(results))
+        return _Statement(Poisson(), _Mean(results))
     if (kind, family) == ("GLM", "Gamma"):
-        return _Stated(Gamma(), _Mean(results, float(results.scale)))
+        return _Statement(Gamma(), _Mean(results, float(results.scale)))
     return None
 
 
@@ -305,13 +307,13 @@ class _NGBoost:
         return np.column_stack([np.asarray(p, dtype=np.float64) for p in parameters])
 
 
-def _of_ngboost(model: Any, row: Any) -> _Stated | None:
+def _of_ngboost(model: Any, row: Any) -> _Statement | None:
     """Read ``pred_dist(X).params``."""
     if not callable(getattr(model, "pred_dist", None)):
         return None
     name = type(model.pred_dist(row)).__name__
     _check_family(model, name, NGBOOST)
-    return _Stated(NGBOOST[name][0], _NGBoost(model, name))
+    return _Statement(NGBOOST[name][0], _NGBoost(model, name))
 
 
 @dataclass(frozen=True)
@@ -326,7 +328,7 @@ class _Skpro:
         return np.column_stack([np.broadcast_to(np.ravel(p), n) for p in parameters])
 
 
-def _of_skpro(model: Any, row: Any) -> _Stated | None:
+def _of_skpro(model: Any, row: Any) -> _Statement | None:
     """Read the distribution that ``predict_proba(X)`` of a regressor returns."""
     if not callable(getattr(model, "predict_proba", None)):
         return None
@@ -338,7 +340,7 @@ def _of_skpro(model: Any, row: Any) -> _Stated | None:
             f"{reason(error)}"
         ) from error
     _check_family(model, name, SKPRO)
-    return _Stated(SKPRO[name][0], _Skpro(model, name))
+    return _Statement(SKPRO[name][0], _Skpro(model, name))
 
 
 def _check_family(model: Any, name: str, families: dict[str, Any]) -> None:
@@ -370,7 +372,7 @@ def _is_certain(tree: Any) -> bool:
     return not bool((tree.impurity[leaves] > VARIANCE * np.square(mean)).all())
 
 
-def _of_forest(model: Any, _: Any) -> _Stated | None:
+def _of_forest(model: Any, _: Any) -> _Statement | None:
     """Read a forest as the mixture of its leaves."""
     if not isinstance(model, RandomForestRegressor | ExtraTreesRegressor):
         return None
@@ -386,4 +388,4 @@ def _of_forest(model: Any, _: Any) -> _Stated | None:
             f"so variance 0; use {more} (`min_samples_leaf` is {least}), and subtract a constant "
             "from responses that are far from 0."
         )
-    return _Stated(NormalMixture(len(trees)), _Leaves(model))
+    return _Statement(NormalMixture(len(trees)), _Leaves(model))
