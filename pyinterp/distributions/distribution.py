@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
+import numpy.typing as npt
 
 from pyinterp._typing import FloatArray
-from pyinterp.errors import PredictionError
+from pyinterp.errors import LossError, PredictionError
 
 __all__ = ["Distribution"]
 
@@ -24,10 +25,13 @@ class Distribution(ABC):
         What messages and tables call it.
     discrete : bool
         Whether y is a count: then the entropy is not negative.
+    support : str
+        What y can be.
     """
 
     name: str
     discrete: bool = False
+    support: str = "numbers"
 
     @property
     @abstractmethod
@@ -57,5 +61,20 @@ class Distribution(ABC):
             if not smallest > 0:
                 raise PredictionError(
                     f"The {self.parameters[place]} of a predictive distribution must be larger "
-                    f"than 0, but {who} predicts {smallest:.6g} for some row."
+                    f"than 0, but {who} predicts {smallest:.6g} for some row; use a learner whose "
+                    "predictions stay above 0, such as one with a log link."
                 )
+
+    def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return whether each of the responses is possible, shape that of `y`."""
+        return np.ones(y.shape, dtype=bool)
+
+    def check_response(self, y: FloatArray) -> None:
+        """Raise `LossError` if some response is impossible."""
+        impossible = y[~self.covers(y)]
+        if impossible.size:
+            raise LossError(
+                f"The likelihood of a {self.name} distribution is that of {self.support}, but the "
+                f"response has {impossible[0]:.6g}; use a learner that states a distribution of "
+                "such numbers."
+            )

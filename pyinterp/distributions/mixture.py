@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pyinterp._typing import FloatArray
+from pyinterp.checks import check_count
 from pyinterp.distributions.distribution import Distribution
-from pyinterp.distributions.normal import HALF_LOG_2PI
+from pyinterp.distributions.normal import HALF_LOG_2PI, check_spread
 from pyinterp.distributions.quadrature import NODES, WEIGHTS, entropies
-from pyinterp.errors import PredictionError
 from pyinterp.parallel import go_on
 
 __all__ = ["NormalMixture"]
@@ -36,6 +36,9 @@ class NormalMixture(Distribution):
 
     components: int
     name = "Normal mixture"
+
+    def __post_init__(self) -> None:
+        check_count("components", self.components)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -71,9 +74,4 @@ class NormalMixture(Distribution):
 
     def check(self, parameters: FloatArray, who: str) -> None:
         """Raise `PredictionError` unless all standard deviations are positive."""
-        smallest = parameters[..., self.components :].min(initial=np.inf)
-        if not smallest > 0:
-            raise PredictionError(
-                "The standard deviations of a mixture must be larger than 0, but one that "
-                f"{who} predicts is {smallest:.6g}."
-            )
+        check_spread(parameters[..., : self.components], parameters[..., self.components :], who)

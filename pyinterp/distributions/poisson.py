@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from pyinterp._typing import FloatArray
@@ -16,6 +17,8 @@ __all__ = ["Poisson"]
 LARGE = 200.0
 # Counts above mean + SPREAD * sd + MORE have probability below 1e-16.
 SPREAD, MORE = 10.0, 30.0
+# Means whose counts are added together.
+BLOCK = 2**10
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class Poisson(Distribution):
     """Poisson, with its mean."""
 
     name = "Poisson"
+    support = "counts 0, 1, 2, ..."
     discrete = True
     parameters = ("mean",)
 
@@ -42,16 +46,22 @@ class Poisson(Distribution):
             0.5 * np.log(2 * np.pi * np.e * m) - 1 / (12 * m) - 1 / (24 * m**2)
             - 19 / (360 * m**3) - 9 / (80 * m**4)
         )  # fmt: skip
-        for place in np.flatnonzero(~large):
-            m_ = values[place]
-            counts = np.arange(m_ + SPREAD * np.sqrt(m_) + MORE)
-            log = self.log_density(counts, np.array([m_]))
-            entropy[place] = -np.exp(log) @ log
+        few = np.count_nonzero(~large)  # values are sorted
+        for start in range(0, few, BLOCK):
+            part = slice(start, min(start + BLOCK, few))
+            most = values[part][-1]
+            counts = np.arange(most + SPREAD * np.sqrt(most) + MORE)
+            log = self.log_density(counts, values[part, None, None])
+            entropy[part] = -(np.exp(log) * log).sum(axis=-1)
         return np.asarray(entropy[which.reshape(mean.shape)])
 
     def mean(self, parameters: FloatArray) -> FloatArray:
         """Return means."""
         return np.asarray(parameters[..., 0])
+
+    def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return whether responses are counts."""
+        return np.asarray((y >= 0) & (y == np.floor(y)))
 
     def positive(self) -> tuple[int, ...]:
         """Return the position of the mean."""

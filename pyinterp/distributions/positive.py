@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from pyinterp._typing import FloatArray
@@ -19,6 +20,7 @@ class Gamma(Distribution):
     """Gamma, with shape and scale."""
 
     name = "gamma"
+    support = "numbers larger than 0"
     parameters = ("shape", "scale")
 
     def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
@@ -38,6 +40,10 @@ class Gamma(Distribution):
         """Return means."""
         return np.asarray(parameters[..., 0] * parameters[..., 1])
 
+    def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return whether responses are larger than 0."""
+        return np.asarray(y > 0)
+
     def positive(self) -> tuple[int, ...]:
         """Return the positions of both parameters."""
         return 0, 1
@@ -48,6 +54,7 @@ class LogNormal(Distribution):
     """Log-normal, with the mean and the standard deviation of the logarithm."""
 
     name = "log-normal"
+    support = "numbers larger than 0"
     parameters = ("mean of the logarithm", "standard deviation of the logarithm")
 
     def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
@@ -62,6 +69,10 @@ class LogNormal(Distribution):
     def mean(self, parameters: FloatArray) -> FloatArray:
         """Return means."""
         return np.asarray(np.exp(parameters[..., 0] + 0.5 * np.square(parameters[..., 1])))
+
+    def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return whether responses are larger than 0."""
+        return np.asarray(y > 0)
 
     def positive(self) -> tuple[int, ...]:
         """Return the position of the standard deviation."""

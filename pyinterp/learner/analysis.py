@@ -11,7 +11,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_memory
-from pyinterp.errors import InferenceError, OptionError
+from pyinterp.errors import InferenceError, OptionError, PredictionError
 from pyinterp.estimands.estimand import (
     Estimand,
     Measurement,
@@ -220,8 +220,15 @@ class Analysis:
         if refit.predictor.kind == "probability":
             return case.whatif
         row = refit.design.encode(refit.evaluation.variables[:1])
+        predictor, family = predictive(refit.predictor, row), self.problem.predictive.distribution
+        if predictor.distribution != family:
+            raise PredictionError(
+                "All refits must state the same family of distributions, but that of refit "
+                f"{number} is {predictor.distribution}, and of the first {family}; fix what makes "
+                "them differ, such as the number of components."
+            )
         return dispatch(
-            predictive(refit.predictor, row),
+            predictor,
             refit.design,
             refit.evaluation,
             memory_mb=self.memory_mb,

@@ -53,7 +53,7 @@ class Uncertainties(FittedModels):
             A class that is told from all others together; by default all classes jointly.
         {permutations}
         relation : {"difference", "ratio"}
-            How the expected losses are compared; "ratio" for classes only.
+            How the expected losses are compared; "ratio" for classes and counts only.
         {sampler}
         {inference}
 
@@ -217,8 +217,11 @@ class Uncertainties(FittedModels):
         -------
         UncertaintyResults
             With `decisions`: "informative and independent" if the interval of likelihood-PFI is
-            above 0 and that of entropy-PFI is not; "informative and shared" if both are;
-            "redundant" if only that of entropy-PFI is; "unused" if neither.
+            above 0 and that of entropy-PFI contains 0; "informative and shared" if that of
+            entropy-PFI does not; "redundant" if only entropy-PFI differs from 0; "unused" if
+            neither; "undecided" if an interval is missing, or if the feature is informative and the
+            model equally sure whatever its value. The rule is one of intervals: `simultaneous`
+            makes them wider, most kinds of `p_adjust` do not.
         """
         shared: dict[str, Any] = {
             "cov_type": cov_type,

@@ -53,6 +53,7 @@ class _MinusLogDensity:
     distribution: Distribution
 
     def __call__(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
+        self.distribution.check_response(y)
         return -self.distribution.log_density(y, parameters)
 
 
@@ -71,9 +72,10 @@ class _ClassEntropy:
     position: int | None
 
     def __call__(self, _: FloatArray, probabilities: FloatArray) -> FloatArray:
+        # Rounding, of single precision too, leaves some outside of [0, 1].
         if self.position is None:
-            return np.asarray(special.entr(probabilities).sum(axis=-1))
-        p = probabilities[..., self.position]
+            return np.asarray(special.entr(np.clip(probabilities, 0.0, 1.0)).sum(axis=-1))
+        p = np.clip(probabilities[..., self.position], 0.0, 1.0)
         return np.asarray(special.entr(p) + special.entr(1 - p))
 
 

@@ -13,7 +13,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_callable
 from pyinterp.distributions import Distribution, Normal
 from pyinterp.errors import OptionError, PredictionError, quote
-from pyinterp.models.predictor import learner_name
+from pyinterp.models.predictor import is_classifier, learner_name
 
 __all__ = ["Distributional"]
 
@@ -75,7 +75,7 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
 
     def fit(self, X: Any, y: npt.ArrayLike) -> Distributional:
         """Fit a copy of the estimator."""
-        check_callable("parameters", self.parameters, "lambda fitted, X: ...")
+        self._check()
         self.estimator_ = clone(self.estimator).fit(X, y)
         return self
 
@@ -85,6 +85,7 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
 
     def predict_parameters(self, X: Any) -> FloatArray:
         """Return the parameters of the distribution of each row, shape (n, P)."""
+        self._check()
         parameters = np.asarray(self.parameters(self._fitted_estimator, X), dtype=np.float64)
         expected = (len(X), len(self.predictive_distribution.parameters))
         if parameters.shape != expected:
@@ -94,6 +95,24 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
                 f"shape {parameters.shape}."
             )
         return parameters
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """Names of the columns that the estimator was fitted to, if it knows them."""
+        return self._fitted_estimator.feature_names_in_
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns that the estimator was fitted to, if it knows it."""
+        return int(self._fitted_estimator.n_features_in_)
+
+    def _check(self) -> None:
+        check_callable("parameters", self.parameters, "lambda fitted, X: ...")
+        if is_classifier(self.estimator):
+            raise OptionError(
+                f"The estimator of Distributional must be a regressor, but {self.learner_name} is "
+                "a classifier, whose probabilities are its distribution; pass it as it is."
+            )
 
     @property
     def _fitted_estimator(self) -> Any:

@@ -9,10 +9,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+from sklearn.gaussian_process import GaussianProcessRegressor
 
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.distributions import Distribution, Gamma, LogNormal, Normal, NormalMixture, Poisson
-from pyinterp.errors import PredictionError, reason
+from pyinterp.errors import PredictionError, list_of, reason
 from pyinterp.models.final_step import final_step
 from pyinterp.models.predictor import Predictor, learner_name
 
@@ -29,6 +30,10 @@ WHAT_TO_USE = (
 )
 # Single precision, in which some libraries predict.
 SAME = 1e-5
+# The default `alpha` of GaussianProcessRegressor, which is there for rounding.
+JITTER = 1e-10
+# Of squared responses: a variance below it is rounding, or has no three digits.
+VARIANCE = 1e4 * float(np.finfo(np.float64).eps)
 QUANTILES = ("quantile", "reg:quantileerror", "Quantile")
 
 
@@ -117,6 +122,7 @@ def _statement(model: Any, row: Any) -> _Statement | None:
         _of_statsmodels,
         _of_ngboost,
         _of_skpro,
+        _of_gaussian_process,
         _of_standard_deviation,
         _of_forest,
     )
@@ -151,8 +157,15 @@ class _Components:
     model: Any
 
     def __call__(self, inputs: Any) -> FloatArray:
-        means, sds = self.model.predict_components(inputs)
-        return np.concatenate([np.asarray(means), np.asarray(sds)], axis=1)
+        components = self.model.predict_components(inputs)
+        shapes = [np.shape(part) for part in components]
+        if len(shapes) != 2 or len(shapes[0]) != 2 or shapes[0] != shapes[1]:
+            raise PredictionError(
+                "`predict_components` must return means and standard deviations, both of shape "
+                f"(rows, components), but that of {learner_name(self.model)} returned shapes "
+                f"{list_of(shapes)}."
+            )
+        return np.concatenate([np.asarray(part) for part in components], axis=1)
 
 
 def _of_components(model: Any, row: Any) -> _Statement | None:
@@ -169,6 +182,32 @@ class _StandardDeviation:
     def __call__(self, inputs: Any) -> FloatArray:
         mean, sd = self.model.predict(inputs, return_std=True)
         return np.column_stack([mean, sd])
+
+
+@dataclass(frozen=True)
+class _GaussianProcess:
+    """Mean and standard deviation of a process, with the noise that its `alpha` states."""
+
+    model: GaussianProcessRegressor
+    noise: float
+
+    def __call__(self, inputs: Any) -> FloatArray:
+        mean, sd = self.model.predict(inputs, return_std=True)
+        return np.column_stack([mean, np.hypot(sd, self.noise)])
+
+
+def _of_gaussian_process(model: Any, _: Any) -> _Statement | None:
+    """Read a process whose noise is its `alpha`, which `return_std=True` leaves out."""
+    if not isinstance(model, GaussianProcessRegressor) or not np.any(model.alpha > JITTER):
+        return None
+    if np.ptp(model.alpha) > 0:
+        raise PredictionError(
+            "The `alpha` of GaussianProcessRegressor is the noise of each training row, and that "
+            "of a new row is not known; use one number for all rows, or a WhiteKernel."
+        )
+    # `normalize_y` divides the response by its standard deviation, and the noise too.
+    scale = float(np.mean(model._y_train_std))
+    return _Statement(Normal(), _GaussianProcess(model, scale * np.sqrt(np.max(model.alpha))))
 
 
 def _of_standard_deviation(model: Any, _: Any) -> _Statement | None:
@@ -218,9 +257,8 @@ def _of_statsmodels(model: Any, _: Any) -> _Statement | None:
     family = type(getattr(getattr(results, "model", None), "family", None)).__name__
     if not hasattr(results, "get_prediction"):
         return None
-    weights = getattr(results.model, "var_weights", 1.0)
-    if np.ptp(weights) > 0:
-        return None  # the weight of a new row is not known
+    if kind in ("WLS", "GLM"):
+        _check_variance(results, kind, family)
     if kind == "OLS" or (kind, family) == ("GLM", "Gaussian"):
         return _Statement(Normal(), _Statsmodels(results))
     if kind == "Poisson" or (kind, family) == ("GLM", "Poisson"):
@@ -228,6 +266,22 @@ def _of_statsmodels(model: Any, _: Any) -> _Statement | None:
     if (kind, family) == ("GLM", "Gamma"):
         return _Statement(Gamma(), _Mean(results, float(results.scale)))
     return None
+
+
+def _check_variance(results: Any, kind: str, family: str) -> None:
+    """Raise unless the variance of a new response is that of the family."""
+    weights = results.model.weights if kind == "WLS" else results.model.var_weights
+    if np.any(np.asarray(weights) != 1):
+        raise PredictionError(
+            f"{kind} was fitted with weights, by which variances differ, and the weight of a new "
+            "row is not known, so that no distribution is stated; fit without weights, or use "
+            "`pi.Distributional(estimator, ...)`."
+        )
+    if family == "Poisson" and results.scale != 1:
+        raise PredictionError(
+            f"The variance of a Poisson distribution is its mean, but GLM was fitted with scale "
+            f"{results.scale:.6g}, and a quasi-likelihood is no distribution; leave `scale` out."
+        )
 
 
 # By the name of the class: our family, and where its parameters are in theirs.
@@ -311,6 +365,13 @@ class _Leaves:
         return np.column_stack(means + sds)
 
 
+def _is_certain(tree: Any) -> bool:
+    """Whether some leaf has no variance: trees keep mean square minus squared mean."""
+    leaves = tree.children_left < 0
+    mean = tree.value[leaves, 0, 0]
+    return not bool((tree.impurity[leaves] > VARIANCE * np.square(mean)).all())
+
+
 def _of_forest(model: Any, _: Any) -> _Statement | None:
     """Read a forest as the mixture of its leaves."""
     if not isinstance(model, RandomForestRegressor | ExtraTreesRegressor):
@@ -318,11 +379,13 @@ def _of_forest(model: Any, _: Any) -> _Statement | None:
     trees = [tree.tree_ for tree in model.estimators_]
     if model.criterion not in ("squared_error", "friedman_mse"):
         return None
-    least = min(tree.impurity[tree.children_left < 0].min() for tree in trees)
-    if not least > 0:
+    if any(_is_certain(tree) for tree in trees):
+        least = model.min_samples_leaf
+        more = "`min_samples_leaf=5` or more" if least in (1, 2, 3, 4) else "larger leaves"
         raise PredictionError(
             "A forest is read as the mixture of its leaves' Normal distributions, but some leaf "
-            f"of this {learner_name(model)} has responses that are all the same, so variance 0; "
-            "use `min_samples_leaf=5` or more."
+            f"of this {learner_name(model)} has responses that are all the same but for rounding, "
+            f"so variance 0; use {more} (`min_samples_leaf` is {least}), and subtract a constant "
+            "from responses that are far from 0."
         )
     return _Statement(NormalMixture(len(trees)), _Leaves(model))

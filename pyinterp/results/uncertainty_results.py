@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha, check_flag
 from pyinterp.results import summary as tables
 from pyinterp.results.results import EstimandResults, broom_frame
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from plotnine import ggplot
     from statsmodels.iolib.summary import Summary
 
-__all__ = ["DECISIONS", "UncertaintyResults"]
+__all__ = ["DECISIONS", "UNDECIDED", "UncertaintyResults"]
 
 # By whether likelihood-PFI is above 0, and whether entropy-PFI differs from 0.
 DECISIONS = {
@@ -26,21 +27,31 @@ DECISIONS = {
     (False, True): "redundant",
     (False, False): "unused",
 }
+# An interval is missing, or an informative feature leaves the entropy as it is.
+UNDECIDED = "undecided"
 SENTENCES = {
     "informative and independent": (
-        "without it responses are less likely, and the model is as sure as before: no other "
-        "feature carries its information."
+        "without it responses are less likely, and no change is seen in how sure the model is: no "
+        "sign that other features carry its information."
     ),
     "informative and shared": (
-        "without it responses are less likely, and the model is less sure where it contradicts "
-        "the others: they carry some of its information."
+        "without it responses are less likely, and how sure the model is depends on whether it "
+        "agrees with the others: they carry some of its information."
     ),
     "redundant": (
-        "responses are as likely without it, but it changes how sure the model is: what it says, "
-        "others say too."
+        "no loss of likelihood is seen without it, but how sure the model is depends on whether it "
+        "agrees with the others: to this model it adds nothing to them that is seen here."
     ),
-    "unused": "neither changes: the model does not use it, or not enough to be seen here.",
+    "unused": (
+        "neither is seen to change: the model does not use it, or not enough to be seen here."
+    ),
+    UNDECIDED: (
+        "an interval is missing, or the model is equally sure whatever the feature's value, so "
+        "that entropy can't tell whether others carry its information."
+    ),
 }
+# Nats: entropies that differ by less are the same but for rounding.
+SAME = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -65,17 +76,24 @@ class UncertaintyResults:
 
     @cached_property
     def decisions(self) -> pd.Series[str]:
-        """One of the values of `DECISIONS` per feature.
+        """One of the values of `DECISIONS` per feature, or "undecided".
 
         A feature is informative if the whole interval of its likelihood-PFI is above 0, and shared
         if the interval of its entropy-PFI does not contain 0. "Not" means not told from 0 at this
-        sample size.
+        sample size. It is undecided if an interval is missing, unless the feature changes nothing;
+        and if it is informative but leaves the entropy the same, as does every feature of a model
+        that is equally sure of all rows.
         """
-        likelihood = self.likelihood.conf_int(self.alpha).to_numpy(dtype=np.float64)
-        entropy = self.entropy.conf_int(self.alpha).to_numpy(dtype=np.float64)
+        likelihood = _limits(self.likelihood, self.alpha)
+        entropy = _limits(self.entropy, self.alpha)
         informative = likelihood[:, 0] > 0
         shared = (entropy[:, 0] > 0) | (entropy[:, 1] < 0)
-        values = [DECISIONS[bool(i), bool(s)] for i, s in zip(informative, shared, strict=True)]
+        undecided = np.isnan(likelihood + entropy).any(axis=1)
+        undecided |= informative & (np.abs(entropy) < SAME).all(axis=1)
+        values = [
+            UNDECIDED if u else DECISIONS[bool(i), bool(s)]
+            for u, i, s in zip(undecided, informative, shared, strict=True)
+        ]
         return pd.Series(values, index=self.likelihood.params.index, name="decision")
 
     @property
@@ -133,13 +151,14 @@ class UncertaintyResults:
         level = f"{100 * (1 - self.alpha):g}%"
         notes = [
             f"Informative: the {level} interval of likelihood-PFI is above 0. Shared: that of "
-            "entropy-PFI does not contain 0. What is not told from 0 may still differ from it."
+            "entropy-PFI does not contain 0. What is not told from 0 may still differ from it; "
+            "unless intervals are simultaneous, some of many features are put in the wrong place."
         ]
-        for decision in DECISIONS.values():
+        for decision, sentence in SENTENCES.items():
             names = self.decisions.index[self.decisions == decision]
             if len(names):
                 listed = ", ".join(map(str, names))
-                notes.append(f"{decision.capitalize()} ({listed}): {SENTENCES[decision]}")
+                notes.append(f"{decision.capitalize()} ({listed}): {sentence}")
         return notes
 
     def __str__(self) -> str:
@@ -150,3 +169,10 @@ class UncertaintyResults:
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
+
+
+def _limits(results: EstimandResults, alpha: float) -> FloatArray:
+    """Return limits of intervals, shape (q, 2); both 0 where a feature changes nothing."""
+    limits = results.conf_int(alpha).to_numpy(dtype=np.float64)
+    nothing = (results.params.to_numpy() == 0) & np.isnan(limits).any(axis=1)
+    return np.where(nothing[:, None], 0.0, limits)

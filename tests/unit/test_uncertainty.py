@@ -300,7 +300,7 @@ class TestWhatLearnersState:
 
     def test_weights_of_new_rows_are_not_known(self) -> None:
         weighted = sm.WLS(Y.to_numpy(), X.to_numpy(), weights=np.arange(1.0, N + 1)).fit()
-        with pytest.raises(PredictionError, match="predicts a mean but no distribution"):
+        with pytest.raises(PredictionError, match="weight of a new row is not known"):
             parameters_of(weighted, X.to_numpy())
 
     def test_components_of_a_mixture(self) -> None:

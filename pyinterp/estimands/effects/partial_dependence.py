@@ -101,7 +101,6 @@ def partial_dependence(
 
 
 ADJECTIVE = {"entropy": "entropy-based", "nll": "likelihood-based"}
-ADJECTIVE = {"entropy": "entropy-based", "nll": "likelihood-based"}
 QUANTITIES = {
     "entropy": ("entropy PD", "entropy of the predictive distribution"),
     "nll": ("likelihood PD", "negative log likelihood of the response"),

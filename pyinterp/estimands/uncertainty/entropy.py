@@ -26,7 +26,7 @@ from pyinterp.estimands.importance.permutation import (
 from pyinterp.estimands.importance.relation import Relation
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss
-from pyinterp.samplers import is_conditional
+from pyinterp.samplers import SAMPLERS, is_conditional
 
 __all__ = ["entropy_importance"]
 
@@ -51,6 +51,8 @@ def entropy_importance(
     """
     check_choice("relation", relation, ("difference", "ratio"))
     check_permutations(permutations)
+    if isinstance(sampler, str):
+        check_choice("sampler", sampler, ("marginal", "conditional", *SAMPLERS))
     if is_conditional(sampler):
         raise OptionError(
             "Entropy-PFI is 0 for every feature and model if the feature is drawn given the "

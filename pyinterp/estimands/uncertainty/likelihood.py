@@ -36,13 +36,14 @@ def likelihood_importance(
     (Wood et al. 2024, eq. 6), in nats; for classes it is the PFI for log loss.
     """
     predictor = problem.predictive
-    if relation == "ratio" and predictor.distribution is not None:
+    family = predictor.distribution
+    if relation == "ratio" and not (family is None or family.discrete):
         raise OptionError(
             "A ratio of negative log likelihoods is not defined for densities: they may be "
             'negative; use `relation="difference"`.'
         )
     loss = negative_log_likelihood(predictor, position_of(predictor, which_class))
-    made = permutation_importance(
+    importance = permutation_importance(
         problem,
         features,
         loss=loss,
@@ -52,10 +53,10 @@ def likelihood_importance(
     )
     of_class = () if which_class is None else (f"class {which_class}",)
     return replace(
-        made,
-        label=f"{made.label}_L",
-        title=f"likelihood-based {made.title}",
-        quantity=f"likelihood-{made.label}",
-        details=(*made.details, *of_class),
-        coverage=made.coverage if predictor.distribution is None else "",
+        importance,
+        label=f"{importance.label}_L",
+        title=f"likelihood-based {importance.title}",
+        quantity=f"likelihood-{importance.label}",
+        details=(*importance.details, *of_class),
+        coverage=importance.coverage if family is None else "",
     )

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from plotnine import (
     aes,
-    geom_errorbar,
-    geom_errorbarh,
     geom_hline,
     geom_point,
+    geom_segment,
     geom_text,
     geom_vline,
     ggplot,
@@ -25,8 +24,14 @@ if TYPE_CHECKING:
 
 __all__ = ["likelihood_and_entropy"]
 
-# Of the decisions, in the order of their table.
-ORDER = ("informative and independent", "informative and shared", "redundant", "unused")
+# The decisions, in the order of their table.
+ORDER = (
+    "informative and independent",
+    "informative and shared",
+    "redundant",
+    "unused",
+    "undecided",
+)
 
 
 def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> ggplot:
@@ -47,17 +52,17 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> ggpl
     along = rows_with_interval(entropy).join(
         frame.set_index(entropy.index)[["likelihood", "decision"]]
     )
-    limits = aes(ymin="conf_low", ymax="conf_high", x="likelihood", color="decision")
-    sideways = aes(xmin="conf_low", xmax="conf_high", y="entropy", color="decision")
+    upright = {"x": "likelihood", "xend": "likelihood", "y": "conf_low", "yend": "conf_high"}
+    sideways = {"x": "conf_low", "xend": "conf_high", "y": "entropy", "yend": "entropy"}
     return (
         ggplot(frame, aes(x="likelihood", y="entropy", color="decision"))
         + geom_hline(yintercept=0, color=GRAY, linetype="dashed")
         + geom_vline(xintercept=0, color=GRAY, linetype="dashed")
-        + geom_errorbarh(sideways, data=across, inherit_aes=False, height=0)
-        + geom_errorbar(limits, data=along, inherit_aes=False, width=0)
+        + geom_segment(aes(**sideways), data=across)
+        + geom_segment(aes(**upright), data=along)
         + geom_point(size=2)
         + geom_text(aes(label="term"), ha="left", va="bottom", size=8, show_legend=False)
-        + scale_color_manual(dict(zip(ORDER, (*COLORS[:3], GRAY), strict=True)))
+        + scale_color_manual(dict(zip(ORDER, (*COLORS[:3], GRAY, COLORS[3]), strict=True)))
         + labs(
             x="Likelihood-PFI [nats]",
             y="Entropy-PFI [nats]",
