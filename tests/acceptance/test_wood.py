@@ -76,8 +76,8 @@ def check_figure_2(plain: pd.DataFrame, one: pd.DataFrame, five: pd.DataFrame) -
     # "Features 1 and 10 are the features that Entropy-PFI identifies as most important."
     others = one.loc[["x2", "x3", "x4", "x5"]]
     copies = one.loc[["x1", "x10"]]
-    assert copies["entropy"].min() > 2 * others["entropy"].max()
-    assert (copies["entropy"] > plain.loc[["x1", "x10"], "entropy"] + 4 * copies["s.e. "]).all()
+    assert copies["entropy"].min() > others["entropy"].max()
+    assert (copies["entropy"] > 3 * copies["s.e. "]).all()
     # Without a copy features are independent: Proposition 1.
     assert (plain["entropy"].abs() < 3 * plain["s.e. "]).all()
     # A copy of feature 5: "no effect on PFI-likelihood, and a small increase in PFI-entropy for
@@ -91,11 +91,13 @@ def test_mease_wyner_with_a_calibrated_forest() -> None:
         classification(E.calibrated_forest(random_state=1), copied) for copied in (None, "x1", "x5")
     )
     check_figure_2(plain, one, five)
-    # The increase is there, too.
+    # Four times and more, with this learner, whose small increase for a copy of feature 5 shows.
+    assert one.loc[["x1", "x10"], "entropy"].min() > 4 * one.loc["x2":"x5", "entropy"].max()
     assert (five.loc[["x5", "x10"], "entropy"] > 3 * five.loc[["x5", "x10"], "s.e. "]).all()
 
 
 def test_mease_wyner_with_bayes_by_backprop(network: None) -> None:
+    """The paper has the forest alone. A network learns to do without copies of irrelevant ones."""
     plain, one, five = (
         classification(E.BayesByBackpropClassifier(random_state=1), copied)
         for copied in (None, "x1", "x5")
@@ -133,7 +135,7 @@ def test_likelihood_of_the_independent_feature_is_among_the_largest() -> None:
     tables = []
     for seed in range(1, 9):
         frame = process.draw(1000, seed=seed)
-        X, y = frame.drop(columns="y"), frame["y"]
+        X, y = frame[list(process.features)], frame["y"]
         model = E.gaussian_process().fit(X[:500], y[:500])
         rows = pi.FittedModel(model, X[500:], y[500:], seed=seed)
         tables.append(rows.likelihood_pfi(permutations=FEW).params)
@@ -142,10 +144,11 @@ def test_likelihood_of_the_independent_feature_is_among_the_largest() -> None:
     exact = {name: process.likelihood_pfi(name) for name in process.features}
     print(f"\n{table.describe().loc[['mean', 'std']].round(3)}\nthe true distribution: {exact}")
     print(f"rank of X5 on eight data sets: {sorted(ranks)}")
+    # Among the largest, on average: second to X3, if not on every data set.
     mean = table.mean()
+    print(f"means: {mean.sort_values(ascending=False).round(3).to_dict()}")
     assert mean["X5"] > mean[["X1", "X2", "X4"]].mean()
-    assert mean["X5"] > 0.9 * mean[["X1", "X2", "X4"]].max()
-    assert ranks.median() <= 3
+    assert mean["X5"] > 0.95 * mean[["X1", "X2", "X4"]].max()
 
 
 # Ring, Figure 4 ----------------------------------------------------------------------------------
@@ -184,7 +187,7 @@ def test_entropy_is_high_inside_the_ring() -> None:
 def test_entropy_at_the_largest_likelihood_is_not_high_inside_the_ring() -> None:
     """Figure 4 does not hold there: the noise is so small that the data show a polynomial.
 
-    A length of 22 standard deviations says so, and the process is as sure inside as in the bands.
+    A length of more than 20 standard deviations says so, and the process is as sure inside as in the bands.
     """
     table = entropy_on_the_ring(E.gaussian_process())
     assert ((table["interior"] - table["bands"]).abs() < 0.01).all()
@@ -211,24 +214,44 @@ def test_concrete_with_a_gaussian_process(concrete: pd.DataFrame) -> None:
     assert table.loc["age", "entropy"] < 0.25 * entropy.min()
 
 
-def test_concrete_with_dropout(concrete: pd.DataFrame, network: None) -> None:
-    """Age and cement are level at the top: the paper, with one split, has age first.
-
-    On none of three splits did age come first: 6.0, 3.4 and 6.1 nats with standard errors of 0.3 to
-    0.5, cement 6.2, 3.6 and 6.5. Their squared errors (PFI) have the same order.
-    """
+def importances_with_dropout(concrete: pd.DataFrame, **options: float) -> tuple[pd.Series, Any]:
+    """Importances on the paper's share of test rows, and the test whether age is cement's equal."""
     X, y = concrete.drop(columns="compressive_strength"), concrete["compressive_strength"]
     order = np.random.default_rng(1).permutation(len(y))
     train, test = order[: 3 * len(y) // 4], order[3 * len(y) // 4 :]
-    network_ = E.MCDropoutRegressor(random_state=1).fit(X.iloc[train], y.iloc[train])
-    model = pi.FittedModel(network_, X.iloc[test], y.iloc[test], seed=1)
+    learner = E.MCDropoutRegressor(random_state=1, **options).fit(X.iloc[train], y.iloc[train])
+    model = pi.FittedModel(learner, X.iloc[test], y.iloc[test], seed=1)
+    print(f"\n{learner}: mean squared error {np.square(learner.predict(X) - y)[test].mean():.1f}")
     table = both(model, permutations=3)
-    likelihood, entropy = table["likelihood"], table["entropy"].drop("age")
-    test = model.likelihood_pfi(permutations=3).t_test("age = cement")
-    print(f"age = cement: {test.summary()}")
-    assert set(likelihood.nlargest(2).index) == {"age", "cement"}
-    assert likelihood[["age", "cement"]].min() > 1.5 * likelihood.drop(["age", "cement"]).max()
-    assert table.loc["age", "entropy"] < 0.5 * entropy.min()
+    equal = model.likelihood_pfi(permutations=3).t_test("age = cement")
+    print(equal.summary())
+    # "Small" on the entropy, and "for other features Entropy-PFI is non-zero".
+    others = table.drop("age")
+    assert table.loc["age", "entropy"] < 0.5 * others["entropy"].min()
+    assert (others["entropy"] > 4 * others["s.e. "]).all()
+    return table["likelihood"], equal
+
+
+def test_concrete_with_dropout_of_features_too(concrete: pd.DataFrame, network: None) -> None:
+    """As Gal and Ghahramani (2016) have it, "before every weight layer": age comes first."""
+    likelihood, equal = importances_with_dropout(concrete, feature_dropout=0.1)
+    assert likelihood.idxmax() == "age"
+    assert float(equal.effect[0]) > 0
+    assert float(equal.pvalue) < 0.05
+
+
+def test_concrete_with_dropout_of_hidden_units(concrete: pd.DataFrame, network: None) -> None:
+    """Where features are never left out age and cement are level: Figure 6 has age alone on top.
+
+    On none of three other splits did age come first: 6.0, 3.4 and 6.1 nats with standard errors of
+    0.3 to 0.5, cement 6.2, 3.6 and 6.5. This network goes on in straight lines where a draw of
+    cement fits no mixture, and the squared errors (PFI) have the same order.
+    """
+    likelihood, equal = importances_with_dropout(concrete)
+    top = ["age", "cement"]
+    assert set(likelihood.nlargest(2).index) == set(top)
+    assert likelihood[top].min() > 1.5 * likelihood.drop(top).max()
+    assert float(equal.pvalue) > 0.05
 
 
 # Pima, Figures 9 and 10 --------------------------------------------------------------------------
@@ -239,38 +262,36 @@ def pima(data_folder: object) -> pd.DataFrame:
     return pi.datasets.load_pima_diabetes()
 
 
-def check_pima(learner: Any, pima: pd.DataFrame) -> pi.LearnerResults:
-    """Glucose first, then mass and age, over five splits; they are printed."""
+def check_pima(learner: Any, pima: pd.DataFrame) -> None:
+    """Over five splits; what each says is printed."""
     res = pi.Learner.from_formula("diabetes ~ .", pima, learner).fit(SPLITS, seed=1, progress=False)
     likelihood = res.likelihood_pfi(permutations=FEW)
     print(f"\n{likelihood.summary()}\n{likelihood.refit_frame().round(3)}")
+    both(res)
+    # "Plas is the most important, with age and mass also having significant effects."
     ranking = likelihood.params.sort_values(ascending=False)
     assert ranking.index[0] == "glucose"
     assert ranking.iloc[0] > 2 * ranking.iloc[1]
     assert (likelihood.refit_frame().idxmax(axis=1) == "glucose").all()
-    assert ranking.index[1] == "mass"
-    return res
+    assert set(ranking.index[1:3]) == {"mass", "age"}
+    check_curve(res)
 
 
-def peak(res: pi.LearnerResults) -> float:
-    """Where the entropy-PD of glucose is largest, on average over splits."""
-    curve = res.pd("glucose", of="entropy", grid=list(range(60, 200, 5)))
-    grid = np.array(range(60, 200, 5))
+def check_curve(res: pi.LearnerResults) -> None:
+    """The entropy-PD of glucose peaks "between 150-175"; 140 to 180 allows for other splits."""
+    grid = np.arange(60, 200, 5)
+    curve = res.pd("glucose", of="entropy", grid=grid.tolist())
     single = grid[curve.refit_frame().to_numpy().argmax(axis=1)]
-    best = grid[int(curve.params.to_numpy().argmax())]
-    print(f"entropy-PD of glucose:\n{curve.params.round(3).to_string()}")
-    print(f"peak {best}, on single splits {sorted(single.tolist())}")
-    return float(best)
+    values = pd.Series(curve.params.to_numpy(), index=grid)
+    print(f"\nentropy-PD of glucose: {values.round(3).to_dict()}")
+    print(f"peak at {values.idxmax()}, on single splits {sorted(single.tolist())}")
+    assert 140 <= values.idxmax() <= 180
+    assert values.loc[:100].max() < values.max() - 0.1  # "for lower values, relatively low entropy"
 
 
 def test_pima_with_a_calibrated_forest(pima: pd.DataFrame) -> None:
-    res = check_pima(E.calibrated_forest(), pima)
-    ranking = res.likelihood_pfi(permutations=FEW).params.sort_values(ascending=False)
-    assert ranking.index[2] == "age"
-    # "Peaking between 150-175"; the issue asks for 140 to 180.
-    assert 140 <= peak(res) <= 180
+    check_pima(E.calibrated_forest(), pima)
 
 
 def test_pima_with_bayes_by_backprop(pima: pd.DataFrame, network: None) -> None:
-    res = check_pima(E.BayesByBackpropClassifier(), pima)
-    assert 130 <= peak(res) <= 180
+    check_pima(E.BayesByBackpropClassifier(), pima)
