@@ -187,7 +187,8 @@ def test_entropy_is_high_inside_the_ring() -> None:
 def test_entropy_at_the_largest_likelihood_is_not_high_inside_the_ring() -> None:
     """Figure 4 does not hold there: the noise is so small that the data show a polynomial.
 
-    A length of more than 20 standard deviations says so, and the process is as sure inside as in the bands.
+    A length of more than 20 standard deviations says so, and the process is as sure inside as in
+    the bands.
     """
     table = entropy_on_the_ring(E.gaussian_process())
     assert ((table["interior"] - table["bands"]).abs() < 0.01).all()
@@ -214,7 +215,7 @@ def test_concrete_with_a_gaussian_process(concrete: pd.DataFrame) -> None:
     assert table.loc["age", "entropy"] < 0.25 * entropy.min()
 
 
-def importances_with_dropout(concrete: pd.DataFrame, **options: float) -> tuple[pd.Series, Any]:
+def importances_with_dropout(concrete: pd.DataFrame, **options: float) -> tuple[pd.DataFrame, Any]:
     """Importances on the paper's share of test rows, and the test whether age is cement's equal."""
     X, y = concrete.drop(columns="compressive_strength"), concrete["compressive_strength"]
     order = np.random.default_rng(1).permutation(len(y))
@@ -225,33 +226,37 @@ def importances_with_dropout(concrete: pd.DataFrame, **options: float) -> tuple[
     table = both(model, permutations=3)
     equal = model.likelihood_pfi(permutations=3).t_test("age = cement")
     print(equal.summary())
-    # "Small" on the entropy, and "for other features Entropy-PFI is non-zero".
+    # For other features than age "Entropy-PFI is non-zero".
     others = table.drop("age")
-    assert table.loc["age", "entropy"] < 0.5 * others["entropy"].min()
     assert (others["entropy"] > 4 * others["s.e. "]).all()
-    return table["likelihood"], equal
+    return table, equal
 
 
 def test_concrete_with_dropout_of_features_too(concrete: pd.DataFrame, network: None) -> None:
     """As Gal and Ghahramani (2016) have it, "before every weight layer": age comes first."""
-    likelihood, equal = importances_with_dropout(concrete, feature_dropout=0.1)
-    assert likelihood.idxmax() == "age"
+    table, equal = importances_with_dropout(concrete, feature_dropout=0.1)
+    assert table["likelihood"].idxmax() == "age"
     assert float(equal.effect[0]) > 0
     assert float(equal.pvalue) < 0.05
+    assert table.loc["age", "entropy"] < 0.5 * table["entropy"].drop("age").min()
+    assert table.loc["age", "entropy"] < 3 * table.loc["age", "s.e. "]
 
 
 def test_concrete_with_dropout_of_hidden_units(concrete: pd.DataFrame, network: None) -> None:
     """Where features are never left out age and cement are level: Figure 6 has age alone on top.
 
-    On none of three other splits did age come first: 6.0, 3.4 and 6.1 nats with standard errors of
-    0.3 to 0.5, cement 6.2, 3.6 and 6.5. This network goes on in straight lines where a draw of
-    cement fits no mixture, and the squared errors (PFI) have the same order.
+    On four splits age has 8.1, 6.0, 3.4 and 6.1 nats, with standard errors of 0.3 to 1.0, and
+    cement 7.6, 6.2, 3.6 and 6.5. The entropy-PFI of age is the smallest of all, but not always near
+    0: 0.019, 0.010, 0.001 and 0.004, with standard errors of 0.001 to 0.006.
     """
-    likelihood, equal = importances_with_dropout(concrete)
+    table, equal = importances_with_dropout(concrete)
     top = ["age", "cement"]
+    likelihood, entropy = table["likelihood"], table["entropy"]
     assert set(likelihood.nlargest(2).index) == set(top)
     assert likelihood[top].min() > 1.5 * likelihood.drop(top).max()
     assert float(equal.pvalue) > 0.05
+    assert entropy["age"] < 0.6 * entropy.drop("age").min()
+    assert entropy["age"] < 0.4 * entropy.drop("age").median()
 
 
 # Pima, Figures 9 and 10 --------------------------------------------------------------------------
