@@ -76,7 +76,7 @@ class MCDropoutRegressor(NetworkRegressor):
 
     Parameters
     ----------
-    hidden : sequence of int
+    hidden_layer_sizes : sequence of int
         Numbers of units of the hidden layers.
     dropout : float
         Probability that a hidden unit is left out.
@@ -122,7 +122,7 @@ class MCDropoutRegressor(NetworkRegressor):
 
     def __init__(
         self,
-        hidden: Sequence[int] = (100, 100),
+        hidden_layer_sizes: Sequence[int] = (100, 100),
         *,
         dropout: float = 0.1,
         feature_dropout: float = 0.0,
@@ -134,7 +134,7 @@ class MCDropoutRegressor(NetworkRegressor):
         random_state: Any = None,
         progress: bool = False,
     ) -> None:
-        self.hidden = hidden
+        self.hidden_layer_sizes = hidden_layer_sizes
         self.dropout = dropout
         self.feature_dropout = feature_dropout
         self.learning_rate = learning_rate
@@ -152,8 +152,8 @@ class MCDropoutRegressor(NetworkRegressor):
         n = min(max(1, round(self.reserved * len(y))), len(y) - 1)
         rows, rest = order[n:], order[:n]
         self.response_scale_ = Scale.of(y[rows])
-        response = self.response_scale_.standardized(y).astype(np.float32)
-        self.networks_ = _networks(self, X[rows], response[rows, None], 1, _squared, seeds)
+        response = self.response_scale_.standardize(y).astype(np.float32)
+        self.networks_ = _networks(self, X[rows], response[rows, None], 1, _square, seeds)
         means = np.concatenate([b[:, :, 0].T for b in self.networks_.outputs(X[rest])])
         noise = noise_of(response[rest].astype(np.float64), means)
         self.noise_ = float(self.response_scale_.spread) * noise
@@ -168,7 +168,7 @@ class MCDropoutClassifier(NetworkClassifier):
 
     Parameters
     ----------
-    hidden : sequence of int
+    hidden_layer_sizes : sequence of int
         Numbers of units of the hidden layers.
     dropout : float
         Probability that a hidden unit is left out.
@@ -202,7 +202,7 @@ class MCDropoutClassifier(NetworkClassifier):
 
     def __init__(
         self,
-        hidden: Sequence[int] = (100, 100),
+        hidden_layer_sizes: Sequence[int] = (100, 100),
         *,
         dropout: float = 0.1,
         feature_dropout: float = 0.0,
@@ -213,7 +213,7 @@ class MCDropoutClassifier(NetworkClassifier):
         random_state: Any = None,
         progress: bool = False,
     ) -> None:
-        self.hidden = hidden
+        self.hidden_layer_sizes = hidden_layer_sizes
         self.dropout = dropout
         self.feature_dropout = feature_dropout
         self.learning_rate = learning_rate
@@ -261,7 +261,11 @@ def _networks(
 ) -> Networks:
     """Train a network with the settings of an estimator."""
     settings = Training(
-        model.hidden, model.learning_rate, model.epochs, model.batch_size, model.progress
+        model.hidden_layer_sizes,
+        model.learning_rate,
+        model.epochs,
+        model.batch_size,
+        model.progress,
     )
     settings.check()
     check_number("dropout", model.dropout, RATE)
@@ -270,13 +274,15 @@ def _networks(
     name = type(model).__name__
     torch = load_torch(name)
     scale = Scale.of(X)
-    rows = scale.standardized(X).astype(np.float32)
+    rows = scale.standardize(X).astype(np.float32)
     start = start_weights(
-        [X.shape[1], *model.hidden, outputs], seeds.stream("refits", name="start")
+        [X.shape[1], *model.hidden_layer_sizes, outputs], seeds.stream("refits", name="start")
     )
     parameters = [torch.from_numpy(part).requires_grad_() for part in start]
-    rates = model.feature_dropout, *(model.dropout for _ in model.hidden)
-    masks = _masks((X.shape[1], *model.hidden), rates, seeds.stream("refits", name="dropout"))
+    rates = model.feature_dropout, *(model.dropout for _ in model.hidden_layer_sizes)
+    masks = _masks(
+        (X.shape[1], *model.hidden_layer_sizes), rates, seeds.stream("refits", name="dropout")
+    )
 
     def loss(batch: IntArray) -> Tensor:
         units = _forward(torch, torch.from_numpy(rows[batch]), parameters, masks)
@@ -319,7 +325,7 @@ def _masks(widths: Sequence[int], rates: Sequence[float], rng: np.random.Generat
     return masks
 
 
-def _squared(torch: Any, outputs: Tensor, targets: Tensor) -> Tensor:
+def _square(torch: Any, outputs: Tensor, targets: Tensor) -> Tensor:
     return torch.nn.functional.mse_loss(outputs, targets)
 
 

@@ -15,7 +15,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 import pyinterp as pi
-from pyinterp.simulation.processes.wood import INNER, Copied
+from pyinterp.simulation.processes.wood import INNER, CopiedFeature
 
 pytestmark = pytest.mark.acceptance
 
@@ -49,7 +49,7 @@ def both(model: Any, features: list[str] | None = None, permutations: int = FEW)
 # Mease and Wyner, Figure 2 -----------------------------------------------------------------------
 
 
-def classification(learner: Any, copied: Copied) -> pd.DataFrame:
+def classification(learner: Any, copied: CopiedFeature) -> pd.DataFrame:
     process = pi.simulation.wood_classification(copied)
     frame = process.draw(5000, seed=1)
     X, y = frame[list(process.features)], frame["y"]

@@ -113,7 +113,7 @@ def test_mean_and_standard_deviation_are_those_of_the_mixture(name: str) -> None
 
 
 def test_a_dropout_network_learns_the_function_and_its_noise() -> None:
-    network = fitted("MCDropoutRegressor", epochs=400, hidden=(100, 100))
+    network = fitted("MCDropoutRegressor", epochs=400, hidden_layer_sizes=(100, 100))
     new = pd.DataFrame(np.random.default_rng(5).normal(size=(500, 3)), columns=list("abc"))
     truth = 100 + 10 * np.sin(new["a"]) + 5 * new["b"]
     errors = network.predict(new) - truth
@@ -135,14 +135,14 @@ def test_without_hidden_units_dropout_of_features_is_ridge_regression() -> None:
         (), feature_dropout=rate, learning_rate=0.002, epochs=4000, reserved=0.01, random_state=0
     ).fit(Z, y)
     scale = network.networks_.scale
-    rows = scale.standardized(Z)
+    rows = scale.standardize(Z)
     squares = rows.T @ rows
     penalty = rate / (1 - rate) * np.diag(np.diag(squares))
-    means = np.linalg.solve(squares + penalty, rows.T @ network.response_scale_.standardized(y))
+    means = np.linalg.solve(squares + penalty, rows.T @ network.response_scale_.standardize(y))
     # Four reserved rows are in the sums; steps wander.
     weights = network.networks_.weights.parameters[0][:, 0]
     np.testing.assert_allclose(weights, means, atol=0.02)
-    least_squares = np.linalg.solve(squares, rows.T @ network.response_scale_.standardized(y))
+    least_squares = np.linalg.solve(squares, rows.T @ network.response_scale_.standardize(y))
     assert np.abs(weights - least_squares).min() > 0.05
 
 
