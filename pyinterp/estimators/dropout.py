@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -44,22 +44,25 @@ class DropoutDraws(WeightDraws):
     rate : float
         Probability that a hidden unit is left out.
     draws, seed : int
+    feature_rate : float
+        Probability that a feature is left out.
     """
 
     parameters: tuple[FloatArray, ...]
     rate: float
     draws: int
     seed: int
+    feature_rate: float = 0.0
 
     def layers(self) -> list[Layer]:
-        """Return weights that are 0 behind units that are left out; the first layer has none."""
+        """Return weights that are 0 behind features and units that are left out."""
         rng = np.random.default_rng(self.seed)
         layers: list[Layer] = []
         for weights, biases in _pairs(self.parameters):
-            whole = weights[None]
-            if layers:
-                stays = rng.random((self.draws, len(weights))) >= self.rate
-                whole = whole * (stays / (1.0 - self.rate))[:, :, None]
+            whole, rate = weights[None], self.rate if layers else self.feature_rate
+            if layers or rate > 0:
+                stays = rng.random((self.draws, len(weights))) >= rate
+                whole = whole * (stays / (1.0 - rate))[:, :, None]
             layers.append((whole, biases[None, None]))
         return layers
 
@@ -76,7 +79,9 @@ class MCDropoutRegressor(NetworkRegressor):
     hidden_layer_sizes : sequence of int
         Numbers of units of the hidden layers.
     dropout : float
-        Probability that a hidden unit is left out. Features are never left out.
+        Probability that a hidden unit is left out.
+    feature_dropout : float
+        Probability that a feature is left out, that is, has its mean.
     learning_rate : float
         Of stochastic gradient descent on the mean squared error.
     epochs : int
@@ -97,7 +102,8 @@ class MCDropoutRegressor(NetworkRegressor):
     -----
     Features and response are standardized by the rows that train the network. The variance
     1/τ of the noise has the largest likelihood of the mixture on the reserved rows; the paper
-    descends to the same maximum by gradients. Fitting needs PyTorch
+    descends to the same maximum by gradients. Gal and Ghahramani leave out features too; Wood et
+    al. do not say, and it makes predictions worse where a feature is needed. Fitting needs PyTorch
     (``pip install "pyinterp-stats[torch]"``), prediction does not.
 
     References
@@ -119,6 +125,7 @@ class MCDropoutRegressor(NetworkRegressor):
         hidden_layer_sizes: Sequence[int] = (100, 100),
         *,
         dropout: float = 0.1,
+        feature_dropout: float = 0.0,
         learning_rate: float = 0.1,
         epochs: int = 5000,
         batch_size: int = 200,
@@ -129,6 +136,7 @@ class MCDropoutRegressor(NetworkRegressor):
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.dropout = dropout
+        self.feature_dropout = feature_dropout
         self.learning_rate = learning_rate
         self.epochs = epochs
         self.batch_size = batch_size
@@ -163,7 +171,9 @@ class MCDropoutClassifier(NetworkClassifier):
     hidden_layer_sizes : sequence of int
         Numbers of units of the hidden layers.
     dropout : float
-        Probability that a hidden unit is left out. Features are never left out.
+        Probability that a hidden unit is left out.
+    feature_dropout : float
+        Probability that a feature is left out, that is, has its mean.
     learning_rate : float
         Of stochastic gradient descent on the log loss.
     epochs : int
@@ -195,6 +205,7 @@ class MCDropoutClassifier(NetworkClassifier):
         hidden_layer_sizes: Sequence[int] = (100, 100),
         *,
         dropout: float = 0.1,
+        feature_dropout: float = 0.0,
         learning_rate: float = 0.1,
         epochs: int = 5000,
         batch_size: int = 200,
@@ -204,6 +215,7 @@ class MCDropoutClassifier(NetworkClassifier):
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.dropout = dropout
+        self.feature_dropout = feature_dropout
         self.learning_rate = learning_rate
         self.epochs = epochs
         self.batch_size = batch_size
@@ -257,6 +269,7 @@ def _networks(
     )
     settings.check()
     check_number("dropout", model.dropout, RATE)
+    check_number("feature_dropout", model.feature_dropout, RATE)
     check_count("draws", model.draws)
     name = type(model).__name__
     torch = load_torch(name)
@@ -266,7 +279,10 @@ def _networks(
         [X.shape[1], *model.hidden_layer_sizes, outputs], seeds.stream("refits", name="start")
     )
     parameters = [torch.from_numpy(part).requires_grad_() for part in start]
-    masks = _masks(model.hidden_layer_sizes, model.dropout, seeds.stream("refits", name="dropout"))
+    rates = model.feature_dropout, *(model.dropout for _ in model.hidden_layer_sizes)
+    masks = _masks(
+        (X.shape[1], *model.hidden_layer_sizes), rates, seeds.stream("refits", name="dropout")
+    )
 
     def loss(batch: IntArray) -> Tensor:
         units = _forward(torch, torch.from_numpy(rows[batch]), parameters, masks)
@@ -277,32 +293,34 @@ def _networks(
     weights = tuple(part.detach().numpy().astype(np.float64) for part in parameters)
     check_trained(weights, name)
     seed = int(seeds.stream("draws").integers(2**63))
-    return Networks(scale, DropoutDraws(weights, model.dropout, model.draws, seed))
+    draws = DropoutDraws(weights, model.dropout, model.draws, seed, model.feature_dropout)
+    return Networks(scale, draws)
 
 
-def _forward(
-    torch: Any,
-    units: Tensor,
-    parameters: Sequence[Tensor],
-    masks: Callable[[int], list[SingleArray]],
-) -> Tensor:
-    """Return outputs of rows, each with masks of its own on its hidden units."""
-    (*hidden, (weights, biases)) = _pairs(parameters)
-    for (w, b), mask in zip(hidden, masks(len(units)), strict=True):
-        units = torch.relu(torch.addmm(b, units, w)) * torch.from_numpy(mask)
-    return torch.addmm(biases, units, weights)
+Masks: TypeAlias = Callable[[int], list[SingleArray | None]]
 
 
-def _masks(
-    sizes: Sequence[int], rate: float, rng: np.random.Generator
-) -> Callable[[int], list[SingleArray]]:
-    """Return a function that draws masks for so many rows: 0, or the reciprocal of what stays."""
-    out = round(rate * LEVELS)
-    factor = np.float32(1 / (1 - rate))
+def _forward(torch: Any, units: Tensor, parameters: Sequence[Tensor], masks: Masks) -> Tensor:
+    """Return outputs of rows, each with masks of its own on its features and hidden units."""
+    layers = zip(_pairs(parameters), masks(len(units)), strict=True)
+    for number, ((weights, biases), mask) in enumerate(layers):
+        inputs = torch.relu(units) if number else units
+        masked = inputs if mask is None else inputs * torch.from_numpy(mask)
+        units = torch.addmm(biases, masked, weights)
+    return units
 
-    def masks(rows: int) -> list[SingleArray]:
-        numbers = (rng.integers(LEVELS, size=(rows, k), dtype=np.uint16) for k in sizes)
-        return [(number >= out) * factor for number in numbers]
+
+def _masks(widths: Sequence[int], rates: Sequence[float], rng: np.random.Generator) -> Masks:
+    """Return a function that draws a mask per layer for so many rows; None leaves nothing out."""
+
+    def mask(rows: int, width: int, rate: float) -> SingleArray | None:
+        if rate == 0:
+            return None
+        stays = rng.integers(LEVELS, size=(rows, width), dtype=np.uint16) >= round(rate * LEVELS)
+        return stays * np.float32(1 / (1 - rate))  # what stays grows for what is left out
+
+    def masks(rows: int) -> list[SingleArray | None]:
+        return [mask(rows, width, rate) for width, rate in zip(widths, rates, strict=True)]
 
     return masks
 

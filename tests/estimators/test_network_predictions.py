@@ -64,10 +64,21 @@ def test_units_are_left_out_at_the_rate_and_the_others_grow_for_them() -> None:
     ones = tuple(np.ones(shape) for shape in ((2, 1000), (1000,), (1000, 1), (1,)))
     source = DropoutDraws(ones, 0.1, 200, 0)
     first, last = (weights for weights, _ in source.layers())
-    assert first.shape == (1, 2, 1000)  # features are never left out
+    assert first.shape == (1, 2, 1000)  # features stay, by default
     assert set(np.unique(last)) == {0.0, 1 / 0.9}
     # Four standard errors of the mean of 200,000 indicators.
     assert (last == 0).mean() == pytest.approx(0.1, abs=4 * 0.3 / np.sqrt(last.size))
+
+
+def test_features_are_left_out_at_their_rate_and_the_others_grow_for_them() -> None:
+    ones = tuple(np.ones(shape) for shape in ((1000, 2), (2,), (2, 1), (1,)))
+    source = DropoutDraws(ones, 0.0, 200, 0, feature_rate=0.2)
+    first, last = (weights for weights, _ in source.layers())
+    assert first.shape == (200, 1000, 2)
+    assert set(np.unique(first)) == {0.0, 1.25}
+    assert (first[:, :, 0] == first[:, :, 1]).all()  # a feature is left out of every unit
+    assert (first == 0).mean() == pytest.approx(0.2, abs=4 * 0.4 / np.sqrt(first[:, :, 0].size))
+    assert (last == 1).all()
 
 
 def test_without_dropout_all_draws_are_the_network() -> None:
@@ -166,13 +177,17 @@ def test_options_are_checked_before_torch_is_needed(
     ("model", "sentence"),
     [
         (pi.estimators.MCDropoutRegressor(dropout=1), r"`dropout` must be a number in \[0, 1\)"),
+        (
+            pi.estimators.MCDropoutClassifier(feature_dropout=-0.1),
+            r"`feature_dropout` must be a number in \[0, 1\)",
+        ),
         (pi.estimators.MCDropoutRegressor(reserved=0), r"`reserved` must be a number in \(0, 1\)"),
         (pi.estimators.BayesByBackpropRegressor(prior_sd=-1), "`prior_sd` must be a positive"),
     ],
 )
 def test_options_of_one_method_are_checked_too(model: Any, sentence: str) -> None:
     with pytest.raises(OptionError, match=sentence):
-        model.fit(X[:40], X[:40, 0])
+        model.fit(X[:40], np.arange(40) % 2)
 
 
 @pytest.mark.usefixtures("no_torch")

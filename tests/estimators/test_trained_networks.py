@@ -125,6 +125,27 @@ def test_a_dropout_network_learns_the_function_and_its_noise() -> None:
     assert np.mean(np.abs(y - mean) < norm.ppf(0.95) * sd) > 0.75
 
 
+def test_without_hidden_units_dropout_of_features_is_ridge_regression() -> None:
+    """Its penalty is rate / (1 - rate) times the squares of each feature (Wager et al. 2013)."""
+    draw = np.random.default_rng(4)
+    Z = draw.normal(size=(400, 2)) @ [[1.0, 0.8], [0.0, 0.6]]
+    y = Z @ [1.0, -0.5] + draw.normal(size=400)
+    rate = 0.4
+    network = E.MCDropoutRegressor(
+        (), feature_dropout=rate, learning_rate=0.002, epochs=4000, reserved=0.01, random_state=0
+    ).fit(Z, y)
+    scale = network.networks_.scale
+    rows = scale.standardize(Z)
+    squares = rows.T @ rows
+    penalty = rate / (1 - rate) * np.diag(np.diag(squares))
+    means = np.linalg.solve(squares + penalty, rows.T @ network.response_scale_.standardize(y))
+    # Four reserved rows are in the sums; steps wander.
+    weights = network.networks_.weights.parameters[0][:, 0]
+    np.testing.assert_allclose(weights, means, atol=0.02)
+    least_squares = np.linalg.solve(squares, rows.T @ network.response_scale_.standardize(y))
+    assert np.abs(weights - least_squares).min() > 0.05
+
+
 def test_without_hidden_units_backprop_is_bayesian_linear_regression() -> None:
     """The best independent normal distributions have the posterior's means and precisions."""
     n, prior = 60, 0.5

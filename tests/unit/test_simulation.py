@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pandas as pd
 import pytest
 from plotnine import ggplot
 from scipy import integrate, stats
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
@@ -281,6 +283,105 @@ def test_other_losses_draw_responses() -> None:
     assert dgp_pfi(process, "x2", "brier") == dgp_pfi(process, "x2", "squared")
     with pytest.raises(LossError, match="needs numeric predictions"):
         dgp_pfi(process, "x2", "absolute")
+
+
+class Oracle(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """The true mean and standard deviation of a response."""
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, X: pd.DataFrame, return_std: bool = False) -> Any:
+        mean = self.process.f(X)
+        return (mean, np.full(len(X), self.process.noise_sd)) if return_std else mean
+
+
+def oracle(process: Process, rows: int, seed: int) -> pi.FittedModel:
+    """The true predictive distribution, on rows of the process."""
+    frame = process.draw(rows, seed)
+    X, y = frame[list(process.features)], frame["y"]
+    if process.classes is None:
+        return pi.FittedModel(Oracle(process), X, y, seed=seed)
+    return pi.FittedModel(process.f, X, y, classes=process.classes, seed=seed)
+
+
+WITH_LIKELIHOOD = [
+    n for n, p in PROCESSES.items() if p.entropy() is not None and p.label_noise != 0
+]
+
+
+@pytest.mark.parametrize("name", WITH_LIKELIHOOD)
+def test_entropy_of_the_oracle(name: str) -> None:
+    """The package measures what the closed forms say, at every grid point and for all features."""
+    process = PROCESSES[name]
+    model, first = oracle(process, 200, 1), process.features[0]
+    curve = model.pd(first, of="entropy", points=3)
+    assert np.allclose(curve.params, process.entropy(), rtol=EXACT, atol=EXACT)
+    importance = model.entropy_pfi(permutations=10)
+    assert importance.params.to_numpy() == pytest.approx(0, abs=EXACT)
+    assert [process.entropy_pfi(f) for f in process.features] == [0.0] * len(process.features)
+
+
+@pytest.mark.parametrize("name", WITH_LIKELIHOOD)
+def test_likelihood_of_the_oracle(name: str) -> None:
+    process = PROCESSES[name]
+    importance = oracle(process, 2000, 1).likelihood_pfi(permutations=10)
+    for feature in process.features:
+        exact = process.likelihood_pfi(feature)
+        if exact is not None:
+            error = np.hypot(importance.bse[feature], importance.mcse[feature])
+            assert close(importance.params[feature], error, exact), feature
+
+
+@pytest.mark.parametrize("name", WITH_LIKELIHOOD)
+def test_conditional_likelihood_of_the_oracle(name: str) -> None:
+    """Responses of the row, the feature drawn anew given the others."""
+    process = PROCESSES[name]
+    rng = np.random.default_rng(7)
+    frame = process.covariates(N, rng)
+    mean = process.f(frame)
+    y = process.respond(mean, rng)
+    for feature in process.features:
+        exact = process.likelihood_pfi(feature, conditional=True)
+        if exact is not None:
+            new = process.redraw(feature, frame, rng, conditional=True)
+            switched = process.f(frame.assign(**{feature: new}))
+            rows = log_density(process, y, mean) - log_density(process, y, switched)
+            assert close(rows.mean(), rows.std() / np.sqrt(N), exact), feature
+
+
+def log_density(process: Process, y: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    if process.classes is None:
+        return stats.norm.logpdf(y, mean, process.noise_sd)
+    return stats.bernoulli.logpmf(y, mean)
+
+
+def test_likelihood_of_woods_processes_by_hand() -> None:
+    # 2 V(X_j) / (2 * 2), and 7 / 30, the probability of the other class, times 0.8 log 9.
+    assert wood_regression().likelihood_pfi("X5") == pytest.approx(0.5, rel=EXACT)
+    assert wood_regression().likelihood_pfi("X3") == pytest.approx(0.81, rel=EXACT)
+    shared = wood_regression().likelihood_pfi("X1", conditional=True)
+    assert shared == pytest.approx(0.5 * (1 - 0.8**2), rel=EXACT)
+    two = wood_classification("x1")
+    assert two.likelihood_pfi("x1") == pytest.approx(7 / 30 * 0.8 * np.log(9), rel=1e-10)
+    assert two.likelihood_pfi("x1", conditional=True) == two.likelihood_pfi("x10") == 0
+    entropy = -0.1 * np.log(0.1) - 0.9 * np.log(0.9)
+    assert two.entropy() == pytest.approx(entropy, rel=EXACT)
+
+
+def test_without_noise_there_is_no_density_and_likelihoods_are_infinite() -> None:
+    numbers, labels = wood_regression(0), mease_wyner_classification(2, 1, 0.0)
+    assert numbers.entropy() is numbers.entropy_pfi("X1") is numbers.likelihood_pfi("X1") is None
+    assert labels.entropy() == labels.entropy_pfi("x1") == labels.likelihood_pfi("x2") == 0
+    assert labels.likelihood_pfi("x1") == np.inf
+    unlike = replace(labels, label_noise=None)  # the noise may differ between rows
+    assert unlike.entropy() is unlike.entropy_pfi("x1") is unlike.likelihood_pfi("x1") is None
+    for ask in (numbers.entropy_pfi, numbers.likelihood_pfi):
+        with pytest.raises(OptionError, match="no feature 'X9'"):
+            ask("X9")
 
 
 def test_means_of_chunks_are_pooled() -> None:

@@ -29,7 +29,7 @@ def mease_wyner_classification(
 
     with :math:`x` uniform on :math:`[0, 1]^d` (Mease & Wyner 2008, as in Wood et al. 2024, section
     3.4.1, whose d, J and :math:`\epsilon` are the defaults). Classes are "0" and "1". Closed forms:
-    PD of the probability, and PFI under the Brier score, of all features.
+    PD of the probability, PFI under the Brier score, and likelihood-PFI, of all features.
 
     Parameters
     ----------
@@ -55,6 +55,7 @@ def mease_wyner_classification(
         classes=("0", "1"),
         closed_pd=partial(_pd, relevant=names[:relevant], noise=noise),
         closed_pfi=partial(_pfi, relevant=names[:relevant], noise=noise),
+        label_noise=float(noise),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from pandas import DataFrame  # `pd` is partial dependence here
+from scipy.special import entr, logit
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_count, check_flag
@@ -72,6 +73,9 @@ class Process:
     closed_pfi, closed_cvim : callable, optional
         ``closed_pfi(feature)``, the marginal and the conditional PFI of f under squared error,
         or None.
+    label_noise : float, optional
+        Of classes: epsilon in [0, 0.5), if the probability of the second class is epsilon or
+        1 - epsilon in every row. Closed forms of entropy and likelihood need it.
 
     See Also
     --------
@@ -101,6 +105,7 @@ class Process:
     closed_pd: Callable[[str, Values], FloatArray | None] | None = None
     closed_pfi: Callable[[str], float | None] | None = None
     closed_cvim: Callable[[str], float | None] | None = None
+    label_noise: float | None = None
 
     def draw(self, n: int, seed: Seed = None) -> DataFrame:
         """Draw n rows: the features, then the response `y` (labels if it is a class).
@@ -192,6 +197,57 @@ class Process:
         if self.conditional is None:  # independent features
             return self.pfi(feature)
         return None if self.closed_cvim is None else self.closed_cvim(feature)
+
+    def entropy(self) -> float | None:
+        r"""Return the expected entropy of the response given the features, in nats.
+
+        With normal noise every row has :math:`\tfrac12 \log(2 \pi e \sigma^2)`, with label noise
+        :math:`-\epsilon \log \epsilon - (1 - \epsilon) \log(1 - \epsilon)`. None without a closed
+        form, and for numbers without noise, which have no density.
+        """
+        if self.classes is None:
+            variance = self.noise_sd**2
+            return None if variance == 0 else float(np.log(2 * np.pi * np.e * variance) / 2)
+        epsilon = self.label_noise
+        return None if epsilon is None else float(entr(epsilon) + entr(1 - epsilon))
+
+    def entropy_pfi(self, feature: str) -> float | None:
+        """Return the entropy-PFI of the true predictive distribution; None without a closed form.
+
+        It is 0 where all rows have the same entropy: a learner's entropy-PFI then comes from the
+        learner, not from the process.
+        """
+        self.check(feature)
+        return None if self.entropy() is None else 0.0
+
+    def likelihood_pfi(self, feature: str, *, conditional: bool = False) -> float | None:
+        r"""Return the likelihood-PFI of the true predictive distribution, in nats.
+
+        With normal noise it is the PFI under squared error, divided by :math:`2 \sigma^2`; with
+        label noise :math:`(1 - 2 \epsilon) \log\{(1 - \epsilon) / \epsilon\}` times the probability
+        that the other class gets the larger probability (of Wood et al. 2024, eq. 6). Infinite if
+        a feature changes labels that have no noise; None without a closed form.
+
+        Parameters
+        ----------
+        feature : str
+        conditional : bool
+            With a draw given the other features.
+        """
+        self.check(feature)
+        check_flag("conditional", conditional)
+        squared = self.cvim(feature) if conditional else self.pfi(feature)
+        if squared is None or self.entropy() is None:
+            return None
+        return 0.0 if squared == 0 else squared * self._nats()
+
+    def _nats(self) -> float:
+        """Return the likelihood-PFI of a feature whose PFI under squared error is 1."""
+        epsilon = self.label_noise
+        if self.classes is None or epsilon is None:
+            return 1 / (2 * self.noise_sd**2)
+        # The other class is (1 - 2 epsilon)^2 away in squared error.
+        return float("inf") if epsilon == 0 else -float(logit(epsilon)) / (1 - 2 * epsilon)
 
     def grid(self, feature: str, grid: npt.ArrayLike) -> Values:
         """Return values of a feature as an array: finite floats, or levels."""

@@ -32,8 +32,8 @@ def wood_classification(copied: CopiedFeature = None) -> Process:
     r"""The process of Mease & Wyner (2008) in which feature 10 may copy another one.
 
     `mease_wyner_classification` with d = 10, J = 4 and noise 0.1 (Wood et al. 2024, section 3.4.1):
-    features 1 to 4 matter, 5 to 10 do not. Closed forms: PD of the probability, and PFI and CVIM
-    under the Brier score, of all features.
+    features 1 to 4 matter, 5 to 10 do not. Closed forms: PD of the probability, PFI and CVIM under
+    the Brier score, and likelihood-PFI, of all features.
 
     Parameters
     ----------
