@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyinterp.parallel.compiled import compiled
+from pyinterp.parallel.loops import compiled_loop
 
 __all__ = ["NODES", "WEIGHTS", "entropies"]
 
@@ -22,7 +22,7 @@ MOST = 8192
 DENSITY_AT_0 = 0.3989422804014327  # of the standard Normal
 
 
-@compiled
+@compiled_loop
 def entropies(parameters, components, nodes, weights, out):  # pragma: no cover - compiled
     """Integrate -q log q of every mixture of Normals: on an even grid, else panel by panel.
 
@@ -51,7 +51,7 @@ def entropies(parameters, components, nodes, weights, out):  # pragma: no cover 
             out[row] = _by_panels(means, sds, low, high, nodes, weights)
 
 
-@compiled
+@compiled_loop
 def _on_grid(means, sds, low, step, density):  # pragma: no cover - compiled
     """Integrate by the trapezoidal rule; `density` is scratch, one number per point of the grid.
 
@@ -77,7 +77,7 @@ def _on_grid(means, sds, low, step, density):  # pragma: no cover - compiled
     return total * step
 
 
-@compiled
+@compiled_loop
 def _by_panels(means, sds, at, end, nodes, weights):  # pragma: no cover - compiled
     """Integrate panel by panel, from left to right."""
     components, total = len(means), 0.0

@@ -8,7 +8,7 @@ by predicting many copies of rows at a time. A new engine is a subclass of `What
 `FeatureWhatIf`, and a line in `dispatch`; no estimand depends on which engine it is.
 """
 
-from pyinterp.whatif.batched import BatchedWhatIf
+from pyinterp.whatif.batches import BatchedWhatIf
 from pyinterp.whatif.dispatch import ENGINES, EngineName, dispatch
 from pyinterp.whatif.whatif import PREDICTIONS, Block, Engine, FeatureWhatIf, WhatIf
 

@@ -21,7 +21,7 @@ from plotnine import (
 )
 
 from pyinterp.data.sample import is_category
-from pyinterp.results.plots.style import BLUE, COLORS, GRAY, bounded, label
+from pyinterp.results.plots.style import BLUE, COLORS, GRAY, label, rows_with_interval
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -49,13 +49,13 @@ def curve(
         rows = _row_curves(results, frame, axis, color)
         figure = _with_rows(figure, rows, axis, color)
         if observed:
-            marks = _observed(rows, axis, results.data[name])
+            marks = _observed_points(rows, axis, results.data[name])
             figure += geom_point(
                 aes(x=axis, y="estimate"), marks, color="black", size=0.8, inherit_aes=False
             )
     if results.estimand.null is not None:
         figure += geom_hline(yintercept=results.estimand.null, color=GRAY, linetype="dashed")
-    limits, mean = bounded(frame), BLUE if color is None else "black"
+    limits, mean = rows_with_interval(frame), BLUE if color is None else "black"
     if numeric:
         if len(limits):
             figure += geom_ribbon(
@@ -118,7 +118,7 @@ def _row_curves(
     return long.assign(line=long["row"].astype(str) + (long[facet].astype(str) if facet else ""))
 
 
-def _observed(rows: pd.DataFrame, axis: str, values: pd.Series[Any]) -> pd.DataFrame:
+def _observed_points(rows: pd.DataFrame, axis: str, values: pd.Series[Any]) -> pd.DataFrame:
     """Return a point on every row's curve at the row's own value; none beyond the grid."""
     marks = []
     for position in rows["position"].unique():

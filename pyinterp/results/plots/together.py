@@ -19,7 +19,7 @@ from plotnine import (
     scale_x_discrete,
 )
 
-from pyinterp.results.plots.style import COLORS, GRAY, bounded, caption
+from pyinterp.results.plots.style import COLORS, GRAY, caption, rows_with_interval
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -43,7 +43,9 @@ def together(several: Sequence[EstimandResults], *, alpha: float) -> ggplot:
     return (
         ggplot(frame, aes(x="term", y="estimate", color="measure"))
         + geom_hline(yintercept=0, color=GRAY, linetype="dashed")
-        + geom_linerange(aes(ymin="conf_low", ymax="conf_high"), bounded(frame), position=apart)
+        + geom_linerange(
+            aes(ymin="conf_low", ymax="conf_high"), rows_with_interval(frame), position=apart
+        )
         + geom_point(position=apart)
         + coord_flip()
         + scale_x_discrete(limits=ordered)
