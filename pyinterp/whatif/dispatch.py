@@ -18,7 +18,7 @@ from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.prediction_checks import spread
 from pyinterp.models.predictor import Kind, Predictor, learner_name
 from pyinterp.whatif.batches import BatchedWhatIf
-from pyinterp.whatif.calibrated import Before, calibrated_forest, calibrated_linear, final_steps
+from pyinterp.whatif.calibration import Before, calibrated_forest, calibrated_linear, final_steps
 from pyinterp.whatif.forest import Forest
 from pyinterp.whatif.inputs import Inputs
 from pyinterp.whatif.linear import LinearModel, LinearWhatIf, library_terms, read_linear
