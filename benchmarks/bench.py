@@ -21,6 +21,7 @@ from scale import scale
 from startup import startup
 from study import study
 from threadpoolctl import threadpool_limits
+from uncertainty import uncertainty
 
 PAIRS = 5
 PACKAGES = (
@@ -33,6 +34,7 @@ SECTIONS: dict[str, Callable[[int], str]] = {
     "hidimstat": hidimstat,
     "any": any_model,
     "study": study,
+    "uncertainty": uncertainty,
     "scale": scale,
     "startup": startup,
 }

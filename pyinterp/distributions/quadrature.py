@@ -14,11 +14,17 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 # A component has a share of less than 1e-18 of its mass beyond this many standard deviations.
 REACH = 9.0
 LEAST = 1e-15
+# Points of an even grid per standard deviation of the narrowest component: the trapezoidal rule
+# converges geometrically for functions that fall off like these, and errors stay below 1e-9 nats.
+FINE = 4.0
+# Points that a grid has at most: of narrower components panels need fewer.
+MOST = 8192
+DENSITY_AT_0 = 0.3989422804014327  # of the standard Normal
 
 
 @compiled_loop
 def entropies(parameters, components, nodes, weights, out):  # pragma: no cover - compiled
-    """Integrate -q log q of every mixture of Normals, panel by panel from left to right.
+    """Integrate -q log q of every mixture of Normals: on an even grid, else panel by panel.
 
     Parameters
     ----------
@@ -29,35 +35,74 @@ def entropies(parameters, components, nodes, weights, out):  # pragma: no cover 
     out : float64, (n,)
         Result: entropies in nats.
     """
+    grid = np.empty(MOST)
     for row in range(len(parameters)):
         means, sds = parameters[row, :components], parameters[row, components:]
-        at, end = np.inf, -np.inf
+        low, high, narrowest = np.inf, -np.inf, np.inf
         for m in range(components):
-            at = min(at, means[m] - REACH * sds[m])
-            end = max(end, means[m] + REACH * sds[m])
-        total = 0.0
-        while at < end:
-            # The narrowest component on the panel, or the beginning of the next one.
-            width, following = end - at, np.inf
+            low = min(low, means[m] - REACH * sds[m])
+            high = max(high, means[m] + REACH * sds[m])
+            narrowest = min(narrowest, sds[m])
+        step = narrowest / FINE
+        if high - low < (MOST - 2) * step:
+            points = int((high - low) / step) + 2
+            out[row] = _on_grid(means, sds, low, step, grid[:points])
+        else:
+            out[row] = _by_panels(means, sds, low, high, nodes, weights)
+
+
+@compiled_loop
+def _on_grid(means, sds, low, step, density):  # pragma: no cover - compiled
+    """Integrate by the trapezoidal rule; `density` is scratch, one number per point of the grid.
+
+    From point to point a Normal density changes by a factor that itself changes by a constant one.
+    """
+    density[:] = 0.0
+    for m in range(len(means)):
+        spacing, start = step / sds[m], low - means[m]
+        first = max(0, int(np.ceil((-start - REACH * sds[m]) / step)))
+        last = min(len(density) - 1, int((-start + REACH * sds[m]) / step))
+        z = (start + first * step) / sds[m]
+        value = np.exp(-0.5 * z * z) / sds[m]
+        factor, change = np.exp(-spacing * (z + 0.5 * spacing)), np.exp(-spacing * spacing)
+        for k in range(first, last + 1):
+            density[k] += value
+            value *= factor
+            factor *= change
+    total = 0.0
+    for k in range(len(density)):
+        q = density[k] * (DENSITY_AT_0 / len(means))
+        if q > 0:
+            total -= q * np.log(q)
+    return total * step
+
+
+@compiled_loop
+def _by_panels(means, sds, at, end, nodes, weights):  # pragma: no cover - compiled
+    """Integrate panel by panel, from left to right."""
+    components, total = len(means), 0.0
+    while at < end:
+        # The narrowest component on the panel, or the beginning of the next one.
+        width, following = end - at, np.inf
+        for m in range(components):
+            low, high = means[m] - REACH * sds[m], means[m] + REACH * sds[m]
+            if low <= at < high:
+                width = min(width, sds[m])
+            elif low > at:
+                following = min(following, low)
+        # Not less than what moves on in double precision.
+        width = max(min(width, following - at), LEAST * (abs(at) + abs(end)))
+        panel = 0.0
+        for k in range(len(nodes)):
+            y = at + 0.5 * width * (nodes[k] + 1)
+            q = 0.0
             for m in range(components):
-                low, high = means[m] - REACH * sds[m], means[m] + REACH * sds[m]
-                if low <= at < high:
-                    width = min(width, sds[m])
-                elif low > at:
-                    following = min(following, low)
-            # Not less than what moves on in double precision.
-            width = max(min(width, following - at), LEAST * (abs(at) + abs(end)))
-            panel = 0.0
-            for k in range(len(nodes)):
-                y = at + 0.5 * width * (nodes[k] + 1)
-                q = 0.0
-                for m in range(components):
-                    z = (y - means[m]) / sds[m]
-                    if -REACH < z < REACH:
-                        q += np.exp(-0.5 * z * z) / sds[m]
-                q *= 0.3989422804014327 / components
-                if q > 0:
-                    panel -= weights[k] * q * np.log(q)
-            total += 0.5 * width * panel
-            at += width
-        out[row] = total
+                z = (y - means[m]) / sds[m]
+                if -REACH < z < REACH:
+                    q += np.exp(-0.5 * z * z) / sds[m]
+            q *= DENSITY_AT_0 / components
+            if q > 0:
+                panel -= weights[k] * q * np.log(q)
+        total += 0.5 * width * panel
+        at += width
+    return total

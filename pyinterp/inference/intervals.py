@@ -82,10 +82,9 @@ def p_values(
 METHODS = {name: short for name, short in multitest_alias.items() if short[:4] != "lfdr"}
 
 
-def check_adjustment(method: str | None) -> None:
-    """Raise `OptionError` unless `method` is None or a method of statsmodels."""
-    if method is not None:
-        check_choice("p_adjust", method, METHODS)
+def check_adjustment(method: str) -> None:
+    """Raise `OptionError` unless `method` is a method of statsmodels."""
+    check_choice("p_adjust", method, METHODS)
 
 
 def adjust(pvalues: FloatArray, method: str | None, count: int) -> FloatArray:

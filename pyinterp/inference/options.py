@@ -28,7 +28,8 @@ class InferenceOptions:
         check_choice("alternative", self.alternative, ALTERNATIVES)
         if self.cov_type is not None:
             check_choice("cov_type", self.cov_type, COV_TYPES)
-        check_adjustment(self.p_adjust)
+        if self.p_adjust is not None:
+            check_adjustment(self.p_adjust)
         check_flag("simultaneous", self.simultaneous)
         object.__setattr__(self, "simultaneous", bool(self.simultaneous))
         if self.simultaneous and self.p_adjust is not None:

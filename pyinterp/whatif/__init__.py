@@ -14,6 +14,7 @@ Module         What is in it
 `read_forest`  Trees of scikit-learn, XGBoost and LightGBM as such arrays
 `walks`        Walks down trees, compiled
 `linear`       Linear and generalized linear models, exactly
+`calibration`  Calibrated classifiers of trees or linear models, exactly
 `inputs`       Inputs of a pipeline's last step, and the columns that donors replace
 =============  ==========================================================================
 

@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.design import Design, is_single
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DesignError, OptionError, PredictionError
-from pyinterp.models.final_step import final_step
+from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.prediction_checks import spread
-from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.models.predictor import Kind, Predictor, learner_name
 from pyinterp.whatif.batches import BatchedWhatIf
+from pyinterp.whatif.calibration import Before, calibrated_forest, calibrated_linear, final_steps
+from pyinterp.whatif.forest import Forest
 from pyinterp.whatif.inputs import Inputs
-from pyinterp.whatif.linear import LinearWhatIf, library_terms, read_linear
-from pyinterp.whatif.read_forest import read_forest
+from pyinterp.whatif.linear import (
+    LinearModel,
+    LinearWhatIf,
+    contiguous,
+    library_terms,
+    read_linear,
+)
+from pyinterp.whatif.read_forest import levels_of, read_forest
 from pyinterp.whatif.trees import TreesWhatIf
 from pyinterp.whatif.whatif import WhatIf
 
 __all__ = ["ENGINES", "EngineName", "dispatch"]
 
 EngineName: TypeAlias = Literal["auto", "trees", "linear", "batched"]
+# Whether some input depends on variables and on others of all.
+Mixes: TypeAlias = Callable[[Sequence[str], Sequence[str]], bool]
 ENGINES = ("auto", "trees", "linear", "batched")
 _KINDS = {"trees": "a tree ensemble", "linear": "a linear model"}
 
@@ -89,25 +99,35 @@ def _exact_engines(
     """Yield the exact engines for this kind of model, each with its name and tolerance."""
     predictor, design, sample = batched.predictor, batched.design, batched.sample
     last = final_step(predictor.estimator)
-    final, before = last.model, last.before
+    inside = next(iter(final_steps(last)), last).model
     double = SINGLE if is_single(design.encode(sample.variables[:1])) else DOUBLE
 
-    forest = read_forest(final) if predictor.kind != "label" else None
-    if forest is not None:
-        tolerance = SINGLE if type(final).__module__.startswith("xgboost") else double
-        levels = getattr(getattr(final, "booster_", None), "pandas_categorical", None) or ()
-        inputs = Inputs(design, sample, before=before, levels=levels, cast=forest.cast)
+    trees = _trees(last) if predictor.kind != "label" else None
+    if trees is not None:
+        forest, before = trees
+        inputs = Inputs(design, sample, before=before, levels=levels_of(inside), cast=forest.cast)
+        tolerance = SINGLE if type(inside).__module__.startswith("xgboost") else double
         yield "trees", TreesWhatIf(batched, forest=forest, inputs=inputs), tolerance
-    model = read_linear(final, predictor.kind)
-    if model is not None:
-        encode, mixes = library_terms(final) or (before, None)
-        inputs = Inputs(design, sample, before=encode, mixes=mixes, cast=_contiguous)
+    terms = _terms(last, predictor.kind)
+    if terms is not None:
+        model, encode, mixes = terms
+        inputs = Inputs(design, sample, before=encode, mixes=mixes, cast=contiguous)
         yield "linear", LinearWhatIf(batched, model=model, inputs=inputs), double
 
 
-def _contiguous(inputs: FloatArray, _: IntArray) -> FloatArray:
-    """Return inputs as they are: linear models take doubles."""
-    return np.ascontiguousarray(inputs)
+def _trees(last: FinalStep) -> tuple[Forest, Before | None] | None:
+    """Return the trees of a model and what makes their inputs; None if it has none."""
+    forest = read_forest(last.model)
+    return calibrated_forest(last) if forest is None else (forest, last.before)
+
+
+def _terms(last: FinalStep, kind: Kind) -> tuple[LinearModel, Before | None, Mixes | None] | None:
+    """Return coefficients, what makes their inputs and which these mix; None if there are none."""
+    model = read_linear(last.model, kind)
+    if model is not None:
+        return model, *(library_terms(last.model) or (last.before, None))
+    calibrated = calibrated_linear(last) if kind == "probability" else None
+    return None if calibrated is None else (*calibrated, None)
 
 
 def _proven(
@@ -198,7 +218,9 @@ def _unused_levels(variables: pd.DataFrame) -> pd.DataFrame:
 def _predicts_in_its_own_way(estimator: Any) -> bool:
     """Whether a class outside the known libraries overrides more than training."""
     last = final_step(estimator)
-    for part in (*last.wrappers, last.model):
+    inside = final_steps(last)
+    wrappers = [wrapper for each in (last, *inside) for wrapper in each.wrappers]
+    for part in (*wrappers, last.model, *(each.model for each in inside)):
         for kind in type(part).__mro__:
             if kind.__module__.partition(".")[0] in LIBRARIES:
                 break

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+from scipy import linalg, special
 
 from pyinterp._typing import FloatArray
 from pyinterp.whatif.walks import Splits, Trees
 
-__all__ = ["LEAF", "Forest", "first", "identity", "link_of"]
+__all__ = ["LEAF", "Forest", "alike", "first", "identity", "joint_forest", "link_of"]
 
 LEAF = -1
 LEAST = 1e-280  # so that no unit is too small for a double
@@ -151,6 +151,68 @@ class Forest:
             return edges, np.zeros(len(edges), dtype=bool), which
         both = np.tile([False, True], len(edges))
         return np.repeat(edges, 2), both, 2 * which + sides
+
+
+def alike(forests: Sequence[Forest]) -> bool:
+    """Whether forests compare inputs, scale sums and have outputs alike."""
+    return len({(f.scale, f.single, str(f.missing), f.leaves.shape[1]) for f in forests}) == 1
+
+
+def joint_forest(
+    forests: Sequence[Forest], starts: Sequence[int], link: Callable[[FloatArray], FloatArray]
+) -> Forest:
+    """Return one forest with the outputs of several, one after the other.
+
+    Parameters
+    ----------
+    forests : sequence of Forest
+        They are `alike`.
+    starts : sequence of int
+        The first column of each.
+    link : callable
+        From the sums of all.
+    """
+    nodes = _before_each([len(f.column) for f in forests])
+    leaves = _before_each([len(f.leaves) for f in forests])
+    lists = _before_each([len(f.left_categories) for f in forests])
+    columns, rights, categories = [], [], []
+    for f, start, node, leaf, listed in zip(forests, starts, nodes, leaves, lists, strict=True):
+        inner = f.column >= 0
+        columns.append(np.where(inner, f.column + start, LEAF))
+        rights.append(f.right + np.where(inner, node, leaf))
+        categories.append(np.where(f.category >= 0, f.category + listed, -1))
+    return replace(
+        forests[0],
+        column=np.concatenate(columns).astype(np.int32),
+        threshold=np.concatenate([f.threshold for f in forests]),
+        right=np.concatenate(rights).astype(np.int32),
+        missing_left=np.concatenate([f.missing_left for f in forests]),
+        category=np.concatenate(categories).astype(np.int32),
+        left_categories=_same_width([f.left_categories for f in forests]),
+        roots=np.concatenate(
+            [f.roots + node for f, node in zip(forests, nodes, strict=True)]
+        ).astype(np.int32),
+        leaves=np.ascontiguousarray(linalg.block_diag(*[f.leaves for f in forests])),
+        base=np.concatenate([f.base for f in forests]),
+        link=link,
+        categories={
+            column + start: seen
+            for f, start in zip(forests, starts, strict=True)
+            for column, seen in f.categories.items()
+        },
+    )
+
+
+def _before_each(sizes: Sequence[int]) -> list[int]:
+    return [sum(sizes[:k]) for k in range(len(sizes))]
+
+
+def _same_width(tables: Sequence[npt.NDArray[np.bool_]]) -> npt.NDArray[np.bool_]:
+    """Return tables of categories one below the other; the last column stands for all others."""
+    width = max(table.shape[1] for table in tables)
+    return np.concatenate(
+        [np.pad(table, ((0, 0), (0, width - table.shape[1])), mode="edge") for table in tables]
+    )
 
 
 def identity(sums: FloatArray) -> FloatArray:

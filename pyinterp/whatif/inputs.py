@@ -13,7 +13,7 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.design import Design, FrameDesign, Swap
 from pyinterp.data.sample import Sample
 
-__all__ = ["ColumnValues", "Inputs"]
+__all__ = ["ColumnValues", "Inputs", "numbers"]
 
 # Columns and their values.
 ColumnValues: TypeAlias = tuple[IntArray, FloatArray]
@@ -137,7 +137,7 @@ class Inputs:
         names = list(frame.columns[columns])
         levels_of = dict(zip(frame.select_dtypes("category").columns, self._levels, strict=False))
         levels = [levels_of[name] for name in names if name in levels_of]
-        return columns, self._cast(_numbers(donors[names], levels), columns)
+        return columns, self._cast(numbers(donors[names], levels), columns)
 
     def _by_donor_of_steps(self, swap: Swap, donors: int) -> ColumnValues | None:
         """Return `by_donor` from the results of earlier steps, for some rows with every donor."""
@@ -168,11 +168,11 @@ class Inputs:
 
     def _of(self, matrix: Matrix) -> FloatArray:
         inputs = matrix if self._before is None else self._before(matrix)
-        numbers = _numbers(inputs, self._levels)
-        return self._cast(numbers, np.arange(numbers.shape[1]))
+        values = numbers(inputs, self._levels)
+        return self._cast(values, np.arange(values.shape[1]))
 
 
-def _numbers(inputs: Any, levels: Sequence[Sequence[Any]]) -> FloatArray:
+def numbers(inputs: Any, levels: Sequence[Sequence[Any]] = ()) -> FloatArray:
     """Return the columns of a matrix or frame as numbers, categories as their codes."""
     if isinstance(inputs, pd.DataFrame):
         in_order, columns = iter(levels), []

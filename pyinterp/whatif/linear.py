@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import special, stats
+from scipy import linalg, special, stats
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.formula import library_coding, names_in
@@ -20,7 +20,15 @@ from pyinterp.whatif.batches import BatchedWhatIf
 from pyinterp.whatif.inputs import ColumnValues, Inputs
 from pyinterp.whatif.whatif import PAIRS, PREDICTIONS, Block, Engine, FeatureWhatIf, WhatIf
 
-__all__ = ["LinearFeature", "LinearModel", "LinearWhatIf", "library_terms", "read_linear"]
+__all__ = [
+    "LinearFeature",
+    "LinearModel",
+    "LinearWhatIf",
+    "contiguous",
+    "joint_linear",
+    "library_terms",
+    "read_linear",
+]
 
 Link = Callable[[FloatArray], FloatArray]
 
@@ -75,6 +83,24 @@ def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
     if kind == "label" and hasattr(estimator, "support_") and coefficients.shape[1] > 1:
         return None  # one row of coefficients per pair of classes, which vote
     return LinearModel(coefficients=coefficients, intercept=intercept, inverse=link)
+
+
+def joint_linear(models: Sequence[LinearModel], inverse: Link, *, apart: bool) -> LinearModel:
+    """Return one model with the outputs of several, one after the other.
+
+    They have the same columns, or columns `apart`, one model's after those of the other.
+    """
+    coefficients = [model.coefficients for model in models]
+    return LinearModel(
+        coefficients=linalg.block_diag(*coefficients) if apart else np.hstack(coefficients),
+        intercept=np.concatenate([model.intercept for model in models]),
+        inverse=inverse,
+    )
+
+
+def contiguous(inputs: FloatArray, _: IntArray) -> FloatArray:
+    """Return inputs as they are: linear models take doubles."""
+    return np.ascontiguousarray(inputs)
 
 
 def library_terms(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.whatif.forest import LEAF, Forest, first, identity, link_of
 from pyinterp.whatif.walks import preorder
 
-__all__ = ["read_forest"]
+__all__ = ["levels_of", "read_forest"]
 
 LARGEST = 2**24  # category; treelite reads a missing one as a huge number
 _CATEGORICAL = 2  # treelite's node types: 0 leaf, 1 numerical, 2 categorical
@@ -36,6 +36,11 @@ def read_forest(estimator: Any) -> Forest | None:
         return _of_trees(trees, classifier=is_classifier(estimator)) if trees else None
     model = _treelite(estimator)
     return None if model is None else _of_treelite(model, estimator)
+
+
+def levels_of(estimator: Any) -> Sequence[Sequence[Any]]:
+    """Return the levels by which LightGBM codes columns of categories, in order."""
+    return getattr(getattr(estimator, "booster_", None), "pandas_categorical", None) or ()
 
 
 def _treelite(estimator: Any) -> Any:

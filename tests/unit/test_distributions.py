@@ -96,6 +96,25 @@ def test_the_entropy_of_a_mixture_is_the_integral_to_1e_6_nats(mixture: Any) -> 
     assert found == pytest.approx(by_quad(means, sds), abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("means", "sds"),
+    [
+        ([0.0, 7.0], [1.0, 1.0]),  # where an even grid is least precise
+        ([0.0, 0.0], [1.0, 0.0089]),  # almost the narrowest component that has a grid
+        ([0.0, 0.0], [1.0, 0.0087]),  # a narrower one
+        ([0.0, 3.0, 3.1], [2.0, 0.1, 0.3]),
+    ],
+)
+def test_the_entropy_of_a_mixture_to_1e_8_nats(means: list[float], sds: list[float]) -> None:
+    found = NormalMixture(len(means)).entropy(np.array([means + sds]))[0]
+    assert found == pytest.approx(by_quad(np.array(means), np.array(sds)), abs=1e-8)
+
+
+def test_the_entropy_of_a_mixture_does_not_depend_on_where_it_is() -> None:
+    entropy = NormalMixture(2).entropy(np.array([[0.0, 2.0, 1, 1], [1e15, 1e15 + 2, 1, 1]]))
+    assert entropy[1] == pytest.approx(entropy[0], abs=1e-8)
+
+
 def test_the_entropy_of_a_mixture_is_the_mean_of_minus_log_q_over_draws() -> None:
     """Monte Carlo: within 4 standard errors of 200,000 draws, for 40 mixtures of 50 components."""
     rng = np.random.default_rng(5)

@@ -10,7 +10,6 @@ import pytest
 import statsmodels.api as sm
 from lightgbm import LGBMRegressor
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -48,7 +47,6 @@ TWO = np.where(MEDIAN < NUMBER, "yes", "no")
 FOREST = RandomForestRegressor(6, random_state=0)
 CLASSES = RandomForestClassifier(6, random_state=0)
 SCALED = make_pipeline(StandardScaler(), Ridge())
-CALIBRATED = CalibratedClassifierCV(CLASSES, cv=2)
 DEPTHS, PENALTIES = {"max_depth": [2, 4]}, {"ridge__alpha": [0.1, 9.0]}
 
 
@@ -157,11 +155,6 @@ REFUSED: dict[str, tuple[Any, Any]] = {
     "transformed response after steps": (make_pipeline(StandardScaler(), logs(Ridge())), COUNT),
     "search of a transformed response": (grid(logs(FOREST), regressor__max_depth=[2]), COUNT),
     "transformed response of a search": (logs(GridSearchCV(FOREST, DEPTHS, cv=2)), COUNT),
-    "calibrated forests": (CALIBRATED, TWO),
-    "one calibrated forest": (CalibratedClassifierCV(CLASSES, cv=2, ensemble=False), TWO),
-    "calibrated frozen forest": (CalibratedClassifierCV(FrozenEstimator(CLASSES.fit(X, TWO))), TWO),
-    "search of calibrations": (grid(CALIBRATED, method=["sigmoid"]), TWO),
-    "calibrated logistic": (CalibratedClassifierCV(LogisticRegression(), cv=2), TWO),
     "tuned threshold": (TunedThresholdClassifierCV(LogisticRegression(), cv=2), TWO),
     "selected features": (RFE(Ridge(), n_features_to_select=2), NUMBER),
     "search of what predicts in its own way": (

@@ -1,0 +1,214 @@
+"""Calibrated classifiers are read exactly: predictions in batches say the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from lightgbm import LGBMClassifier
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from xgboost import XGBClassifier
+
+import pyinterp as pi
+from pyinterp.errors import OptionError
+
+# Sums in another order; XGBoost computes in single precision.
+ROUNDING, SINGLE = 1e-12, 1e-5
+
+N = 80
+RNG = np.random.default_rng(5)
+X = pd.DataFrame({"a": RNG.normal(size=N), "b": RNG.normal(size=N).round(1), "k": np.arange(N) % 4})
+SCORE = (X["a"] + X["b"] ** 2 + 0.7 * RNG.normal(size=N)).to_numpy()
+TWO = np.where(np.median(SCORE) < SCORE, "yes", "no")
+THREE = np.digitize(SCORE, np.quantile(SCORE, [0.3, 0.6]))
+
+FOREST = RandomForestClassifier(7, random_state=0)
+LOGISTIC = LogisticRegression()
+SCALED = make_pipeline(StandardScaler(), LogisticRegression())
+BOOSTED = GradientBoostingClassifier(n_estimators=5, random_state=0)
+HISTOGRAM = HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=5)
+
+INSIDE: dict[str, tuple[Any, str]] = {
+    "forest": (FOREST, "trees"),
+    "extra trees": (ExtraTreesClassifier(5, random_state=0), "trees"),
+    "tree": (DecisionTreeClassifier(max_depth=3, random_state=0), "trees"),
+    "boosting": (BOOSTED, "trees"),
+    "histogram boosting": (HISTOGRAM, "trees"),
+    "LightGBM": (LGBMClassifier(n_estimators=5, verbose=-1, n_jobs=1), "trees"),
+    "logistic": (LOGISTIC, "linear"),
+    "discriminant": (LinearDiscriminantAnalysis(), "linear"),
+    "support vectors": (LinearSVC(random_state=0), "linear"),
+    "ridge": (RidgeClassifier(), "linear"),
+    "scaled logistic": (SCALED, "linear"),
+    "scaled forest": (make_pipeline(StandardScaler(), FOREST), "trees"),
+    "search of forests": (GridSearchCV(FOREST, {"max_depth": [2, 4]}, cv=2), "trees"),
+}
+MANNERS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "sigmoid, folds": (TWO, {"method": "sigmoid", "cv": 3}),
+    "isotonic, folds": (TWO, {"method": "isotonic", "cv": 2}),
+    "sigmoid, one model": (TWO, {"method": "sigmoid", "cv": 2, "ensemble": False}),
+    "isotonic, one model": (TWO, {"method": "isotonic", "cv": 2, "ensemble": False}),
+    "sigmoid, three classes": (THREE, {"method": "sigmoid", "cv": 2}),
+    "isotonic, three classes": (THREE, {"method": "isotonic", "cv": 2, "ensemble": False}),
+}
+
+
+def agree(exact: Any, slow: Any, tolerance: float = ROUNDING, loss: Any = "log") -> None:
+    for ask in (
+        lambda m: m.pfi(loss=loss, permutations="all"),
+        lambda m: m.entropy_pfi(permutations="all"),
+        lambda m: m.pfi(["a", "k"], loss="brier", permutations=3),
+        lambda m: m.pd("a", points=5, of="entropy"),
+    ):
+        one, other = ask(exact), ask(slow)
+        assert other.engine.name == "batched"
+        size = max(1.0, float(np.abs(other.params).max()))
+        np.testing.assert_allclose(one.params, other.params, rtol=0, atol=tolerance * size)
+        np.testing.assert_allclose(one.bse, other.bse, rtol=0, atol=tolerance * size)
+
+
+def check(
+    estimator: Any, y: Any, engine: str, tolerance: float = ROUNDING, loss: Any = "log"
+) -> None:
+    exact, slow = (pi.FittedModel(estimator, X, y, seed=1, engine=e) for e in ("auto", "batched"))
+    assert exact.entropy_pfi().engine.name == f"{engine}, exact"
+    agree(exact, slow, tolerance, loss)
+
+
+@pytest.mark.parametrize("manner", MANNERS)
+@pytest.mark.parametrize("name", INSIDE)
+def test_predictions_are_those_of_the_classifier(name: str, manner: str) -> None:
+    (inside, engine), (y, options) = INSIDE[name], MANNERS[manner]
+    # An isotonic probability may be 0, or rounding away from it: log loss tells these apart.
+    loss = "brier" if options["method"] == "isotonic" else "log"
+    check(CalibratedClassifierCV(inside, **options).fit(X, y), y, engine, loss=loss)
+
+
+@pytest.mark.parametrize("y", [TWO, THREE])
+def test_single_precision(y: Any) -> None:
+    inside = XGBClassifier(n_estimators=5, n_jobs=1)
+    codes = np.unique(y, return_inverse=True)[1]
+    check(CalibratedClassifierCV(inside, cv=2).fit(X, codes), codes, "trees", SINGLE)
+
+
+WRAPPED = CalibratedClassifierCV(FOREST, cv=2)
+ELSEWHERE: dict[str, Any] = {
+    "frozen": CalibratedClassifierCV(FrozenEstimator(FOREST.fit(X, TWO))),
+    "in a pipeline": make_pipeline(StandardScaler(), WRAPPED),
+    "in a search": GridSearchCV(WRAPPED, {"method": ["sigmoid"]}, cv=2),
+    "in a pipeline, of pipelines": make_pipeline(
+        StandardScaler(),
+        CalibratedClassifierCV(make_pipeline(StandardScaler(), FOREST), cv=2),
+    ),
+    "the paper's": pi.estimators.calibrated_forest(1, n_estimators=20),
+}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_calibrated_forests_inside_of_others(name: str) -> None:
+    check(ELSEWHERE[name].fit(X, TWO), TWO, "trees")
+
+
+def test_models_with_other_steps_mix_columns_as_their_steps_do() -> None:
+    model = CalibratedClassifierCV(make_pipeline(PolynomialFeatures(2), LOGISTIC), cv=2)
+    check(model.fit(X, TWO), TWO, "linear")
+
+
+def test_folds_that_saw_other_categories() -> None:
+    data = X.assign(k=np.where(np.arange(N) == 3, 9, X["k"]))
+    model = CalibratedClassifierCV(
+        HistGradientBoostingClassifier(max_iter=5, categorical_features=[2], min_samples_leaf=5),
+        cv=3,
+    ).fit(data, TWO)
+    exact, slow = (pi.FittedModel(model, data, TWO, seed=1, engine=e) for e in ("auto", "batched"))
+    assert exact.entropy_pfi().engine.name == "trees, exact"
+    agree(exact, slow)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        pi.estimators.calibrated_forest(n_estimators=15),
+        CalibratedClassifierCV(SCALED, cv=3, method="isotonic"),
+    ],
+)
+def test_learners(estimator: Any) -> None:
+    learner = pi.Learner.from_formula("y ~ a + b + k", X.assign(y=TWO), estimator)
+    plan = pi.HalfSampling(2, pairs=5)
+    exact, slow = (learner.fit(plan, seed=1, engine=e) for e in ("auto", "batched"))
+    assert exact.entropy_pfi().engine.name.endswith("exact")
+    agree(exact, slow)
+
+
+class Sure(RandomForestClassifier):  # type: ignore[misc]  # scikit-learn is untyped
+    """A forest that changes what it predicts, far from the rows that it is checked on."""
+
+    def predict_proba(self, X: Any) -> Any:
+        """Predict no probability above 2."""
+        return np.minimum(super().predict_proba(X), 2)
+
+
+class Calibration(CalibratedClassifierCV):  # type: ignore[misc]  # scikit-learn is untyped
+    """A calibration that does the same."""
+
+    def predict_proba(self, X: Any) -> Any:
+        """Predict no probability above 2."""
+        return np.minimum(super().predict_proba(X), 2)
+
+
+IN_THEIR_OWN_WAY: dict[str, Any] = {
+    "model": CalibratedClassifierCV(Sure(5, random_state=0), cv=2),
+    "model after steps": CalibratedClassifierCV(
+        make_pipeline(StandardScaler(), Sure(5, random_state=0)), cv=2
+    ),
+    "calibration": Calibration(FOREST, cv=2),
+}
+
+
+@pytest.mark.parametrize("name", IN_THEIR_OWN_WAY)
+def test_what_predicts_in_its_own_way_is_predicted_in_batches(name: str) -> None:
+    model = IN_THEIR_OWN_WAY[name].fit(X, TWO)
+    engine = pi.FittedModel(model, X, TWO).entropy_pfi(permutations=5).engine
+    assert (engine.name, engine.reason) == ("batched", "its `predict` is its own")
+
+
+IN_BATCHES: dict[str, Any] = {
+    "neighbors": KNeighborsClassifier(),
+    "a kernel": SVC(),
+    "a calibration": CalibratedClassifierCV(FOREST, cv=2),
+}
+
+
+@pytest.mark.parametrize("name", IN_BATCHES)
+def test_other_models_are_predicted_in_batches(name: str) -> None:
+    model = CalibratedClassifierCV(IN_BATCHES[name], cv=2).fit(X, TWO)
+    assert pi.FittedModel(model, X, TWO).entropy_pfi(permutations=5).engine.name == "batched"
+    for engine in ("trees", "linear"):
+        with pytest.raises(OptionError, match=f'`engine="{engine}"` can\'t serve'):
+            pi.FittedModel(model, X, TWO, engine=engine).pfi()  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(
+    tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8), reason="new in scikit-learn 1.8"
+)
+def test_calibration_by_temperature_is_predicted_in_batches() -> None:
+    model = CalibratedClassifierCV(FOREST, method="temperature", cv=2).fit(X, TWO)
+    assert pi.FittedModel(model, X, TWO).entropy_pfi(permutations=5).engine.name == "batched"
