@@ -184,7 +184,7 @@ def _measure(
         np.zeros(n),
         loss=loss,
         permutations=permutations,
-        rng=case.draw(feature),
+        draw=partial(case.draw, feature),
     )
     distribution = case.conditional(sampler, (feature,))
     k = number_of_draws(whatif, distribution, permutations)

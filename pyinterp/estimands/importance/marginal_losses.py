@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -26,7 +27,7 @@ def marginal_losses(
     *,
     loss: Loss,
     permutations: Permutations,
-    rng: np.random.Generator,
+    draw: Callable[[], np.random.Generator],
 ) -> tuple[Estimate, Estimate]:
     r"""Return the mean loss with a feature replaced, and with its own values.
 
@@ -45,8 +46,8 @@ def marginal_losses(
         Per-row loss.
     permutations : int, "auto" or "all"
         Number K of permutations.
-    rng : numpy.random.Generator
-        Used only when K < n - 1.
+    draw : callable
+        Returns the random stream, for K < n - 1; not called for all pairs.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def marginal_losses(
     n = len(y)
     k = _number(permutations, n, len(whatif.donors.frame), whatif.most_pairs(loss))
     if k < n - 1:
-        return some_pairs(whatif, y, losses, loss, balanced_permutations(n, k, rng))
+        return some_pairs(whatif, y, losses, loss, balanced_permutations(n, k, draw()))
     return _all_pairs(whatif, y, losses, loss)
 
 

@@ -105,7 +105,7 @@ def _measure(
     losses = loss(case.y, serving.factual)
     pairs = []
     for name, whatif in serving.of_all(features):
-        rng = case.draw(name)
+        draw = partial(case.draw, name)
         if name in samplers:
             distribution = case.conditional(samplers[name], whatif.variables)
             pair = conditional_losses(
@@ -115,11 +115,11 @@ def _measure(
                 distribution=distribution,
                 loss=loss,
                 draws=permutations,
-                rng=rng,
+                rng=draw(),
             )
         else:
             pair = marginal_losses(
-                whatif, case.y, losses, loss=loss, permutations=permutations, rng=rng
+                whatif, case.y, losses, loss=loss, permutations=permutations, draw=draw
             )
         pairs.append(pair)
     return {

@@ -113,7 +113,7 @@ def _measure(
             entropies,
             loss=loss,
             permutations=permutations,
-            rng=case.draw(name),
+            draw=partial(case.draw, name),
         )
         for name, whatif in serving.of_all(features)
     ]
