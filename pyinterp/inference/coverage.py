@@ -15,6 +15,7 @@ __all__ = ["Coverage", "coverage_of", "coverages"]
 # Where a row comes from. Molnar et al. (2021, section 8); our repetition of it, for what the paper
 # does not print; our studies of half-sampling. Skewed outcomes and small trees were studied with
 # intervals that were up to a tenth narrower.
+# Of predictive uncertainty the range is over single features, not over means of them.
 SENTENCES = {
     "published": (
         "In simulations by Molnar et al. (2021; 15 refits, n = 100 and 1,000) nominal 95% "
@@ -28,6 +29,11 @@ SENTENCES = {
         "In simulations (linear models, trees, forests and boosting; n = 100 to 5,000) nominal 95% "
         "intervals covered {share}, less for very skewed outcomes and small single trees; they "
         "are wide for {wide_for}."
+    ),
+    "uncertainty": (
+        "In simulations (both processes of Wood et al. 2024, section 3.4.1, each with two "
+        "learners; n = 100 and 200) nominal 95% intervals of single features covered {share}; "
+        "they are wide for {wide_for}."
     ),
 }
 

@@ -154,7 +154,7 @@ def test_refits_of_a_glm_of_r_count_from_the_event(rows: pd.DataFrame) -> None:
     curve: dict[str, Any] = {"prob": True, "pred_grid": [0.0, 1.0]}
     event = res.pd("x1", grid=[0.0, 1.0], which_class="no").params
     np.testing.assert_array_equal(r_style.partial(res, "x1", which_class=1, **curve)["yhat"], event)
-    assert hand_over(res, None).counted == ("no", "yes")
+    assert hand_over(res, None).class_names == ("no", "yes")
 
 
 def test_numbers_and_more_classes_have_no_event(

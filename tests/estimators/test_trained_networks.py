@@ -22,10 +22,10 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: the extra
 E = pi.estimators
 # Few epochs: seconds, not minutes.
 QUICK: dict[str, dict[str, Any]] = {
-    "MCDropoutRegressor": {"epochs": 60, "hidden": (30, 30)},
-    "MCDropoutClassifier": {"epochs": 60, "hidden": (30, 30)},
-    "BayesByBackpropRegressor": {"epochs": 60, "hidden": (10,), "prior_sd": 1.0},
-    "BayesByBackpropClassifier": {"epochs": 60, "hidden": (10,), "prior_sd": 1.0},
+    "MCDropoutRegressor": {"epochs": 60, "hidden_layer_sizes": (30, 30)},
+    "MCDropoutClassifier": {"epochs": 60, "hidden_layer_sizes": (30, 30)},
+    "BayesByBackpropRegressor": {"epochs": 60, "hidden_layer_sizes": (10,), "prior_sd": 1.0},
+    "BayesByBackpropClassifier": {"epochs": 60, "hidden_layer_sizes": (10,), "prior_sd": 1.0},
 }
 REGRESSORS = [name for name in QUICK if "Regressor" in name]
 CLASSIFIERS = [name for name in QUICK if "Classifier" in name]

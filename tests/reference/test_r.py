@@ -172,7 +172,7 @@ def permuted_loss(model: pi.FittedModel, loss: pi.Loss, index: pd.DataFrame) -> 
     found = []
     for (sim, feature), row in index.set_index(["sim", "feature"]).iterrows():
         given, every = row.to_numpy()[:, None], np.arange(len(row))
-        predicted = case.whatif.of([feature]).paired(every, given, donors[[feature]])
+        predicted = case.whatif.of([feature]).pairs(every, given, donors[[feature]])
         found.append((feature, sim, loss(case.y[:, None], predicted).mean() - base))
     table = pd.DataFrame(found, columns=["feature", "sim", "increase"])
     return table.pivot_table(index="feature", columns="sim", values="increase")

@@ -211,7 +211,7 @@ def test_every_number_is_that_of_the_models(tmp_path: Path) -> None:
         drawn = [made.draw(process, 40, r) for r in range(3 * block, 3 * block + 3)]
         models = [LinearRegression().fit(d[names], d["y"]) for d in drawn]
         p = np.array([m.predict(rows.frame[names]) for m in models])
-        switched = rows.frame.assign(x1=rows.switched["x1", "cvim"])
+        switched = rows.frame.assign(x1=rows.switches["x1", "cvim"])
         q = np.array([m.predict(switched[names]) for m in models])
         f, g = rows.frame["x1"] - rows.frame["x2"], switched["x1"] - switched["x2"]
         blocks.append(components(rows.y, (f.to_numpy(), p), (g.to_numpy(), q)))
@@ -229,17 +229,17 @@ def test_the_two_importances_switch_other_values() -> None:
     strong = {"dgps": [khan_regression("strong", noise_features=0)]}
     made = study(features=["X1", "C2"], **strong)
     rows = made.rows(made.dgps[0], 30, 0)
-    assert set(rows.switched) == {("X1", "mvim"), ("X1", "cvim"), ("C2", "mvim"), ("C2", "cvim")}
+    assert set(rows.switches) == {("X1", "mvim"), ("X1", "cvim"), ("C2", "mvim"), ("C2", "cvim")}
     x1 = rows.frame["X1"]
-    close = [np.abs(rows.switched["X1", m] - x1).mean() for m in ("mvim", "cvim")]
+    close = [np.abs(rows.switches["X1", m] - x1).mean() for m in ("mvim", "cvim")]
     assert close[1] < 0.5 * close[0]
-    assert rows.switched["C2", "mvim"].dtype == rows.frame["C2"].dtype
+    assert rows.switches["C2", "mvim"].dtype == rows.frame["C2"].dtype
     again = made.rows(made.dgps[0], 30, 0)
     pd.testing.assert_frame_equal(rows.frame, again.frame)
     assert not rows.frame.equals(made.rows(made.dgps[0], 30, 1).frame)
     # What else is asked changes no values.
     alone = study(features=["C2"], measures=["cvim"], **strong).rows(made.dgps[0], 30, 0)
-    assert (alone.switched["C2", "cvim"] == rows.switched["C2", "cvim"]).all()
+    assert (alone.switches["C2", "cvim"] == rows.switches["C2", "cvim"]).all()
 
 
 def test_settings_can_depend_on_the_process_and_n(tmp_path: Path) -> None:

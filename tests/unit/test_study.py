@@ -380,7 +380,7 @@ class TestTwoProcesses:
             file.add([record_of(0)])
             with pytest.raises(DataError, match=r"another one is writing.*wait for it"):
                 study().run(path, progress=False)
-            done = in_another("print(len(file.records()))\nwith file.locked(): pass", path)
+            done = in_another("print(len(file.records()))\nwith file.lock(): pass", path)
             assert done.stdout == "1\n"
             assert "DataError: A study's file can be written by one process" in done.stderr
         assert study(repetitions=0).run(path, progress=False).frame.empty

@@ -58,5 +58,5 @@ def likelihood_importance(
         title=f"likelihood-based {importance.title}",
         quantity=f"likelihood-{importance.label}",
         details=(*importance.details, *of_class),
-        coverage=importance.coverage if family is None else "",
+        coverage="likelihood-PFI" if importance.coverage else "",
     )
