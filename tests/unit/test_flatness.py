@@ -158,7 +158,7 @@ def test_trees_exact_equals_batched() -> None:
     forest = RandomForestRegressor(10, random_state=1).fit(X, X["a"] * X["b"] + X["c"])
     exact, batched = (pi.FittedModel(forest, X, engine=e).firm() for e in ("trees", "batched"))
     assert exact.engine.name == "trees, exact"
-    for name in ("params", "bse", "corrected"):
+    for name in ("params", "bse", "corrected_params"):
         np.testing.assert_allclose(getattr(exact, name), getattr(batched, name), rtol=1e-9)
 
 
