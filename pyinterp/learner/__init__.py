@@ -16,7 +16,7 @@ Module            What is in it
 `conditions`      ``positivity``, ``plot_positivity``, ``causal``
 `interpretable`   `Interpretable`, with all these methods, ``loss`` and ``summary``
 `analysis`        Fitted models with their measurements, by estimand
-`compare`         ``compare`` and ``summary_col``: several results together
+`compare`         ``compare``, ``summary_col`` and ``plot_col``: several results together
 ================  =============================================================================
 
 A method makes an estimand and hands it to ``estimate``. It computes nothing.

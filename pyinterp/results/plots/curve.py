@@ -15,6 +15,7 @@ from plotnine import (
     geom_ribbon,
     geom_rug,
     ggplot,
+    guide_legend,
     labs,
     scale_color_cmap,
     scale_color_manual,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["curve"]
 
-CURVES = 200  # of single rows, at most
-
 
 def curve(
     results: EstimandResults,
@@ -37,6 +36,7 @@ def curve(
     *,
     color: str | None = None,
     observed: bool = False,
+    curves: int = 200,
 ) -> ggplot:
     """Draw estimates along the grid, and rows' own curves if the estimand has them."""
     axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
@@ -46,7 +46,7 @@ def curve(
         frame = frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)})
     figure = ggplot(frame, aes(x=axis, y="estimate"))
     if results.estimand.curves:
-        rows = _row_curves(results, frame, axis, color)
+        rows = _row_curves(results, frame, axis, color, curves)
         figure = _with_rows(figure, rows, axis, color)
         if observed:
             marks = _observed(rows, axis, results.data[name])
@@ -62,9 +62,7 @@ def curve(
                 aes(ymin="conf_low", ymax="conf_high"), data=limits, fill=BLUE, alpha=0.2
             )
         figure += geom_line(color=mean)
-        rug = pd.DataFrame({axis: results.data[name].to_numpy()})
-        inside = rug[axis].between(frame[axis].min(), frame[axis].max())
-        figure += geom_rug(aes(x=axis), data=rug[inside], sides="b", alpha=0.1, inherit_aes=False)
+        figure += _rug(results.data, name, frame[axis], color)
     elif len(limits):
         figure += geom_errorbar(
             aes(ymin="conf_low", ymax="conf_high"), data=limits, width=0.2, color=BLUE
@@ -90,31 +88,53 @@ def _with_rows(figure: ggplot, rows: pd.DataFrame, axis: str, color: str | None)
         size=0.3,
         inherit_aes=False,
     )
+    figure = figure + colored + labs(color=color)
     if not is_category(rows["color"]):
-        return figure + colored + scale_color_cmap("viridis") + labs(color=color)
-    levels = list(dict.fromkeys(rows["color"]))
+        return figure + scale_color_cmap("viridis")
+    levels = pd.factorize(rows["color"], sort=True)[1].tolist()
     if len(levels) > len(COLORS):
-        return figure + colored + labs(color=color)
-    values = dict(zip(levels, (COLORS[1], COLORS[0], *COLORS[2:]), strict=False))
-    return figure + colored + scale_color_manual(values) + labs(color=color)
+        return figure
+    # Single curves are thin and pale; in the legend they are neither.
+    legend = guide_legend(override_aes={"size": 1, "alpha": 1})
+    values = dict(zip(levels, COLORS, strict=False))
+    return figure + scale_color_manual(values, breaks=levels, guide=legend)
+
+
+def _rug(data: pd.DataFrame, name: str, grid: pd.Series[Any], color: str | None) -> geom_rug:
+    """Return a mark per row within the grid, in the color of the row's level if curves have it."""
+    axis = str(grid.name)
+    rug = pd.DataFrame({axis: data[name].to_numpy()})
+    if color is None or not is_category(data[color]):
+        inside = rug[rug[axis].between(grid.min(), grid.max())]
+        return geom_rug(aes(x=axis), inside, sides="b", alpha=0.1, inherit_aes=False)
+    rug["color"] = data[color].to_numpy()
+    inside = rug[rug[axis].between(grid.min(), grid.max())]
+    return geom_rug(
+        aes(x=axis, color="color"),
+        inside,
+        sides="b",
+        alpha=0.5,
+        inherit_aes=False,
+        show_legend=False,
+    )
 
 
 def _row_curves(
-    results: EstimandResults, frame: pd.DataFrame, axis: str, color: str | None
+    results: EstimandResults, frame: pd.DataFrame, axis: str, color: str | None, curves: int
 ) -> pd.DataFrame:
-    """Return rows' own curves in long form, `CURVES` of them at most, with their positions."""
+    """Return rows' own curves in long form, so many of them at most, with their positions."""
     rows = results.row_frame()
     positions = np.unique(np.concatenate(results.rows))
     # Evenly spread over the rows, so that the same plot comes out twice.
-    some = np.linspace(0, len(rows) - 1, min(CURVES, len(rows))).astype(int)
+    some = np.linspace(0, len(rows) - 1, min(curves, len(rows))).astype(int)
     rows = rows.iloc[some].set_axis(pd.RangeIndex(len(some), name="row"), axis=0)
     long = rows.reset_index().melt(id_vars="row", var_name="term", value_name="estimate")
     facet = results.estimand.terms.facet
     keep = ["term", axis] + ([facet] if facet else [])
     long = long.merge(frame[keep], on="term")
     long["position"] = positions[some][long["row"]]
-    if color is not None:
-        long["color"] = results.data[color].to_numpy()[long["position"]]
+    if color is not None:  # a category keeps the order of its levels
+        long["color"] = results.data[color].iloc[long["position"]].array
     return long.assign(line=long["row"].astype(str) + (long[facet].astype(str) if facet else ""))
 
 
