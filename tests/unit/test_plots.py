@@ -13,6 +13,7 @@ from plotnine import ggplot, theme_minimal
 from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
 
 import pyinterp as pi
+from pyinterp.results.plots.likelihood_and_entropy import crowded
 
 mpl.use("Agg")
 
@@ -161,6 +162,8 @@ class TestRowsOwnCurves:
         own = result.row_frame().iloc[int(some["row"])]
         expected = np.interp(data["a"].iloc[int(some["position"])], [-1, 0, 1], own)
         assert some["estimate"] == pytest.approx(expected)
+        assert plot.layers[1].mapping["color"] == "color"  # of the row's curve
+        assert "color" not in result.plot(observed=True).layers[1].mapping
         assert len(marks) == 3  # the mean curve's own points, the last layer of their kind
 
     def test_levels_and_the_response_are_colors_too(self, fitted) -> None:
@@ -208,7 +211,7 @@ class TestResultsSideBySide:
         assert list(plot.data["term"].cat.categories) == (
             results[0].params.sort_values().index.tolist()
         )
-        points = plot.data.groupby("name", observed=True)["estimate"].apply(list)
+        points = plot.data.groupby("measure", observed=True)["estimate"].apply(list)
         assert points["least squares"] == sorted(results[0].params, reverse=True)
         assert points["ridge"] == [results[1].params["a"]]
         limits = layers(plot)["geom_linerange"]
@@ -226,14 +229,16 @@ class TestResultsSideBySide:
             "entropy-PFI [nats]",
         ]
         assert list(plot.data["term"].cat.categories) == ["still", "g", "b", "a"]
-        assert list(plot.data["name"].cat.categories) == ["plain", "ridge"]
-        drawn = layers(plot)["geom_point"]
+        assert list(plot.data["measure"].cat.categories) == ["plain", "ridge"]
+        built = deepcopy(plot)  # a plot with panels and levels warns when plotnine draws it twice
+        built._build()
+        drawn = built.layers[2].data
         assert drawn.groupby("PANEL", observed=True)["color"].nunique().tolist() == [2, 1]
 
     def test_learners_without_names_are_numbered(self, fitted) -> None:
-        names = pi.plot_col([fitted.pfi(), fitted.pfi("a")]).data["name"].cat.categories
+        names = pi.plot_col([fitted.pfi(), fitted.pfi("a")]).data["measure"].cat.categories
         assert list(names) == ["LinearRegression (2)", "LinearRegression (1)"]
-        assert pi.plot_col(fitted.pfi()).data["name"].unique().tolist() == ["LinearRegression"]
+        assert pi.plot_col(fitted.pfi()).data["measure"].unique().tolist() == ["LinearRegression"]
 
     def test_what_cant_be_drawn_is_refused(self, fitted) -> None:
         pfi = fitted.pfi()
@@ -245,3 +250,27 @@ class TestResultsSideBySide:
             pi.plot_col([pfi, pfi], model_names=["one", "one"])
         with pytest.raises(pi.errors.OptionError, match="results of an estimand"):
             pi.plot_col([fitted])
+
+
+def test_names_of_close_features_stand_above_and_below(other) -> None:
+    frame = pd.DataFrame({"likelihood": [0.0, 0.01, 0.0, 1.0], "entropy": [0.0, 0.01, 0.5, 1.0]})
+    assert crowded(frame).tolist() == [True, False, False, False]
+    alone = pd.DataFrame({"likelihood": [0.1], "entropy": [0.2]})
+    assert crowded(alone).tolist() == [False]
+    plot = other.uncertainty().plot()
+    texts = [layer for layer in plot.layers if "text" in type(layer.geom).__name__]
+    assert sorted(term for layer in texts for term in layer._data["term"]) == [
+        "a",
+        "b",
+        "g",
+        "still",
+    ]
+    assert plot.draw() is not None
+
+
+def test_nats_are_on_the_axis_of_a_classifiers_likelihood() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "y": rng.choice(list("uv"), 60)})
+    res = pi.Learner.from_formula("y ~ a", frame, LogisticRegression()).fit(pi.Holdout(), seed=1)
+    assert res.likelihood_pfi().plot().labels.x.endswith("[nats]")
+    assert res.likelihood_pfi(relation="ratio").estimand.unit == ""

@@ -56,6 +56,7 @@ def likelihood_importance(
         label=f"{made.label}_L",
         title=f"likelihood-based {made.title}",
         quantity=f"likelihood-{made.label}",
+        unit="nats" if relation == "difference" else "",
         details=(*made.details, *of_class),
         coverage=made.coverage if predictor.distribution is None else "",
     )

@@ -49,10 +49,7 @@ def curve(
         rows = _row_curves(results, frame, axis, color, curves)
         figure = _with_rows(figure, rows, axis, color)
         if observed:
-            marks = _observed(rows, axis, results.data[name])
-            figure += geom_point(
-                aes(x=axis, y="estimate"), marks, color="black", size=0.8, inherit_aes=False
-            )
+            figure += _marks(_observed(rows, axis, results.data[name]), axis, color)
     if results.estimand.null is not None:
         figure += geom_hline(yintercept=results.estimand.null, color=GRAY, linetype="dashed")
     limits, mean = bounded(frame), BLUE if color is None else "black"
@@ -77,7 +74,7 @@ def _with_rows(figure: ggplot, rows: pd.DataFrame, axis: str, color: str | None)
             aes(x=axis, y="estimate", group="line"),
             data=rows,
             color=GRAY,
-            alpha=0.25,
+            alpha=float(np.clip(50 / rows["row"].nunique(), 0.25, 0.8)),  # of few each is seen
             size=0.3,
             inherit_aes=False,
         )
@@ -98,6 +95,21 @@ def _with_rows(figure: ggplot, rows: pd.DataFrame, axis: str, color: str | None)
     legend = guide_legend(override_aes={"size": 1, "alpha": 1})
     values = dict(zip(levels, COLORS, strict=False))
     return figure + scale_color_manual(values, breaks=levels, guide=legend)
+
+
+def _marks(rows: pd.DataFrame, axis: str, color: str | None) -> geom_point:
+    """Return a point per row, black or in the color of its curve."""
+    if color is None:
+        return geom_point(
+            aes(x=axis, y="estimate"), rows, color="black", size=0.8, inherit_aes=False
+        )
+    return geom_point(
+        aes(x=axis, y="estimate", color="color"),
+        rows,
+        size=1.2,
+        inherit_aes=False,
+        show_legend=False,
+    )
 
 
 def _rug(data: pd.DataFrame, name: str, grid: pd.Series[Any], color: str | None) -> geom_rug:

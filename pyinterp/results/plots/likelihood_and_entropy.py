@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from plotnine import (
     aes,
@@ -23,8 +25,9 @@ from pyinterp.results.plots.style import COLORS, GRAY, bounded, caption
 if TYPE_CHECKING:
     from pyinterp.results.uncertainty_results import UncertaintyResults
 
-__all__ = ["likelihood_and_entropy"]
+__all__ = ["crowded", "likelihood_and_entropy"]
 
+WIDE, HIGH = 0.2, 0.06  # of a name, as shares of the axes
 # Of the decisions, in the order of their table.
 ORDER = ("informative and independent", "informative and shared", "redundant", "unused")
 
@@ -43,6 +46,7 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> ggpl
     )
     across = bounded(likelihood).join(frame.set_index(likelihood.index)[["entropy", "decision"]])
     along = bounded(entropy).join(frame.set_index(entropy.index)[["likelihood", "decision"]])
+    below = crowded(frame)
     limits = aes(ymin="conf_low", ymax="conf_high", x="likelihood", color="decision")
     sideways = aes(xmin="conf_low", xmax="conf_high", y="entropy", color="decision")
     return (
@@ -52,7 +56,8 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> ggpl
         + geom_errorbarh(sideways, data=across, inherit_aes=False, height=0)
         + geom_errorbar(limits, data=along, inherit_aes=False, width=0)
         + geom_point(size=2)
-        + geom_text(aes(label="term"), ha="left", va="bottom", size=8, show_legend=False)
+        + _names(frame[~below], "bottom")
+        + _names(frame[below], "top")
         + scale_color_manual(dict(zip(ORDER, (*COLORS[:3], GRAY), strict=True)))
         + labs(
             x="Likelihood-PFI [nats]",
@@ -61,3 +66,17 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> ggpl
             caption=caption(results.likelihood, alpha, surface=False),
         )
     )
+
+
+def _names(frame: pd.DataFrame, va: str) -> geom_text:
+    """Return the names of features, beside their points."""
+    return geom_text(aes(label="term"), frame, ha="left", va=va, size=8, show_legend=False)
+
+
+def crowded(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Return which points have another one so close above them that names would overlap."""
+    place = frame[["likelihood", "entropy"]].to_numpy(dtype=np.float64)
+    width, height = np.ptp(place, axis=0)
+    across = np.abs(place[:, None, 0] - place[None, :, 0]) < WIDE * width
+    up = place[None, :, 1] - place[:, None, 1]
+    return np.asarray((across & (up > 0) & (up < HIGH * height)).any(axis=1))

@@ -50,7 +50,7 @@ def together(
         Draw every measure on an axis of its own.
     """
     frames = [
-        results.summary_frame(alpha).reset_index().assign(name=name, panel=_measure(results))
+        results.summary_frame(alpha).reset_index().assign(measure=name, panel=_measure(results))
         for name, results in zip(names, several, strict=True)
     ]
     if sort:
@@ -61,14 +61,19 @@ def together(
     frame = frame.dropna(subset=["estimate"])
     frame["term"] = pd.Categorical(frame["term"], categories=ordered, ordered=True)
     # The first name on top, as in the legend.
-    frame["name"] = pd.Categorical(frame["name"], categories=colors[::-1], ordered=True)
+    frame["measure"] = pd.Categorical(frame["measure"], categories=colors[::-1], ordered=True)
     frame["panel"] = pd.Categorical(frame["panel"], categories=list(dict.fromkeys(frame["panel"])))
-    apart = position_dodge(width=0.6)
+    apart, several_names = position_dodge(width=0.6), len(colors) > 1
     figure = (
-        ggplot(frame, aes(x="term", y="estimate", color="name"))
+        ggplot(frame, aes(x="term", y="estimate", color="measure"))
         + geom_hline(yintercept=0, color=GRAY, linetype="dashed")
-        + geom_linerange(aes(ymin="conf_low", ymax="conf_high"), bounded(frame), position=apart)
-        + geom_point(position=apart)
+        + geom_linerange(
+            aes(ymin="conf_low", ymax="conf_high"),
+            bounded(frame),
+            position=apart,
+            show_legend=several_names,
+        )
+        + geom_point(position=apart, show_legend=several_names)
         + coord_flip()
         + scale_x_discrete(limits=ordered)
         + scale_color_manual(dict(zip(colors, COLORS, strict=False)), breaks=colors)
