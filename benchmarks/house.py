@@ -80,7 +80,7 @@ def _body(function: Function) -> int:
     return (body[-1].end_lineno or body[-1].lineno) - body[0].lineno + 1
 
 
-def unpacked(package: str, folder: str) -> Path:
+def unpack_wheel(package: str, folder: str) -> Path:
     """Download a wheel and unpack it."""
     into = PLACE / package
     if not (into / folder).exists():
@@ -108,7 +108,7 @@ def main() -> None:
     """Print the table."""
     table = {"pyinterp + r_bridge": counts_of([ROOT / "pyinterp", ROOT / "r_bridge"])}
     for package, folder in PEERS.items():
-        table[package] = counts_of([unpacked(package, folder)])
+        table[package] = counts_of([unpack_wheel(package, folder)])
     columns = {name: dict(rows(counts)) for name, counts in table.items()}
     print("| | " + " | ".join(columns) + " |")
     print("|---" * (len(columns) + 1) + "|")

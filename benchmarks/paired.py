@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Pairs", "paired", "spread", "table", "timed"]
+__all__ = ["Pairs", "pairs_of", "spread", "table", "time_call"]
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class Pairs:
         return [b / a for a, b in zip(self.ours, self.theirs, strict=True)]
 
 
-def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+def time_call(call: Callable[[], Any]) -> tuple[float, Any]:
     start = time.perf_counter()
     value = call()
     return time.perf_counter() - start, value
 
 
-def paired(
+def pairs_of(
     work: str,
     ours: Callable[[], Any],
     theirs: Callable[[], Any],
@@ -53,9 +53,9 @@ def paired(
     values: tuple[Any, Any] = (None, None)
     for i in range(pairs):
         if i % 2 == 0:
-            a, b = timed(ours), timed(theirs)
+            a, b = time_call(ours), time_call(theirs)
         else:
-            b, a = timed(theirs), timed(ours)
+            b, a = time_call(theirs), time_call(ours)
         seconds.append((a[0], b[0]))
         values = a[1], b[1]
     result = Pairs(

@@ -58,7 +58,7 @@ def _woodelf_pairs(case: Case, *, pairs: int, goal: float) -> list[Pairs]:
             goal=goal,
             warm=not rows,
         )
-        rows.append(_compared(row, RTOL if double else None))
+        rows.append(_largest_difference(row, RTOL if double else None))
     return rows
 
 
@@ -83,7 +83,7 @@ def _their_pd(case: Case, frame: pd.DataFrame, grid: pd.DataFrame, *, double: bo
     return curves
 
 
-def _compared(row: Pairs, rtol: float | None) -> Pairs:
+def _largest_difference(row: Pairs, rtol: float | None) -> Pairs:
     """Return the row with the largest relative difference, an error if it is too large."""
     ours, theirs = row.last
     worst = max(float(np.abs(theirs[n] / ours[n] - 1).max()) for n in NAMES)

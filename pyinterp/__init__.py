@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyinterp.estimands.estimand import Estimand, Estimate, Terms
     from pyinterp.estimands.mean_over_rows import mean_over_rows
     from pyinterp.learner.compare import compare, plot_col, summary_col
-    from pyinterp.learner.fitted import FittedModel
+    from pyinterp.learner.fitted_model import FittedModel
     from pyinterp.learner.learner import Learner, LearnerResults
     from pyinterp.losses.metrics import Metric
     from pyinterp.losses.rowwise import Loss
@@ -82,7 +82,7 @@ _HOME = {
     "Estimand": "estimands.estimand",
     "EstimandResults": "results.results",
     "Estimate": "estimands.estimand",
-    "FittedModel": "learner.fitted",
+    "FittedModel": "learner.fitted_model",
     "FreshDraws": "resampling",
     "HalfSampling": "resampling",
     "Holdout": "resampling",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sized
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, TypeGuard
 
-from pyinterp.errors import OptionError, did_you_mean, shown
+from pyinterp.errors import OptionError, did_you_mean, quote
 
 __all__ = [
     "FINITE",
@@ -38,7 +38,7 @@ def check_choice(argument: str, value: object, allowed: Iterable[str]) -> None:
     if not isinstance(value, str) or value not in choices:
         quoted = ", ".join(f'"{c}"' for c in choices)
         raise OptionError(
-            f"`{argument}` must be one of {quoted}, not {shown(value)}."
+            f"`{argument}` must be one of {quoted}, not {quote(value)}."
             f"{did_you_mean(value, choices)}"
         )
 
@@ -46,7 +46,7 @@ def check_choice(argument: str, value: object, allowed: Iterable[str]) -> None:
 def check_flag(argument: str, value: object) -> None:
     """Raise `OptionError` unless `value` is True or False."""
     if not _is_flag(value):
-        raise OptionError(f"`{argument}` must be True or False, not {shown(value)}.")
+        raise OptionError(f"`{argument}` must be True or False, not {quote(value)}.")
 
 
 def is_count(value: object, least: int) -> bool:
@@ -64,7 +64,7 @@ def check_count(argument: str, value: object, least: int = 1, most: int | None =
     if not is_count(value, least) or (most is not None and is_count(value, most + 1)):
         upper = "" if most is None else f" and at most {most:,}"
         raise OptionError(
-            f"`{argument}` must be a whole number of at least {least}{upper}, not {shown(value)}."
+            f"`{argument}` must be a whole number of at least {least}{upper}, not {quote(value)}."
         )
 
 
@@ -116,19 +116,19 @@ def check_number(argument: str, value: object, interval: Interval, hint: str = "
     if value not in interval:
         words = {POSITIVE: "a positive number", NOT_NEGATIVE: "a number of at least 0"}
         what = words.get(interval, f"a number in {interval}")
-        raise OptionError(f"`{argument}` must be {what}, not {shown(value)}.{hint}")
+        raise OptionError(f"`{argument}` must be {what}, not {quote(value)}.{hint}")
 
 
 def check_text(argument: str, value: object) -> None:
     """Raise `OptionError` unless `value` is a string that is not empty."""
     if not isinstance(value, str) or not value.strip():
-        raise OptionError(f"`{argument}` must be a text that is not empty, not {shown(value)}.")
+        raise OptionError(f"`{argument}` must be a text that is not empty, not {quote(value)}.")
 
 
 def check_callable(argument: str, value: object, like: str) -> None:
     """Raise `OptionError` unless `value` is a function; `like` is an example of one."""
     if not callable(value) or isinstance(value, type):
-        raise OptionError(f"`{argument}` must be a function such as {like}, not {shown(value)}.")
+        raise OptionError(f"`{argument}` must be a function such as {like}, not {quote(value)}.")
 
 
 def is_list(value: object) -> TypeGuard[Iterable[Any]]:
@@ -143,7 +143,7 @@ def is_list(value: object) -> TypeGuard[Iterable[Any]]:
 def check_list(argument: str, value: object, like: str) -> None:
     """Raise `OptionError` unless `value` is a list with at least one value; `like` is one."""
     if not is_list(value) or not isinstance(value, Sized):
-        raise OptionError(f"`{argument}` must be a list such as {like}, not {shown(value)}.")
+        raise OptionError(f"`{argument}` must be a list such as {like}, not {quote(value)}.")
     if not len(value):
         raise OptionError(f"`{argument}` must not be empty: give at least one, as in {like}.")
 
@@ -152,7 +152,7 @@ def check_mapping(argument: str, value: object, like: str, *, empty: bool = Fals
     """Raise `OptionError` unless `value` maps names to values; `like` is an example."""
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
         raise OptionError(
-            f"`{argument}` must be a mapping from names such as {like}, not {shown(value)}."
+            f"`{argument}` must be a mapping from names such as {like}, not {quote(value)}."
         )
     if not value and not empty:
         raise OptionError(f"`{argument}` must not be empty: name at least one, as in {like}.")
@@ -172,7 +172,7 @@ def check_jobs(n_jobs: object) -> None:
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or _is_flag(n_jobs) or not n_jobs):
         raise OptionError(
             "`n_jobs` must be None or a whole number other than 0 (-1 for all cores), not "
-            f"{shown(n_jobs)}."
+            f"{quote(n_jobs)}."
         )
 
 

@@ -18,13 +18,13 @@ __all__ = [
     "RefitError",
     "RefitWarning",
     "did_you_mean",
-    "listed",
+    "list_of",
+    "quote",
     "reason",
     "short",
-    "shown",
 ]
 
-SHOWN = 60  # characters of a name or a piece of code that a message repeats
+LONGEST = 60  # characters of a name or a piece of code that a message repeats
 # What the text of an object has instead of a value: an address, or an array's numbers.
 NO_VALUE = re.compile(r"\bat 0x[0-9a-f]+|array\(|dtype[:=]")
 
@@ -69,7 +69,7 @@ class RefitWarning(UserWarning):
     """Some refits failed and were left out."""
 
 
-def short(value: object, limit: int = SHOWN) -> str:
+def short(value: object, limit: int = LONGEST) -> str:
     """Return `value` as text on one line of at most `limit` characters, its middle left out.
 
     Of arrays, Series and data frames the kind and shape are shown, never the values.
@@ -84,7 +84,7 @@ def short(value: object, limit: int = SHOWN) -> str:
     return f"{text[:head]}...{text[head + 3 - limit :]}"
 
 
-def listed(names: Iterable[object], most: int = 8, limit: int = 120) -> str:
+def list_of(names: Iterable[object], most: int = 8, limit: int = 120) -> str:
     """Return ``a, b, c``: at most `most` names, shortened, in about `limit` characters in all."""
     every = list(names)
     parts: list[str] = []
@@ -96,7 +96,7 @@ def listed(names: Iterable[object], most: int = 8, limit: int = 120) -> str:
     return ", ".join(parts) + (f" and {rest:,} more" if rest else "")
 
 
-def shown(value: object, limit: int = SHOWN) -> str:
+def quote(value: object, limit: int = LONGEST) -> str:
     """Return the repr of `value`, shortened like `short`; its type if the repr has no value."""
     try:
         text = short(value if hasattr(value, "shape") else repr(value), limit)
@@ -118,9 +118,9 @@ def did_you_mean(name: object, candidates: Iterable[object]) -> str:
     """Return `` Did you mean `x`?`` for the candidate closest to `name`, else an empty string."""
     if not isinstance(name, str | int | float):
         return ""
-    text = name if isinstance(name, str) else shown(name)
-    if len(text) > SHOWN:  # comparing long strings takes long
+    text = name if isinstance(name, str) else quote(name)
+    if len(text) > LONGEST:  # comparing long strings takes long
         return ""
-    short = [str(k) for k in candidates if len(str(k)) <= SHOWN]
+    short = [str(k) for k in candidates if len(str(k)) <= LONGEST]
     close = difflib.get_close_matches(text, short, n=1)
     return f" Did you mean `{close[0]}`?" if close else ""

@@ -8,9 +8,9 @@ from functools import wraps
 from inspect import Parameter, cleandoc, signature
 from typing import Any, ParamSpec, TypeVar
 
-from pyinterp.errors import did_you_mean, listed
+from pyinterp.errors import did_you_mean, list_of
 
-__all__ = ["described", "takes"]
+__all__ = ["fill", "takes"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -113,7 +113,7 @@ DESCRIPTIONS = {
 _PLACE = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 
-def described(docstring: str, descriptions: Mapping[str, str] = DESCRIPTIONS) -> str:
+def fill(docstring: str, descriptions: Mapping[str, str] = DESCRIPTIONS) -> str:
     """Return a docstring with the descriptions of shared parameters filled in."""
 
     def text(place: re.Match[str]) -> str:
@@ -138,7 +138,7 @@ def takes(
     """
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
-        names = list(_named(function))
+        names = list(_keywords(function))
 
         @wraps(function)
         def checked(*args: P.args, **options: P.kwargs) -> R:
@@ -146,13 +146,13 @@ def takes(
                 _check_keyword(function.__name__, name, names, refused or {})
             return function(*args, **options)
 
-        checked.__doc__ = described(function.__doc__ or "", descriptions)
+        checked.__doc__ = fill(function.__doc__ or "", descriptions)
         return checked
 
     return decorated
 
 
-def _named(function: Callable[..., Any]) -> Iterator[str]:
+def _keywords(function: Callable[..., Any]) -> Iterator[str]:
     """Yield the names of parameters that can be given by keyword."""
     for name, parameter in signature(function).parameters.items():
         if name != "self" and parameter.kind in (
@@ -170,4 +170,4 @@ def _check_keyword(method: str, name: str, names: list[str], refused: Mapping[st
         raise TypeError(f"{start}: {refused[name]}")
     ours = ELSEWHERE.get(name)
     guess = f" Did you mean `{ours}`?" if ours in names else did_you_mean(name, names)
-    raise TypeError(f"{start}; its options are {listed(names, most=20, limit=300)}.{guess}")
+    raise TypeError(f"{start}; its options are {list_of(names, most=20, limit=300)}.{guess}")

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from pyinterp.errors import OptionError, shown
+from pyinterp.errors import OptionError, quote
 
 __all__ = ["Purpose", "Seeds"]
 
@@ -42,7 +42,7 @@ class Seeds:
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
             raise OptionError(
                 "`seed` must be a non-negative int, a numpy.random.Generator or None,"
-                f" not {shown(seed)}."
+                f" not {quote(seed)}."
             )
         return cls(int(seed))
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from pyinterp.errors import OptionError
 from r_bridge.conversion import RCode, text_from_r, texts
-from r_bridge.names import Translation, listed
+from r_bridge.names import Translation, list_of
 from r_bridge.session import SESSION
 
 __all__ = ["check_code", "check_formula", "check_no_rows", "in_r_words"]
@@ -99,9 +99,9 @@ def _of_columns(name: str, code: RCode, names: Translation, frame: pd.DataFrame)
     if not variables or not set(variables) <= set(frame):
         raise OptionError(
             f"The argument `{name[:40]}` must be made of columns of the data, which travel with "
-            f"the rows, {listed(frame)}; its code uses {listed(variables) or 'none'}."
+            f"the rows, {list_of(frame)}; its code uses {list_of(variables) or 'none'}."
         )
-    changed = names.changed
+    changed = names.new_words
     return SESSION.call("translated_code", code.text, texts(changed), texts(changed.values()))
 
 
@@ -110,7 +110,7 @@ def _check_travels(what: str, code: str, columns: Collection[str], n: int) -> No
     if beside:
         raise OptionError(
             f"`{what[:40]}` must not use vectors of R with one value per row, which would not be "
-            f"resampled with the rows; it uses {listed(beside)}. Make it a column of the data, or "
+            f"resampled with the rows; it uses {list_of(beside)}. Make it a column of the data, or "
             "rename it if a column is meant."
         )
 

@@ -84,7 +84,7 @@ def curves(question: Question) -> Answer:
         columns = {"feature": name, "value": list(here[name])}
         parts.append(pd.DataFrame(columns).assign(ours=here["yhat"], r=there["yhat"]))
     rows = [_end_points(part) for part in parts]
-    notes = [f"Grid: that of pdp with {_listed(options)}."]
+    notes = [f"Grid: that of pdp with {_enumerate(options)}."]
     if not options:
         notes = _sentences(("grid",), question, factors=("levels",))
     return Answer(
@@ -150,7 +150,7 @@ def importances(question: Question) -> Answer:
             *_sentences(("permutation", "spread"), question),
         ]
     frame = pd.concat(parts, ignore_index=True)
-    return Answer(frame, _shown(frame), tuple(notes))
+    return Answer(frame, _cells(frame), tuple(notes))
 
 
 def _firm(question: Question) -> pd.DataFrame:
@@ -226,7 +226,7 @@ def interactions(question: Question) -> Answer:
     frame = pd.DataFrame({"ours": here, "r": there.loc[here.index]})
     frame = _with_difference(frame.rename_axis("feature").reset_index().assign(measure="vint"))
     notes = (CONVENTIONS["vint"].sentence, *_scale_notes(ours, options))
-    return Answer(frame, _shown(frame), notes)
+    return Answer(frame, _cells(frame), notes)
 
 
 def statistics(question: Question) -> Answer:
@@ -252,7 +252,7 @@ def statistics(question: Question) -> Answer:
         )
     columns = {"statistic": "measure", "term": "feature", "value_ours": "ours", "value_r": "r"}
     frame = _with_difference(both.rename(columns=columns))
-    return Answer(frame, _shown(frame), STATISTICS)
+    return Answer(frame, _cells(frame), STATISTICS)
 
 
 def _beside(
@@ -281,7 +281,7 @@ def _with_difference(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(difference=frame["ours"] - frame["r"])
 
 
-def _shown(frame: pd.DataFrame) -> pd.DataFrame:
+def _cells(frame: pd.DataFrame) -> pd.DataFrame:
     names = [
         f"{m}: {f}" if f else m for m, f in zip(frame["measure"], frame["feature"], strict=True)
     ]
@@ -304,5 +304,5 @@ def _check_same(here: pd.Series[Any], there: pd.Series[Any], name: str) -> None:
         )
 
 
-def _listed(options: dict[str, Any]) -> str:
+def _enumerate(options: dict[str, Any]) -> str:
     return ", ".join(f"{name} = {value!r}" for name, value in options.items())

@@ -12,7 +12,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import check_names, names_of
-from pyinterp.errors import OptionError, listed
+from pyinterp.errors import OptionError, list_of
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metrics import MetricName
 from pyinterp.parameters import takes
@@ -227,7 +227,7 @@ def _check_options(what: What, options: Mapping[str, Any]) -> None:
             names = [n for n in function.common() if n in signature(compare).parameters]
             raise TypeError(
                 f'compare() of "{what}" takes no keyword argument `{name}`; its options are '
-                f"{listed(names, most=20, limit=300)}."
+                f"{list_of(names, most=20, limit=300)}."
             )
 
 
@@ -244,7 +244,7 @@ def _facts(
         ("R:", f"{base}, {packages}"),
         ("Rows:", str(question.ours.analysis.context.nobs)),
         ("Largest difference:", f"{_largest(frame):.1e}"),
-        ("Engine:", question.ours.analysis.engine_used.name),
+        ("Engine:", question.ours.analysis.engine_in_use.name),
     )
 
 

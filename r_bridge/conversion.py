@@ -201,12 +201,12 @@ def _column_to_r(column: pd.Series[Any], r: R, what: str) -> Any:
     if pd.api.types.is_object_dtype(dtype) and len(present):  # by what it holds
         dtype = present.infer_objects().dtype
     if pd.api.types.is_bool_dtype(dtype):
-        values = _filled(column, present.astype(bool), missing, 0)
+        values = _fill(column, present.astype(bool), missing, 0)
         return _integers(values, missing, r, logical=True)
     if pd.api.types.is_integer_dtype(dtype) and _fits(present):
-        return _integers(_filled(column, present, missing, 0), missing, r)
+        return _integers(_fill(column, present, missing, 0), missing, r)
     if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
-        return _reals(_filled(column, present, missing, NA_REAL), r)
+        return _reals(_fill(column, present, missing, NA_REAL), r)
     if {type(v) for v in present} <= {str, np.str_}:
         codes, distinct = pd.factorize(column)
         texts = texts_to_r([str(text) for text in distinct], r)
@@ -221,7 +221,7 @@ def _fits(values: pd.Series[Any]) -> bool:
     return not len(values) or (int(values.min()) > NA_INTEGER and int(values.max()) <= LARGEST)
 
 
-def _filled(
+def _fill(
     column: pd.Series[Any], present: pd.Series[Any], missing: npt.NDArray[np.bool_], fill: float
 ) -> npt.NDArray[Any]:
     """Return all values as an array, with `fill` where they are missing."""

@@ -14,7 +14,7 @@ from pyinterp._typing import FloatArray
 from r_bridge.conversion import from_r, level_texts, text_from_r
 from r_bridge.session import SESSION
 
-__all__ = ["Fit", "aligned", "levels_in"]
+__all__ = ["Fit", "align", "levels_in"]
 
 _in_r: WeakSet[Fit] = WeakSet()
 
@@ -122,7 +122,7 @@ def levels_in(rows: pd.DataFrame) -> dict[str, list[Any]]:
     }
 
 
-def aligned(rows: pd.DataFrame, levels: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+def align(rows: pd.DataFrame, levels: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
     """Return rows whose categories and strings are factors with the levels of the training rows.
 
     Values beyond them become further levels, of which R may say what it thinks.

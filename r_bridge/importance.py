@@ -94,7 +94,7 @@ def vi_firm(
     for name, spread in (("var_continuous", var_continuous), ("var_categorical", var_categorical)):
         if spread is not None:
             arguments.append((name, in_r(spread, ["x"])))
-    return _named(SESSION.call_with("vip::vi_firm", arguments), r_model, "Variable")
+    return _rename(SESSION.call_with("vip::vi_firm", arguments), r_model, "Variable")
 
 
 @VI_PERMUTE.keywords("r_bridge")
@@ -146,7 +146,7 @@ def vi_permute(
         "event_level": event_level,
     }
     VI_PERMUTE.check(options)
-    rows, response = _parted(data, target)
+    rows, response = _rows_and_response(data, target)
     r_model = hand_over(model, rows, classes)
     if response is None or isinstance(response, str):
         response = _response_of_results(model, response, r_model)
@@ -161,7 +161,7 @@ def vi_permute(
         ("pred_wrapper", pred_wrapper or _predictions(metric, r_model, event_level)),
     ]
     value = SESSION.call_with("vip::vi_permute", arguments, seed=seed)
-    frame = _named(value, r_model, "Variable")
+    frame = _rename(value, r_model, "Variable")
     scores = from_r(SESSION.call("attr", value, "raw_scores"), SESSION.r)
     if scores is not None:
         columns = [f"permutation_{k + 1}" for k in range(scores.shape[1])]
@@ -224,7 +224,7 @@ def vint(
         ("feature_names", r_model.words(_features(feature_names, r_model))),
         ("train", r_model.train),
     ]
-    return _named(SESSION.call_with("vip::vint", arguments), r_model, "Variables")
+    return _rename(SESSION.call_with("vip::vint", arguments), r_model, "Variables")
 
 
 def _check_version(version: tuple[int, ...]) -> None:
@@ -238,7 +238,7 @@ def _check_version(version: tuple[int, ...]) -> None:
         )
 
 
-def _named(value: Any, r_model: ModelForR, column: str) -> pd.DataFrame:
+def _rename(value: Any, r_model: ModelForR, column: str) -> pd.DataFrame:
     """Return a frame of R whose `column` has names of variables, of pairs "x1*x2"."""
     frame = frame_from_r(value, SESSION.r)
     names = [r_model.names.parts_from_r(text, "*") for text in frame[column]]
@@ -251,7 +251,7 @@ def _features(names: str | Sequence[str] | None, r_model: ModelForR) -> list[str
     return variables_of(names, r_model, "feature_names")
 
 
-def _parted(data: Rows, target: Any) -> tuple[Any, Any]:
+def _rows_and_response(data: Rows, target: Any) -> tuple[Any, Any]:
     """Return the rows and the response, which may be a column of theirs."""
     if data is None:
         return None, target

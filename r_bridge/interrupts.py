@@ -39,7 +39,7 @@ class Interrupts:
         self._process = 0
 
     @contextmanager
-    def passed_on(self) -> Iterator[None]:
+    def pass_on(self) -> Iterator[None]:
         """While R computes, Ctrl-C stops it; raise `KeyboardInterrupt` at the end if it came."""
         handler = signal.getsignal(signal.SIGINT)
         main = threading.current_thread() is threading.main_thread()
@@ -70,7 +70,7 @@ class Interrupts:
         if signal.getsignal(signal.SIGINT) != self._note:
             yield
             return
-        self._stop_if_noted()
+        self._stop_after_note()
         former = self._former
         try:
             signal.set_wakeup_fd(former, warn_on_full_buffer=False)
@@ -82,9 +82,9 @@ class Interrupts:
         finally:
             self._take_over()
             self._former = former
-        self._stop_if_noted()  # what the handler raised was lost, as it is in `__del__`
+        self._stop_after_note()  # what the handler raised was lost, as it is in `__del__`
 
-    def _stop_if_noted(self) -> None:
+    def _stop_after_note(self) -> None:
         if self._noted:
             self._rlib.R_interrupts_pending = 0  # Python stops, and then R
             raise KeyboardInterrupt

@@ -21,7 +21,7 @@ from pyinterp.errors import DataError, OptionError
 from r_bridge.arguments import check_code, check_formula, check_no_rows, in_r_words
 from r_bridge.checks import check_seed
 from r_bridge.conversion import level_texts, text_from_r, texts
-from r_bridge.fits import Fit, aligned, levels_in
+from r_bridge.fits import Fit, align, levels_in
 from r_bridge.inputs import check_count, check_labels, response_of, rows_of
 from r_bridge.names import Translation, columns_by_name, is_plain
 from r_bridge.packages import need
@@ -164,7 +164,7 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         self._names = Translation([*frame, response])
         arguments = self._r_arguments(frame)
         values = self._response(target, arguments)
-        data = aligned(frame, self._levels)
+        data = align(frame, self._levels)
         data[response] = values
         console: list[str] = []
         made = SESSION.call_with(
@@ -194,13 +194,13 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         if self.classifier:
             best: npt.NDArray[Any] = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
             return best
-        return self._predicted(X, None)
+        return self._predictions(X, None)
 
     @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def predict_proba(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
         """Predict the probability of every class."""
         check_is_fitted(self, "fit_")
-        return self._predicted(X, [str(c) for c in self.classes_])
+        return self._predictions(X, [str(c) for c in self.classes_])
 
     def score(self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike) -> float:
         """Return the R² of a regression, the accuracy of a classifier."""
@@ -216,14 +216,16 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         return tags
 
-    def _predicted(self, X: pd.DataFrame | npt.ArrayLike, classes: list[str] | None) -> FloatArray:
+    def _predictions(
+        self, X: pd.DataFrame | npt.ArrayLike, classes: list[str] | None
+    ) -> FloatArray:
         check_no_rows(self.predict_args or {}, None)
         frame = rows_of(X)
         check_code(self.predict_args or {}, len(frame))
         if hasattr(self, "feature_names_in_"):
             frame = columns_by_name(X, frame, list(self.feature_names_in_), "X")
         check_count(frame, self.n_features_in_)
-        rows = self._names.frame_to_r(aligned(frame, self._levels))
+        rows = self._names.frame_to_r(align(frame, self._levels))
         return self.fit_.predict(rows, classes, self.predict_args, learner=True)
 
     def _r_formula(self, frame: pd.DataFrame, response: str) -> Any:
@@ -231,7 +233,7 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         changed = {}
         if self.formula is not None:  # in which "." is all variables
             check_formula(self.formula, [*map(str, frame), response], len(frame))
-            changed = {n: word for n, word in self._names.changed.items() if n != "."}
+            changed = {n: word for n, word in self._names.new_words.items() if n != "."}
         return SESSION.call(
             "model_formula",
             self.formula,

@@ -17,7 +17,7 @@ from pyinterp.data.sample import as_frame
 from pyinterp.errors import OptionError
 from r_bridge.arguments import check_code, check_no_rows
 from r_bridge.conversion import RCode, level_texts
-from r_bridge.fits import Fit, aligned
+from r_bridge.fits import Fit, align
 from r_bridge.names import columns_by_name
 from r_bridge.session import SESSION
 
@@ -68,13 +68,13 @@ class RModel:
         feature_names: Sequence[str] | None = None,
         predict_args: Mapping[str, Any] | None = None,
     ) -> None:
-        self.fit_ = Fit(_resolved(fit))
+        self.fit_ = Fit(_resolve(fit))
         self.predict_args = predict_args
         about = self.fit_.describe()
         self.learner_name = str(about["class"])
         self._levels: dict[str, list[str]] = about["levels"]
         self._r_classes: list[str] | None = about["classes"]
-        known = self._known_classes(classes)
+        known = self._classes_of_y(classes)
         if known is not None:
             self._r_classes = self._r_classes or level_texts(known)
             self.classes_ = np.array(known)
@@ -89,7 +89,7 @@ class RModel:
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
 
-    def _known_classes(self, classes: Sequence[Any] | None) -> list[Any] | None:
+    def _classes_of_y(self, classes: Sequence[Any] | None) -> list[Any] | None:
         """Return the classes as `y` has them, in R's order."""
         if classes is None or self._r_classes is None:
             return _as_numbers(self._r_classes) if classes is None else list(classes)
@@ -106,25 +106,25 @@ class RModel:
     def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
         """Predict means, or the most probable classes."""
         if self._r_classes is None:
-            return self._predicted(X)
-        best: npt.NDArray[Any] = self.classes_[np.argmax(self._predicted(X), axis=1)]
+            return self._predictions(X)
+        best: npt.NDArray[Any] = self.classes_[np.argmax(self._predictions(X), axis=1)]
         return best
 
     @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def predict_proba(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
         """Predict the probability of every class."""
-        return self._predicted(X)
+        return self._predictions(X)
 
-    def _predicted(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
+    def _predictions(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
         check_no_rows(self.predict_args or {}, None)
         names = [str(name) for name in self.feature_names_in_]
         frame = columns_by_name(X, as_frame(X, "X"), names, "X")
         check_code(self.predict_args or {}, len(frame))
-        own = aligned(frame, {n: v for n, v in self._levels.items() if n in names})
+        own = align(frame, {n: v for n, v in self._levels.items() if n in names})
         return self.fit_.predict(own, self._r_classes, self.predict_args, learner=False)
 
 
-def _resolved(fit: Any) -> Any:
+def _resolve(fit: Any) -> Any:
     if isinstance(fit, Path) or (isinstance(fit, str) and fit.lower().endswith(".rds")):
         path = Path(os.path.expanduser(fit))  # noqa: PTH111 - `Path` raises without a home
         if not path.is_file():

@@ -13,8 +13,8 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.data.sample import as_frame
 from pyinterp.errors import OptionError
-from pyinterp.estimands.effects.scales import scaled
-from pyinterp.learner.fitted import FittedModel
+from pyinterp.estimands.effects.scales import rescale
+from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.column_names import select
 from pyinterp.r_style import classes_in_order
@@ -46,7 +46,7 @@ class ModelForR:
 
     rows: pd.DataFrame
     classes: tuple[str, ...] | None
-    counted: tuple[str, ...]
+    class_names: tuple[str, ...]
     _predict: Callable[[pd.DataFrame], FloatArray]
 
     @property
@@ -70,7 +70,7 @@ class ModelForR:
 
     def predict(self, variables: pd.DataFrame) -> FloatArray:
         """Return predictions, shape (n,) or (n, number of classes); missing where a value is."""
-        rows = self.restored(variables[list(self.train.columns)])
+        rows = self.restore(variables[list(self.train.columns)])
         complete = ~rows.isna().any(axis=1).to_numpy(dtype=bool)
         if complete.all():
             return self._predict(rows)
@@ -80,7 +80,7 @@ class ModelForR:
             predictions[complete] = self._predict(rows[complete].reset_index(drop=True))
         return predictions
 
-    def restored(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def restore(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame that comes from R with the names and dtypes that the rows have."""
         return pd.DataFrame(
             {
@@ -92,16 +92,16 @@ class ModelForR:
     def _like_the_rows(self, word: str, column: pd.Series[Any]) -> pd.Series[Any]:
         if word not in self.names:
             return column
-        return _restored(column, self.rows[self.names.from_r(word)])
+        return _restore(column, self.rows[self.names.from_r(word)])
 
     def log_odds(self, position: int) -> ModelForR:
         """Return a regression whose predictions are the log-odds of one of two classes."""
 
         def predict(variables: pd.DataFrame) -> FloatArray:
-            values: FloatArray = scaled(self._predict(variables), (position,), "logit")[0]
+            values: FloatArray = rescale(self._predict(variables), (position,), "logit")[0]
             return values
 
-        return replace(self, classes=None, counted=(), _predict=predict)
+        return replace(self, classes=None, class_names=(), _predict=predict)
 
     def in_r(self) -> Any:
         """Return the model as an object of R with a `predict` method."""
@@ -145,7 +145,7 @@ def hand_over(model: Any, data: Rows, classes: Sequence[Any] | None = None) -> M
     return ModelForR(rows, labels, counted, predict)
 
 
-def _restored(column: pd.Series[Any], like: pd.Series[Any]) -> pd.Series[Any]:
+def _restore(column: pd.Series[Any], like: pd.Series[Any]) -> pd.Series[Any]:
     dtype = like.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         levels = {str(level): level for level in dtype.categories}

@@ -17,10 +17,10 @@ import pandas as pd
 
 from pyinterp.errors import DataError, did_you_mean
 
-__all__ = ["Translation", "columns_by_name", "is_plain", "listed"]
+__all__ = ["Translation", "columns_by_name", "is_plain", "list_of"]
 
 PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._]{0,199}")
-RESERVED = {
+RESERVED_WORDS = {
     *("if", "else", "repeat", "while", "function", "for", "next", "break", "in"),
     *("TRUE", "FALSE", "NULL", "Inf", "NaN", "NA"),
     *("NA_integer_", "NA_real_", "NA_character_", "NA_complex_"),
@@ -30,7 +30,7 @@ LONGEST = 40  # of a word made from a name that is not plain, without its number
 
 def is_plain(name: str) -> bool:
     """Whether R reads the name as one word, whatever code it is pasted into."""
-    return PLAIN.fullmatch(name) is not None and name not in RESERVED
+    return PLAIN.fullmatch(name) is not None and name not in RESERVED_WORDS
 
 
 class Translation:
@@ -76,7 +76,7 @@ class Translation:
         return frame.set_axis([self._words.get(name, name) for name in names], axis=1)
 
     @property
-    def changed(self) -> Mapping[str, str]:
+    def new_words(self) -> Mapping[str, str]:
         """The names that are not plain, with their words."""
         return {name: word for name, word in self._words.items() if name != word}
 
@@ -103,20 +103,20 @@ def columns_by_name(data: object, frame: pd.DataFrame, names: list[str], what: s
         return frame.set_axis(names, axis=1)
     if not isinstance(data, pd.DataFrame | pd.Series):
         raise DataError(
-            f"`{what}` must be a data frame with the model's variables {listed(names)}; the "
+            f"`{what}` must be a data frame with the model's variables {list_of(names)}; the "
             f"{frame.shape[1]} columns of an array have no names."
         )
     missing = [name for name in names if name not in frame]
     if missing:
         raise DataError(
-            f"`{what}` must have the model's variables {listed(names)}; it lacks "
-            f"{listed(missing)}, and has {listed(frame.columns)}."
+            f"`{what}` must have the model's variables {list_of(names)}; it lacks "
+            f"{list_of(missing)}, and has {list_of(frame.columns)}."
             + did_you_mean(missing[0][:40], frame.columns.difference(names))
         )
     return frame[names]
 
 
-def listed(names: Iterable[object], most: int = 5, longest: int = 20) -> str:
+def list_of(names: Iterable[object], most: int = 5, longest: int = 20) -> str:
     """Return names in a row for a message, long ones and long rows of them cut short."""
     texts = [str(name) for name in names]
     cut = [text if len(text) <= longest else f"{text[:longest]}..." for text in texts[:most]]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp import r_style
-from pyinterp.learner.fitted import FittedModel
+from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
 from r_bridge.model_for_r import hand_over
 

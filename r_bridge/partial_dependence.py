@@ -111,7 +111,7 @@ def partial(
         grid = frame_of_grid(pred_grid, names)
         arguments.append(("pred.grid", r_model.names.frame_to_r(grid)))
     result = frame_from_r(SESSION.call_with("pdp::partial", arguments), SESSION.r)
-    return r_model.restored(result)
+    return r_model.restore(result)
 
 
 def _of_a_curve(names: object, r_model: ModelForR) -> list[str]:
@@ -175,7 +175,7 @@ def model_and_curve(
         options["pred_fun"] = pred_fun
     model = r_model
     if r_model.classes is not None:
-        position = r_model.classes.index(class_of(r_model.counted, curve.which_class))
+        position = r_model.classes.index(class_of(r_model.class_names, curve.which_class))
         options["which_class"] = position + 1
         if curve.type == "regression" and pred_fun is None:
             model = r_model.log_odds(position)

@@ -96,7 +96,7 @@ class Session:
         with self._lock, r.openrlib.rlock:
             self._failures.append(failures)
             try:
-                with _console(r, console), interrupts.passed_on():
+                with _console(r, console), interrupts.pass_on():
                     given = r.interface.ListSexpVector([to_r(v, r) for _, v in arguments])
                     given.names = texts_to_r([name for name, _ in arguments], r)
                     outcome = r.helpers["invoke"](texts_to_r([function], r), given, to_r(seed, r))
@@ -112,7 +112,7 @@ class Session:
     def helper(self, name: str, *arguments: Any) -> Any:
         """Call a function of `bridge.R` that can't fail."""
         r, interrupts = self._ready()
-        with self._lock, r.openrlib.rlock, interrupts.passed_on():
+        with self._lock, r.openrlib.rlock, interrupts.pass_on():
             return r.helpers[name](*(to_r(a, r) for a in arguments))
 
     def evaluate(self, expression: str) -> Any:
@@ -154,7 +154,7 @@ class Session:
                 failures.append(error)
             return r.interface.ListSexpVector(value)  # nothing in it: R must stop
 
-        with self._lock, r.openrlib.rlock, interrupts.passed_on():
+        with self._lock, r.openrlib.rlock, interrupts.pass_on():
             inner = r.interface.rternalize(answer)
             outer = r.helpers["guarded"](inner, texts_to_r(list(arguments), r))
         outer.kept_alive = (inner, answer)

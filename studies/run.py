@@ -53,7 +53,7 @@ def merge(study: Study[Any], path: Path, files: list[Path]) -> None:
     Records that do not say their settings, as early versions wrote them, must be of the study's.
     """
     database = StudyFile(path)
-    with database.locked():
+    with database.lock():
         blocks = {(r.row, r.term, block) for r in database.records() for block in r.blocks}
         new = []
         for record in (record for file in files for record in StudyFile(file).records()):
@@ -70,7 +70,7 @@ def merge(study: Study[Any], path: Path, files: list[Path]) -> None:
 def keep(path: Path, lines: Path) -> None:
     """Write the records of a study's database as JSON lines in its place."""
     database = StudyFile(path)
-    with database.locked():
+    with database.lock():
         text.write(lines, database.records())
         path.unlink(missing_ok=True)
 

@@ -64,7 +64,9 @@ def independent(case: ModelOnRows, *, features: Features, loss: pi.Loss) -> Meas
     return {"switched": Estimate.stack(switched), "original": Estimate.stack(original)}
 
 
-def permuted(results: pi.LearnerResults, cov_type: CovType | None = None) -> pi.EstimandResults:
+def by_permutations(
+    results: pi.LearnerResults, cov_type: CovType | None = None
+) -> pi.EstimandResults:
     """Ask for PFI by 5 independent permutations."""
     problem = results.analysis.problem
     pfi = permutation_importance(problem, permutations=5)
@@ -81,7 +83,7 @@ def tables(process: simulation.Process) -> simulation.CoverageStudy:
         estimands={
             "PFI": pi.LearnerResults.pfi,
             "PFI, ratio": partial(pi.LearnerResults.pfi, relation="ratio"),
-            "PFI, 5 independent permutations": permuted,
+            "PFI, 5 independent permutations": by_permutations,
             **curves(process.features),
         },
         n=[100, 1000],
@@ -192,7 +194,7 @@ def clusters() -> simulation.CoverageStudy:
     )
 
 
-def tuned() -> simulation.CoverageStudy:
+def tuned_learner() -> simulation.CoverageStudy:
     """A learner that tunes itself by cross-validation within every refit."""
     process = simulation.friedman1()
     search = GridSearchCV(
@@ -261,7 +263,7 @@ def importances(
     )
 
 
-def adjusted() -> simulation.CoverageStudy:
+def adjusted_importances() -> simulation.CoverageStudy:
     """Mean MVIM, CVIM and AMVIM of X1 as users get them: Khan et al. (2025), Figures 10 to 12."""
     return simulation.CoverageStudy(
         dgps=[simulation.khan_regression(s) for s in ("weak", "moderate", "strong")],
@@ -310,7 +312,7 @@ STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
     "nulls": nulls,
     "large": large,
     "clusters": clusters,
-    "tuned": tuned,
+    "tuned": tuned_learner,
     "mvim": partial(
         importances,
         "mvim",
@@ -319,7 +321,7 @@ STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
         repetitions={"oracle": 200, "additive": 50, "xgboost": 50},
         block=5,
     ),
-    "adjusted": adjusted,
+    "adjusted": adjusted_importances,
     "conditional": conditional,
     "cvim": partial(
         importances,

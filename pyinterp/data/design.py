@@ -59,7 +59,7 @@ class Swap(ABC):
     """What-if copies of rows: some variables take a donor's values, the others stay."""
 
     @property
-    def replaced(self) -> tuple[IntArray, npt.NDArray[np.float64]] | None:
+    def by_donor(self) -> tuple[IntArray, npt.NDArray[np.float64]] | None:
         """Columns that change and their values by donor; None if they use other variables too."""
         return None
 
@@ -356,7 +356,7 @@ class _ColumnSwap(Swap):
         return self._encode()
 
     @property
-    def replaced(self) -> tuple[IntArray, npt.NDArray[np.float64]]:
+    def by_donor(self) -> tuple[IntArray, npt.NDArray[np.float64]]:
         return self._driven, self._values
 
     def matrix(self, rows: IntArray, donors: IntArray) -> npt.NDArray[np.float64]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from pyinterp.checks import is_list
-from pyinterp.errors import OptionError, did_you_mean, listed, short, shown
+from pyinterp.errors import OptionError, did_you_mean, list_of, quote, short
 
 __all__ = ["Features", "check_names", "features_of", "names_of"]
 
@@ -24,7 +24,7 @@ def features_of(variables: Sequence[str], groups: Mapping[str, Sequence[str]] | 
     for group in groups or {}:
         if group in variables and owner.get(group) != group:
             raise OptionError(
-                f"Group {shown(group)} has the name of a variable; choose another name."
+                f"Group {quote(group)} has the name of a variable; choose another name."
             )
     features: dict[str, tuple[str, ...]] = {}
     for name in variables:
@@ -47,23 +47,23 @@ def _owners(variables: Sequence[str], groups: Mapping[str, Sequence[str]]) -> di
     for group, members in groups.items():
         if not isinstance(group, str) or not group.strip():
             raise OptionError(
-                f"The name of a group must be a text that is not empty, not {shown(group)}."
+                f"The name of a group must be a text that is not empty, not {quote(group)}."
             )
         if isinstance(members, str) or not _are_names(members):
             raise OptionError(
                 f"Group {short(group)!r} must be a list of variables such as ['area', 'rooms'], "
-                f"not {shown(members)}."
+                f"not {quote(members)}."
             )
         for name in members:
             if name not in variables:
                 raise OptionError(
                     f"Can't find variable {short(name)!r} of group {short(group)!r}. Variables: "
-                    f"{listed(variables)}." + did_you_mean(name, variables)
+                    f"{list_of(variables)}." + did_you_mean(name, variables)
                 )
             if name in owner:
                 raise OptionError(
-                    f"A variable can be in one group only, but {shown(name)} is in "
-                    f"{shown(owner[name])} and {shown(group)}."
+                    f"A variable can be in one group only, but {quote(name)} is in "
+                    f"{quote(owner[name])} and {quote(group)}."
                 )
             owner[name] = group
     return owner
@@ -84,7 +84,7 @@ def names_of(features: object, what: str = "features") -> list[str]:
         names = list(features)
         if all(isinstance(name, str) for name in names):
             return names
-    raise OptionError(f"`{what}` must be a name or a list of names, not {shown(features)}.")
+    raise OptionError(f"`{what}` must be a name or a list of names, not {quote(features)}.")
 
 
 def check_names(
@@ -111,6 +111,6 @@ def check_names(
     for name in names:
         if name not in allowed:
             raise OptionError(
-                f"Can't find {kind} {shown(name)}. {kind.capitalize()}s: {listed(allowed)}."
+                f"Can't find {kind} {quote(name)}. {kind.capitalize()}s: {list_of(allowed)}."
                 + did_you_mean(name, allowed)
             )

@@ -15,10 +15,10 @@ __all__ = [
     "as_column",
     "as_frame",
     "check_aligned",
+    "fill_masks",
     "index_of",
     "native",
     "one_column",
-    "unmasked",
 ]
 
 
@@ -108,7 +108,7 @@ def one_column(values: object) -> pd.Series[Any] | None:
     return _native(plain) if _is_foreign(plain.dtype) else plain
 
 
-def unmasked(values: Any) -> npt.NDArray[Any]:
+def fill_masks(values: Any) -> npt.NDArray[Any]:
     """Return an array in which masked values are missing: NaN, or None among objects."""
     if isinstance(values, list | tuple):
         values = [np.nan if value is np.ma.masked else value for value in values]
@@ -165,7 +165,7 @@ def _of_arrow(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
 
 def _of_array(data: Any, what: str) -> pd.DataFrame:
     try:
-        array = unmasked(data)
+        array = fill_masks(data)
     except (TypeError, ValueError) as error:
         raise DataError(
             f"`{what}` must be a DataFrame or a numeric array whose rows are equally long."
@@ -182,7 +182,7 @@ def _of_array(data: Any, what: str) -> pd.DataFrame:
 
 def _of_fields(data: npt.NDArray[Any], what: str) -> pd.DataFrame:
     """Return the fields of a structured array as columns."""
-    fields = {name: unmasked(data[name]) for name in data.dtype.names or ()}
+    fields = {name: fill_masks(data[name]) for name in data.dtype.names or ()}
     if data.ndim != 1 or any(values.ndim != 1 for values in fields.values()):
         raise DataError(
             f"`{what}` must have one value per row and field, but it is a structured array of "
@@ -197,7 +197,7 @@ def _of_vector(values: Any) -> pd.Series[Any] | None:
     if listed:
         values = [None if value is np.ma.masked else value for value in values]
     try:
-        array = unmasked(values)
+        array = fill_masks(values)
     except (TypeError, ValueError):  # lists of different lengths
         return None
     if array.ndim == 2 and array.shape[1] == 1:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.data.design import ArrayDesign, Design, FormulaDesign, FrameDesign, is_single
-from pyinterp.data.formula import Scope, Terms, evaluate, namespace, parse, quoted
+from pyinterp.data.formula import Scope, Terms, column_code, evaluate, namespace, parse
 from pyinterp.data.frames import as_column, check_aligned, index_of, one_column
 from pyinterp.data.frames import as_frame as read_frame
 from pyinterp.data.sample import is_category
@@ -129,7 +129,7 @@ class FormulaReader(Reader):
         absent = [v for v in factor.variables if v not in frame]
         if absent:
             raise DataError(f"Variable `{short(absent[0])}` of the formula is not in the data.")
-        value = frame[factor.column] if factor.column else self._evaluated(frame)
+        value = frame[factor.column] if factor.column else self._evaluate(frame)
         if type(value).__name__ == "_CategoricalBox":  # patsy's C(...)
             value = pd.Categorical(value.data, categories=value.levels)
         values = one_column(value)
@@ -141,12 +141,12 @@ class FormulaReader(Reader):
         self._check_defined(values, frame)
         return values.rename(factor.column or factor.code)
 
-    def _evaluated(self, frame: pd.DataFrame) -> Any:
+    def _evaluate(self, frame: pd.DataFrame) -> Any:
         factor = self._parsed.response
         columns = {name: frame[name] for name in factor.variables}
         names = namespace(set(factor.names) - columns.keys(), self._scope)
         try:
-            return evaluate(factor.evaluated, names | {"Q": _Quote(frame)}, columns)
+            return evaluate(factor.code_to_run, names | {"Q": _Quote(frame)}, columns)
         except Exception as error:
             raise FormulaError(
                 f"Can't evaluate the response `{short(factor.code)}`: {short(error, 120)}."
@@ -247,5 +247,5 @@ def _check_levels(terms: Terms, variables: pd.DataFrame) -> None:
             raise DataError(
                 f"Column `{short(name)}` has {distinct} levels in {len(variables)} rows and looks "
                 f"like an identifier, from which nothing can be learned about other rows. Leave "
-                f"it out, as in `y ~ . - {short(quoted(name))}`."
+                f"it out, as in `y ~ . - {short(column_code(name))}`."
             )

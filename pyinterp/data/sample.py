@@ -13,7 +13,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice
 from pyinterp.data.frames import as_column, as_frame, check_aligned
-from pyinterp.errors import DataError, listed, short
+from pyinterp.errors import DataError, list_of, short
 
 __all__ = [
     "Missing",
@@ -213,12 +213,12 @@ def complete_rows(
             absent |= isna
     if absent.any() and missing == "raise":
         raise DataError(
-            f"{int(absent.sum())} rows have missing values (in {listed(where)}); fill them in, "
+            f"{int(absent.sum())} rows have missing values (in {list_of(where)}); fill them in, "
             'or use `missing="drop"`.'
         )
     if absent.all():
         raise DataError(
-            f"All {len(absent)} rows have a missing value (in {listed(where)}), so none is left."
+            f"All {len(absent)} rows have a missing value (in {list_of(where)}), so none is left."
         )
     complete = int((~absent).sum())
     if complete < least:
@@ -257,7 +257,7 @@ def _read_objects(column: pd.Series[Any], name: str) -> pd.Series[Any]:
         return _finite(column.where(column.notna(), np.nan).astype(np.float64), name)
     raise DataError(
         f"Column `{short(name)}` must hold numbers or strings, but it is an object column of "
-        f"{listed(sorted(k.__name__ for k in kinds))}; convert it with pandas.to_numeric or "
+        f"{list_of(sorted(k.__name__ for k in kinds))}; convert it with pandas.to_numeric or "
         "astype('category')."
     )
 

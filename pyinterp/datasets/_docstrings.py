@@ -66,10 +66,10 @@ def docstring(loader: Callable[..., object], specs: Sequence[DataSet]) -> str:
             )
         ],
     }
-    return "\n\n".join([summary, first.about.strip(), *_written(sections)]) + "\n"
+    return "\n\n".join([summary, first.about.strip(), *_sections(sections)]) + "\n"
 
 
-def _written(sections: dict[str, list[str]]) -> list[str]:
+def _sections(sections: dict[str, list[str]]) -> list[str]:
     """Return the sections that are not empty, in numpydoc's form."""
     texts = {title: "\n".join(filter(None, parts)).strip() for title, parts in sections.items()}
     return [f"{title}\n{'-' * len(title)}\n{text}" for title, text in texts.items() if text]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyinterp.parallel.compiled import compiled
+from pyinterp.parallel.loops import compiled_loop
 
 __all__ = ["NODES", "WEIGHTS", "entropies"]
 
@@ -16,7 +16,7 @@ REACH = 9.0
 LEAST = 1e-15
 
 
-@compiled
+@compiled_loop
 def entropies(parameters, components, nodes, weights, out):  # pragma: no cover - compiled
     """Integrate -q log q of every mixture of Normals, panel by panel from left to right.
 

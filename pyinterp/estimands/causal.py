@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from pyinterp._typing import FloatArray
-from pyinterp.errors import OptionError, shown
+from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.estimand import (
@@ -31,7 +31,7 @@ from pyinterp.samplers import Sampler, SamplerLike
 __all__ = ["causal_effects", "causal_importance", "causal_share"]
 
 PLUG_IN = ("MVIM, plug-in", "CVIM, plug-in")
-PERMUTED = ("MVIM, permutation", "CVIM, permutation")
+BY_PERMUTATION = ("MVIM, permutation", "CVIM, permutation")
 
 ASSUMPTIONS = (
     "Causal only if given the other variables the feature is as good as randomized (conditional "
@@ -52,7 +52,7 @@ def causal_effects(
     effects = partial_dependence(problem, feature, grid=grid, points=points, kind="c-ice")
     if len(effects.terms.names) < 2:
         raise OptionError(
-            f"An effect is of one value against another, but the grid of {shown(feature)} has one "
+            f"An effect is of one value against another, but the grid of {quote(feature)} has one "
             "only; give two or more."
         )
     return replace(
@@ -91,7 +91,7 @@ def causal_importance(
     conditional = cvim(problem, feature, permutations=permutations, sampler=sampler)
     return Estimand(
         key=("causal", feature, permutations, marginal.key, conditional.key),
-        terms=Terms.plain([PLUG_IN[0], PERMUTED[0], PLUG_IN[1], PERMUTED[1]]),
+        terms=Terms.plain([PLUG_IN[0], BY_PERMUTATION[0], PLUG_IN[1], BY_PERMUTATION[1]]),
         measure=partial(
             _measure,
             feature=feature,
@@ -144,11 +144,11 @@ def causal_share(
             f"(Chen et al. 2020); plug-in. {ASSUMPTIONS}"
         ),
         remarks=no_remarks,
-        diagnostic=_renamed(positivity(problem, feature, sampler=sampler), "CVIM / 2 V(Y)"),
+        diagnostic=_rename(positivity(problem, feature, sampler=sampler), "CVIM / 2 V(Y)"),
     )
 
 
-def _renamed(estimand: Estimand, name: str) -> Estimand:
+def _rename(estimand: Estimand, name: str) -> Estimand:
     """Return an estimand of one term under another name."""
     return replace(estimand, terms=Terms.plain([name]), key=(estimand.key, name))
 
@@ -156,10 +156,10 @@ def _renamed(estimand: Estimand, name: str) -> Estimand:
 def _check(problem: Problem, feature: str) -> None:
     """Raise `OptionError` unless `feature` is one variable."""
     if not isinstance(feature, str):
-        raise OptionError(f"`causal` is about one feature; got {shown(feature)}.")
+        raise OptionError(f"`causal` is about one feature; got {quote(feature)}.")
     if len(problem.choose(feature)[feature]) > 1:
         raise OptionError(
-            f"`causal` is about one variable, but {shown(feature)} is a group; make a learner "
+            f"`causal` is about one variable, but {quote(feature)} is a group; make a learner "
             "without that group."
         )
 
@@ -212,13 +212,13 @@ def _measure(
         "conditional": one_term(as_row, distribution.deviations(as_donor), between),
         "variance": one_term(2 * np.square(case.y - case.y.mean()), np.zeros(n)),
     }
-    for name, estimand in zip(PERMUTED, permuted, strict=True):
+    for name, estimand in zip(BY_PERMUTATION, permuted, strict=True):
         parts[name] = estimand.read(estimand.measure(case))
     return parts
 
 
 def _read(measurement: Measurement) -> Estimate:
-    marginal, conditional = (measurement[name] for name in PERMUTED)
+    marginal, conditional = (measurement[name] for name in BY_PERMUTATION)
     return Estimate.stack(
         [measurement["marginal"], marginal, measurement["conditional"], conditional]
     )

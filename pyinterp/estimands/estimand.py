@@ -15,11 +15,11 @@ from pyinterp.checks import FINITE, check_number, check_text, is_hashable
 from pyinterp.data.design import Design
 from pyinterp.data.features import Features, check_names, names_of
 from pyinterp.data.sample import Response, Sample
-from pyinterp.errors import OptionError, shown
+from pyinterp.errors import OptionError, quote
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Predictor
-from pyinterp.samplers import ConditionalDistribution, KnownRows, Sampler
+from pyinterp.samplers import ConditionalDistribution, LearningRows, Sampler
 from pyinterp.whatif import WhatIf
 
 __all__ = [
@@ -31,7 +31,7 @@ __all__ = [
     "Problem",
     "Terms",
     "check_estimate",
-    "described",
+    "full_quantity",
     "no_remarks",
 ]
 
@@ -105,7 +105,7 @@ class ModelOnRows:
     without : callable
         ``without(variables)`` returns what the same learner, trained on the same rows without the
         variables, predicts for the evaluation rows, shape as `whatif.factual`; None if no column
-        is left without them. Only for what the estimand's `left_out` names.
+        is left without them. Only for what the estimand's `leave_out` names.
     """
 
     whatif: WhatIf
@@ -150,7 +150,7 @@ class ModelOnRows:
         if key not in self._distributions:
             beside = " and the response" if with_response else ""
             rng = self.draw(f"law of {', '.join(variables)}{beside}")
-            data = KnownRows.of(
+            data = LearningRows.of(
                 variables,
                 self.sample,
                 self.train,
@@ -416,7 +416,7 @@ class Estimand:
     of: str = ""
     details: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    left_out: Features = field(default_factory=dict)
+    leave_out: Features = field(default_factory=dict)
     loss: Loss | None = None
     exact: str = ""
     inexact: str = "mcse: Monte Carlo error of using some of all draws."
@@ -435,7 +435,7 @@ class Estimand:
         if not is_hashable(self.key):
             raise OptionError(
                 "The `key` of an estimand must be hashable, as measurements are kept by it, such "
-                f"as a text or a tuple, not {shown(self.key)}."
+                f"as a text or a tuple, not {quote(self.key)}."
             )
         check_text("title", self.title)
         check_text("label", self.label)
@@ -446,7 +446,7 @@ class Estimand:
     @property
     def description(self) -> str:
         """The name in the header, such as "PD of bmi (logit)"."""
-        return described(self.quantity or self.label, of=self.of, details=self.details)
+        return full_quantity(self.quantity or self.label, of=self.of, details=self.details)
 
     @property
     def heading(self) -> str:
@@ -462,7 +462,7 @@ def check_estimate(estimate: object, terms: Terms, n: int) -> None:
     """Raise `OptionError` unless an estimate has the terms' number of values, and n rows."""
     q = len(terms.names)
     if not isinstance(estimate, Estimate):
-        raise OptionError(f"`read` of an estimand must return an Estimate, not {shown(estimate)}.")
+        raise OptionError(f"`read` of an estimand must return an Estimate, not {quote(estimate)}.")
     values, variances = np.shape(estimate.value), np.shape(estimate.mc_variance)
     rows = np.shape(estimate.rows)
     donors = rows if estimate.donors is None else np.shape(estimate.donors)
@@ -474,7 +474,7 @@ def check_estimate(estimate: object, terms: Terms, n: int) -> None:
         )
 
 
-def described(quantity: str, *, of: str = "", details: Sequence[str] = ()) -> str:
+def full_quantity(quantity: str, *, of: str = "", details: Sequence[str] = ()) -> str:
     """Return "quantity of feature (details)", without the parts that are empty."""
     inside = f" ({', '.join(details)})" if details else ""
     return f"{quantity}{f' of {of}' if of else ''}{inside}"

@@ -12,7 +12,7 @@ import numpy as np
 from pyinterp._typing import FloatArray
 from pyinterp.checks import FINITE, check_callable, check_number, check_text
 from pyinterp.data.features import names_of
-from pyinterp.errors import OptionError, reason, shown
+from pyinterp.errors import OptionError, quote, reason
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Terms
 from pyinterp.models.prediction_checks import real_numbers
 
@@ -68,7 +68,7 @@ def mean_over_rows(
         check_number("null", null, FINITE)
     terms = [label] if names is None else names_of(names, "names")
     if len(set(terms)) < len(terms):
-        raise OptionError(f"`names` must be different, but {shown(terms)} are not.")
+        raise OptionError(f"`names` must be different, but {quote(terms)} are not.")
     return Estimand(
         key=("mean over rows", function, tuple(terms)),
         terms=Terms.plain(terms),

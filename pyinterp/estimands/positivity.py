@@ -87,8 +87,8 @@ def variance_parts(
     return {
         part: Estimate.of_rows(np.column_stack([absent if v is None else v for v in values]))
         for part, values in (
-            ("unexplained", [d.unexplained for d in distributions]),
-            ("variance", [d.spread for d in distributions]),
+            ("unexplained", [d.squared_residuals for d in distributions]),
+            ("variance", [d.squared_deviations for d in distributions]),
         )
     }
 

@@ -45,7 +45,7 @@ def risk(
         key=("risk", row_loss),
         terms=Terms.plain([label]),
         measure=partial(_measure, loss=row_loss),
-        read=_loss if relation == "loss" else _explained,
+        read=_loss if relation == "loss" else _explained_share,
         label=label,
         title="expected loss" if relation == "loss" else "explained share of expected loss",
         details=(row_loss.name,),
@@ -83,6 +83,6 @@ def _loss(measurement: Measurement) -> Estimate:
     return measurement["loss"]
 
 
-def _explained(measurement: Measurement) -> Estimate:
+def _explained_share(measurement: Measurement) -> Estimate:
     ratio = measurement["loss"].over(measurement["constant"])
     return Estimate(value=1 - ratio.value, rows=1 - ratio.rows, mc_variance=ratio.mc_variance)

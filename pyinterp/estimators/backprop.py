@@ -72,7 +72,7 @@ class BayesByBackpropRegressor(NetworkRegressor):
 
     Parameters
     ----------
-    hidden : sequence of int
+    hidden_layer_sizes : sequence of int
         Numbers of units of the hidden layers.
     prior_sd : float
         Standard deviation of weights and biases a priori; their mean is 0.
@@ -117,7 +117,7 @@ class BayesByBackpropRegressor(NetworkRegressor):
 
     def __init__(
         self,
-        hidden: Sequence[int] = (100, 100),
+        hidden_layer_sizes: Sequence[int] = (100, 100),
         *,
         prior_sd: float = 0.5,
         learning_rate: float = 0.01,
@@ -127,7 +127,7 @@ class BayesByBackpropRegressor(NetworkRegressor):
         random_state: Any = None,
         progress: bool = False,
     ) -> None:
-        self.hidden = hidden
+        self.hidden_layer_sizes = hidden_layer_sizes
         self.prior_sd = prior_sd
         self.learning_rate = learning_rate
         self.epochs = epochs
@@ -138,7 +138,7 @@ class BayesByBackpropRegressor(NetworkRegressor):
 
     def _learn(self, X: FloatArray, y: FloatArray, seeds: Seeds) -> None:
         self.response_scale_ = Scale.of(y)
-        response = self.response_scale_.standardized(y).astype(np.float32)
+        response = self.response_scale_.standardize(y).astype(np.float32)
         self.networks_, log_noise = _networks(self, X, response[:, None], 1, _normal_loss, seeds)
         self.noise_ = float(self.response_scale_.spread * np.exp(log_noise))
 
@@ -151,7 +151,7 @@ class BayesByBackpropClassifier(NetworkClassifier):
 
     Parameters
     ----------
-    hidden : sequence of int
+    hidden_layer_sizes : sequence of int
         Numbers of units of the hidden layers.
     prior_sd : float
         Standard deviation of weights and biases a priori; their mean is 0.
@@ -184,7 +184,7 @@ class BayesByBackpropClassifier(NetworkClassifier):
 
     def __init__(
         self,
-        hidden: Sequence[int] = (100, 100),
+        hidden_layer_sizes: Sequence[int] = (100, 100),
         *,
         prior_sd: float = 0.5,
         learning_rate: float = 0.01,
@@ -194,7 +194,7 @@ class BayesByBackpropClassifier(NetworkClassifier):
         random_state: Any = None,
         progress: bool = False,
     ) -> None:
-        self.hidden = hidden
+        self.hidden_layer_sizes = hidden_layer_sizes
         self.prior_sd = prior_sd
         self.learning_rate = learning_rate
         self.epochs = epochs
@@ -222,7 +222,11 @@ def _networks(
 ) -> tuple[Networks, float]:
     """Learn the weights' distribution, and the logarithm of the noise, of a network."""
     settings = Training(
-        model.hidden, model.learning_rate, model.epochs, model.batch_size, model.progress
+        model.hidden_layer_sizes,
+        model.learning_rate,
+        model.epochs,
+        model.batch_size,
+        model.progress,
     )
     settings.check()
     check_number("prior_sd", model.prior_sd, POSITIVE)
@@ -230,10 +234,10 @@ def _networks(
     name = type(model).__name__
     torch = load_torch(name)
     scale = Scale.of(X)
-    sizes = X.shape[1], *model.hidden, outputs
+    sizes = X.shape[1], *model.hidden_layer_sizes, outputs
     loss = _Loss(
         torch,
-        torch.from_numpy(scale.standardized(X).astype(np.float32)),
+        torch.from_numpy(scale.standardize(X).astype(np.float32)),
         torch.from_numpy(targets),
         loss_of,
         model.prior_sd,

@@ -73,7 +73,7 @@ class MCDropoutRegressor(NetworkRegressor):
 
     Parameters
     ----------
-    hidden : sequence of int
+    hidden_layer_sizes : sequence of int
         Numbers of units of the hidden layers.
     dropout : float
         Probability that a hidden unit is left out. Features are never left out.
@@ -116,7 +116,7 @@ class MCDropoutRegressor(NetworkRegressor):
 
     def __init__(
         self,
-        hidden: Sequence[int] = (100, 100),
+        hidden_layer_sizes: Sequence[int] = (100, 100),
         *,
         dropout: float = 0.1,
         learning_rate: float = 0.1,
@@ -127,7 +127,7 @@ class MCDropoutRegressor(NetworkRegressor):
         random_state: Any = None,
         progress: bool = False,
     ) -> None:
-        self.hidden = hidden
+        self.hidden_layer_sizes = hidden_layer_sizes
         self.dropout = dropout
         self.learning_rate = learning_rate
         self.epochs = epochs
@@ -144,8 +144,8 @@ class MCDropoutRegressor(NetworkRegressor):
         n = min(max(1, round(self.reserved * len(y))), len(y) - 1)
         rows, rest = order[n:], order[:n]
         self.response_scale_ = Scale.of(y[rows])
-        response = self.response_scale_.standardized(y).astype(np.float32)
-        self.networks_ = _networks(self, X[rows], response[rows, None], 1, _squared, seeds)
+        response = self.response_scale_.standardize(y).astype(np.float32)
+        self.networks_ = _networks(self, X[rows], response[rows, None], 1, _square, seeds)
         means = np.concatenate([b[:, :, 0].T for b in self.networks_.outputs(X[rest])])
         noise = noise_of(response[rest].astype(np.float64), means)
         self.noise_ = float(self.response_scale_.spread) * noise
@@ -160,7 +160,7 @@ class MCDropoutClassifier(NetworkClassifier):
 
     Parameters
     ----------
-    hidden : sequence of int
+    hidden_layer_sizes : sequence of int
         Numbers of units of the hidden layers.
     dropout : float
         Probability that a hidden unit is left out. Features are never left out.
@@ -192,7 +192,7 @@ class MCDropoutClassifier(NetworkClassifier):
 
     def __init__(
         self,
-        hidden: Sequence[int] = (100, 100),
+        hidden_layer_sizes: Sequence[int] = (100, 100),
         *,
         dropout: float = 0.1,
         learning_rate: float = 0.1,
@@ -202,7 +202,7 @@ class MCDropoutClassifier(NetworkClassifier):
         random_state: Any = None,
         progress: bool = False,
     ) -> None:
-        self.hidden = hidden
+        self.hidden_layer_sizes = hidden_layer_sizes
         self.dropout = dropout
         self.learning_rate = learning_rate
         self.epochs = epochs
@@ -249,7 +249,11 @@ def _networks(
 ) -> Networks:
     """Train a network with the settings of an estimator."""
     settings = Training(
-        model.hidden, model.learning_rate, model.epochs, model.batch_size, model.progress
+        model.hidden_layer_sizes,
+        model.learning_rate,
+        model.epochs,
+        model.batch_size,
+        model.progress,
     )
     settings.check()
     check_number("dropout", model.dropout, RATE)
@@ -257,12 +261,12 @@ def _networks(
     name = type(model).__name__
     torch = load_torch(name)
     scale = Scale.of(X)
-    rows = scale.standardized(X).astype(np.float32)
+    rows = scale.standardize(X).astype(np.float32)
     start = start_weights(
-        [X.shape[1], *model.hidden, outputs], seeds.stream("refits", name="start")
+        [X.shape[1], *model.hidden_layer_sizes, outputs], seeds.stream("refits", name="start")
     )
     parameters = [torch.from_numpy(part).requires_grad_() for part in start]
-    masks = _masks(model.hidden, model.dropout, seeds.stream("refits", name="dropout"))
+    masks = _masks(model.hidden_layer_sizes, model.dropout, seeds.stream("refits", name="dropout"))
 
     def loss(batch: IntArray) -> Tensor:
         units = _forward(torch, torch.from_numpy(rows[batch]), parameters, masks)
@@ -290,7 +294,7 @@ def _forward(
 
 
 def _masks(
-    hidden: Sequence[int], rate: float, rng: np.random.Generator
+    hidden_layer_sizes: Sequence[int], rate: float, rng: np.random.Generator
 ) -> Callable[[int], list[SingleArray]]:
     """Return a function that draws masks for so many rows: 0, or the reciprocal of what stays."""
     out = round(rate * LEVELS)
@@ -303,7 +307,7 @@ def _masks(
     return masks
 
 
-def _squared(torch: Any, outputs: Tensor, targets: Tensor) -> Tensor:
+def _square(torch: Any, outputs: Tensor, targets: Tensor) -> Tensor:
     return torch.nn.functional.mse_loss(outputs, targets)
 
 

@@ -68,7 +68,7 @@ class NetworkRegressor(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc
         """
         parts = [(block.mean(axis=0), block.std(axis=0)) for block in self._outputs(X)]
         center, spread = (np.concatenate(part)[:, 0] for part in zip(*parts, strict=True))
-        mean = self.response_scale_.restored(center)
+        mean = self.response_scale_.restore(center)
         if not return_std:
             return mean
         return mean, np.hypot(self.response_scale_.spread * spread, self.noise_)
@@ -86,7 +86,7 @@ class NetworkRegressor(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc
             Of normal distributions. The sds include the noise of an observation.
         """
         outputs = np.concatenate([block[:, :, 0].T for block in self._outputs(X)])
-        means = self.response_scale_.restored(outputs)
+        means = self.response_scale_.restore(outputs)
         return means, np.full_like(means, self.noise_)
 
     def _outputs(self, X: npt.ArrayLike) -> Iterator[FloatArray]:

@@ -43,11 +43,11 @@ class Scale:
         level = 1e-12 * np.abs(columns).max(axis=0)
         return cls(columns.mean(axis=0), np.where(spread > level, spread, 1.0))
 
-    def standardized(self, columns: FloatArray) -> FloatArray:
+    def standardize(self, columns: FloatArray) -> FloatArray:
         """Return columns with mean 0 and standard deviation 1 on the rows of the scale."""
         return (columns - self.center) / self.spread
 
-    def restored(self, standardized: FloatArray) -> FloatArray:
+    def restore(self, standardized: FloatArray) -> FloatArray:
         """Return the columns in their own units."""
         return self.center + self.spread * standardized
 
@@ -78,7 +78,7 @@ class Networks:
         """Yield the outputs of blocks of rows in order, each of shape (draws, rows, outputs)."""
         layers = self.weights.layers()
         for start in range(0, len(X), ROWS):
-            yield forward(self.scale.standardized(X[start : start + ROWS]), layers)
+            yield forward(self.scale.standardize(X[start : start + ROWS]), layers)
 
 
 def forward(rows: FloatArray, layers: Sequence[Layer]) -> FloatArray:

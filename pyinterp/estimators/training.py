@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import POSITIVE, check_count, check_flag, check_number, is_list
-from pyinterp.errors import OptionError, shown
+from pyinterp.errors import OptionError, quote
 from pyinterp.parallel import go_on
 
 __all__ = [
@@ -42,7 +42,7 @@ class Training:
 
     Attributes
     ----------
-    hidden : sequence of int
+    hidden_layer_sizes : sequence of int
         Numbers of units of the hidden layers; none for a linear model.
     learning_rate : float
     epochs : int
@@ -53,7 +53,7 @@ class Training:
         Whether epochs are counted on a progress bar.
     """
 
-    hidden: Sequence[int]
+    hidden_layer_sizes: Sequence[int]
     learning_rate: float
     epochs: int
     batch_size: int
@@ -61,11 +61,11 @@ class Training:
 
     def check(self) -> None:
         """Raise `OptionError` unless every setting is allowed."""
-        if not is_list(self.hidden):
+        if not is_list(self.hidden_layer_sizes):
             raise OptionError(
-                f"`hidden` must be a list such as (100, 100), not {shown(self.hidden)}."
+                f"`hidden` must be a list such as (100, 100), not {quote(self.hidden_layer_sizes)}."
             )
-        for units in self.hidden:
+        for units in self.hidden_layer_sizes:
             check_count("hidden", units)
         check_number("learning_rate", self.learning_rate, POSITIVE)
         check_count("epochs", self.epochs)

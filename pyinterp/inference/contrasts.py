@@ -179,7 +179,7 @@ def contrasts(
         Why there can be no variance.
     """
     for weight in hypotheses.weights:
-        _check_tested(weight, hypotheses.terms, inference, size, missing, zero_variance)
+        _check_terms(weight, hypotheses.terms, inference, size, missing, zero_variance)
     several = _several(hypotheses, inference)
     rows = [_of_row(hypotheses, row, inference, several) for row in range(len(hypotheses.target))]
     tests = pd.DataFrame([row.test for row in rows])
@@ -221,7 +221,7 @@ def _of_row(
 ) -> _Row:
     one = hypotheses.single(row)
     if one is None:
-        return _row(several, int(np.flatnonzero(_mixed(hypotheses) == row)[0]), 1.0)
+        return _row(several, int(np.flatnonzero(_of_several_terms(hypotheses) == row)[0]), 1.0)
     term, weight = one
     side = inference.alternative if weight > 0 else OPPOSITE[inference.alternative]
     about = inference.about(term, float(hypotheses.target[row] / weight), side)
@@ -242,14 +242,14 @@ def _row(inference: TermInference, j: int, weight: float) -> _Row:
     )
 
 
-def _mixed(hypotheses: Hypotheses) -> np.ndarray:
+def _of_several_terms(hypotheses: Hypotheses) -> np.ndarray:
     """Return the hypotheses about several terms."""
     return np.flatnonzero(np.count_nonzero(hypotheses.weights, axis=1) > 1)
 
 
 def _several(hypotheses: Hypotheses, inference: TermInference) -> TermInference:
     """Return inference about the contrasts of several terms, by t tests."""
-    rows = _mixed(hypotheses)
+    rows = _of_several_terms(hypotheses)
     weights = hypotheses.weights[rows]
     used = np.flatnonzero(weights.any(axis=0))  # terms without estimate are not
     weights, cov = weights[:, used], inference.variance.cov[np.ix_(used, used)]
@@ -272,7 +272,7 @@ def _several(hypotheses: Hypotheses, inference: TermInference) -> TermInference:
     )
 
 
-def _check_tested(
+def _check_terms(
     weight: FloatArray,
     terms: Sequence[str],
     inference: TermInference,

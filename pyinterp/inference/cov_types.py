@@ -10,7 +10,7 @@ from pyinterp.inference.bootstrap import bootstrap, bootstrap_bca
 from pyinterp.inference.half_sample import half_sample
 from pyinterp.inference.nested_cv import nested_cv
 from pyinterp.inference.replicates import Replicates
-from pyinterp.inference.variance import Variance, corrected, naive, rows, ustat
+from pyinterp.inference.variance import Variance, corrected_variance, naive, rows, ustat
 
 __all__ = ["COV_TYPES", "CovType", "default", "variance"]
 
@@ -29,7 +29,7 @@ COV_TYPES: Mapping[CovType, Callable[[Replicates], Variance]] = {
     "nested-cv": nested_cv,
     "bootstrap": bootstrap,
     "bootstrap-bca": bootstrap_bca,
-    "corrected": corrected,
+    "corrected": corrected_variance,
     "naive": naive,
     "rows": rows,
     "ustat": ustat,

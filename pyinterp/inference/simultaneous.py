@@ -78,7 +78,7 @@ class LargestT:
             return alpha
 
         def exceeded(q: float) -> float:
-            return self.exceeded(q) - alpha
+            return self.tail_probability(q) - alpha
 
         # One term alone exceeds the first with probability alpha; all together, the second at most.
         first, last = (stats.t.isf(a / self.tails, self.df) for a in (alpha, alpha / self.terms))
@@ -99,12 +99,12 @@ class LargestT:
             return single
         # The quantile of each p-value on its own has the statistic's side with it.
         quantiles = stats.t.isf(single / self.tails, self.df)
-        joint = np.array([np.nan if np.isnan(q) else self.exceeded(q) for q in quantiles])
+        joint = np.array([np.nan if np.isnan(q) else self.tail_probability(q) for q in quantiles])
         return np.asarray(np.clip(joint, single, np.minimum(self.terms * single, 1.0)))
 
-    def exceeded(self, q: float) -> float:
+    def tail_probability(self, q: float) -> float:
         """Return the probability that the largest t is above q."""
-        return _exceeded(q, self.root, self.df, self.tails)
+        return _tail(q, self.root, self.df, self.tails)
 
 
 @lru_cache(maxsize=16)  # tests, intervals and tables need the same
@@ -126,7 +126,7 @@ def _largest(root: Root, tails: int) -> FloatArray:
 
 
 @lru_cache(maxsize=1024)  # likewise
-def _exceeded(q: float, root: Root, df: float, tails: int) -> float:
+def _tail(q: float, root: Root, df: float, tails: int) -> float:
     """Return the probability that the largest t is above q."""
     largest, rank = _largest(root, tails), len(root[0])
     positive = largest > 0

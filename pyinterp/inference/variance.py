@@ -14,7 +14,7 @@ from pyinterp.inference.intervals import Alternative, interval, p_values
 from pyinterp.inference.replicates import Replicates
 from pyinterp.inference.simultaneous import LargestT
 
-__all__ = ["Variance", "corrected", "naive", "rows", "ustat"]
+__all__ = ["Variance", "corrected_variance", "naive", "rows", "ustat"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +135,7 @@ def naive(replicates: Replicates) -> Variance:
     )
 
 
-def corrected(replicates: Replicates) -> Variance:
+def corrected_variance(replicates: Replicates) -> Variance:
     """Nadeau and Bengio's variance (1/m + c) s², m - 1 df, c = n2/n1 (Molnar et al. 2021, 7.3).
 
     n1 and n2 count distinct rows or clusters, so that c = 0.368/0.632 = 0.582 for the bootstrap.

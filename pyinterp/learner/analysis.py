@@ -71,7 +71,9 @@ class Analysis:
     memory_mb: float = 256.0
     n_jobs: int | None = None
     progress: bool = True
-    _measured: dict[Any, tuple[Measurement, ...]] = field(default_factory=dict, init=False)
+    _measurements_by_key: dict[Any, tuple[Measurement, ...]] = field(
+        default_factory=dict, init=False
+    )
     _fits: dict[Loss, GoodnessOfFit] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -79,7 +81,7 @@ class Analysis:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is computed again when it is needed."""
-        computed = {"cases", "engine_used", "_measured", "_fits"}
+        computed = {"cases", "engine_in_use", "_measured", "_fits"}
         state = {name: v for name, v in vars(self).items() if name not in computed}
         return {**state, "_measured": {}, "_fits": {}}
 
@@ -100,16 +102,16 @@ class Analysis:
 
     def engine_of(self, estimand: Estimand) -> Engine:
         """Return the engine that computed the estimand, for headers."""
-        if estimand.left_out:
+        if estimand.leave_out:
             return Engine("refits without features")
         if estimand.engine:
             return Engine(estimand.engine)
         if estimand.distributional:
             return Engine.of_all([case.predictive.engine for case in self.cases])
-        return self.engine_used
+        return self.engine_in_use
 
     @cached_property
-    def engine_used(self) -> Engine:
+    def engine_in_use(self) -> Engine:
         """The engines of what-if predictions, as one for all models."""
         return Engine.of_all([case.whatif.engine for case in self.cases])
 
@@ -117,11 +119,11 @@ class Analysis:
         """Return the measurements of all refits, made once per key and function."""
         # A key that is used again for another function, as in a notebook, is another measurement.
         key = estimand.key, getattr(estimand.measure, "func", estimand.measure)
-        if key not in self._measured:
-            if estimand.left_out:
-                self.need_trainer().train(estimand.left_out, estimand.label)
-            self._measured[key] = self._measurements(estimand)
-        return self._measured[key]
+        if key not in self._measurements_by_key:
+            if estimand.leave_out:
+                self.need_trainer().train(estimand.leave_out, estimand.label)
+            self._measurements_by_key[key] = self._measurements(estimand)
+        return self._measurements_by_key[key]
 
     def _measurements(self, estimand: Estimand) -> tuple[Measurement, ...]:
         cases = self.cases
@@ -197,16 +199,16 @@ class Analysis:
             spread = float(np.sqrt(variance(expected, None).cov[0, 0]))
         except InferenceError:  # one refit of one cluster: no standard error to show
             spread = float("nan")
-        label, explained = "", float("nan")
+        label, explained_share = "", float("nan")
         if row_loss.constant is not None:
             share = risk(problem, loss=row_loss, relation="explained")
-            label, explained = share.label, float(self.replicates(share).per_refit.mean())
+            label, explained_share = share.label, float(self.replicates(share).per_refit.mean())
         return GoodnessOfFit(
             name=row_loss.name,
             loss=float(expected.per_refit.mean()),
             bse=spread,
-            explained_name=label,
-            explained=explained,
+            share_name=label,
+            explained_share=explained_share,
         )
 
     def _without(self, refit: int, variables: tuple[str, ...]) -> FloatArray | None:
@@ -214,7 +216,7 @@ class Analysis:
 
     def _distributional(self, number: int) -> WhatIf:
         """Return what-if predictions of the predictive distributions of a refit."""
-        refit, case = self._numbered(number)
+        refit, case = self._refit_and_rows(number)
         if refit.predictor.kind == "probability":
             return case.whatif
         row = refit.design.encode(refit.evaluation.variables[:1])
@@ -225,7 +227,7 @@ class Analysis:
             memory_mb=self.memory_mb,
         )
 
-    def _numbered(self, number: int) -> tuple[Refit, ModelOnRows]:
+    def _refit_and_rows(self, number: int) -> tuple[Refit, ModelOnRows]:
         pairs = zip(self.refits, self.cases, strict=True)
         return next(pair for pair in pairs if pair[0].number == number)
 

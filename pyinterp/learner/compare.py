@@ -12,7 +12,7 @@ from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_params
 
 from pyinterp.checks import check_alpha, check_flag, is_list
-from pyinterp.errors import InferenceError, OptionError, shown
+from pyinterp.errors import InferenceError, OptionError, quote
 from pyinterp.estimands.estimand import Estimand, Estimate, Terms
 from pyinterp.inference import Alternative, CovType, Replicates, combine, variance
 from pyinterp.inference.options import InferenceOptions
@@ -102,7 +102,7 @@ def compare(
         variance=variance(replicates, options.cov_type),
         context=replace(base.context, learner=_learners(labels), engine=_engines(results)),
         fit=None,
-        corrected=None,
+        corrected_params=None,
         alternative=options.alternative,
         p_adjust=options.p_adjust,
         simultaneous=options.simultaneous,
@@ -163,7 +163,7 @@ def summary_col(
     statsmodels Summary
         With ``as_text``, ``as_html``, ``as_latex`` and ``as_csv``.
     """
-    results = _listed(results)
+    results = _list(results)
     check_flag("stars", stars)
     if float_format is not None:
         _check_format(float_format)
@@ -227,7 +227,7 @@ def plot_col(
     """
     from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
-    results = _listed(results)
+    results = _list(results)
     check_alpha(alpha)
     check_flag("sort", sort)
     _check_one_value(results)
@@ -268,13 +268,13 @@ def _facts(results: Sequence[EstimandResults]) -> dict[str, list[str]]:
         "No. refits": [str(r.context.refits) for r in results],
         "Loss": [f"{r.fit.loss:.4g}" if r.fit else "" for r in results],
         "R² or D²": [
-            f"{r.fit.explained:.3f}" if r.fit and r.fit.explained_name else "" for r in results
+            f"{r.fit.explained_share:.3f}" if r.fit and r.fit.share_name else "" for r in results
         ],
         "Cov. type": [r.variance.label for r in results],
     }
 
 
-def _listed(results: object) -> list[EstimandResults]:
+def _list(results: object) -> list[EstimandResults]:
     """Return one result or several as a list."""
     if isinstance(results, EstimandResults):
         return [results]
@@ -300,7 +300,7 @@ def _check_format(float_format: object) -> None:
     if not text or text == float_format or len(text) > WIDEST:
         raise OptionError(
             f'`float_format` must be a format of one number such as "%.4f", not '
-            f"{shown(float_format)}."
+            f"{quote(float_format)}."
         )
 
 
@@ -352,7 +352,7 @@ def _names(results: list[EstimandResults], names: Sequence[str] | None) -> list[
     if names is not None:
         labels = _checked_names(names, len(results))
         if len(set(labels)) < len(labels):
-            raise OptionError(f"Names must be different, which {shown(labels)} are not.")
+            raise OptionError(f"Names must be different, which {quote(labels)} are not.")
         return labels
     learners = [r.context.learner for r in results]
     if len(set(learners)) == len(learners):
@@ -365,7 +365,7 @@ def _checked_names(names: Sequence[str], count: int) -> list[str]:
     if len(labels) != count or not all(isinstance(n, str) and n.strip() for n in labels):
         raise OptionError(
             f"There must be {count} names, a list of strings that are not empty; got "
-            f"{shown(names)}."
+            f"{quote(names)}."
         )
     return labels
 

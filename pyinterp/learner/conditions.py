@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from pyinterp.errors import OptionError, shown
+from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.causal import causal_effects, causal_importance, causal_share
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.importance.permutation import Permutations
@@ -85,7 +85,7 @@ class Conditions(FittedModels):
         if not isinstance(feature, str):
             raise OptionError(
                 f"`plot_positivity` is about one variable; `feature` must be its name, not "
-                f"{shown(feature)}."
+                f"{quote(feature)}."
             )
         analysis = self.analysis
         variables = analysis.problem.choose(feature)
@@ -96,15 +96,15 @@ class Conditions(FittedModels):
             if refit.number not in estimating:
                 continue
             distribution = case.conditional(feature_sampler, variables[feature])
-            if distribution.predicted is None:
+            if distribution.prediction is None:
                 raise OptionError(
-                    f"The sampler of {shown(feature)} makes no prediction that can be plotted "
+                    f"The sampler of {quote(feature)} makes no prediction that can be plotted "
                     f"({feature_sampler.label}); use another, or plot one variable of a group."
                 )
             rows = pd.Index(case.sample.rows)
             observed.append(case.sample.variables[feature].set_axis(rows))
             levels = distribution.levels or None
-            predicted.append(pd.DataFrame(distribution.predicted, columns=levels, index=rows))
+            predicted.append(pd.DataFrame(distribution.prediction, columns=levels, index=rows))
         values, predictions = pd.concat(observed), pd.concat(predicted)
         context = analysis.context
         caption = f"Out of sample; {context.refits} refits ({context.plan})"

@@ -145,7 +145,7 @@ class Effects(FittedModels):
         Returns
         -------
         EstimandResults
-            In units of the prediction; one term per feature (and class). `corrected` has the
+            In units of the prediction; one term per feature (and class). `corrected_params` has the
             corrected values: of standard deviations only, not of categories, "mad", "iqr" or
             ``ice=True``. There is no test of 0.
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 
 from pyinterp.data.sample import Sample
-from pyinterp.errors import OptionError, shown
+from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.estimand import Estimand
 from pyinterp.inference import Alternative, CovType, variance
 from pyinterp.inference.options import InferenceOptions
@@ -70,7 +70,7 @@ class FittedModels:
         if not isinstance(estimand, Estimand):
             raise OptionError(
                 "`estimand` must be an Estimand, such as that of `pi.mean_over_rows`, not "
-                f"{shown(estimand)}."
+                f"{quote(estimand)}."
             )
         analysis = self.analysis
         replicates = analysis.replicates(estimand)
@@ -88,7 +88,7 @@ class FittedModels:
             simultaneous=options.simultaneous,
             data=_with_response(analysis.problem.population),
             diagnostic=None if beside is None else self.estimate(beside),
-            corrected=_corrected(analysis, estimand, options.cov_type),
+            corrected_params=_corrected_params(analysis, estimand, options.cov_type),
         )
 
 
@@ -100,7 +100,7 @@ def _with_response(population: Sample) -> pd.DataFrame:
     return population.variables.assign(**{name: population.response.column(population.y)})
 
 
-def _corrected(
+def _corrected_params(
     analysis: Analysis, estimand: Estimand, cov_type: CovType | None
 ) -> pd.Series[float] | None:
     """Return estimates corrected for the bias due to sampling variance; None without correction."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pyinterp.data.features import check_names, names_of
 from pyinterp.errors import OptionError
 from pyinterp.estimands.importance.loco import leave_one_covariate_out
+from pyinterp.estimands.importance.metric_importance import metric_importance
 from pyinterp.estimands.importance.native import Native, native_importance
 from pyinterp.estimands.importance.permutation import (
     Permutations,
@@ -17,7 +18,6 @@ from pyinterp.estimands.importance.permutation import (
     permutation_importance,
 )
 from pyinterp.estimands.importance.relation import Relation
-from pyinterp.estimands.importance.scored import metric_importance
 from pyinterp.estimands.importance.variable_importance import Adjustment, amvim, cvim, mvim
 from pyinterp.inference import Alternative, CovType
 from pyinterp.learner.fitted_models import FittedModels

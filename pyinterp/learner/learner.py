@@ -26,12 +26,12 @@ from pyinterp.data.sample import (
     read_response,
     read_variables,
 )
-from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, shown
+from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, quote
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
-from pyinterp.learner.fitted import FittedModel
+from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.models.adapters import fits_intercept, needs_intercept, suited, wants_frames
+from pyinterp.models.adapters import fits_intercept, needs_intercept, suit, wants_frames
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
 from pyinterp.random import Seeds
@@ -203,9 +203,9 @@ class Learner:
         self._reader, self._options, self._missing = reader, options or RefitOptions(), missing
         self._rows = _index_of(data)
         source = reader.read(data)
-        self.estimator = suited(estimator, source.response)
+        self.estimator = suit(estimator, source.response)
         self.population, self._source, self._complete = self._sample(source)
-        self.dropped = int((~self._complete).sum())
+        self.dropped_rows = int((~self._complete).sum())
         check_row_options(
             self.estimator.get_params(deep=True),
             learner_name(self.estimator),
@@ -265,7 +265,7 @@ class Learner:
         RefitError
             If a refit fails; it names the refit and its cause.
         """
-        plan = _checked_plan(resampling)
+        plan = _plan(resampling)
         check_flag("reseed", reseed)
         check_flag("progress", progress)
         check_memory(memory_mb)
@@ -280,7 +280,7 @@ class Learner:
         )
         seeds = Seeds.start(seed)
         units = self._units(plan)
-        population = self._clustered(plan, units)
+        population = self._with_clusters(plan, units)
         refits = refit(
             self.estimator,
             self.design,
@@ -325,12 +325,12 @@ class Learner:
             endog_name=self.endog_names,
             learner=learner_name(self.estimator),
             nobs=population.nobs,
-            dropped=self.dropped,
+            dropped_rows=self.dropped_rows,
             plan=plan.label,
             where=plan.where,
-            studied=plan.studied,
+            study_name=plan.study_name,
             unit="rows" if plan.cluster is None else "clusters",
-            failed=plan.number - len(refits),
+            failed_refits=plan.number - len(refits),
             seed=seeds.entropy,
         )
 
@@ -372,7 +372,7 @@ class Learner:
             self.design,
             population,
             groups=self.groups,
-            dropped=self.dropped,
+            dropped_rows=self.dropped_rows,
             plan="none (one fitted model)",
             where="in sample",
             seed=seeds.entropy,
@@ -424,7 +424,7 @@ class Learner:
             self._labels(plan.strata, "strata"),
         )
 
-    def _clustered(self, plan: Resampling, units: Units) -> Sample:
+    def _with_clusters(self, plan: Resampling, units: Units) -> Sample:
         if plan.cluster is None:
             return self.population
         return self.population.with_clusters(units.of_row)
@@ -441,7 +441,7 @@ class Learner:
                 column = frame[by]
             else:
                 raise OptionError(
-                    f"`{what}` names column {shown(by)}, which is not in the data."
+                    f"`{what}` names column {quote(by)}, which is not in the data."
                     + did_you_mean(by, frame.columns)
                 )
         else:
@@ -467,12 +467,12 @@ class Learner:
             )
 
 
-def _checked_plan(resampling: object) -> Resampling:
+def _plan(resampling: object) -> Resampling:
     """Return a plan of resampling, by default half-sampling; raise `OptionError` for no plan."""
     plan = HalfSampling() if resampling is None else resampling
     if not isinstance(plan, Resampling):
         raise OptionError(
-            f"`resampling` must be a plan such as pi.HalfSampling(), not {shown(plan)}."
+            f"`resampling` must be a plan such as pi.HalfSampling(), not {quote(plan)}."
         )
     return plan
 

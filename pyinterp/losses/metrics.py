@@ -14,7 +14,7 @@ from scipy import stats
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, is_hashable
 from pyinterp.data.sample import Response
-from pyinterp.errors import LossError, shown
+from pyinterp.errors import LossError, quote
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.predictor import Predictor, learner_name
 
@@ -105,7 +105,7 @@ class AreaUnderROC(Metric):
                 "The area under the ROC curve is for two classes; this learner predicts "
                 f"{prediction.shape[-1]}."
             )
-        event, score = y == 1, _ranked(prediction[:, 1])
+        event, score = y == 1, _ranks(prediction[:, 1])
         if event.all() or not event.any():
             raise LossError(
                 "The area under the ROC curve needs rows of both classes, but all of the "
@@ -146,7 +146,7 @@ def choose_metric(metric: MetricLike, predictor: Predictor, response: Response) 
         }[chosen.needs]
         suited = [name for name, m in METRICS.items() if predictor.kind in enough[m.needs]]
         raise LossError(
-            f"The metric {shown(chosen.name)} needs {what}; {learner_name(predictor.estimator)}, "
+            f"The metric {quote(chosen.name)} needs {what}; {learner_name(predictor.estimator)}, "
             f"which predicts `{response.name}`, can serve {', '.join(suited)}."
         )
     return chosen
@@ -211,7 +211,7 @@ def _errors_and_moments(y: FloatArray, prediction: FloatArray) -> FloatArray:
     return np.column_stack([np.square(y - prediction), a, a * a])
 
 
-def _explained(means: FloatArray) -> tuple[float, FloatArray]:
+def _explained_share(means: FloatArray) -> tuple[float, FloatArray]:
     error, a, aa = means
     total = aa - a * a
     if total <= 0:
@@ -221,7 +221,7 @@ def _explained(means: FloatArray) -> tuple[float, FloatArray]:
     )
 
 
-def _ranked(probability: FloatArray) -> FloatArray:
+def _ranks(probability: FloatArray) -> FloatArray:
     """Return the ranks of probabilities; those that differ by rounding only are ties.
 
     The tolerance is relative to the distance from 0 or 1, so that tiny probabilities, and those
@@ -246,22 +246,22 @@ def _without_rounding(probability: FloatArray) -> FloatArray:
     return np.round(probability, 12)
 
 
-def _predicted(prediction: FloatArray) -> FloatArray:
+def _labels(prediction: FloatArray) -> FloatArray:
     return np.asarray(_without_rounding(prediction).argmax(axis=-1))
 
 
 def _correct(y: FloatArray, prediction: FloatArray) -> FloatArray:
-    return np.asarray(_predicted(prediction) == y, dtype=np.float64)[:, None]
+    return np.asarray(_labels(prediction) == y, dtype=np.float64)[:, None]
 
 
 def _tables(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return membership, true positives and true negatives of every class."""
     every = np.arange(prediction.shape[-1])
-    member, predicted = y[:, None] == every, _predicted(prediction)[:, None] == every
+    member, predicted = y[:, None] == every, _labels(prediction)[:, None] == every
     return np.hstack([member, member & predicted, ~member & ~predicted]).astype(np.float64)
 
 
-def _balanced(means: FloatArray) -> tuple[float, FloatArray]:
+def _balanced_accuracy(means: FloatArray) -> tuple[float, FloatArray]:
     """Return the mean of sensitivity and specificity, over the classes that occur."""
     share, hit, left = np.split(means, 3)
     if (share == 1).any():
@@ -278,7 +278,7 @@ def _balanced(means: FloatArray) -> tuple[float, FloatArray]:
 
 
 def _youden(means: FloatArray) -> tuple[float, FloatArray]:
-    value, gradient = _balanced(means)
+    value, gradient = _balanced_accuracy(means)
     return 2 * value - 1, 2 * gradient
 
 
@@ -306,14 +306,16 @@ _ROWS: tuple[Metric, ...] = (
         combine=_mean,
     ),
     OfMeans(name="rsq", smaller_is_better=False, rows=_moments, combine=_squared_correlation),
-    OfMeans(name="rsq_trad", smaller_is_better=False, rows=_errors_and_moments, combine=_explained),
+    OfMeans(
+        name="rsq_trad", smaller_is_better=False, rows=_errors_and_moments, combine=_explained_share
+    ),
     OfMeans(name="accuracy", smaller_is_better=False, needs="label", rows=_correct, combine=_mean),
     OfMeans(
         name="bal_accuracy",
         smaller_is_better=False,
         needs="label",
         rows=_tables,
-        combine=_balanced,
+        combine=_balanced_accuracy,
     ),
     OfMeans(name="youden", smaller_is_better=False, needs="label", rows=_tables, combine=_youden),
     OfMeans(

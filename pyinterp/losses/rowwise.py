@@ -12,7 +12,7 @@ from scipy import special
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_text, is_hashable
 from pyinterp.data.sample import Response
-from pyinterp.errors import LossError, reason, short, shown
+from pyinterp.errors import LossError, quote, reason, short
 from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Predictor, learner_name
 
@@ -65,7 +65,7 @@ class Loss:
             value = getattr(self, name)
             present = name == "function" or value is not None
             if present and (not callable(value) or isinstance(value, type)):
-                raise LossError(f"The {name} of a Loss must be callable, not {shown(value)}.")
+                raise LossError(f"The {name} of a Loss must be callable, not {quote(value)}.")
             if not is_hashable(value):
                 raise LossError(
                     f"The {name} of a Loss must be hashable, as what it gives is kept; pass a "
@@ -118,7 +118,7 @@ class Loss:
         loss = real_numbers(values)
         if loss is None:
             raise LossError(
-                f"The loss `{short(self.name)}` must return real numbers, not {shown(values)}."
+                f"The loss `{short(self.name)}` must return real numbers, not {quote(values)}."
             )
         return loss
 
@@ -151,7 +151,7 @@ def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> L
         needs: Literal["mean", "label"] = "mean" if predictor.kind == "mean" else "label"
         chosen = Loss(getattr(loss, "__name__", "callable"), loss, needs=needs)
     else:
-        raise LossError(f"`loss` must be a name, a Loss or a function, not {shown(loss)}.")
+        raise LossError(f"`loss` must be a name, a Loss or a function, not {quote(loss)}.")
     _check_serves(chosen, predictor, response)
     return chosen
 
@@ -162,7 +162,7 @@ def _check_unit(unit: object) -> None:
     except (TypeError, ValueError, LookupError, AttributeError) as error:
         raise LossError(
             f'The unit of a Loss must be a text in terms of {{y}}, such as "{{y}}²", not '
-            f"{shown(unit)}."
+            f"{quote(unit)}."
         ) from error
 
 
@@ -189,7 +189,7 @@ def _check_serves(loss: Loss, predictor: Predictor, response: Response) -> None:
     )
 
 
-def _squared(y: FloatArray, prediction: FloatArray) -> FloatArray:
+def _squared_error(y: FloatArray, prediction: FloatArray) -> FloatArray:
     return np.asarray(np.square(y - prediction))
 
 
@@ -254,7 +254,7 @@ def _shares(y: FloatArray) -> FloatArray:
 
 
 LOSSES: Mapping[str, Loss] = {
-    "squared": Loss("squared error", _squared, "mean", _mean, "{y}²"),
+    "squared": Loss("squared error", _squared_error, "mean", _mean, "{y}²"),
     "absolute": Loss("absolute error", _absolute, "mean", _median, "{y}"),
     "huber": Loss("Huber loss", _huber, "mean", None),
     "poisson": Loss("Poisson deviance", _poisson, "mean", _mean),

@@ -17,7 +17,7 @@ from statsmodels.base.model import Model
 from statsmodels.tools.sm_exceptions import ValueWarning
 
 from pyinterp.checks import check_mapping
-from pyinterp.errors import DataError, OptionError, shown
+from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.models.final_step import innermost
 from pyinterp.models.row_options import check_row_options
 
@@ -27,7 +27,7 @@ __all__ = [
     "needs_intercept",
     "one_thread",
     "statsmodels_learner",
-    "suited",
+    "suit",
     "wants_codes",
     "wants_frames",
 ]
@@ -72,7 +72,7 @@ class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is 
             warnings.filterwarnings("error", "unknown kwargs", ValueWarning)
             self.results_ = self.model(y, X, **options["options"]).fit(**options["fit_options"])
 
-    def _predicted(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def _predictions(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
         check_is_fitted(self, "results_")
         rows = validate_data(self, X, reset=False, dtype=np.float64)
         return np.asarray(self.results_.predict(rows), dtype=np.float64)
@@ -91,7 +91,7 @@ class StatsmodelsRegressor(RegressorMixin, _StatsmodelsBase):  # type: ignore[mi
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Predict the mean response."""
-        return self._predicted(X)
+        return self._predictions(X)
 
 
 class StatsmodelsClassifier(ClassifierMixin, _StatsmodelsBase):  # type: ignore[misc]  # untyped
@@ -125,7 +125,7 @@ class StatsmodelsClassifier(ClassifierMixin, _StatsmodelsBase):  # type: ignore[
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Predict the probability of every class."""
-        predicted = self._predicted(X)
+        predicted = self._predictions(X)
         return predicted if predicted.ndim == 2 else np.column_stack([1 - predicted, predicted])
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -169,7 +169,7 @@ def statsmodels_learner(
     """
     if not isinstance(model, type) or not issubclass(model, Model):
         raise OptionError(
-            f"`model` must be a statsmodels model class such as sm.GLM, not {shown(model)}; "
+            f"`model` must be a statsmodels model class such as sm.GLM, not {quote(model)}; "
             "options of the model go in as keywords."
         )
     if fit is not None:
@@ -214,7 +214,7 @@ def one_thread(estimator: Any) -> bool:
     return bool(getattr(innermost(estimator), "one_thread", False))
 
 
-def suited(estimator: Any, response: pd.Series[Any]) -> Any:
+def suit(estimator: Any, response: pd.Series[Any]) -> Any:
     """Return ``estimator.for_response(response)``, or the estimator if it has no such method."""
     suit = getattr(estimator, "for_response", None)
     return estimator if suit is None else suit(response)

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from pyinterp.data.formula import names_in
-from pyinterp.errors import DataError, listed
+from pyinterp.errors import DataError, list_of
 from pyinterp.models.final_step import innermost
 
 __all__ = ["formula_of", "is_statsmodels", "match", "select", "uses"]
@@ -48,16 +48,16 @@ def match(fitted: Any, X: object, frame: pd.DataFrame, who: str) -> tuple[list[s
     columns = list(frame.columns)
     formula = formula_of(fitted)
     if formula is not None:
-        return _selected(_variables(fitted, formula, columns), columns, who), True
-    names = _trained_on(fitted)
+        return _select(_variables(fitted, formula, columns), columns, who), True
+    names = _training_names(fitted)
     if getattr(fitted, "selects_columns", False) and _has_names(X):
-        return _selected(names or [], columns, who), True
+        return _select(names or [], columns, who), True
     if names is not None and _has_names(X):
-        return _renamed(names, columns, _rewriting(fitted), who), True
-    _check_numbered(X, who)
+        return _rename(names, columns, _rewriting(fitted), who), True
+    _check_numbers(X, who)
     expected = len(names) if names is not None else _count(fitted)
     if expected is not None and expected != len(columns):
-        which = f" ({listed(names)})" if names else ""
+        which = f" ({list_of(names)})" if names else ""
         raise DataError(
             f"{who} was fitted on {expected} columns{which}, but `X` has {len(columns)}; pass "
             "the columns it was fitted on."
@@ -70,7 +70,7 @@ def select(fitted: Any, X: Any) -> Any:
 
     For functions that, like those of R, are given whole data frames.
     """
-    names = _trained_on(fitted)
+    names = _training_names(fitted)
     if names is None or not isinstance(X, pd.DataFrame):
         return X
     mask = [str(column) in names for column in X.columns]
@@ -93,7 +93,7 @@ def formula_of(fitted: Any) -> str | None:
 def uses(fitted: Any, column: str) -> bool:
     """Whether a model is known to have been trained on a column of this name."""
     formula = formula_of(fitted)
-    names = names_in(formula.partition("~")[2], [column]) if formula else _trained_on(fitted)
+    names = names_in(formula.partition("~")[2], [column]) if formula else _training_names(fitted)
     return column in (names or ())
 
 
@@ -104,7 +104,7 @@ def _variables(fitted: Any, formula: str, columns: Sequence[str]) -> list[str]:
     return list(names_in(formula.partition("~")[2], candidates))
 
 
-def _trained_on(fitted: Any) -> list[str] | None:
+def _training_names(fitted: Any) -> list[str] | None:
     """Return the names of the columns of the training rows; None if the model knows none."""
     if is_statsmodels(fitted):
         return _of_statsmodels(fitted.model)
@@ -149,13 +149,13 @@ def _has_names(X: object) -> bool:
     return not X.columns.equals(pd.RangeIndex(X.shape[1]))
 
 
-def _check_numbered(X: object, who: str) -> None:
+def _check_numbers(X: object, who: str) -> None:
     """Raise if columns are numbered, but out of order: the model has no names to match them."""
     if isinstance(X, pd.DataFrame) and pd.api.types.is_integer_dtype(X.columns):
         numbers: list[Any] = X.columns.tolist()
         if numbers != sorted(numbers) and sorted(numbers) == list(range(len(numbers))):
             raise DataError(
-                f"Columns of `X` have the numbers {listed(numbers)}, but {who} knows no names to "
+                f"Columns of `X` have the numbers {list_of(numbers)}, but {who} knows no names to "
                 "match them by; put them in the order of its training data, and name them."
             )
 
@@ -167,18 +167,18 @@ def _rewriting(fitted: Any) -> Callable[[str], str]:
     return lambda name: name
 
 
-def _selected(names: Sequence[str], columns: Sequence[str], who: str) -> list[str]:
+def _select(names: Sequence[str], columns: Sequence[str], who: str) -> list[str]:
     """Return `names`, all of which must be among the columns; other columns may be there too."""
     missing = [name for name in names if name not in columns]
     if missing:
         raise DataError(
-            f"`X` must have the variables of {who}, {listed(names)}, but lacks {listed(missing)}; "
-            f"it has {listed(columns)}."
+            f"`X` must have the variables of {who}, {list_of(names)}, but lacks "
+            f"{list_of(missing)}; it has {list_of(columns)}."
         )
     return list(names)
 
 
-def _renamed(
+def _rename(
     names: Sequence[str], columns: Sequence[str], rewrite: Callable[[str], str], who: str
 ) -> list[str]:
     """Return the columns in the order of the model's names, which may be rewritten ones."""
@@ -190,16 +190,16 @@ def _renamed(
     ambiguous = next((same for same in owners.values() if len(same) > 1), None)
     if ambiguous:
         raise DataError(
-            f"`X` must have one column for each that {who} was fitted on, but {listed(ambiguous)} "
-            f"are the same to it; it was fitted on {listed(names)}."
+            f"`X` must have one column for each that {who} was fitted on, but {list_of(ambiguous)} "
+            f"are the same to it; it was fitted on {list_of(names)}."
         )
     if set(names) != set(owners):
         missing = [name for name in names if name not in owners]
         unexpected = [same[0] for name, same in owners.items() if name not in names]
         parts = (("missing", missing), ("unexpected", unexpected))
-        wrong = "; ".join(f"{what}: {listed(those)}" for what, those in parts if those)
+        wrong = "; ".join(f"{what}: {list_of(those)}" for what, those in parts if those)
         raise DataError(
-            f"`X` must have the columns that {who} was fitted on ({listed(names)}), and no others. "
-            f"It has {listed(columns)} ({wrong})."
+            f"`X` must have the columns that {who} was fitted on ({list_of(names)}), and no "
+            f"others. It has {list_of(columns)} ({wrong})."
         )
     return [owners[name][0] for name in names]

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_callable
 from pyinterp.distributions import Distribution, Normal
-from pyinterp.errors import OptionError, PredictionError, shown
+from pyinterp.errors import OptionError, PredictionError, quote
 from pyinterp.models.predictor import learner_name
 
 __all__ = ["Distributional"]
@@ -69,7 +69,7 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
         if not isinstance(family, Distribution):
             raise OptionError(
                 "`distribution` must be a family such as pi.distributions.Normal(), not "
-                f"{shown(family)}."
+                f"{quote(family)}."
             )
         return family
 
@@ -81,11 +81,11 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
 
     def predict(self, X: Any) -> FloatArray:
         """Return what the estimator predicts."""
-        return np.asarray(self._fitted.predict(X), dtype=np.float64)
+        return np.asarray(self._fitted_estimator.predict(X), dtype=np.float64)
 
     def predict_parameters(self, X: Any) -> FloatArray:
         """Return the parameters of the distribution of each row, shape (n, P)."""
-        parameters = np.asarray(self.parameters(self._fitted, X), dtype=np.float64)
+        parameters = np.asarray(self.parameters(self._fitted_estimator, X), dtype=np.float64)
         expected = (len(X), len(self.predictive_distribution.parameters))
         if parameters.shape != expected:
             names = " and ".join(self.predictive_distribution.parameters)
@@ -96,5 +96,5 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
         return parameters
 
     @property
-    def _fitted(self) -> Any:
+    def _fitted_estimator(self) -> Any:
         return getattr(self, "estimator_", self.estimator)

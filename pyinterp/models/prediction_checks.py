@@ -10,8 +10,8 @@ import pandas as pd
 from sklearn.utils import get_tags
 
 from pyinterp._typing import FloatArray, Matrix
-from pyinterp.data.frames import unmasked
-from pyinterp.errors import PredictionError, shown
+from pyinterp.data.frames import fill_masks
+from pyinterp.errors import PredictionError, quote
 
 __all__ = [
     "as_numbers",
@@ -36,7 +36,7 @@ BATCH, UNITS = 1e-5, 64
 def real_numbers(values: Any) -> FloatArray | None:
     """Return an array of real numbers, masked ones missing; None if the values are not numbers."""
     try:
-        array = unmasked(values)
+        array = fill_masks(values)
         return array.astype(np.float64, copy=False) if array.dtype.kind in "biufO" else None
     except (TypeError, ValueError):
         return None
@@ -56,7 +56,7 @@ def as_numbers(predictions: Any, who: str) -> FloatArray:
         return numbers.copy()  # an estimator may use the same memory again
     first = next(iter(np.ravel(np.array(predictions, dtype=object))), predictions)
     raise PredictionError(
-        f"Predictions must be real numbers; {who} returned values such as {shown(first)}."
+        f"Predictions must be real numbers; {who} returned values such as {quote(first)}."
     )
 
 
@@ -129,7 +129,7 @@ def check_kind(estimator: Any, who: str) -> None:
     if kind not in ("classifier", "regressor", None):
         raise PredictionError(
             f"An estimator must be a classifier or a regressor, but {who} is of type "
-            f"{shown(kind)}; to explain its scores, pass a function that returns them."
+            f"{quote(kind)}; to explain its scores, pass a function that returns them."
         )
 
 

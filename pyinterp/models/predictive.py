@@ -33,7 +33,7 @@ QUANTILES = ("quantile", "reg:quantileerror", "Quantile")
 
 
 @dataclass(frozen=True)
-class _Stated:
+class _Statement:
     """A family, and the function that gives its parameters."""
 
     distribution: Distribution
@@ -75,7 +75,7 @@ def predictive(predictor: Predictor, row: Matrix) -> Predictor:
         )
     last = final_step(predictor.estimator)
     inputs = row if last.before is None else last.before(row)
-    stated = _stated(last.model, inputs)
+    stated = _statement(last.model, inputs)
     if stated is None:
         raise PredictionError(
             f"{predictor.name} predicts a mean but no distribution, so its predictive uncertainty "
@@ -108,7 +108,7 @@ def stated_mean(read: Predictor, row: Matrix) -> FloatArray:
     return read.distribution.mean(read(row))
 
 
-def _stated(model: Any, row: Any) -> _Stated | None:
+def _statement(model: Any, row: Any) -> _Statement | None:
     """Return the distribution that a model states, by the first convention that it follows."""
     _refuse_quantiles(model)
     conventions = (
@@ -138,10 +138,12 @@ def _refuse_quantiles(model: Any) -> None:
         )
 
 
-def _of_parameters(model: Any, _: Any) -> _Stated | None:
+def _of_parameters(model: Any, _: Any) -> _Statement | None:
     """Read `pi.Distributional`, and any estimator that states a family and its parameters."""
     family = getattr(model, "predictive_distribution", None)
-    return _Stated(family, model.predict_parameters) if isinstance(family, Distribution) else None
+    return (
+        _Statement(family, model.predict_parameters) if isinstance(family, Distribution) else None
+    )
 
 
 @dataclass(frozen=True)
@@ -153,11 +155,11 @@ class _Components:
         return np.concatenate([np.asarray(means), np.asarray(sds)], axis=1)
 
 
-def _of_components(model: Any, row: Any) -> _Stated | None:
+def _of_components(model: Any, row: Any) -> _Statement | None:
     """Read equal-weight mixtures of Normals: draws of a posterior, ensembles."""
     if not callable(getattr(model, "predict_components", None)):
         return None
-    return _Stated(NormalMixture(_Components(model)(row).shape[1] // 2), _Components(model))
+    return _Statement(NormalMixture(_Components(model)(row).shape[1] // 2), _Components(model))
 
 
 @dataclass(frozen=True)
@@ -169,13 +171,13 @@ class _StandardDeviation:
         return np.column_stack([mean, sd])
 
 
-def _of_standard_deviation(model: Any, _: Any) -> _Stated | None:
+def _of_standard_deviation(model: Any, _: Any) -> _Statement | None:
     """Read what ``predict(X, return_std=True)`` returns as Normal."""
     try:
         states = "return_std" in signature(model.predict).parameters
     except (AttributeError, TypeError, ValueError):
         return None
-    return _Stated(Normal(), _StandardDeviation(model)) if states else None
+    return _Statement(Normal(), _StandardDeviation(model)) if states else None
 
 
 @dataclass(frozen=True)
@@ -209,7 +211,7 @@ class _Mean:
         return np.column_stack([np.full(len(mean), 1 / self.scale), mean * self.scale])
 
 
-def _of_statsmodels(model: Any, _: Any) -> _Stated | None:
+def _of_statsmodels(model: Any, _: Any) -> _Statement | None:
     """Read linear models and generalized linear models of Gaussian, Poisson and gamma families."""
     results = getattr(model, "results_", model)
     kind = type(getattr(results, "model", None)).__name__
@@ -220,11 +222,11 @@ def _of_statsmodels(model: Any, _: Any) -> _Stated | None:
     if np.ptp(weights) > 0:
         return None  # the weight of a new row is not known
     if kind == "OLS" or (kind, family) == ("GLM", "Gaussian"):
-        return _Stated(Normal(), _Statsmodels(results))
+        return _Statement(Normal(), _Statsmodels(results))
     if kind == "Poisson" or (kind, family) == ("GLM", "Poisson"):
-        return _Stated(Poisson(), _Mean(results))
+        return _Statement(Poisson(), _Mean(results))
     if (kind, family) == ("GLM", "Gamma"):
-        return _Stated(Gamma(), _Mean(results, float(results.scale)))
+        return _Statement(Gamma(), _Mean(results, float(results.scale)))
     return None
 
 
@@ -251,13 +253,13 @@ class _NGBoost:
         return np.column_stack([np.asarray(p, dtype=np.float64) for p in parameters])
 
 
-def _of_ngboost(model: Any, row: Any) -> _Stated | None:
+def _of_ngboost(model: Any, row: Any) -> _Statement | None:
     """Read ``pred_dist(X).params``."""
     if not callable(getattr(model, "pred_dist", None)):
         return None
     name = type(model.pred_dist(row)).__name__
     _check_family(model, name, NGBOOST)
-    return _Stated(NGBOOST[name][0], _NGBoost(model, name))
+    return _Statement(NGBOOST[name][0], _NGBoost(model, name))
 
 
 @dataclass(frozen=True)
@@ -272,7 +274,7 @@ class _Skpro:
         return np.column_stack([np.broadcast_to(np.ravel(p), n) for p in parameters])
 
 
-def _of_skpro(model: Any, row: Any) -> _Stated | None:
+def _of_skpro(model: Any, row: Any) -> _Statement | None:
     """Read the distribution that ``predict_proba(X)`` of a regressor returns."""
     if not callable(getattr(model, "predict_proba", None)):
         return None
@@ -284,7 +286,7 @@ def _of_skpro(model: Any, row: Any) -> _Stated | None:
             f"{reason(error)}"
         ) from error
     _check_family(model, name, SKPRO)
-    return _Stated(SKPRO[name][0], _Skpro(model, name))
+    return _Statement(SKPRO[name][0], _Skpro(model, name))
 
 
 def _check_family(model: Any, name: str, families: dict[str, Any]) -> None:
@@ -309,7 +311,7 @@ class _Leaves:
         return np.column_stack(means + sds)
 
 
-def _of_forest(model: Any, _: Any) -> _Stated | None:
+def _of_forest(model: Any, _: Any) -> _Statement | None:
     """Read a forest as the mixture of its leaves."""
     if not isinstance(model, RandomForestRegressor | ExtraTreesRegressor):
         return None
@@ -323,4 +325,4 @@ def _of_forest(model: Any, _: Any) -> _Stated | None:
             f"of this {learner_name(model)} has responses that are all the same, so variance 0; "
             "use `min_samples_leaf=5` or more."
         )
-    return _Stated(NormalMixture(len(trees)), _Leaves(model))
+    return _Statement(NormalMixture(len(trees)), _Leaves(model))

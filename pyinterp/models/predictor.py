@@ -12,7 +12,7 @@ from sklearn.base import is_classifier as sklearn_is_classifier
 
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.distributions import Distribution
-from pyinterp.errors import OptionError, PredictionError, listed, reason, shown
+from pyinterp.errors import OptionError, PredictionError, list_of, quote, reason
 from pyinterp.models.prediction_checks import (
     as_numbers,
     check_finite,
@@ -80,7 +80,7 @@ class Predictor:
             proba = getattr(estimator, "predict_proba", None)
             if proba is not None:
                 place = [int(c) for c in labels] if coded else [_position(c, names) for c in labels]
-                call = _Aligned(estimator, proba, tuple(place), len(names), one_column=False)
+                call = _InOrder(estimator, proba, tuple(place), len(names), one_column=False)
                 return cls(estimator, "probability", names, call)
             outputs = tuple(range(len(names))) if coded else names
             return cls(estimator, "label", names, _Indicator(estimator, tuple(outputs)))
@@ -99,7 +99,7 @@ class Predictor:
                 estimator,
                 "probability",
                 tuple(classes),
-                _Aligned(estimator, estimator, identity, len(classes), one_column=True),
+                _InOrder(estimator, estimator, identity, len(classes), one_column=True),
             )
         raise PredictionError(
             f"An estimator must have a `predict` method; {learner_name(estimator)} has none."
@@ -131,7 +131,7 @@ class Predictor:
             self.distribution.check(predicted, self.name)
         return predicted
 
-    def checked(self, matrix: Matrix) -> FloatArray:
+    def check(self, matrix: Matrix) -> FloatArray:
         """Return predictions after all checks, one of which predicts some rows in another batch.
 
         Raises
@@ -210,12 +210,12 @@ def _position(label: Any, names: Sequence[Any]) -> int:
         return list(names).index(_plain(label))
     except ValueError:
         raise PredictionError(
-            f"The estimator predicts class {shown(label)}, which is not among {listed(names)}."
+            f"The estimator predicts class {quote(label)}, which is not among {list_of(names)}."
         ) from None
 
 
 @dataclass(frozen=True)
-class _Aligned:
+class _InOrder:
     """A function of design rows that gives probabilities in the order of the k classes.
 
     `place` has the class of each of the estimator's columns. With `one_column`, a single column
@@ -256,7 +256,7 @@ class _Indicator:
         codes = classes.get_indexer(pd.Index(labels, dtype=object))
         if (codes < 0).any():
             raise PredictionError(
-                f"{learner_name(self.estimator)} must predict its classes, {listed(classes)}, but "
-                f"it predicted {shown(_plain(labels[codes < 0][0]))}."
+                f"{learner_name(self.estimator)} must predict its classes, {list_of(classes)}, but "
+                f"it predicted {quote(_plain(labels[codes < 0][0]))}."
             )
         return np.asarray(codes[:, None] == np.arange(len(classes)), dtype=np.float64)

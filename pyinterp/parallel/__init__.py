@@ -9,6 +9,6 @@ Module      What is in it
 ==========  ==============================================================================
 """
 
-from pyinterp.parallel.jobs import Stopped, go_on, outcomes
+from pyinterp.parallel.jobs import EndOfCall, go_on, outcomes
 
-__all__ = ["Stopped", "go_on", "outcomes"]
+__all__ = ["EndOfCall", "go_on", "outcomes"]

@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from pyinterp.parallel.threads import workers
 
-__all__ = ["Stopped", "go_on", "outcomes"]
+__all__ = ["EndOfCall", "go_on", "outcomes"]
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 PATIENCE = 2.0
 
 
-class Stopped(BaseException):
+class EndOfCall(BaseException):
     """The call that a job works for has ended; no learner's ``except Exception`` catches it."""
 
 
@@ -68,7 +68,7 @@ def outcomes(
     ordered : bool
         Whether outcomes come in the order of the jobs, not as they are done.
     """
-    _await_abandoned()
+    _await_abandoned_jobs()
     stop = _Stop()
     parallel = Parallel(
         n_jobs=n_jobs,
@@ -82,13 +82,13 @@ def outcomes(
         ends.callback(stop.end)
         hidden = None if progress else True
         bar = ends.enter_context(tqdm(total=total, desc=label, unit=unit, disable=hidden))
-        yield _counted(results, bar)
+        yield _move_bar(results, bar)
 
 
 def go_on() -> None:
-    """Raise `Stopped` in a job whose call has ended; called before work that takes long."""
+    """Raise `EndOfCall` in a job whose call has ended; called before work that takes long."""
     if any(stop.is_set for stop in _calls.stops):
-        raise Stopped
+        raise EndOfCall
 
 
 class _Stop:
@@ -127,9 +127,9 @@ class _Stop:
     def end(self) -> None:
         """Stop the jobs and wait for those under way."""
         self._is_set = True
-        _abandoned.append(self)  # until it is sure: Ctrl-C may come again
+        _abandoned_jobs.append(self)  # until it is sure: Ctrl-C may come again
         if self.wait(PATIENCE):
-            _abandoned.remove(self)
+            _abandoned_jobs.remove(self)
 
     def wait(self, seconds: float) -> bool:
         """Return whether no job is under way, after so many seconds at most."""
@@ -149,16 +149,16 @@ class _Calls(threading.local):
 
 
 _calls = _Calls()
-_abandoned: list[_Stop] = []
+_abandoned_jobs: list[_Stop] = []
 
 
-def _await_abandoned() -> None:
+def _await_abandoned_jobs() -> None:
     """Wait for jobs of earlier calls: not every model can predict in two threads at once."""
-    for stop in tuple(_abandoned):
+    for stop in tuple(_abandoned_jobs):
         while not stop.wait(0.1):
             go_on()  # or a job would wait for itself
-        if stop in _abandoned:
-            _abandoned.remove(stop)
+        if stop in _abandoned_jobs:
+            _abandoned_jobs.remove(stop)
 
 
 @contextmanager
@@ -178,7 +178,7 @@ def _workers_without_sigint(*, processes: bool) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
 
 
-def _counted(results: Iterable[T], bar: tqdm[Any]) -> Iterator[T]:
+def _move_bar(results: Iterable[T], bar: tqdm[Any]) -> Iterator[T]:
     """Yield outcomes and move the bar; tqdm's own loop would close `results`, with a warning."""
     for outcome in results:
         yield outcome

@@ -15,7 +15,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.data.features import check_names, names_of
 from pyinterp.data.sample import is_category
-from pyinterp.errors import OptionError, listed, shown
+from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.effects.grids import (
     DECILES,
     Grid,
@@ -26,7 +26,7 @@ from pyinterp.estimands.effects.grids import (
     in_hull,
     values_of,
 )
-from pyinterp.estimands.effects.scales import scaled
+from pyinterp.estimands.effects.scales import rescale
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.predictor import Predictor
 from pyinterp.r_style.r_functions import PARTIAL
@@ -46,7 +46,7 @@ __all__ = [
     "frame_of_grid",
     "names_or_all",
     "rows_of",
-    "translated",
+    "translate",
 ]
 
 Task: TypeAlias = Literal["auto", "regression", "classification"]
@@ -111,7 +111,7 @@ def different(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[
     return {name: o for name, o in options.items() if o is not defaults[name].default}
 
 
-def translated(
+def translate(
     object: Interpretable,  # noqa: A002 - R's name
     curve: Curve,
     names: Sequence[str],
@@ -158,16 +158,16 @@ def frame_of_grid(grid: PredGrid, names: Sequence[str]) -> pd.DataFrame:
     columns = (
         grid if isinstance(grid, Mapping | pd.DataFrame) else {names[0]: values_of(grid, names[0])}
     )
-    frame = _framed(columns)
+    frame = _frame(columns)
     if frame.empty or not set(names) <= set(frame.columns):
         raise OptionError(
-            f"`pred_grid` needs a column for each of {listed(names)} and at least one row; got "
-            f"{shown(grid)}."
+            f"`pred_grid` needs a column for each of {list_of(names)} and at least one row; got "
+            f"{quote(grid)}."
         )
     return frame[list(names)]
 
 
-def _framed(columns: Any) -> pd.DataFrame:
+def _frame(columns: Any) -> pd.DataFrame:
     """Return columns of a grid as a frame; an empty one if they are of different lengths."""
     try:
         return pd.DataFrame(columns)
@@ -237,13 +237,13 @@ def class_of(classes: Sequence[Any], which_class: int) -> Any:
     if which_class > len(classes):
         raise OptionError(
             f"`which_class` counts the classes from 1 to {len(classes)}, in R's order "
-            f"{listed(classes)}; got {which_class}."
+            f"{list_of(classes)}; got {which_class}."
         )
     return classes[which_class - 1]
 
 
 def _on_link(inv_link: Callable[[FloatArray], FloatArray], probability: FloatArray) -> FloatArray:
-    return np.asarray(inv_link(np.moveaxis(scaled(probability, (0, 1), "logit"), 0, -1)))
+    return np.asarray(inv_link(np.moveaxis(rescale(probability, (0, 1), "logit"), 0, -1)))
 
 
 def factors(variables: pd.DataFrame) -> list[str]:

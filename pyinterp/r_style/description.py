@@ -9,7 +9,7 @@ from typing import Literal, ParamSpec, TypeAlias, TypeVar
 
 from pyinterp.parameters import takes
 
-__all__ = ["Argument", "Convention", "RFunction", "Refused", "Side"]
+__all__ = ["Argument", "Convention", "RFunction", "Refusal", "Side"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -21,7 +21,7 @@ WIDTH = 88  # of lines in docstrings, without their indentation
 
 
 @dataclass(frozen=True)
-class Refused:
+class Refusal:
     """An argument of R that one side does not take.
 
     Attributes
@@ -61,15 +61,15 @@ class Argument:
     values: str = ""
     text: str = ""
     method: str = ""
-    r_style: str | Refused = ""
-    r_bridge: str | Refused = ""
+    r_style: str | Refusal = ""
+    r_bridge: str | Refusal = ""
 
     @property
     def word(self) -> str:
         """R's name with dots as underscores."""
         return self.name.replace(".", "_")
 
-    def on(self, side: Side) -> str | Refused:
+    def on(self, side: Side) -> str | Refusal:
         """Return the name on one side, or why it is refused there."""
         return (self.r_style if side == "r_style" else self.r_bridge) or self.word
 
@@ -143,7 +143,7 @@ class RFunction:
         reasons = {}
         for argument in self.arguments:
             name = argument.on(side)
-            reason = name.reason if isinstance(name, Refused) else f"it is `{name}` here."
+            reason = name.reason if isinstance(name, Refusal) else f"it is `{name}` here."
             for spelling in {argument.name, argument.word} - {name}:
                 reasons[spelling] = reason
         return reasons

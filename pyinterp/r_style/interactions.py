@@ -13,7 +13,7 @@ from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError
 from pyinterp.estimands.interaction.h_statistic import Order
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.r_style.arguments import DECILES, Curve, Task, check_results, names_or_all, translated
+from pyinterp.r_style.arguments import DECILES, Curve, Task, check_results, names_or_all, translate
 from pyinterp.r_style.r_functions import HSTATS, VINT
 
 __all__ = ["hstats", "vint"]
@@ -63,7 +63,7 @@ def vint(
     )
     names = names_or_all(object, feature_names)
     pairs = list(combinations(names, 2))
-    params = object.vint(pairs, **translated(object, curve, names)).params
+    params = object.vint(pairs, **translate(object, curve, names)).params
     return pd.DataFrame(
         {"Variables": ["*".join(pair) for pair in pairs], "Interaction": params.to_numpy()}
     ).sort_values("Interaction", ascending=False, kind="stable", ignore_index=True)

@@ -10,7 +10,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.data.features import names_of
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.r_style.arguments import DECILES, Curve, PredGrid, Task, rows_of, translated
+from pyinterp.r_style.arguments import DECILES, Curve, PredGrid, Task, rows_of, translate
 from pyinterp.r_style.r_functions import PARTIAL
 from pyinterp.results.results import EstimandResults
 
@@ -68,7 +68,7 @@ def partial(
         check_class=check_class,
     )
     names = names_of(pred_var, "pred_var")
-    options = translated(object, curve, names, pred_grid)
+    options = translate(object, curve, names, pred_grid)
     centered = ice and center
     results = object.pd(
         names,

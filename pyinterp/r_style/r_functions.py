@@ -21,7 +21,7 @@ from pyinterp.checks import (
     check_flag,
     check_number,
 )
-from pyinterp.r_style.description import Argument, Check, Convention, Refused, RFunction
+from pyinterp.r_style.description import Argument, Check, Convention, Refusal, RFunction
 
 __all__ = [
     "CONVENTIONS",
@@ -35,17 +35,17 @@ __all__ = [
 ]
 
 FUNCTION: Check = partial(check_callable, like="np.exp")
-ROWS = Refused(
+ROWS = Refusal(
     "its rows are those of the results; make results of other rows with "
     "`pi.FittedModel(model, X, y)`."
 )
-ALL_ROWS = Refused("all rows of the results are permuted; make results of fewer rows.")
-PREDICTION = Refused("the model itself predicts; pass a function of rows as the model.")
-DRAWING = Refused("it returns a data frame; `plot()` of results draws.")
-THREADS = Refused("it is one process; `fit` of a learner has `n_jobs`.")
-SILENT = Refused("it prints nothing.")
-DEPRECATED = "vip has deprecated it; use `{0}`."
-SORTED = Refused("the largest is first; sort the data frame with `sort_values`.")
+ALL_ROWS = Refusal("all rows of the results are permuted; make results of fewer rows.")
+PREDICTION = Refusal("the model itself predicts; pass a function of rows as the model.")
+DRAWING = Refusal("it returns a data frame; `plot()` of results draws.")
+THREADS = Refusal("it is one process; `fit` of a learner has `n_jobs`.")
+SILENT = Refusal("it prints nothing.")
+DEPRECATION = "vip has deprecated it; use `{0}`."
+NO_SORT = Refusal("the largest is first; sort the data frame with `sort_values`.")
 
 
 def _count(least: int) -> Check:
@@ -56,7 +56,7 @@ def _one_of(*choices: str) -> Check:
     return partial(check_choice, allowed=choices)
 
 
-def _refused(reason: Refused, *arguments: tuple[str, str]) -> Iterable[Argument]:
+def _refusals(reason: Refusal, *arguments: tuple[str, str]) -> Iterable[Argument]:
     """Yield arguments, with their defaults, that neither side takes."""
     for name, default in arguments:
         yield Argument(name=name, default=default, r_style=reason, r_bridge=reason)
@@ -199,7 +199,7 @@ PARTIAL = RFunction(
             values="RCode",
             text="``function(object, newdata)``, in R: predictions of its own, or their mean.",
             method='average="median"',
-            r_style=Refused(
+            r_style=Refusal(
                 "the model itself predicts; `pd(average=...)` has other averages than the mean."
             ),
         ),
@@ -231,32 +231,32 @@ PARTIAL = RFunction(
         ),
         *GRID[1:],
         *SCALE,
-        *_refused(
-            Refused("it is of gbm objects of R alone; here every model is asked for predictions."),
+        *_refusals(
+            Refusal("it is of gbm objects of R alone; here every model is asked for predictions."),
             ("recursive", "TRUE"),
         ),
-        *_refused(DRAWING, *PLOTTING),
+        *_refusals(DRAWING, *PLOTTING),
         *PLACE,
         replace(TRAIN, default=""),
-        *_refused(SILENT, ("progress", "FALSE")),
-        *_refused(THREADS, ("parallel", "FALSE"), ("paropts", "NULL")),
+        *_refusals(SILENT, ("progress", "FALSE")),
+        *_refusals(THREADS, ("parallel", "FALSE"), ("paropts", "NULL")),
     ),
 )
 
 
-def _handed_on(*instead: Argument) -> tuple[Argument, ...]:
+def _arguments_of_partial(*instead: Argument) -> tuple[Argument, ...]:
     """Return the arguments of ``partial`` that vip hands on to it, some described anew."""
     anew = {argument.name: argument for argument in instead}
     vips = {"object", "pred.var", "train", "progress", "parallel", "paropts"}
     return tuple(anew.get(a.name, a) for a in PARTIAL.arguments if a.name not in vips)
 
 
-ONE_GRID = Refused(
+ONE_GRID = Refusal(
     "the grid would be that of every feature; use `partial` of one feature, or "
     '`firm(grid={"x": [0, 1]})` of results.'
 )
-EXEMPLAR = Refused('use `average="exemplar"` of the method `firm` or `vint` of results.')
-MEAN_CURVE = Refused("an interaction is measured on the mean curve of two features.")
+EXEMPLAR = Refusal('use `average="exemplar"` of the method `firm` or `vint` of results.')
+MEAN_CURVE = Refusal("an interaction is measured on the mean curve of two features.")
 NO_GRID = replace(PARTIAL["pred.grid"], method="", r_style=ONE_GRID, r_bridge=ONE_GRID)
 NO_EXEMPLAR = replace(PARTIAL["approx"], r_style=EXEMPLAR)
 
@@ -267,17 +267,17 @@ VI_FIRM = RFunction(
         OBJECT,
         FEATURE_NAMES,
         TRAIN,
-        *_refused(Refused(DEPRECATED.format("var_continuous")), ("var_fun", "NULL")),
+        *_refusals(Refusal(DEPRECATION.format("var_continuous")), ("var_fun", "NULL")),
         Argument(name="var_continuous", default="stats::sd", method='spread="mad"'),
         Argument(
             name="var_categorical",
             default="range / 4",
-            r_style=Refused(
+            r_style=Refusal(
                 "it is the range / 4; `r_bridge.vi_firm` takes other functions, or take them of "
                 "the values of `partial`."
             ),
         ),
-        *_handed_on(
+        *_arguments_of_partial(
             NO_GRID,
             NO_EXEMPLAR,
             replace(
@@ -308,7 +308,7 @@ VI_PERMUTE = RFunction(
             text="The response, or the name of its column in `data`; by default the response that "
             "a `FittedModel` or a learner's results bring along, for the rows that they bring "
             "along.",
-            r_style=Refused("the results bring their response along."),
+            r_style=Refusal("the results bring their response along."),
         ),
         Argument(name="metric", default="NULL", method='metric="rmse"'),
         Argument(
@@ -317,7 +317,7 @@ VI_PERMUTE = RFunction(
             check=check_flag,
             values="bool",
             text="For a metric that is a function.",
-            r_style=Refused("every metric has it; subclass `pi.Metric` for one of your own."),
+            r_style=Refusal("every metric has it; subclass `pi.Metric` for one of your own."),
         ),
         Argument(
             name="type",
@@ -342,7 +342,7 @@ VI_PERMUTE = RFunction(
             check=check_flag,
             values="bool",
             text='Keep the value of every permutation, in ``frame.attrs["raw_scores"]``.',
-            r_style=Refused("`StDev` has the spread over permutations, single ones are not kept."),
+            r_style=Refusal("`StDev` has the spread over permutations, single ones are not kept."),
         ),
         Argument(
             name="sample_size",
@@ -363,8 +363,8 @@ VI_PERMUTE = RFunction(
         Argument(
             name="reference_class",
             default="NULL",
-            r_style=Refused("every metric has the same value for either of two classes."),
-            r_bridge=Refused(DEPRECATED.format("event_level")),
+            r_style=Refusal("every metric has the same value for either of two classes."),
+            r_bridge=Refusal(DEPRECATION.format("event_level")),
         ),
         Argument(
             name="event_level",
@@ -372,7 +372,7 @@ VI_PERMUTE = RFunction(
             check=_one_of("first", "second"),
             values='{"first", "second"}',
             text="The class whose probability is meant, for two classes.",
-            r_style=Refused("every metric has the same value for either of two classes."),
+            r_style=Refusal("every metric has the same value for either of two classes."),
         ),
         Argument(
             name="pred_wrapper",
@@ -382,8 +382,8 @@ VI_PERMUTE = RFunction(
             "classifier the classes or probabilities that the metric compares.",
             r_style=PREDICTION,
         ),
-        *_refused(SILENT, ("verbose", "FALSE")),
-        *_refused(THREADS, ("parallel", "FALSE"), ("parallelize_by", '"features"')),
+        *_refusals(SILENT, ("verbose", "FALSE")),
+        *_refusals(THREADS, ("parallel", "FALSE"), ("parallelize_by", '"features"')),
     ),
 )
 
@@ -399,10 +399,10 @@ VINT = RFunction(
             text="Features whose pairs are measured; by default all.",
             method="pairs",
         ),
-        *_refused(SILENT, ("progress", '"none"')),
-        *_refused(THREADS, ("parallel", "FALSE"), ("paropts", "NULL")),
+        *_refusals(SILENT, ("progress", '"none"')),
+        *_refusals(THREADS, ("parallel", "FALSE"), ("paropts", "NULL")),
         replace(TRAIN, default=""),
-        *_handed_on(
+        *_arguments_of_partial(
             NO_GRID,
             NO_EXEMPLAR,
             replace(PARTIAL["ice"], method="", r_style=MEAN_CURVE, r_bridge=MEAN_CURVE),
@@ -426,11 +426,11 @@ VI = RFunction(
             "have patsy's names.",
         ),
         FEATURE_NAMES,
-        *_refused(
-            Refused("names are not cut; rename the data frame's."),
+        *_refusals(
+            Refusal("names are not cut; rename the data frame's."),
             ("abbreviate_feature_names", "NULL"),
         ),
-        *_refused(SORTED, ("sort", "TRUE"), ("decreasing", "TRUE")),
+        *_refusals(NO_SORT, ("sort", "TRUE"), ("decreasing", "TRUE")),
         Argument(
             name="scale",
             default="FALSE",
@@ -487,7 +487,7 @@ HSTATS = RFunction(
             check=check_flag,
             values="bool",
             text="Replace features of many values by `grid_size` quantiles.",
-            r_style=Refused("features are not replaced by quantiles; use fewer rows by `n_max`."),
+            r_style=Refusal("features are not replaced by quantiles; use fewer rows by `n_max`."),
         ),
         Argument(
             name="grid_size",
@@ -495,7 +495,7 @@ HSTATS = RFunction(
             check=_count(1),
             values="int",
             text="For `approx`.",
-            r_style=Refused("features are not replaced by quantiles; use fewer rows by `n_max`."),
+            r_style=Refusal("features are not replaced by quantiles; use fewer rows by `n_max`."),
         ),
         Argument(
             name="n_max",
@@ -518,9 +518,9 @@ HSTATS = RFunction(
             default="NULL",
             values="sequence of float",
             text="Weights of the rows.",
-            r_style=Refused("its rows count alike; `r_bridge.hstats` takes weights."),
+            r_style=Refusal("its rows count alike; `r_bridge.hstats` takes weights."),
         ),
-        *_refused(SILENT, ("verbose", "TRUE")),
+        *_refusals(SILENT, ("verbose", "TRUE")),
         Argument(
             name="normalize",
             default="TRUE",

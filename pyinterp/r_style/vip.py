@@ -25,7 +25,7 @@ from pyinterp.r_style.arguments import (
     factors,
     names_or_all,
     rows_of,
-    translated,
+    translate,
 )
 from pyinterp.r_style.r_functions import VI, VI_FIRM, VI_PERMUTE
 
@@ -84,7 +84,7 @@ def vi_firm(
         check_class=check_class,
     )
     names = names_or_all(object, feature_names)
-    options = translated(object, curve, names)
+    options = translate(object, curve, names)
     data = rows_of(object)[names]
     estimand = flatness(
         object.analysis.problem,
@@ -231,14 +231,14 @@ def vi(
         },
     )
     functions: dict[str, Callable[..., pd.DataFrame]] = {
-        "model": _reported,
+        "model": _report,
         "firm": vi_firm,
         "permute": vi_permute,
     }
-    return _listed(functions[method](object, **options), scale=scale, rank=rank)
+    return _table(functions[method](object, **options), scale=scale, rank=rank)
 
 
-def _reported(object: Interpretable, **options: Any) -> pd.DataFrame:  # noqa: A002 - R's name
+def _report(object: Interpretable, **options: Any) -> pd.DataFrame:  # noqa: A002 - R's name
     """Return what the model itself reports."""
     check_results(object)
     params = object.native_importance(**options).params
@@ -248,7 +248,7 @@ def _reported(object: Interpretable, **options: Any) -> pd.DataFrame:  # noqa: A
     return frame
 
 
-def _listed(frame: pd.DataFrame, *, scale: bool, rank: bool) -> pd.DataFrame:
+def _table(frame: pd.DataFrame, *, scale: bool, rank: bool) -> pd.DataFrame:
     """Return importances, largest first, scaled or replaced by ranks if that is asked for."""
     frame = frame.sort_values("Importance", ascending=False, kind="stable", ignore_index=True)
     if scale:

@@ -11,7 +11,7 @@ import numpy as np
 from pyinterp._typing import IntArray
 from pyinterp.checks import check_count
 from pyinterp.data.sample import Sample
-from pyinterp.errors import DataError, OptionError, PyinterpError, reason, shown
+from pyinterp.errors import DataError, OptionError, PyinterpError, quote, reason
 from pyinterp.resampling.resampling import Part, Resampling, check_fraction, check_size
 from pyinterp.resampling.units import Units
 
@@ -48,7 +48,7 @@ class FreshDraws(Resampling):
         if not callable(self.generator):
             raise OptionError(
                 "`generator` must be a function of a numpy Generator that returns data, "
-                f"not {shown(self.generator)}."
+                f"not {quote(self.generator)}."
             )
 
     @property
@@ -106,7 +106,7 @@ def _with_classes_of(population: Sample, fresh: Sample, k: int) -> Sample:
         if label not in place:
             raise DataError(
                 f"Fresh draws must have the classes of the learner's data, {list(place)}, but draw "
-                f"{k} has class {shown(label)} of `{ours.name}`."
+                f"{k} has class {quote(label)} of `{ours.name}`."
             )
     positions = np.array([place[label] for label in theirs.classes or ()], dtype=np.float64)
     return replace(fresh, y=positions[fresh.y.astype(np.intp)], response=ours)
@@ -119,5 +119,5 @@ def _check_classes(fresh: Sample, train: IntArray, k: int) -> None:
         if position not in fresh.y[train]:
             raise DataError(
                 f"Every refit's training rows must hold every class, but fresh draw {k} has no "
-                f"training row of class {shown(label)}; draw more rows."
+                f"training row of class {quote(label)}; draw more rows."
             )

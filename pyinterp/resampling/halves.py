@@ -82,7 +82,7 @@ class HalfSampling(Splitting):
         return "half-sampling"
 
     @property
-    def studied(self) -> str:
+    def study_name(self) -> str:
         """Name under which published simulations studied this plan."""
         plain = self.refits == 15 and self.pairs == 15 and self.cluster is None
         return "half-sampling" if plain else ""

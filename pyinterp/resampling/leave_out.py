@@ -92,7 +92,7 @@ class LeaveOut:
         workers = threads.workers(self.options.n_jobs)
         trained = (
             partial(
-                _predicted,
+                _predict,
                 self.estimator,
                 *parts,
                 self.seeds.stream("refits", job.refit.number) if self.options.reseed else None,
@@ -109,7 +109,7 @@ class LeaveOut:
         ) as fits:
             for job, outcome in zip(jobs, fits, strict=True):
                 if isinstance(outcome, Exception):
-                    raise RefitError(_failed(label, job, outcome)) from outcome
+                    raise RefitError(_failure(label, job, outcome)) from outcome
                 self._predictions[job.key] = outcome
 
     def _jobs(self, features: Mapping[str, tuple[str, ...]]) -> list[_Job]:
@@ -150,13 +150,13 @@ def _with_rows(
             last = refit
             full = [refit.design.encode(s.variables) for s in (train, refit.evaluation)]
         rows, evaluation = (
-            _reduced(job.design, refit.design, matrix, sample.variables)
+            _reduce(job.design, refit.design, matrix, sample.variables)
             for matrix, sample in zip(full, (train, refit.evaluation), strict=True)
         )
         yield job, (rows, train.y, train.response, evaluation)
 
 
-def _reduced(design: Design, full: Design, matrix: Matrix, variables: pd.DataFrame) -> Matrix:
+def _reduce(design: Design, full: Design, matrix: Matrix, variables: pd.DataFrame) -> Matrix:
     """Return the rows in a reduced design; columns of the full matrix if all are in it."""
     place = {name: j for j, name in enumerate(full.columns)}
     if isinstance(matrix, np.ndarray) and place.keys() >= set(design.columns):
@@ -164,7 +164,7 @@ def _reduced(design: Design, full: Design, matrix: Matrix, variables: pd.DataFra
     return design.encode(variables)
 
 
-def _predicted(
+def _predict(
     estimator: Any,
     matrix: Matrix,
     y: FloatArray,
@@ -182,7 +182,7 @@ def _predicted(
         return error
 
 
-def _failed(label: str, job: _Job, error: Exception) -> str:
+def _failure(label: str, job: _Job, error: Exception) -> str:
     remedy = (
         "a learner that names its columns needs them all: select columns by dtype "
         '(`make_column_selector`), use a formula with `design="matrix"`'

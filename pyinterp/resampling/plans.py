@@ -65,7 +65,7 @@ class Bootstrap(Splitting):
         return "bootstrap"
 
     @property
-    def studied(self) -> str:
+    def study_name(self) -> str:
         """Name under which published simulations studied this plan."""
         plain = self.refits == STUDIED_REFITS and self.cluster is None and self.strata is None
         return "bootstrap" if plain else ""
@@ -122,7 +122,7 @@ class Subsampling(Splitting):
         return f"subsampling, {self.fraction:.3g}"
 
     @property
-    def studied(self) -> str:
+    def study_name(self) -> str:
         """Name under which published simulations studied this plan."""
         plain = self.refits == STUDIED_REFITS and self.cluster is None and self.strata is None
         return "subsampling" if plain and self.fraction == 0.632 else ""

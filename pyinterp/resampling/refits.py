@@ -137,7 +137,7 @@ def refit(
             if isinstance(refit_design, Exception) or isinstance(outcome, Exception):
                 error = refit_design if isinstance(refit_design, Exception) else outcome
                 if options.on_error == "raise":
-                    raise RefitError(_failed(k, len(parts), error)) from error
+                    raise RefitError(_failure(k, len(parts), error)) from error
                 failed.append((k, error))
             else:
                 refits.append(_refit(k, outcome, refit_design, part))
@@ -271,7 +271,7 @@ def _check_levels(design: Design, part: Part, plan: Resampling) -> None:
             )
 
 
-def _failed(k: int, total: int, error: Exception) -> str:
+def _failure(k: int, total: int, error: Exception) -> str:
     ours = isinstance(error, PyinterpError)
     message = f"{type(error).__name__}: {error}" if ours else reason(error)
     return f"Refit {k} of {total} failed: {message}"
@@ -282,9 +282,9 @@ def _report(failed: Sequence[tuple[int, Exception]], total: int, lacking: str) -
         return
     k, first = failed[0]
     if lacking:
-        raise RefitError(f"{lacking} {_failed(k, total, first)}") from first
+        raise RefitError(f"{lacking} {_failure(k, total, first)}") from first
     warnings.warn(
-        f"{len(failed)} of {total} refits failed and were left out. {_failed(k, total, first)}",
+        f"{len(failed)} of {total} refits failed and were left out. {_failure(k, total, first)}",
         RefitWarning,
         stacklevel=4,
     )

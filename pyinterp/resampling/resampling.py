@@ -96,7 +96,7 @@ class Resampling(ABC):
     cluster: By = None
 
     @property
-    def studied(self) -> str:
+    def study_name(self) -> str:
         """Name under which published simulations studied this plan; empty if they did not."""
         return ""
 

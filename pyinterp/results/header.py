@@ -39,8 +39,8 @@ class GoodnessOfFit:
     name: str
     loss: float
     bse: float
-    explained_name: str
-    explained: float
+    share_name: str
+    explained_share: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,13 +89,13 @@ class Context:
     endog_name: str
     learner: str
     nobs: int
-    dropped: int
+    dropped_rows: int
     plan: str
-    studied: str
+    study_name: str
     where: str
     refits: int
     pairs: int
-    failed: int
+    failed_refits: int
     unit: str
     n_train: float
     n_evaluation: float
@@ -113,12 +113,12 @@ def context_of(
     endog_name: str,
     learner: str,
     nobs: int,
-    dropped: int,
+    dropped_rows: int,
     plan: str,
     where: str,
-    studied: str = "",
+    study_name: str = "",
     unit: str = "rows",
-    failed: int,
+    failed_refits: int,
     seed: int | None,
 ) -> Context:
     """Describe an analysis for its headers."""
@@ -128,13 +128,13 @@ def context_of(
         endog_name=endog_name,
         learner=learner,
         nobs=nobs,
-        dropped=dropped,
+        dropped_rows=dropped_rows,
         plan=plan,
-        studied=studied,
+        study_name=study_name,
         where=where,
         refits=len(for_estimate),
         pairs=sum(r.group is not None and r.group.kind == "pair" for r in refits) // 2,
-        failed=failed,
+        failed_refits=failed_refits,
         unit=unit,
         n_train=float(np.mean([r.n_train for r in for_estimate])),
         n_evaluation=float(np.mean([r.n_evaluation for r in for_estimate])),

@@ -14,7 +14,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_alpha, check_count, check_flag
 from pyinterp.data.formula import linear_hypotheses
-from pyinterp.errors import InferenceError, OptionError, did_you_mean, listed, shown
+from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand
 from pyinterp.inference import (
     Alternative,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from plotnine import ggplot
     from statsmodels.iolib.summary import Summary
 
-__all__ = ["EstimandResults", "dotted"]
+__all__ = ["EstimandResults", "broom_frame"]
 
 Hypothesis: TypeAlias = (
     str | list[str] | Mapping[str, float] | npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike]
@@ -91,7 +91,7 @@ class EstimandResults:
     simultaneous: bool = False
     data: pd.DataFrame
     diagnostic: EstimandResults | None = None
-    corrected: pd.Series[float] | None = None
+    corrected_params: pd.Series[float] | None = None
 
     @cached_property
     def params(self) -> pd.Series[float]:
@@ -297,8 +297,8 @@ class EstimandResults:
             },
             index=self._index,
         )
-        if self.corrected is not None:
-            numbers["corrected"] = self.corrected
+        if self.corrected_params is not None:
+            numbers["corrected"] = self.corrected_params
         if self.diagnostic is not None:
             numbers["diagnostic"] = self.diagnostic.params
         return pd.concat([self.estimand.terms.layout.set_axis(self._index), numbers], axis=1)
@@ -312,7 +312,7 @@ class EstimandResults:
 
         Hand it to R with ``%R -i``, with rpy2's pandas converter, or as a file.
         """
-        return dotted(self.tidy(alpha))
+        return broom_frame(self.tidy(alpha))
 
     def glance(self) -> pd.DataFrame:
         """Return one row about the whole analysis, as R's broom does."""
@@ -322,7 +322,7 @@ class EstimandResults:
                 "estimand": [self.estimand.description],
                 "learner": [context.learner],
                 "nobs": [context.nobs],
-                "dropped": [context.dropped],
+                "dropped": [context.dropped_rows],
                 "resampling": [context.plan],
                 "refits": [context.refits],
                 "pairs": [context.pairs],
@@ -331,7 +331,7 @@ class EstimandResults:
                 "loss_name": [fit.name if fit else None],
                 "loss": [fit.loss if fit else np.nan],
                 "loss_std_error": [fit.bse if fit else np.nan],
-                "explained": [fit.explained if fit else np.nan],
+                "explained": [fit.explained_share if fit else np.nan],
                 "engine": [context.engine.name],
                 "engine_error": [context.engine.error],
                 "seed": [context.seed],
@@ -425,8 +425,8 @@ class EstimandResults:
             )
         if color is not None and color not in self.data:
             raise OptionError(
-                f"`color` must be a variable or the response, not {shown(color)}. Variables: "
-                f"{listed(self.data)}." + did_you_mean(str(color), list(self.data))
+                f"`color` must be a variable or the response, not {quote(color)}. Variables: "
+                f"{list_of(self.data)}." + did_you_mean(str(color), list(self.data))
             )
         return plots.plot(
             self, alpha=alpha, sort=sort, color=color, observed=observed, curves=curves
@@ -478,12 +478,12 @@ class EstimandResults:
             words = str(hypotheses).replace("=", " ").replace(",", " ").split()
             hint = next((h for w in words if (h := did_you_mean(w, names))), "")
             return (
-                f"Can't read the hypothesis {shown(hypotheses)}: write terms as in "
-                f'"{names[0]} = {names[-1]}". Terms: {listed(names)}.{hint}'
+                f"Can't read the hypothesis {quote(hypotheses)}: write terms as in "
+                f'"{names[0]} = {names[-1]}". Terms: {list_of(names)}.{hint}'
             )
         return (
             f"Contrast weights must have one column per term ({len(names)}), alone or in a pair "
-            f"with the values to test; got {shown(hypotheses)}."
+            f"with the values to test; got {quote(hypotheses)}."
         )
 
 
@@ -501,7 +501,7 @@ def _hypothesis_names(hypotheses: Hypothesis, count: int) -> list[str]:
     return [f"c{k}" for k in range(count)]
 
 
-def dotted(frame: pd.DataFrame) -> pd.DataFrame:
+def broom_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a summary frame under broom's column names."""
     names = ("std_error", "std_error_null", "p_value", "conf_low", "conf_high")
     return frame.rename(columns={name: name.replace("_", ".") for name in names})

@@ -31,7 +31,7 @@ __all__ = [
 
 MINIMUM_WIDTH = 78
 INDENT = 2  # of the header's right half
-UNDEFINED = "not defined in some refit"
+NO_VALUE = "not defined in some refit"
 
 
 class _Column(NamedTuple):
@@ -61,7 +61,7 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
 
     def as_html(self) -> str:
         """Return the tables in HTML, a line per footnote."""
-        tables = [_escaped(table).as_html() for table in self.tables]
+        tables = [_escape(table).as_html() for table in self.tables]
         return "\n".join(tables + [f"<p>{html.escape(note)}</p>" for note in self.notes])
 
     def as_latex(self) -> str:
@@ -102,7 +102,7 @@ def summarize_together(
     columns: list[_Column] = []
     for results, frame in zip(several, frames, strict=True):
         columns += _columns(results, frame.loc[order], alpha, tests=False)
-    remarks = [*notes, *_labeled(several)]
+    remarks = [*notes, *_label_notes(several)]
     beside = next((r.diagnostic for r in several if r.diagnostic is not None), None)
     if beside is not None:
         columns.append(_column(beside.estimand.label, beside.params.loc[order], "%.3f"))
@@ -119,7 +119,7 @@ def summarize_together(
 def summarize_below(several: Sequence[EstimandResults], *, alpha: float, title: str) -> Table:
     """Return tables of several estimands of one analysis below each other, under one header."""
     first = several[0]
-    notes = _labeled(several)
+    notes = _label_notes(several)
     for results in several:
         if results.diagnostic is not None:
             notes += _beside(results.diagnostic)
@@ -266,16 +266,16 @@ def _in_two(facts: Sequence[tuple[str, str]]) -> list[tuple[str, str, str, str]]
 def _facts(results: EstimandResults, estimand: str) -> list[tuple[str, str]]:
     context, fit = results.context, results.fit
     nobs = str(context.nobs)
-    if context.dropped:
-        nobs += f" ({context.dropped} dropped)"
+    if context.dropped_rows:
+        nobs += f" ({context.dropped_rows} dropped)"
     refits = str(context.refits)
     if context.pairs:
         apart = context.refits != 2 * context.pairs
         refits = (
             f"{context.refits}, and {context.pairs} pairs" if apart else f"{context.pairs} pairs"
         )
-    if context.failed:
-        refits += f" ({context.failed} failed)"
+    if context.failed_refits:
+        refits += f" ({context.failed_refits} failed)"
     facts = [
         ("Dep. variable:", context.endog_name),
         ("Learner:", context.learner),
@@ -299,8 +299,8 @@ def _facts(results: EstimandResults, estimand: str) -> list[tuple[str, str]]:
             ("Loss:", fit.name),
             (f"Loss, {context.where}:", f"{number % fit.loss}{spread}"),
         ]
-        if fit.explained_name and np.isfinite(fit.explained):
-            facts.append((f"{fit.explained_name}, {context.where}:", f"{fit.explained:.3f}"))
+        if fit.share_name and np.isfinite(fit.explained_share):
+            facts.append((f"{fit.share_name}, {context.where}:", f"{fit.explained_share:.3f}"))
     facts += [
         ("Df:", f"{results.df_resid:g}"),
         ("Cov. type:", results.variance.label),
@@ -369,7 +369,7 @@ def _notes(results: EstimandResults, alpha: float) -> list[str]:
     return notes
 
 
-def _labeled(several: Sequence[EstimandResults]) -> list[str]:
+def _label_notes(several: Sequence[EstimandResults]) -> list[str]:
     """List the notes on several estimands with their labels; a common note is listed once."""
     about: dict[str, list[str]] = {}
     for results in several:
@@ -384,7 +384,7 @@ def _about(results: EstimandResults) -> list[str]:
     exact = estimand.exact and not (results.mcse > 0).any()
     meaning = f"{estimand.meaning} {estimand.exact}" if exact else estimand.meaning
     notes = [meaning, *estimand.notes]
-    if estimand.correction is not None and results.corrected is not None:
+    if estimand.correction is not None and results.corrected_params is not None:
         notes.append(estimand.correction.note)
     if (results.mcse > 0).any():
         notes.append(estimand.inexact)
@@ -392,16 +392,16 @@ def _about(results: EstimandResults) -> list[str]:
         engine = results.context.engine
         notes.append(f"Engine: {engine.name} ({engine.reason}).")
     absent = results.params.index[results.params.isna()]
-    reasons = pd.Series([estimand.missing.get(t, UNDEFINED) for t in absent], index=absent)
+    reasons = pd.Series([estimand.missing.get(t, NO_VALUE) for t in absent], index=absent)
     for reason, terms in reasons.groupby(reasons, sort=False):
-        notes.append(f"No estimate for {_listed(terms.index)}: {reason}.")
+        notes.append(f"No estimate for {_enumerate(terms.index)}: {reason}.")
     constant = results.bse.index[results.bse == 0]
     level = results.context.level
     if estimand.without_error(level):
         notes.append(f"No standard error: {estimand.no_model_error}.")
     if len(constant):
         reason = "every row contributes the same" if level == "model" else estimand.zero_variance
-        notes.append(f"No interval for {_listed(constant)}: {reason}.")
+        notes.append(f"No interval for {_enumerate(constant)}: {reason}.")
     return [*notes, *estimand.remarks(results.params)]
 
 
@@ -440,20 +440,20 @@ def _inference_notes(results: EstimandResults, alpha: float) -> list[str]:
     sides = {"two-sided": limits, "greater": limits[:, :1], "less": limits[:, 1:]}
     infinite = np.flatnonzero(np.isinf(sides[results.alternative]).any(axis=1))
     if len(infinite):
-        terms = _listed(results.params.index[infinite])
+        terms = _enumerate(results.params.index[infinite])
         notes.append(f"No limit for {terms}: it lies {results.variance.too_few}.")
     return notes
 
 
-def _listed(terms: pd.Index) -> str:
+def _enumerate(terms: pd.Index) -> str:
     return ", ".join(map(str, terms[:6])) + (", ..." if len(terms) > 6 else "")
 
 
 def _coverage(results: EstimandResults) -> str:
-    kind, plan = results.estimand.coverage, results.context.studied
+    kind, plan = results.estimand.coverage, results.context.study_name
     covered = coverage_of(kind, results.variance.cov_type, plan)
     single = not results.inference.note and results.alternative == "two-sided"
-    unstudied = results.context.failed or not single
+    unstudied = results.context.failed_refits or not single
     return "" if covered is None or unstudied else f" {covered}"
 
 
@@ -472,7 +472,7 @@ def _latex(text: str) -> str:
     return "".join(special.get(character, character) for character in text)
 
 
-def _escaped(table: SimpleTable) -> SimpleTable:
+def _escape(table: SimpleTable) -> SimpleTable:
     """Return a copy whose cells HTML shows as they are."""
     copied = copy.deepcopy(table)
     for row in copied:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pyinterp.checks import check_alpha, check_flag
 from pyinterp.results import summary as tables
-from pyinterp.results.results import EstimandResults, dotted
+from pyinterp.results.results import EstimandResults, broom_frame
 
 if TYPE_CHECKING:
     from plotnine import ggplot
@@ -71,7 +71,7 @@ class ImportanceResults:
 
     def to_r(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return `summary_frame` with the terms as a column, under broom's own column names."""
-        return dotted(self.summary_frame(alpha).reset_index())
+        return broom_frame(self.summary_frame(alpha).reset_index())
 
     def plot(self, alpha: float = 0.05, *, sort: bool = True) -> ggplot:
         """Plot estimates with their intervals, one color per measure.

@@ -11,7 +11,7 @@ import pandas as pd
 
 from pyinterp.checks import check_alpha, check_flag
 from pyinterp.results import summary as tables
-from pyinterp.results.results import EstimandResults, dotted
+from pyinterp.results.results import EstimandResults, broom_frame
 
 if TYPE_CHECKING:
     from plotnine import ggplot
@@ -119,7 +119,7 @@ class UncertaintyResults:
 
     def to_r(self, alpha: float | None = None) -> pd.DataFrame:
         """Return `summary_frame` with the terms as a column, under broom's own column names."""
-        return dotted(self.summary_frame(alpha).reset_index())
+        return broom_frame(self.summary_frame(alpha).reset_index())
 
     def plot(self, alpha: float | None = None) -> ggplot:
         """Plot entropy-PFI against likelihood-PFI with their intervals, colored by decision."""

@@ -17,9 +17,9 @@ from pyinterp.samplers.choice import (
     is_conditional,
 )
 from pyinterp.samplers.knockoff import Knockoff
-from pyinterp.samplers.marginal import Distinct, balanced, distinct
+from pyinterp.samplers.marginal import Distinct, balanced_permutations, distinct
 from pyinterp.samplers.residual import Residual
-from pyinterp.samplers.sampler import ConditionalDistribution, Draws, KnownRows, Sampler, Target
+from pyinterp.samplers.sampler import ConditionalDistribution, Draws, LearningRows, Sampler, Target
 from pyinterp.samplers.subgroup import Subgroup
 
 __all__ = [
@@ -29,14 +29,14 @@ __all__ = [
     "Distinct",
     "Draws",
     "Knockoff",
-    "KnownRows",
+    "LearningRows",
     "Residual",
     "Sampler",
     "SamplerLike",
     "SamplerName",
     "Subgroup",
     "Target",
-    "balanced",
+    "balanced_permutations",
     "check_names",
     "check_sampler",
     "choose_sampler",

@@ -18,12 +18,12 @@ from pyinterp.samplers.learners import LogisticThenTrees
 from pyinterp.samplers.sampler import (
     ConditionalDistribution,
     Draws,
-    KnownRows,
+    LearningRows,
     Sampler,
     Target,
     blocks,
-    own_copy,
-    trained,
+    copy_estimator,
+    train_estimator,
 )
 
 __all__ = ["Categorical"]
@@ -49,7 +49,7 @@ class Categorical(Sampler):
     label = "levels drawn by their probabilities"
 
     def __post_init__(self) -> None:
-        own_copy(self, "classifier", _has_probabilities)
+        copy_estimator(self, "classifier", _has_probabilities)
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
         """Raise `OptionError` unless the feature is one variable with few levels."""
@@ -67,7 +67,7 @@ class Categorical(Sampler):
                 f'{levels}; use `sampler="residual"` for numbers, or merge levels.'
             )
 
-    def learn(self, data: KnownRows) -> ConditionalDistribution:
+    def learn(self, data: LearningRows) -> ConditionalDistribution:
         """Learn the probabilities of the levels given the other variables."""
         return _CategoricalDistribution(data, self.estimator)
 
@@ -77,7 +77,7 @@ def _has_probabilities(estimator: Any) -> bool:
 
 
 class _CategoricalDistribution(ConditionalDistribution):
-    def __init__(self, data: KnownRows, estimator: Any) -> None:
+    def __init__(self, data: LearningRows, estimator: Any) -> None:
         name = data.target.columns[0]
         column = data.population[name]
         first = column.drop_duplicates()  # of the data's own type
@@ -94,10 +94,10 @@ class _CategoricalDistribution(ConditionalDistribution):
                 shares = np.bincount(codes, minlength=len(labels)) / len(codes)
                 return lambda rows: np.broadcast_to(shares, (len(rows), len(labels)))
             # A level without training rows has probability 0.
-            return trained(learner, others, codes, data.seed, range(len(labels)))
+            return train_estimator(learner, others, codes, data.seed, range(len(labels)))
 
         self._shares = np.asarray(data.out_of_sample(fit), dtype=np.float64)
-        self.predicted = self._shares
+        self.prediction = self._shares
         self.size = len(labels)
         codes = codes_of(data.target[name], self.levels)
         if is_category(column):
@@ -105,8 +105,8 @@ class _CategoricalDistribution(ConditionalDistribution):
         else:  # the variance of the number
             numbers = labels.astype(np.float64)[:, None]
             observed, expected = numbers[codes], self._shares @ numbers
-        self.unexplained = ((observed - expected) ** 2).sum(axis=1)
-        self.spread = ((observed - observed.mean(axis=0)) ** 2).sum(axis=1)
+        self.squared_residuals = ((observed - expected) ** 2).sum(axis=1)
+        self.squared_deviations = ((observed - observed.mean(axis=0)) ** 2).sum(axis=1)
 
     def all(self) -> Iterator[Draws]:
         """Yield every level for every row, with its probability."""

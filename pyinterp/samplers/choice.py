@@ -9,7 +9,7 @@ import pandas as pd
 
 from pyinterp.checks import check_choice, is_hashable
 from pyinterp.data.sample import is_category
-from pyinterp.errors import OptionError, listed, shown
+from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.samplers.categorical import Categorical
 from pyinterp.samplers.covariates import few_whole_numbers
 from pyinterp.samplers.knockoff import Knockoff
@@ -77,7 +77,7 @@ def _check_one(sampler: object) -> None:
     elif not isinstance(sampler, Sampler):
         raise OptionError(
             "`sampler` must be a name, a sampler such as `pi.samplers.Residual()`, or a mapping "
-            f"from features to these; got {shown(sampler)}."
+            f"from features to these; got {quote(sampler)}."
         )
     elif not is_hashable(sampler):
         raise OptionError(
@@ -102,6 +102,6 @@ def check_names(sampler: SamplerLike, features: Mapping[str, object]) -> None:
         unknown = [name for name in sampler if name not in features]
         if unknown:
             raise OptionError(
-                f"`sampler` names {shown(unknown[0])}, which is not a feature asked for. Features: "
-                f"{listed(features)}."
+                f"`sampler` names {quote(unknown[0])}, which is not a feature asked for. Features: "
+                f"{list_of(features)}."
             )

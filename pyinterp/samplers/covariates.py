@@ -12,7 +12,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.sample import is_category
 from pyinterp.errors import DataError
 
-__all__ = ["codes_of", "encoded", "few_whole_numbers", "levels_of"]
+__all__ = ["codes_of", "encode", "few_whole_numbers", "levels_of"]
 
 FEW = 10
 
@@ -24,7 +24,7 @@ def levels_of(column: pd.Series[Any]) -> list[Any]:
     return sorted(column.dropna().unique().tolist())
 
 
-def encoded(frame: pd.DataFrame, population: pd.DataFrame) -> FloatArray:
+def encode(frame: pd.DataFrame, population: pd.DataFrame) -> FloatArray:
     """Return numbers, and an indicator for each level that occurs in `population`, (n, p)."""
     parts = [np.empty((len(frame), 0))]
     for name, column in frame.items():

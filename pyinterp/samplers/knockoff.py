@@ -15,7 +15,7 @@ from pyinterp.errors import OptionError
 from pyinterp.samplers.sampler import (
     ConditionalDistribution,
     Draws,
-    KnownRows,
+    LearningRows,
     Sampler,
     Target,
     blocks,
@@ -49,19 +49,19 @@ class Knockoff(Sampler):
                     '`sampler="conditional"`.'
                 )
 
-    def learn(self, data: KnownRows) -> ConditionalDistribution:
+    def learn(self, data: LearningRows) -> ConditionalDistribution:
         """Estimate means and covariances."""
         return _KnockoffDistribution(data)
 
 
 class _KnockoffDistribution(ConditionalDistribution):
-    def __init__(self, data: KnownRows) -> None:
+    def __init__(self, data: LearningRows) -> None:
         self.size = np.inf
         self._names = list(data.target.columns)
         q = len(self._names)
         evaluation = data.target, data.others
-        estimate = LedoitWolf().fit(_joined(*(data.trained or evaluation)))
-        cov, rows = estimate.covariance_, _joined(*evaluation) - estimate.location_
+        estimate = LedoitWolf().fit(_join(*(data.training or evaluation)))
+        cov, rows = estimate.covariance_, _join(*evaluation) - estimate.location_
         spread = np.sqrt(np.diag(cov))
         spread[spread == 0] = 1.0
         least = max(float(np.linalg.eigvalsh(cov / np.outer(spread, spread))[0]), 0.0)
@@ -88,5 +88,5 @@ class _KnockoffDistribution(ConditionalDistribution):
             yield Draws(rows, frame, np.arange(len(rows) * k).reshape(len(rows), k))
 
 
-def _joined(target: pd.DataFrame, others: FloatArray) -> FloatArray:
+def _join(target: pd.DataFrame, others: FloatArray) -> FloatArray:
     return np.column_stack([target.to_numpy(dtype=np.float64), others])

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pyinterp._typing import IntArray
 
-__all__ = ["Distinct", "balanced", "distinct"]
+__all__ = ["Distinct", "balanced_permutations", "distinct"]
 
 
 class Distinct(NamedTuple):
@@ -30,7 +30,7 @@ class Distinct(NamedTuple):
     of_row: IntArray
     counts: IntArray
 
-    def merged(self, codes: IntArray) -> Distinct:
+    def merge(self, codes: IntArray) -> Distinct:
         """Return distinct values of which those with equal codes, shape (values, k), are one."""
         _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
         which = which.ravel()
@@ -51,7 +51,7 @@ def distinct(donors: pd.DataFrame, variables: Sequence[str]) -> Distinct:
     return Distinct(frame, of_row.ravel().astype(np.intp), counts.astype(np.intp))
 
 
-def balanced(n: int, k: int, rng: np.random.Generator) -> IntArray:
+def balanced_permutations(n: int, k: int, rng: np.random.Generator) -> IntArray:
     """Draw k permutations of n rows without fixed points, no donor met twice by a row.
 
     Cyclic shifts, by k distinct amounts, of a random order of the rows. Every row meets k distinct

@@ -15,16 +15,16 @@ from pyinterp.checks import check_flag
 from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
 from pyinterp.samplers.learners import LinearThenTrees
-from pyinterp.samplers.marginal import balanced
+from pyinterp.samplers.marginal import balanced_permutations
 from pyinterp.samplers.sampler import (
     ConditionalDistribution,
     Draws,
-    KnownRows,
+    LearningRows,
     Sampler,
     Target,
     blocks,
-    own_copy,
-    trained,
+    copy_estimator,
+    train_estimator,
 )
 
 __all__ = ["Residual"]
@@ -56,7 +56,7 @@ class Residual(Sampler):
 
     def __post_init__(self) -> None:
         check_flag("within_range", self.within_range)
-        own_copy(self, "regressor", is_regressor)
+        copy_estimator(self, "regressor", is_regressor)
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
         """Raise `OptionError` unless the feature's variables are numbers."""
@@ -67,7 +67,7 @@ class Residual(Sampler):
                     f'`sampler={{"{target.name}": "categorical"}}`, or "subgroup" for groups.'
                 )
 
-    def learn(self, data: KnownRows) -> ConditionalDistribution:
+    def learn(self, data: LearningRows) -> ConditionalDistribution:
         """Learn the conditional mean of every variable."""
         estimator = LinearThenTrees() if self.estimator is None else self.estimator
         return _ResidualDistribution(
@@ -81,14 +81,14 @@ class Residual(Sampler):
                 return lambda rows: np.broadcast_to(
                     values.mean(axis=0), (len(rows), values.shape[1])
                 )
-            models = [trained(estimator, others, column, seed) for column in values.T]
+            models = [train_estimator(estimator, others, column, seed) for column in values.T]
             return lambda rows: np.column_stack([predict(rows) for predict in models])
 
         return fit
 
 
 class _ResidualDistribution(ConditionalDistribution):
-    def __init__(self, data: KnownRows, fit: Any, *, within: bool) -> None:
+    def __init__(self, data: LearningRows, fit: Any, *, within: bool) -> None:
         values = data.target.to_numpy(dtype=np.float64)
         self._names = list(data.target.columns)
         self._center = np.asarray(data.out_of_sample(fit), dtype=np.float64)
@@ -97,9 +97,9 @@ class _ResidualDistribution(ConditionalDistribution):
         self._range = (np.nanmin(every, axis=0), np.nanmax(every, axis=0)) if within else None
         self.size = len(values) - 1
         if len(self._names) == 1:
-            self.predicted = self._center[:, 0]
-            self.unexplained = self._residuals[:, 0] ** 2
-            self.spread = (values[:, 0] - values[:, 0].mean()) ** 2
+            self.prediction = self._center[:, 0]
+            self.squared_residuals = self._residuals[:, 0] ** 2
+            self.squared_deviations = (values[:, 0] - values[:, 0].mean()) ** 2
 
     def all(self) -> Iterator[Draws]:
         """Yield every other row's residual for every row, in increasing order."""
@@ -112,7 +112,7 @@ class _ResidualDistribution(ConditionalDistribution):
 
     def some(self, k: int, rng: np.random.Generator) -> Iterator[Draws]:
         """Yield k balanced permutations of the residuals."""
-        donors = balanced(len(self._residuals), k, rng)
+        donors = balanced_permutations(len(self._residuals), k, rng)
         for rows in blocks(len(donors), k):
             yield self._draws(rows, donors[rows])
 

@@ -15,20 +15,20 @@ from sklearn.model_selection import GroupKFold, KFold
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.sample import Sample
-from pyinterp.errors import OptionError, RefitError, reason, shown
+from pyinterp.errors import OptionError, RefitError, quote, reason
 from pyinterp.models.predictor import Predictor, learner_name
-from pyinterp.samplers.covariates import encoded
+from pyinterp.samplers.covariates import encode
 
 __all__ = [
     "ConditionalDistribution",
     "Draws",
-    "KnownRows",
     "LearnFunction",
+    "LearningRows",
     "Sampler",
     "Target",
     "blocks",
-    "own_copy",
-    "trained",
+    "copy_estimator",
+    "train_estimator",
 ]
 
 LearnFunction: TypeAlias = Callable[[FloatArray, pd.DataFrame], Callable[[FloatArray], FloatArray]]
@@ -94,7 +94,7 @@ class Draws(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnownRows:
+class LearningRows:
     """Rows from which the conditional distribution of a feature is learned.
 
     Attributes
@@ -114,7 +114,7 @@ class KnownRows:
 
     target: pd.DataFrame
     others: FloatArray
-    trained: tuple[pd.DataFrame, FloatArray] | None
+    training: tuple[pd.DataFrame, FloatArray] | None
     population: pd.DataFrame
     clusters: IntArray | None
     seed: int
@@ -129,7 +129,7 @@ class KnownRows:
         rng: np.random.Generator,
         *,
         with_response: bool = False,
-    ) -> KnownRows:
+    ) -> LearningRows:
         """Return the rows of one fitted model, other variables encoded as numbers.
 
         With the response as another variable, if `with_response`.
@@ -138,18 +138,18 @@ class KnownRows:
         rest = [name for name in every.columns if name not in names]
 
         def others(sample: Sample) -> FloatArray:
-            numbers = encoded(sample.variables[rest], every[rest])
+            numbers = encode(sample.variables[rest], every[rest])
             return np.column_stack([numbers, _response(sample)]) if with_response else numbers
 
-        trained = None
+        training = None
         if train is not None:
             # Copies of a row, as in a bootstrap sample, would make a learner too sure.
             once = train.take(np.unique(train.rows, return_index=True)[1])
-            trained = once.variables[names], others(once)
+            training = once.variables[names], others(once)
         return cls(
             target=evaluation.variables[names],
             others=others(evaluation),
-            trained=trained,
+            training=training,
             population=every[names],
             clusters=evaluation.clusters,
             seed=int(rng.integers(2**31 - 1)),
@@ -161,8 +161,8 @@ class KnownRows:
         ``fit(others, target)`` returns a function of `others`. It is fitted to the training rows;
         if they are not known, to the evaluation rows of the other folds of 5.
         """
-        if self.trained is not None:
-            target, others = self.trained
+        if self.training is not None:
+            target, others = self.training
             return fit(others, target)(self.others)
         parts: list[tuple[IntArray, FloatArray]] = []
         for learn, rest in self._folds():
@@ -218,9 +218,9 @@ class ConditionalDistribution(ABC):
 
     size: float
     strata: IntArray | None = None
-    unexplained: FloatArray | None = None
-    spread: FloatArray | None = None
-    predicted: FloatArray | None = None
+    squared_residuals: FloatArray | None = None
+    squared_deviations: FloatArray | None = None
+    prediction: FloatArray | None = None
     levels: tuple[Any, ...] = ()
 
     def deviations(self, contributions: FloatArray) -> FloatArray:
@@ -259,26 +259,26 @@ class Sampler(ABC):
         """Raise `OptionError` if the feature can't be drawn in this way."""
 
     @abstractmethod
-    def learn(self, data: KnownRows) -> ConditionalDistribution:
+    def learn(self, data: LearningRows) -> ConditionalDistribution:
         """Learn the distribution of the feature given the others, for the rows of ``data.target``.
 
         `KnownRows.out_of_sample` predicts every row by what was learned without it.
         """
 
 
-def own_copy(sampler: object, kind: str, fits: Callable[[Any], bool]) -> None:
+def copy_estimator(sampler: object, kind: str, fits: Callable[[Any], bool]) -> None:
     """Replace `sampler.estimator` by a clone: learned distributions are kept by sampler."""
     estimator = getattr(sampler, "estimator", None)
     if estimator is None:
         return
     if isinstance(estimator, type) or not hasattr(estimator, "get_params") or not fits(estimator):
         raise OptionError(
-            f"`{type(sampler).__name__}` needs a scikit-learn {kind}, not {shown(estimator)}."
+            f"`{type(sampler).__name__}` needs a scikit-learn {kind}, not {quote(estimator)}."
         )
     object.__setattr__(sampler, "estimator", clone(estimator))
 
 
-def trained(
+def train_estimator(
     estimator: Any,
     others: FloatArray,
     target: npt.NDArray[Any],
@@ -312,7 +312,7 @@ def trained(
         raise RefitError(
             f"The sampler's {learner_name(model)} can't be trained: {reason(error)}"
         ) from error
-    return Predictor.of(model, classes).checked
+    return Predictor.of(model, classes).check
 
 
 def blocks(n: int, per_row: int) -> Iterator[IntArray]:

@@ -14,13 +14,13 @@ from sklearn.tree import DecisionTreeRegressor
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_count
 from pyinterp.errors import OptionError
-from pyinterp.samplers.covariates import encoded
-from pyinterp.samplers.marginal import balanced
+from pyinterp.samplers.covariates import encode
+from pyinterp.samplers.marginal import balanced_permutations
 from pyinterp.samplers.sampler import (
     BLOCK,
     ConditionalDistribution,
     Draws,
-    KnownRows,
+    LearningRows,
     Sampler,
     Target,
 )
@@ -60,20 +60,20 @@ class Subgroup(Sampler):
     def check(self, target: Target, population: pd.DataFrame) -> None:
         """Accept every feature."""
 
-    def learn(self, data: KnownRows) -> ConditionalDistribution:
+    def learn(self, data: LearningRows) -> ConditionalDistribution:
         """Grow the tree on standardized numbers and indicators of levels."""
         return _SubgroupDistribution(data, self)
 
 
 class _SubgroupDistribution(ConditionalDistribution):
-    def __init__(self, data: KnownRows, sampler: Subgroup) -> None:
-        scale = encoded(data.population, data.population).std(axis=0)
+    def __init__(self, data: LearningRows, sampler: Subgroup) -> None:
+        scale = encode(data.population, data.population).std(axis=0)
         scale[scale == 0] = 1.0
-        numbers = encoded(data.target, data.population)
+        numbers = encode(data.target, data.population)
         trees = count()
 
         def fit(others: FloatArray, target: pd.DataFrame) -> Any:
-            values = encoded(target, data.population) / scale
+            values = encode(target, data.population) / scale
             rest = others if others.shape[1] else np.zeros((len(others), 1))
             tree = DecisionTreeRegressor(
                 min_samples_leaf=sampler.leaf, max_depth=sampler.depth, random_state=data.seed
@@ -83,7 +83,7 @@ class _SubgroupDistribution(ConditionalDistribution):
             def leaves(rows: FloatArray) -> FloatArray:
                 rest = rows if rows.shape[1] else np.zeros((len(rows), 1))
                 means = tree.predict(rest).reshape(len(rows), -1)
-                group = _joined_leaves(tree, tree.apply(rest))
+                group = _groups(tree, tree.apply(rest))
                 return np.column_stack([np.full(len(rows), number), group, means])
 
             return leaves
@@ -102,10 +102,10 @@ class _SubgroupDistribution(ConditionalDistribution):
         self.size = max(len(m) for m in self._members) - 1
         if data.target.shape[1] == 1:
             means = columns[:, 2:] * scale
-            self.unexplained = ((numbers - means) ** 2).sum(axis=1)
-            self.spread = ((numbers - numbers.mean(axis=0)) ** 2).sum(axis=1)
+            self.squared_residuals = ((numbers - means) ** 2).sum(axis=1)
+            self.squared_deviations = ((numbers - numbers.mean(axis=0)) ** 2).sum(axis=1)
             if numbers.shape[1] == 1:
-                self.predicted = means[:, 0]
+                self.prediction = means[:, 0]
 
     def all(self) -> Iterator[Draws]:
         """Yield all other rows of the leaf for every row."""
@@ -120,14 +120,14 @@ class _SubgroupDistribution(ConditionalDistribution):
         """Yield k balanced permutations within every leaf, all of them where there are no more."""
         for members in self._members:
             m = len(members)
-            yield self._draws(members, np.arange(m), balanced(m, min(k, m - 1), rng))
+            yield self._draws(members, np.arange(m), balanced_permutations(m, min(k, m - 1), rng))
 
     def _draws(self, members: IntArray, rows: IntArray, index: IntArray) -> Draws:
         values = self._target.take(members).reset_index(drop=True)
         return Draws(members[rows], values, index, donors=members[index])
 
 
-def _joined_leaves(tree: DecisionTreeRegressor, leaf: IntArray) -> IntArray:
+def _groups(tree: DecisionTreeRegressor, leaf: IntArray) -> IntArray:
     """Return the group of every row: its leaf, joined with others below `LEAST` rows.
 
     Parameters

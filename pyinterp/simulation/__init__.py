@@ -25,8 +25,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyinterp.simulation.decomposed import Decomposition
     from pyinterp.simulation.decomposition import decompose
+    from pyinterp.simulation.decomposition_results import Decomposition
     from pyinterp.simulation.processes.friedman import friedman1, friedman2, friedman3
     from pyinterp.simulation.processes.khan import khan_regression
     from pyinterp.simulation.processes.mease_wyner import mease_wyner_classification
@@ -67,7 +67,7 @@ __all__ = [
 _HOME = {
     "CoverageResults": "studies.coverage_results",
     "CoverageStudy": "studies.coverage_study",
-    "Decomposition": "decomposed",
+    "Decomposition": "decomposition_results",
     "ImportanceStudyResults": "studies.importance_results",
     "ImportanceStudy": "studies.importance_study",
     "Process": "processes.process",

@@ -8,7 +8,7 @@ import numpy as np
 
 from pyinterp._typing import FloatArray
 
-__all__ = ["COLUMNS", "TrueAndPredicted", "components"]
+__all__ = ["COLUMNS", "TruthAndPredictions", "components"]
 
 COLUMNS = (
     "bias2_switch",
@@ -21,14 +21,16 @@ COLUMNS = (
 )
 
 
-class TrueAndPredicted(NamedTuple):
+class TruthAndPredictions(NamedTuple):
     """The true f of v rows, shape (v,), and the predictions of m models, shape (m, v)."""
 
     f: FloatArray
-    predicted: FloatArray
+    predictions: FloatArray
 
 
-def components(y: FloatArray, original: TrueAndPredicted, switched: TrueAndPredicted) -> FloatArray:
+def components(
+    y: FloatArray, original: TruthAndPredictions, switched: TruthAndPredictions
+) -> FloatArray:
     r"""Estimate `COLUMNS` from models trained on independent data and the same validation rows.
 
     Parameters
@@ -72,7 +74,7 @@ class _Error(NamedTuple):
     variance: float
 
 
-def _error(rows: TrueAndPredicted) -> _Error:
+def _error(rows: TruthAndPredictions) -> _Error:
     f, predicted = rows
     variance = float(predicted.var(axis=0, ddof=1).mean())
     distance = float(np.square(predicted.mean(axis=0) - f).mean())

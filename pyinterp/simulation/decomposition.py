@@ -22,7 +22,12 @@ from pyinterp.parallel import outcomes
 from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws
 from pyinterp.results.results import EstimandResults
-from pyinterp.simulation.decomposed import PARTS, Decomposition, EstimandName, RefitEstimates
+from pyinterp.simulation.decomposition_results import (
+    PARTS,
+    Decomposition,
+    EstimandName,
+    RefitEstimates,
+)
 from pyinterp.simulation.processes.process import Process, check_process, formula_and_estimator
 from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
 

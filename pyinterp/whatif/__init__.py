@@ -8,7 +8,7 @@ time. A new engine is a subclass of `WhatIf` with its `FeatureWhatIf`, and a lin
 estimand depends on which engine it is.
 """
 
-from pyinterp.whatif.batched import BatchedWhatIf
+from pyinterp.whatif.batches import BatchedWhatIf
 from pyinterp.whatif.dispatch import ENGINES, EngineName, dispatch
 from pyinterp.whatif.whatif import PREDICTIONS, Block, Engine, FeatureWhatIf, WhatIf
 

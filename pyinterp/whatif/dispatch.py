@@ -17,9 +17,9 @@ from pyinterp.errors import DesignError, OptionError, PredictionError
 from pyinterp.models.final_step import final_step
 from pyinterp.models.prediction_checks import spread
 from pyinterp.models.predictor import Predictor, learner_name
-from pyinterp.whatif.batched import BatchedWhatIf
+from pyinterp.whatif.batches import BatchedWhatIf
 from pyinterp.whatif.inputs import Inputs
-from pyinterp.whatif.linear import LinearWhatIf, own_terms, read_linear
+from pyinterp.whatif.linear import LinearWhatIf, library_terms, read_linear
 from pyinterp.whatif.read_forest import read_forest
 from pyinterp.whatif.trees import TreesWhatIf
 from pyinterp.whatif.whatif import WhatIf
@@ -34,7 +34,7 @@ _KINDS = {"trees": "a tree ensemble", "linear": "a linear model"}
 LIBRARIES = {"sklearn", "xgboost", "lightgbm", "statsmodels", "pyinterp"}
 
 HARMLESS = {"fit", "get_params", "set_params", "_get_tags", "_more_tags", "_abc_impl"}
-SHUFFLED = 256
+SHUFFLED_ROWS = 256
 
 # The largest deviation from the model's own predictions, in units of their spread: rounding of sums
 # in another order, in double or in single precision. What deviates more is predicted in batches.
@@ -59,7 +59,7 @@ def dispatch(
     check_choice("engine", engine, ENGINES)
     batched = BatchedWhatIf(predictor, design, sample, memory_mb=memory_mb)
     if engine == "batched":
-        return batched.checked()
+        return batched.check()
     reasons: dict[str, str] = {}
     engines = () if predictor.kind == "distribution" else _exact_engines(batched)
     for name, exact, tolerance in engines:
@@ -76,7 +76,7 @@ def dispatch(
         )
     if reasons:
         batched.engine = batched.engine._replace(reason=next(iter(reasons.values())))
-    return batched.checked()
+    return batched.check()
 
 
 class _UnsuitedError(Exception):
@@ -100,7 +100,7 @@ def _exact_engines(
         yield "trees", TreesWhatIf(batched, forest=forest, inputs=inputs), tolerance
     model = read_linear(final, predictor.kind)
     if model is not None:
-        encode, mixes = own_terms(final) or (before, None)
+        encode, mixes = library_terms(final) or (before, None)
         inputs = Inputs(design, sample, before=encode, mixes=mixes, cast=_contiguous)
         yield "linear", LinearWhatIf(batched, model=model, inputs=inputs), double
 
@@ -129,7 +129,7 @@ def _proven(
     except (DesignError, PredictionError) as error:
         raise _UnsuitedError("some what-if rows can't be predicted") from error
     try:
-        computed, rounding = exact.computed(whatif)
+        computed, rounding = exact.compute(whatif)
     except (DesignError, ValueError, TypeError, IndexError, KeyError) as error:
         raise _UnsuitedError(
             f"the {what} engine can't tell the model's inputs from the design"
@@ -169,14 +169,14 @@ def _whatif_rows(exact: TreesWhatIf | LinearWhatIf) -> pd.DataFrame:
             exact.predictor(exact.design.encode(unused))
     except (DesignError, PredictionError, Warning):  # a level that the model does not know
         unused = unused[:0]
-    return pd.concat([_shuffled(rows), unused], ignore_index=True)
+    return pd.concat([_shuffle(rows), unused], ignore_index=True)
 
 
-def _shuffled(variables: pd.DataFrame) -> pd.DataFrame:
+def _shuffle(variables: pd.DataFrame) -> pd.DataFrame:
     """Return some rows in which every variable comes from another row, as in what-if rows."""
     rng = np.random.default_rng(0)
     # Half of the rows, so that their means are others.
-    n = min(-(-len(variables) // 2), SHUFFLED)
+    n = min(-(-len(variables) // 2), SHUFFLED_ROWS)
     return pd.DataFrame(
         {
             name: column.take(rng.permutation(len(variables))[:n]).array

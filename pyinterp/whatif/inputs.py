@@ -13,10 +13,10 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.design import Design, FrameDesign, Swap
 from pyinterp.data.sample import Sample
 
-__all__ = ["Inputs", "Replaced"]
+__all__ = ["ColumnValues", "Inputs"]
 
 # Columns and their values.
-Replaced: TypeAlias = tuple[IntArray, FloatArray]
+ColumnValues: TypeAlias = tuple[IntArray, FloatArray]
 
 PROBES, MEETINGS = 4, 3
 # Pairs that earlier steps transform at a time.
@@ -78,7 +78,7 @@ class Inputs:
         """The sample's inputs, shape (n, columns)."""
         return self._of(self._design.encode(self._sample.variables))
 
-    def replaced(self, variables: Sequence[str], donors: pd.DataFrame) -> Replaced | None:
+    def by_donor(self, variables: Sequence[str], donors: pd.DataFrame) -> ColumnValues | None:
         """Return the columns that the variables determine, and their values by donor.
 
         None if a column depends on the row's other variables too.
@@ -90,23 +90,23 @@ class Inputs:
             return self._columns_of_frame(self._design, variables, donors)
         swap = self._design.swap(self._sample.variables, variables, donors)
         if self.columnwise:
-            if swap.replaced is None:
+            if swap.by_donor is None:
                 return None
-            columns, values = swap.replaced
+            columns, values = swap.by_donor
             return columns, self._cast(values, columns)
-        return self._observed(swap, len(donors))
+        return self._by_donor_of_steps(swap, len(donors))
 
-    def shared(self, donors: int, pairs: int) -> bool:
-        """Whether `replaced` needs less work than `changed`, which makes the inputs of all pairs.
+    def prefers_donors(self, donors: int, pairs: int) -> bool:
+        """Whether `by_donor` needs less work than `by_pair`, which makes the inputs of all pairs.
 
-        Earlier steps take whole rows: `replaced` makes `PROBES` of every donor, `changed` one of
+        Earlier steps take whole rows: `by_donor` makes `PROBES` of every donor, `by_pair` one of
         every pair.
         """
         return self.columnwise or PROBES * donors < pairs
 
-    def changed(
+    def by_pair(
         self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray
-    ) -> Replaced | None:
+    ) -> ColumnValues | None:
         """Return the column in which rows ``rows[a]`` change with donors ``index[a]``, and values.
 
         Values have shape (b, k); there may be no column. None if several columns change. The
@@ -130,8 +130,8 @@ class Inputs:
 
     def _columns_of_frame(
         self, design: FrameDesign, variables: Sequence[str], donors: pd.DataFrame
-    ) -> Replaced:
-        """Return `replaced` for a model that takes a frame, whose columns are the variables."""
+    ) -> ColumnValues:
+        """Return `by_donor` for a model that takes a frame, whose columns are the variables."""
         columns = design.driven(variables)
         frame = design.encode(self._sample.variables.iloc[:0])
         names = list(frame.columns[columns])
@@ -139,8 +139,8 @@ class Inputs:
         levels = [levels_of[name] for name in names if name in levels_of]
         return columns, self._cast(_numbers(donors[names], levels), columns)
 
-    def _observed(self, swap: Swap, donors: int) -> Replaced | None:
-        """Return `replaced` from the results of earlier steps, for some rows with every donor."""
+    def _by_donor_of_steps(self, swap: Swap, donors: int) -> ColumnValues | None:
+        """Return `by_donor` from the results of earlier steps, for some rows with every donor."""
         n = len(self.rows)
         every = np.arange(donors)
         probes = np.unique(np.linspace(0, n - 1, PROBES).astype(np.intp))

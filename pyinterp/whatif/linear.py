@@ -12,15 +12,15 @@ import pandas as pd
 from scipy import special, stats
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
-from pyinterp.data.formula import names_in, own_coding
+from pyinterp.data.formula import library_coding, names_in
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.prediction_checks import check_finite
 from pyinterp.models.predictor import Kind
-from pyinterp.whatif.batched import BatchedWhatIf
-from pyinterp.whatif.inputs import Inputs, Replaced
+from pyinterp.whatif.batches import BatchedWhatIf
+from pyinterp.whatif.inputs import ColumnValues, Inputs
 from pyinterp.whatif.whatif import PAIRS, PREDICTIONS, Block, Engine, FeatureWhatIf, WhatIf
 
-__all__ = ["LinearFeature", "LinearModel", "LinearWhatIf", "own_terms", "read_linear"]
+__all__ = ["LinearFeature", "LinearModel", "LinearWhatIf", "library_terms", "read_linear"]
 
 Link = Callable[[FloatArray], FloatArray]
 
@@ -77,7 +77,7 @@ def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
     return LinearModel(coefficients=coefficients, intercept=intercept, inverse=link)
 
 
-def own_terms(
+def library_terms(
     estimator: Any,
 ) -> tuple[Callable[[Matrix], FloatArray], Callable[[Sequence[str], Sequence[str]], bool]] | None:
     """Return two functions for statsmodels results of a formula; None for other models.
@@ -88,7 +88,7 @@ def own_terms(
     data = getattr(getattr(estimator, "model", None), "data", None)
     # statsmodels renamed it in 0.15.
     info = getattr(data, "model_spec", None) or getattr(data, "design_info", None)
-    coding = own_coding(info)
+    coding = library_coding(info)
     if coding is None:
         return None
     encode, terms = coding
@@ -141,7 +141,7 @@ class LinearWhatIf(WhatIf):
         """Return what-if predictions with some variables replaced together."""
         return LinearFeature(self, variables)
 
-    def computed(self, whatif: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+    def compute(self, whatif: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
         """Return the engine's predictions of its rows, then of what-if rows, and their rounding."""
         rows, model = np.concatenate([self.inputs.rows, self.inputs.of(whatif)]), self.model
         with np.errstate(all="ignore"):  # what overflows is refused
@@ -196,7 +196,7 @@ class LinearFeature(FeatureWhatIf):
         self._whatif = whatif
 
     @cached_property
-    def _batched(self) -> FeatureWhatIf:
+    def _batches(self) -> FeatureWhatIf:
         return self._whatif.batched.of(self.variables)
 
     def most_pairs(self, loss: Loss) -> float:
@@ -215,7 +215,7 @@ class LinearFeature(FeatureWhatIf):
         """Predict every row with the variables of every donor, in blocks of rows."""
         sides = self._sides(donors)
         if sides is None:
-            yield from self._batched.cross(self._frame(donors))
+            yield from self._batches.cross(self._frame(donors))
             return
         rest, replaced = sides
         step = max(1, self._whatif.block_bytes // (8 * replaced.size))
@@ -223,14 +223,14 @@ class LinearFeature(FeatureWhatIf):
             rows = np.arange(start, min(start + step, len(rest)))
             yield Block(rows, self._whatif.predictions(rest[rows, None] + replaced))
 
-    def paired(
+    def pairs(
         self, rows: IntArray, index: IntArray, donors: pd.DataFrame | None = None
     ) -> FloatArray:
         """Predict row ``rows[a]`` with the variables of donors ``index[a]``."""
-        shared = self._whatif.inputs.shared(len(self._frame(donors)), index.size)
+        shared = self._whatif.inputs.prefers_donors(len(self._frame(donors)), index.size)
         sides = self._sides(donors) if shared else None
         if sides is None:
-            return self._batched.paired(rows, index, self._frame(donors))
+            return self._batches.pairs(rows, index, self._frame(donors))
         rest, replaced = sides
         step = max(1, self._whatif.block_bytes // (8 * index.shape[1] * replaced.shape[1]))
         blocks = (slice(i, i + step) for i in range(0, len(rows), step))
@@ -260,16 +260,16 @@ class LinearFeature(FeatureWhatIf):
         return loss == LOSSES["squared"] and self._whatif.model.identity
 
     @cached_property
-    def _of_donors(self) -> Replaced | None:
+    def _of_donors(self) -> ColumnValues | None:
         """The columns that the feature determines, and values by donor; None if rows matter."""
-        return self._whatif.inputs.replaced(self.variables, self.donors.frame)
+        return self._whatif.inputs.by_donor(self.variables, self.donors.frame)
 
     def _sides(self, donors: pd.DataFrame | None = None) -> tuple[FloatArray, FloatArray] | None:
         """Return linear predictors of kept columns, (n, outputs), and donors, (donors, outputs)."""
         inputs, model = self._whatif.inputs, self._whatif.model
         replaced = self._of_donors
         if donors is not None:
-            replaced = inputs.replaced(self.variables, self._frame(donors))
+            replaced = inputs.by_donor(self.variables, self._frame(donors))
         if replaced is None:
             return None
         columns, values = replaced

@@ -66,7 +66,7 @@ def _of_trees(trees: list[Any], *, classifier: bool) -> Forest | None:
     if any(
         (t.children_left[t.feature >= 0] != np.flatnonzero(t.feature >= 0) + 1).any() for t in trees
     ):  # grown best first
-        return _reordered(trees, classifier=classifier)
+        return _reorder(trees, classifier=classifier)
     sizes = [tree.node_count for tree in trees]
     roots = np.cumsum([0, *sizes[:-1]]).astype(np.int32)
     column = np.concatenate([tree.feature for tree in trees]).astype(np.int32)
@@ -92,7 +92,7 @@ def _of_trees(trees: list[Any], *, classifier: bool) -> Forest | None:
     )
 
 
-def _reordered(trees: list[Any], *, classifier: bool) -> Forest:
+def _reorder(trees: list[Any], *, classifier: bool) -> Forest:
     nodes = _Nodes()
     for tree in trees:
         leaves = _shares(np.asarray(tree.value, dtype=np.float64)[:, 0, :], classifier=classifier)

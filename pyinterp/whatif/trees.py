@@ -14,9 +14,9 @@ from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.prediction_checks import check_finite
 from pyinterp.parallel import go_on
 from pyinterp.samplers import Distinct, distinct
-from pyinterp.whatif.batched import BatchedWhatIf
+from pyinterp.whatif.batches import BatchedWhatIf
 from pyinterp.whatif.forest import Forest
-from pyinterp.whatif.inputs import Inputs, Replaced
+from pyinterp.whatif.inputs import ColumnValues, Inputs
 from pyinterp.whatif.walks import (
     GROUP,
     Splits,
@@ -86,7 +86,7 @@ class TreesWhatIf(WhatIf):
         """Return what-if predictions with some variables replaced together."""
         return TreesFeature(self, variables)
 
-    def computed(self, whatif: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+    def compute(self, whatif: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
         """Return the engine's predictions of its rows, then of what-if rows, and their rounding.
 
         Rounding is 0: leaf values are whole multiples of a small unit, which add up exactly.
@@ -165,7 +165,7 @@ class TreesFeature(FeatureWhatIf):
     def donors(self) -> Distinct:
         """Distinct donors; numbers between the same two thresholds predict alike and are one."""
         exact = distinct(self.sample.variables, self.variables)
-        replaced = self._whatif.inputs.replaced(self.variables, exact.frame)
+        replaced = self._whatif.inputs.by_donor(self.variables, exact.frame)
         if replaced is None or any(self._whatif.categorical(int(c)) for c in replaced[0]):
             return exact
         columns, values = replaced
@@ -174,10 +174,10 @@ class TreesFeature(FeatureWhatIf):
             cuts = np.unique(trees.threshold[trees.column == column])
             codes[:, j] = np.searchsorted(cuts, values[:, j], side="left")
             codes[np.isnan(values[:, j]), j] = len(cuts) + 1
-        return exact.merged(codes)
+        return exact.merge(codes)
 
     @cached_property
-    def _batched(self) -> FeatureWhatIf:
+    def _batches(self) -> FeatureWhatIf:
         return self._whatif.batched.of(self.variables)
 
     def most_pairs(self, loss: Loss) -> float:
@@ -190,15 +190,15 @@ class TreesFeature(FeatureWhatIf):
 
     @property
     def most_draws(self) -> float:
-        """Many for one column of numbers, for which `paired` walks the trees."""
+        """Many for one column of numbers, for which `pairs` walks the trees."""
         walked = self._of_donors is not None and self._numbers(*self._of_donors)
         return PAIRS if walked else PREDICTIONS
 
     def cross(self, donors: pd.DataFrame | None = None) -> Iterator[Block]:
         """Predict every row with the variables of every donor, in blocks of rows."""
-        replaced, whatif = self._replaced(donors), self._whatif
+        replaced, whatif = self._by_donor(donors), self._whatif
         if replaced is None:
-            yield from self._batched.cross(self._frame(donors))
+            yield from self._batches.cross(self._frame(donors))
             return
         size = GROUP * len(replaced[1]) * whatif.trees.leaves.shape[1]
         step = max(1, whatif.block_bytes // (8 * size)) * GROUP
@@ -211,13 +211,13 @@ class TreesFeature(FeatureWhatIf):
             check_finite(predictions, whatif.predictor.name)
             yield Block(whatif.order[part], predictions)
 
-    def paired(
+    def pairs(
         self, rows: IntArray, index: IntArray, donors: pd.DataFrame | None = None
     ) -> FloatArray:
         """Predict row ``rows[a]`` with the variables of donors ``index[a]``."""
-        changed, whatif = self._changed(rows, index, donors), self._whatif
+        changed, whatif = self._by_pair(rows, index, donors), self._whatif
         if changed is None or not self._numbers(*changed):
-            return self._batched.paired(rows, index, self._frame(donors))
+            return self._batches.pairs(rows, index, self._frame(donors))
         columns, values = changed
         driven = int(columns[0]) if len(columns) else -1
         (b, k), outputs = index.shape, whatif.trees.leaves.shape[1]
@@ -287,17 +287,17 @@ class TreesFeature(FeatureWhatIf):
 
         return walk
 
-    def _changed(
+    def _by_pair(
         self, rows: IntArray, index: IntArray, donors: pd.DataFrame | None
-    ) -> Replaced | None:
+    ) -> ColumnValues | None:
         """Return the column in which rows change with donors, if any, and its values.
 
         None if there are several, or if they can't be told apart.
         """
         frame, inputs = self._frame(donors), self._whatif.inputs
-        if not inputs.shared(len(frame), index.size):
-            return inputs.changed(rows, self.variables, frame, index)
-        replaced = self._replaced(donors)
+        if not inputs.prefers_donors(len(frame), index.size):
+            return inputs.by_pair(rows, self.variables, frame, index)
+        replaced = self._by_donor(donors)
         if replaced is None or len(replaced[0]) > 1:
             return None
         columns, values = replaced
@@ -307,14 +307,14 @@ class TreesFeature(FeatureWhatIf):
         return loss == LOSSES["squared"] and self._whatif.forest.linear
 
     @cached_property
-    def _of_donors(self) -> Replaced | None:
+    def _of_donors(self) -> ColumnValues | None:
         """The columns that the feature determines, and values by donor; None if rows matter."""
-        return self._whatif.inputs.replaced(self.variables, self.donors.frame)
+        return self._whatif.inputs.by_donor(self.variables, self.donors.frame)
 
-    def _replaced(self, donors: pd.DataFrame | None) -> Replaced | None:
+    def _by_donor(self, donors: pd.DataFrame | None) -> ColumnValues | None:
         if donors is None:
             return self._of_donors
-        return self._whatif.inputs.replaced(self.variables, self._frame(donors))
+        return self._whatif.inputs.by_donor(self.variables, self._frame(donors))
 
     def _one_range(
         self, columns: IntArray, values: FloatArray

@@ -14,7 +14,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.design import Design
 from pyinterp.data.features import check_names, names_of
 from pyinterp.data.sample import Sample
-from pyinterp.errors import OptionError, listed
+from pyinterp.errors import OptionError, list_of
 from pyinterp.losses.rowwise import Loss
 from pyinterp.models.predictor import Predictor
 from pyinterp.samplers import Distinct, distinct
@@ -165,7 +165,7 @@ class FeatureWhatIf(ABC):
         """Predict every row with the variables of every donor, in blocks of rows."""
 
     @abstractmethod
-    def paired(
+    def pairs(
         self, rows: IntArray, index: IntArray, donors: pd.DataFrame | None = None
     ) -> FloatArray:
         """Predict row ``rows[a]`` with the variables of donors ``index[a]``.
@@ -218,6 +218,6 @@ class FeatureWhatIf(ABC):
         if lacking:
             raise OptionError(
                 f"Donors must have the variables that they replace, but `{lacking[0]}` is not "
-                f"among their columns {listed(donors)}."
+                f"among their columns {list_of(donors)}."
             )
         return donors

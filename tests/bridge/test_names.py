@@ -389,9 +389,9 @@ def test_plain_words_stay_and_others_are_told_apart() -> None:
     assert names.to_r("a.b") == "a.b"
     assert "yhat" not in words
     assert [names.from_r(word) for word in words] == [*MANY, "x1", "a.b"]
-    assert Translation(["a b", "2"]).changed == {"a b": "a.b", "2": "X2"}
+    assert Translation(["a b", "2"]).new_words == {"a b": "a.b", "2": "X2"}
 
 
 def test_many_names_of_one_kind_take_no_time() -> None:
     names = Translation(chr(0x4E00 + k) for k in range(10_000))
-    assert len(set(names.changed.values())) == 10_000
+    assert len(set(names.new_words.values())) == 10_000

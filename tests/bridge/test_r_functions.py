@@ -13,7 +13,7 @@ from pyinterp import r_style
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import DECILES
 from pyinterp.r_style.arguments import Curve
-from pyinterp.r_style.description import Argument, Refused, RFunction, Side
+from pyinterp.r_style.description import Argument, Refusal, RFunction, Side
 from pyinterp.r_style.r_functions import FUNCTIONS, PARTIAL
 
 MODULES = {"r_style": r_style, "r_bridge": r_bridge}
@@ -72,7 +72,7 @@ def test_arguments_of_r_that_one_side_lacks_are_refused_with_the_reason(
     name: str, side: Side
 ) -> None:
     function = FUNCTIONS[name]
-    refused = [a for a in function.arguments if isinstance(a.on(side), Refused)]
+    refused = [a for a in function.arguments if isinstance(a.on(side), Refusal)]
     assert refused
     for argument in refused:
         for spelling in (argument.name, argument.word):
@@ -134,7 +134,7 @@ def deviations(function: RFunction, formals: dict[str, str]) -> dict[str, str]:
 
 def as_described(argument: Argument, default: str) -> bool:
     """Whether R's default is the one described; of choices the first is taken."""
-    refused = all(isinstance(argument.on(side), Refused) for side in MODULES)
+    refused = all(isinstance(argument.on(side), Refusal) for side in MODULES)
     first = default.removeprefix("c(").partition(",")[0] if default.startswith("c(") else default
     return refused or argument.default in (first, "range / 4")
 

@@ -301,7 +301,7 @@ def test_flatness_interactions_and_native_importance(name: str, response: str) -
             found = level.firm(points=4, **options)
             assert_readable(found, 3 * curves)
             assert (found.params >= 0).all()
-            assert (found.corrected is None) == bool(options)
+            assert (found.corrected_params is None) == bool(options)
         assert_readable(level.vint(points=3), 3 * curves)
         for order, terms in {
             "overall": 3,

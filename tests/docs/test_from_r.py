@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pyinterp.r_style.description import Argument, Refused, RFunction
+from pyinterp.r_style.description import Argument, Refusal, RFunction
 from pyinterp.r_style.r_functions import CONVENTIONS, FUNCTIONS, PARTIAL
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "from_r.md"
@@ -31,14 +31,14 @@ def code(text: str) -> str:
     return f"`{text}`" if text else ""
 
 
-def side(on: str | Refused) -> str:
+def side(on: str | Refusal) -> str:
     return code(on) if isinstance(on, str) else f"no: {on.reason.rstrip('.')}"
 
 
 def reasons(argument: Argument) -> tuple[object, ...]:
     """Return what arguments have in common that neither side takes, else the name."""
     sides = (argument.r_style, argument.r_bridge)
-    return sides if all(isinstance(s, Refused) for s in sides) else (argument.name,)
+    return sides if all(isinstance(s, Refusal) for s in sides) else (argument.name,)
 
 
 def hands_on(function: RFunction) -> bool:

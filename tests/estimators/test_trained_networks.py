@@ -113,7 +113,7 @@ def test_mean_and_standard_deviation_are_those_of_the_mixture(name: str) -> None
 
 
 def test_a_dropout_network_learns_the_function_and_its_noise() -> None:
-    network = fitted("MCDropoutRegressor", epochs=400, hidden=(100, 100))
+    network = fitted("MCDropoutRegressor", epochs=400, hidden_layer_sizes=(100, 100))
     new = pd.DataFrame(np.random.default_rng(5).normal(size=(500, 3)), columns=list("abc"))
     truth = 100 + 10 * np.sin(new["a"]) + 5 * new["b"]
     errors = network.predict(new) - truth

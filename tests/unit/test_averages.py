@@ -7,27 +7,27 @@ import pytest
 from scipy import stats
 from statsmodels.regression.quantile_regression import hall_sheather
 
-from pyinterp.estimands.effects.averages import _hall_sheather, averaged
+from pyinterp.estimands.effects.averages import _hall_sheather, average_curve
 
 RNG = np.random.default_rng(3)
 CURVES = RNG.standard_t(4, size=(101, 3))
 
 
 def test_the_mean_keeps_the_curves() -> None:
-    found = averaged(CURVES, "mean")
+    found = average_curve(CURVES, "mean")
     np.testing.assert_array_equal(found.rows, CURVES)
     np.testing.assert_allclose(found.value, CURVES.mean(axis=0))
 
 
 def test_robust_averages() -> None:
-    np.testing.assert_allclose(averaged(CURVES, "median").value, np.median(CURVES, axis=0))
+    np.testing.assert_allclose(average_curve(CURVES, "median").value, np.median(CURVES, axis=0))
     trimmed = stats.trim_mean(CURVES, 0.1, axis=0)
-    np.testing.assert_allclose(averaged(CURVES, "trimmed").value, trimmed)
+    np.testing.assert_allclose(average_curve(CURVES, "trimmed").value, trimmed)
 
 
 @pytest.mark.parametrize("average", ["median", "trimmed"])
 def test_contributions_have_the_average_as_their_mean(average: str) -> None:
-    found = averaged(CURVES, average)
+    found = average_curve(CURVES, average)
     np.testing.assert_allclose(found.rows.mean(axis=0), found.value)
 
 
@@ -38,14 +38,14 @@ def test_their_standard_errors(average: str, tolerance: float) -> None:
     The median's density is estimated; the tolerance adds its smoothing.
     """
     draws = np.random.default_rng(8).standard_t(4, size=(200, 2000))
-    found = averaged(draws, average)
+    found = average_curve(draws, average)
     said = np.sqrt(np.mean(found.rows.var(axis=0, ddof=1) / 200))
     assert found.value.std(ddof=1) / said == pytest.approx(1, abs=0.063 + tolerance)
 
 
 def test_a_constant_curve_has_no_spread() -> None:
     for average in ("median", "trimmed"):
-        found = averaged(np.ones((50, 2)), average)
+        found = average_curve(np.ones((50, 2)), average)
         np.testing.assert_array_equal(found.rows, 1)
 
 

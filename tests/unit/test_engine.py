@@ -58,10 +58,10 @@ def test_paired_predicts_what_cross_does(data: pd.DataFrame, case: str) -> None:
     donors, n = data[["x"]], engine.sample.nobs
     every = crossed(engine, ["x"], donors)
     index = np.random.default_rng(0).integers(len(donors), size=(n, 5))
-    found = engine.of(["x"]).paired(np.arange(n), index, donors)
+    found = engine.of(["x"]).pairs(np.arange(n), index, donors)
     np.testing.assert_allclose(found, every[np.arange(n)[:, None], index], atol=ROUNDING)
     rows = np.array([3, 0, 3, n - 1])
-    some = engine.of(["x"]).paired(rows, index[:4], donors)
+    some = engine.of(["x"]).pairs(rows, index[:4], donors)
     np.testing.assert_allclose(some, every[rows[:, None], index[:4]], atol=ROUNDING)
 
 
@@ -78,11 +78,11 @@ def test_donors_that_are_used_once_are_not_looked_for_twice(
         return predict(matrix)
 
     engine.predictor = recorded  # type: ignore[assignment]
-    engine.of(["x"]).paired(np.arange(10), index, few)
+    engine.of(["x"]).pairs(np.arange(10), index, few)
     assert asked == [10]  # every row meets one donor, five times
     monkeypatch.setattr(np, "unique", None)
     own = data[["x"]].iloc[:8]  # fewer than rows of the sample
-    engine.of(["x"]).paired(np.arange(2), np.arange(8).reshape(2, 4), own)
+    engine.of(["x"]).pairs(np.arange(2), np.arange(8).reshape(2, 4), own)
     assert asked == [10, 8]
 
 
@@ -91,7 +91,7 @@ def test_own_values_give_the_factual_predictions(data: pd.DataFrame, case: str) 
     engine = whatif(data, case)
     own = np.arange(engine.sample.nobs)[:, None]
     every = np.arange(engine.sample.nobs)
-    found = engine.of(["z", "x"]).paired(every, own, engine.sample.variables[["x", "z"]])
+    found = engine.of(["z", "x"]).pairs(every, own, engine.sample.variables[["x", "z"]])
     np.testing.assert_allclose(found[:, 0], engine.factual, atol=ROUNDING)
 
 
@@ -108,8 +108,8 @@ def test_the_memory_budget_does_not_change_predictions(
     )
     index = np.random.default_rng(0).integers(9, size=(small.sample.nobs, 4))
     np.testing.assert_allclose(
-        small.of(["x"]).paired(np.arange(small.sample.nobs), index, donors),
-        large.of(["x"]).paired(np.arange(large.sample.nobs), index, donors),
+        small.of(["x"]).pairs(np.arange(small.sample.nobs), index, donors),
+        large.of(["x"]).pairs(np.arange(large.sample.nobs), index, donors),
         atol=tolerance,
         rtol=0,
     )

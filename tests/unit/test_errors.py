@@ -14,7 +14,7 @@ import pytest
 import pyinterp as pi
 from pyinterp import checks
 from pyinterp.checks import NOT_NEGATIVE, SHARE, Interval, check_count, check_flag, check_number
-from pyinterp.errors import OptionError, shown
+from pyinterp.errors import OptionError, quote
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.parameters import takes
 
@@ -115,10 +115,10 @@ def test_intervals_hold_their_closed_ends_only(
 
 
 def test_values_are_shown_as_python_writes_them() -> None:
-    assert shown("a") == "'a'"
-    assert shown([1, 2]) == "[1, 2]"
-    assert shown(np.zeros((2, 3))) == "ndarray of shape (2, 3)"
-    assert shown(object()) == "an object of type object"
+    assert quote("a") == "'a'"
+    assert quote([1, 2]) == "[1, 2]"
+    assert quote(np.zeros((2, 3))) == "ndarray of shape (2, 3)"
+    assert quote(object()) == "an object of type object"
 
 
 @takes(refused={"smooth": "curves are not smoothed."})

@@ -81,8 +81,8 @@ def test_categories_take_the_range_and_numbers_the_sd_as_in_vip(mixed: pd.DataFr
     found = lm.firm(**R_GRID)
     assert_equal(found.params, expected)
     assert "Of categories (`f1`, `f2`): range / 4." in words(found)
-    assert found.corrected[["f1", "f2"]].isna().all()
-    assert found.corrected[["z1", "z2"]].notna().all()
+    assert found.corrected_params[["f1", "f2"]].isna().all()
+    assert found.corrected_params[["z1", "z2"]].notna().all()
     glm = pi.statsmodels_learner(
         sm.GLM, family=sm.families.Binomial(), fit={"tol": 1e-14, "maxiter": 100}
     )
@@ -223,7 +223,7 @@ def test_ice_contributions_are_the_rows_own_spreads() -> None:
     np.testing.assert_allclose(found.row_frame()["a"], own, rtol=EXACT)
     assert found.params["a"] == pytest.approx(own.mean(), rel=EXACT)
     assert found.bse["a"] == pytest.approx(own.std(ddof=1) / np.sqrt(40), rel=EXACT)
-    assert found.corrected is None
+    assert found.corrected_params is None
 
 
 def test_through_is_the_delta_method_of_donors_and_noise_too() -> None:
@@ -314,7 +314,7 @@ def test_the_correction_subtracts_the_variance_of_the_centered_curve(data: pd.Da
         center = np.eye(6) - 1 / 6
         noise = np.trace(center @ curve.cov_params().to_numpy()) / 5
         expected = np.sqrt(max(curve.params.var(ddof=1) - noise, 0))
-        assert found.corrected["x"] == pytest.approx(expected, rel=1e-9)
+        assert found.corrected_params["x"] == pytest.approx(expected, rel=1e-9)
     frame = found.summary_frame()
     assert "corrected" in frame
     text = str(found.summary())
@@ -322,7 +322,7 @@ def test_the_correction_subtracts_the_variance_of_the_centered_curve(data: pd.Da
     assert "P>|t|" not in text  # no test of 0
     assert np.isnan(frame.loc["g", "corrected"])
     versus = pi.compare(res.firm(points=6), res.firm(points=6))
-    assert versus.corrected is None
+    assert versus.corrected_params is None
     assert "corrected:" not in str(versus.summary())
 
 
@@ -338,7 +338,7 @@ def test_the_corrected_flatness_is_nearer_to_the_truth() -> None:
         res = learner.fit(pi.HalfSampling(5, pairs=5), seed=seed, progress=False)
         found = res.firm(["x1", "noise"], grid=dict.fromkeys(["x1", "noise"], grid))
         plain.append(found.params)
-        corrected.append(found.corrected)
+        corrected.append(found.corrected_params)
     first, second = (pd.DataFrame(found).reset_index(drop=True) for found in (plain, corrected))
     # Of irrelevant features the plain one is far above 0, the corrected one nearer.
     assert first["noise"].mean() > 5 * first["noise"].sem()

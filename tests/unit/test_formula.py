@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp.data.formula import names_in, parse, quoted
+from pyinterp.data.formula import column_code, names_in, parse
 from pyinterp.errors import FormulaError
 
 COLUMNS = ["y", "x", "z", "g"]
@@ -89,14 +89,14 @@ def test_a_function_is_not_a_variable_of_the_same_name() -> None:
     "name", ["odd name", "a.b", "class", "1x", "it's", 'say "hi"', "Intercept"]
 )
 def test_quoted_names_are_read_back(name: str) -> None:
-    assert quoted(name) == f"Q({name!r})"
-    ((factor,),) = parse(f"x ~ {quoted(name)}", ["x", name]).terms.products
+    assert column_code(name) == f"Q({name!r})"
+    ((factor,),) = parse(f"x ~ {column_code(name)}", ["x", name]).terms.products
     assert factor.column == name
-    assert names_in(f"{quoted(name)}:x", ["x", name]) == ("x", name)
+    assert names_in(f"{column_code(name)}:x", ["x", name]) == ("x", name)
 
 
 def test_plain_names_need_no_quotes() -> None:
-    assert quoted("x1") == "x1"
+    assert column_code("x1") == "x1"
     assert parse("x1 ~ z", ["x1", "z"]).response.column == "x1"
     assert parse("np.log(x1) ~ z", ["x1", "z"]).response.column is None
 

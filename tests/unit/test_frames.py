@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
-from pyinterp.data.frames import as_column, as_frame, one_column, unmasked
+from pyinterp.data.frames import as_column, as_frame, fill_masks, one_column
 from pyinterp.errors import DataError, PyinterpError
 
 N = 40
@@ -74,9 +74,9 @@ def test_masked_values_of_a_fitted_models_rows_are_missing() -> None:
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint16", "float32", "bool", "U3", "object"])
 def test_masks_of_any_dtype_are_missing(dtype: str) -> None:
     values = np.array(["1", "2", "3"]).astype("int8").astype(dtype)
-    found = pd.Series(unmasked(np.ma.MaskedArray(values, mask=[False, True, False])))
+    found = pd.Series(fill_masks(np.ma.MaskedArray(values, mask=[False, True, False])))
     assert found.isna().tolist() == [False, True, False]
-    assert unmasked(np.ma.MaskedArray(values)).dtype == values.dtype
+    assert fill_masks(np.ma.MaskedArray(values)).dtype == values.dtype
 
 
 @pytest.mark.parametrize("what", ["cluster", "strata"])

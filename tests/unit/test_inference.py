@@ -202,7 +202,7 @@ def test_the_largest_of_three_t_is_above_any_number_with_the_probability_of_the_
         if np.isinf(df)
         else stats.multivariate_t(shape=scaled, df=df, seed=1)
     )
-    found = LargestT.of(cov, df, "greater").exceeded(q)
+    found = LargestT.of(cov, df, "greater").tail_probability(q)
     assert found == pytest.approx(1 - law.cdf(below), abs=2e-3)
 
 

@@ -155,10 +155,10 @@ def compare(whatif: Any, variables: Sequence[str], donors: pd.DataFrame) -> None
     rng = np.random.default_rng(len(donors))
     rows = rng.integers(whatif.sample.nobs, size=30)
     index = rng.integers(len(donors), size=(len(rows), 6))
-    shared = whatif.of(variables).paired(rows, index, donors)
+    shared = whatif.of(variables).pairs(rows, index, donors)
     np.testing.assert_allclose(shared, expected[rows[:, None], index], rtol=0, atol=bound)
     own = donors.take(index.ravel()).reset_index(drop=True)
-    single = whatif.of(variables).paired(rows, np.arange(index.size).reshape(index.shape), own)
+    single = whatif.of(variables).pairs(rows, np.arange(index.size).reshape(index.shape), own)
     np.testing.assert_allclose(single, expected[rows[:, None], index], rtol=0, atol=bound)
 
 
@@ -233,7 +233,7 @@ def test_small_memory_gives_the_same(name: str) -> None:
     whole, small = (pi.FittedModel(model, rows, y, memory_mb=mb) for mb in (256.0, 1e-3))
     assert len(list(whatif_of(small).of(["x1"]).cross(whatif_of(small).sample.variables))) > 1
     donors, index = pd.DataFrame({"x1": Y["number"]}), np.arange(N).reshape(10, 7)
-    pairs = [whatif_of(m).of(["x1"]).paired(np.arange(10), index, donors) for m in (whole, small)]
+    pairs = [whatif_of(m).of(["x1"]).pairs(np.arange(10), index, donors) for m in (whole, small)]
     np.testing.assert_array_equal(*pairs)
     np.testing.assert_allclose(
         small.pfi(loss=loss).params, whole.pfi(loss=loss).params, rtol=0, atol=1e-12
@@ -418,7 +418,7 @@ class TestFormulas:
         donors, index = whatif.sample.variables, np.arange(N).reshape(10, 7)
         for variable, draws in (("k", 1e8), ("a", 250_000)):
             copied.clear()
-            whatif.of([variable]).paired(np.arange(10), index, donors)
+            whatif.of([variable]).pairs(np.arange(10), index, donors)
             assert sum(copied) == (0 if draws == 1e8 else N)
             assert whatif.of([variable]).most_draws == draws
 

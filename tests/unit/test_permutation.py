@@ -12,8 +12,8 @@ from sklearn.linear_model import LinearRegression
 import pyinterp as pi
 from pyinterp.estimands.estimand import Estimate
 from pyinterp.losses.rowwise import LOSSES
-from pyinterp.samplers import balanced, distinct
-from pyinterp.whatif.batched import BatchedFeature
+from pyinterp.samplers import balanced_permutations, distinct
+from pyinterp.whatif.batches import BatchedFeature
 
 EXACT = 1e-10  # the bar for closed forms; measured differences are near 1e-14
 
@@ -93,7 +93,7 @@ def test_all_pairs_equal_the_double_loop_with_both_sides_contributions(case, mem
 
 @pytest.mark.parametrize(("n", "k"), [(7, 3), (7, 6), (30, 11), (2, 1)])
 def test_balanced_permutations(n: int, k: int) -> None:
-    donors = balanced(n, k, np.random.default_rng(5))
+    donors = balanced_permutations(n, k, np.random.default_rng(5))
     assert donors.shape == (n, k)
     assert (donors != np.arange(n)[:, None]).all()
     assert all(len(set(row)) == k for row in donors.tolist())
@@ -114,7 +114,7 @@ def test_contributions_of_some_permutations_are_those_of_the_pairs_met() -> None
     model = LinearRegression().fit(X, y)
     fitted = pi.FittedModel(model, X, y, seed=4)
     (estimate,) = fitted.pfi("a", permutations=6).replicates.estimates
-    index = balanced(25, 6, fitted.analysis.seeds.stream("draws", 1, "a"))
+    index = balanced_permutations(25, 6, fitted.analysis.seeds.stream("draws", 1, "a"))
     D, _ = literal(model, LOSSES["squared"], X, y.to_numpy(), ["a"], lambda m, r: m.predict(r))
     met = np.full((25, 25), np.nan)
     for i, donors in enumerate(index):

@@ -11,8 +11,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from pyinterp import samplers
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
-from pyinterp.samplers import ConditionalDistribution, Draws, KnownRows, Target, choose_sampler
-from pyinterp.samplers.covariates import encoded
+from pyinterp.samplers import ConditionalDistribution, Draws, LearningRows, Target, choose_sampler
+from pyinterp.samplers.covariates import encode
 from pyinterp.samplers.learners import LinearThenTrees, LogisticThenTrees
 
 
@@ -34,7 +34,7 @@ def learned(
     evaluation = every.take(np.arange(train, len(frame)))
     rows = every.take(np.arange(train)) if train else None
     rng = np.random.default_rng(seed)
-    return sampler.learn(KnownRows.of(variables, evaluation, rows, every, rng))
+    return sampler.learn(LearningRows.of(variables, evaluation, rows, every, rng))
 
 
 def gaussian(n: int, seed: int = 1) -> pd.DataFrame:
@@ -64,7 +64,7 @@ class TestResidual:
             expected = center[i] + np.delete(residual, i)
             np.testing.assert_allclose(np.sort(values[rows == i]), np.sort(expected))
         assert law.size == 29
-        np.testing.assert_allclose(law.unexplained, residual**2)
+        np.testing.assert_allclose(law.squared_residuals, residual**2)
 
     def test_donors_are_the_rows_that_residuals_come_from(self) -> None:
         law = learned(samplers.Residual(LinearRegression()), ["x"], gaussian(50), train=30)
@@ -72,8 +72,8 @@ class TestResidual:
             assert draws.donors is not None
             assert (draws.donors != draws.rows[:, None]).all()
             values = draws.frame["x"].to_numpy()[draws.positions]
-            residual = values - law.predicted[draws.rows][:, None]
-            own = np.sqrt(law.unexplained)[draws.donors]
+            residual = values - law.prediction[draws.rows][:, None]
+            own = np.sqrt(law.squared_residuals)[draws.donors]
             np.testing.assert_allclose(np.abs(residual), own, atol=1e-12)
 
     def test_some_draws_are_balanced_permutations(self) -> None:
@@ -109,7 +109,7 @@ class TestResidual:
         (draws,) = law.some(3, np.random.default_rng(0))
         values = draws.frame.to_numpy()[draws.positions]
         np.testing.assert_allclose(values - center[:, None], residual[draws.donors])
-        assert law.unexplained is None
+        assert law.squared_residuals is None
 
     def test_without_other_variables_it_is_the_marginal_law(self) -> None:
         data = gaussian(60)[["x"]]
@@ -130,19 +130,21 @@ class TestResidual:
         """A learner that remembers its rows would leave no residuals."""
         data = gaussian(60)
         law = learned(samplers.Residual(), ["x"], data)
-        assert len(law.unexplained) == 60
-        assert law.unexplained.mean() > 0.1
+        assert len(law.squared_residuals) == 60
+        assert law.squared_residuals.mean() > 0.1
 
     def test_copies_of_a_training_row_count_once(self) -> None:
         every = sample(gaussian(60))
         evaluation = every.take(np.arange(40, 60))
         laws = [
             samplers.Residual().learn(
-                KnownRows.of(["x"], evaluation, every.take(rows), every, np.random.default_rng(0))
+                LearningRows.of(
+                    ["x"], evaluation, every.take(rows), every, np.random.default_rng(0)
+                )
             )
             for rows in (np.arange(40), np.repeat(np.arange(40), 3))
         ]
-        np.testing.assert_array_equal(laws[0].unexplained, laws[1].unexplained)
+        np.testing.assert_array_equal(laws[0].squared_residuals, laws[1].squared_residuals)
 
 
 def treated(n: int, seed: int = 1) -> pd.DataFrame:
@@ -189,7 +191,7 @@ class TestCategorical:
         z = rng.normal(size=200)
         data = pd.DataFrame({"x": z > 0, "z": z, "copy": (z > 0).astype(float)})
         law = learned(samplers.Categorical(LogisticRegression(C=1e6)), ["x"], data, train=100)
-        assert 1 - law.unexplained.mean() / law.spread.mean() > 0.999
+        assert 1 - law.squared_residuals.mean() / law.squared_deviations.mean() > 0.999
 
     def test_one_level_only(self) -> None:
         data = pd.DataFrame({"x": ["a"] * 60, "z": np.arange(60.0)})
@@ -318,7 +320,7 @@ def test_categories_are_encoded_with_the_levels_of_all_rows() -> None:
     every = pd.DataFrame({"g": ["a", "b", "c"], "x": [1, 2, 3], "flag": [True, False, True]})
     some = every.iloc[:1]
     expected = [[1, 0, 0, 1, 0, 1]]
-    np.testing.assert_array_equal(encoded(some, every), expected)
+    np.testing.assert_array_equal(encode(some, every), expected)
 
 
 def test_linear_dependence_costs_trees_nothing() -> None:

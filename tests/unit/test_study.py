@@ -36,7 +36,7 @@ from pyinterp.simulation.studies.cells import (
     MeanSums,
     Record,
     TruthRow,
-    pooled,
+    pool_records,
 )
 from pyinterp.simulation.studies.database import StudyFile
 
@@ -319,7 +319,7 @@ def test_records_add_up_and_count_blocks_once(tmp_path: Path) -> None:
     file = StudyFile(tmp_path / "study.sqlite")
     for block in (3, 1, 0, 2):
         file.add([record_of(block, size=2 if block < 3 else 1, number=block)])
-    ((row, terms),) = pooled(file.records()).items()
+    ((row, terms),) = pool_records(file.records()).items()
     assert row == CoverageRow("p", "l", 5, "half")
     pool = terms[Interval("PFI", "naive")]
     assert (pool.blocks, pool.size, pool.sums.shares) == ((0, 1, 2, 3), 7, 2.0)
@@ -376,7 +376,7 @@ class TestTwoProcesses:
     def test_one_process_writes_at_a_time_and_others_read(self, tmp_path: Path) -> None:
         path = tmp_path / "study.sqlite"
         file = StudyFile(path)
-        with file.locked():
+        with file.lock():
             file.add([record_of(0)])
             with pytest.raises(DataError, match=r"another one is writing.*wait for it"):
                 study().run(path, progress=False)
@@ -393,7 +393,7 @@ class TestTwoProcesses:
         assert Path(f"{path}-journal").exists()  # a part was on the disk
         file = StudyFile(path)
         assert [record.blocks for record in file.records()] == [(0,)]
-        with file.locked():
+        with file.lock():
             file.add([record_of(1)])
         assert [record.blocks for record in file.records()] == [(0,), (1,)]
 

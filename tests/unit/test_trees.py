@@ -103,10 +103,10 @@ def compare(whatif, variables: list[str], donors: pd.DataFrame, tolerance: float
     rng = np.random.default_rng(len(donors))
     rows = rng.integers(whatif.sample.nobs, size=70)
     index = rng.integers(len(donors), size=(len(rows), 6))
-    shared = whatif.of(variables).paired(rows, index, donors)
+    shared = whatif.of(variables).pairs(rows, index, donors)
     np.testing.assert_allclose(shared, slow[rows[:, None], index], rtol=0, atol=bound)
     own = donors.take(index.ravel()).reset_index(drop=True)
-    single = whatif.of(variables).paired(rows, np.arange(index.size).reshape(index.shape), own)
+    single = whatif.of(variables).pairs(rows, np.arange(index.size).reshape(index.shape), own)
     np.testing.assert_allclose(single, slow[rows[:, None], index], rtol=0, atol=bound)
 
 
@@ -125,7 +125,7 @@ def is_walked(whatif, name: str) -> bool:
     donors, predictor = whatif.sample.variables[[name]], whatif.predictor
     whatif.batched.predictor = Refusal(predictor)
     try:
-        whatif.of([name]).paired(np.arange(5), np.arange(15).reshape(5, 3), donors[:15])
+        whatif.of([name]).pairs(np.arange(5), np.arange(15).reshape(5, 3), donors[:15])
     except AssertionError:
         return False
     finally:
@@ -395,7 +395,7 @@ def test_pairs_in_small_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> 
     def asked() -> np.ndarray:
         whatif = pi.FittedModel(model, X, y).analysis.cases[0].whatif
         assert is_walked(whatif, "x1")
-        return whatif.of(["x1"]).paired(rows, index, donors)
+        return whatif.of(["x1"]).pairs(rows, index, donors)
 
     for steps in ([], [StandardScaler()]):
         model = make_pipeline(*steps, RandomForestRegressor(10, random_state=0)).fit(X, y)

@@ -329,7 +329,7 @@ def same_pairs(
     if walked:
         whatif.predictor = Refusal(predictor)  # type: ignore[assignment]
     given = pd.DataFrame(flat, columns=variables)
-    found = whatif.of(variables).paired(rows, np.arange(b * k).reshape(b, k), given)
+    found = whatif.of(variables).pairs(rows, np.arange(b * k).reshape(b, k), given)
     whatif.predictor = predictor
     assert found.shape == (b, k, *expected.shape[1:])
     tolerance = PREDICTIONS.get(case.family, 1e-12) * np.abs(expected).max()

@@ -17,15 +17,15 @@ from pyinterp.data.formula.coding import (
     callers_names,
     evaluate,
     learn,
+    library_coding,
     linear_hypotheses,
-    own_coding,
     reason_of,
 )
 from pyinterp.data.formula.columns import Columns
 from pyinterp.data.formula.expressions import Environment, Factor, read_factor
 from pyinterp.data.formula.scope import Scope, namespace
-from pyinterp.data.formula.syntax import parsed, variables_of
-from pyinterp.data.formula.tokens import Token, joined, quoted, read_tokens
+from pyinterp.data.formula.syntax import tree_of, variables_of
+from pyinterp.data.formula.tokens import Token, code_of, column_code, read_tokens
 from pyinterp.data.formula.trust import untrusted_check
 from pyinterp.errors import FormulaError, short
 
@@ -36,15 +36,15 @@ __all__ = [
     "Scope",
     "Terms",
     "callers_names",
+    "column_code",
     "evaluate",
     "learn",
+    "library_coding",
     "linear_hypotheses",
     "names_in",
     "namespace",
-    "own_coding",
     "parse",
     "parse_terms",
-    "quoted",
     "reason_of",
 ]
 
@@ -121,7 +121,7 @@ def names_in(code: str, columns: Iterable[str]) -> tuple[str, ...]:
     while tokens[at].kind != "end":
         if tokens[at].kind == "name":
             end = atom_end(tokens, at)
-            used.update(variables_of(parsed(joined(tokens[at:end]), data_columns), data_columns))
+            used.update(variables_of(tree_of(code_of(tokens[at:end]), data_columns), data_columns))
             at = end
         else:
             at += 1
@@ -146,9 +146,10 @@ def _sides(formula: str, columns: Columns) -> tuple[Sequence[Token], Sequence[To
             'To use every other column write "y ~ .".'
         )
     left, right = tokens[: places[0]], tokens[places[0] + 1 :]
-    name = joined(left)
+    name = code_of(left)
     if name in columns and (not name.isidentifier() or keyword.iskeyword(name)):
         raise FormulaError(
-            f"The response `{short(name)}` is not a Python name; write it as {short(quoted(name))}."
+            f"The response `{short(name)}` is not a Python name; write it as "
+            f"{short(column_code(name))}."
         )
     return left, right

@@ -7,7 +7,7 @@ from typing import NamedTuple, NoReturn, TypeAlias
 
 from pyinterp.data.formula.dialects import refuse_among_terms
 from pyinterp.data.formula.expressions import Environment, Factor, column_factor, read_factor
-from pyinterp.data.formula.tokens import Token, joined
+from pyinterp.data.formula.tokens import Token, code_of
 from pyinterp.errors import FormulaError, short
 
 __all__ = ["Terms", "atom_end", "read_terms"]
@@ -50,7 +50,7 @@ def atom_end(tokens: Sequence[Token], start: int) -> int:
     at = start + 1
     while True:
         text, after = tokens[at].text, tokens[min(at + 1, len(tokens) - 1)]
-        if text == "." and after.kind == "name" and not tokens[at].spaced:
+        if text == "." and after.kind == "name" and not tokens[at].space_before:
             at += 2
         elif text in ("(", "["):
             at = _closing(tokens, at)
@@ -66,7 +66,7 @@ def _closing(tokens: Sequence[Token], at: int) -> int:
         if depth == 0:
             return i + 1
     raise FormulaError(
-        f"Can't read `{short(joined(list(tokens)))}` as formula code: its brackets or quotes do "
+        f"Can't read `{short(code_of(list(tokens)))}` as formula code: its brackets or quotes do "
         "not match."
     )
 
@@ -78,7 +78,7 @@ class _Reader:
         self, tokens: Sequence[Token], rest: Sequence[str], environment: Environment
     ) -> None:
         self._tokens, self._rest, self._environment = tokens, rest, environment
-        self._code = joined(list(tokens))
+        self._code = code_of(list(tokens))
         self._at = 0
         self._depth = 0
         self._intercept = True
@@ -158,7 +158,7 @@ class _Reader:
         if not self._take("^", "**"):
             return base
         if self._tokens[start].kind == "name":
-            atom = short(joined(list(self._tokens[start : self._at - 1])), 20)
+            atom = short(code_of(list(self._tokens[start : self._at - 1])), 20)
             self._refuse(
                 f"powers of terms are products of different terms, so that this is just `{atom}`; "
                 f"for the square write `I({atom}**2)`"

@@ -12,15 +12,15 @@ import numpy as np
 from pyinterp.data.formula.columns import Columns
 from pyinterp.data.formula.dialects import FUNCTIONS, VALUES, refuse_inside_a_call
 from pyinterp.data.formula.scope import LANGUAGE, check_not_hidden, in_reach, is_called
-from pyinterp.data.formula.syntax import is_quote, quoted_name
-from pyinterp.data.formula.tokens import Token, quoted
+from pyinterp.data.formula.syntax import is_quote, name_in_quotes
+from pyinterp.data.formula.tokens import Token, column_code
 from pyinterp.errors import FormulaError, did_you_mean, short
 
 __all__ = ["check_names", "check_nodes", "check_tokens", "ufunc_of"]
 
 _COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
-_ALLOWED = (
+_ALLOWED_NODES = (
     ast.Name, ast.Load, ast.Constant, ast.Call, ast.keyword, ast.Attribute, ast.BinOp, ast.UnaryOp,
     ast.USub, ast.UAdd, ast.Compare, ast.List, ast.Tuple, ast.Dict, ast.Lambda, ast.arguments,
     ast.arg, *_COMPARISONS, *_ARITHMETIC,
@@ -44,17 +44,19 @@ def check_tokens(
     for token in tokens:
         if token.kind == "operator":
             refuse_inside_a_call(token.text, code)
-    for name, called in _dotted(tokens):
+    for name, called in _names_with_dots(tokens):
         root = name.partition(".")[0]
         if called and name in FUNCTIONS and root not in scope and root not in columns:
             raise _of_another_package(name, code)
         if not called and name in VALUES and root not in scope and root not in columns:
             raise _value_of_r(name, code)
         if not called and name in columns:
-            raise FormulaError(f"`{short(name)}` is a column; write it as {short(quoted(name))}.")
+            raise FormulaError(
+                f"`{short(name)}` is a column; write it as {short(column_code(name))}."
+            )
 
 
-def _dotted(tokens: Sequence[Token]) -> Iterator[tuple[str, bool]]:
+def _names_with_dots(tokens: Sequence[Token]) -> Iterator[tuple[str, bool]]:
     """Yield names with dots such as ``as.factor``, and whether they are called."""
     name = ""
     for token, after in pairwise([*tokens, Token("end", "", False)]):
@@ -70,7 +72,7 @@ def check_nodes(tree: ast.expr, code: str) -> None:
     """Raise if code has syntax that formulas do not allow, such as indexing."""
     for node in ast.walk(tree):
         chained = isinstance(node, ast.Compare) and len(node.ops) > 1
-        if chained or not isinstance(node, _ALLOWED):
+        if chained or not isinstance(node, _ALLOWED_NODES):
             remedy = _REMEDIES.get(type(node), "compute the column before")
             if chained:
                 remedy = "write `np.logical_and(1 < x, x < 2)`"
@@ -127,12 +129,12 @@ def check_names(tree: ast.expr, columns: Columns, scope: Mapping[str, Any]) -> N
             continue
         if name in VALUES:
             raise _value_of_r(name, ast.unparse(tree))
-        raise columns.unknown(name)
+        raise columns.unknown_name(name)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             _check_function(node, columns, scope)
-            if is_quote(node) and quoted_name(node) not in columns:
-                raise columns.unknown(quoted_name(node))
+            if is_quote(node) and name_in_quotes(node) not in columns:
+                raise columns.unknown_name(name_in_quotes(node))
 
 
 def _check_value(name: str, written: str, scope: Mapping[str, Any]) -> None:

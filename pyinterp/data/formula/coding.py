@@ -28,8 +28,8 @@ __all__ = [
     "callers_names",
     "evaluate",
     "learn",
+    "library_coding",
     "linear_hypotheses",
-    "own_coding",
     "reason_of",
 ]
 
@@ -72,7 +72,7 @@ def linear_hypotheses(hypotheses: object, terms: Sequence[str]) -> tuple[FloatAr
     return np.asarray(weights, np.float64), np.asarray(target, np.float64).ravel()
 
 
-def own_coding(
+def library_coding(
     info: object,
 ) -> tuple[Callable[[Matrix], FloatArray], Iterable[Iterable[str]]] | None:
     """Return how the formula of another library's model encodes rows, and its terms' code.
@@ -93,7 +93,7 @@ class _Patsys:
         self.info = info
 
     def __call__(self, frame: Matrix) -> FloatArray:
-        return _built(self.info, frame)
+        return _build(self.info, frame)
 
 
 class _Formulaics:
@@ -131,7 +131,7 @@ class _CodeFactor(patsy.EvalFactor):  # type: ignore[misc]  # patsy has no types
     def __init__(self, factor: Factor) -> None:
         super().__init__(factor.code)
         self.key, self.column, self.variables = factor.key, None, factor.variables
-        self._evaluated = factor.evaluated
+        self._evaluated = factor.code_to_run
 
     def memorize_passes_needed(self, state: dict[str, Any], env: patsy.EvalEnvironment) -> int:
         passes: int = patsy.EvalFactor(self._evaluated).memorize_passes_needed(state, env)
@@ -221,7 +221,7 @@ class Coding:
     @cached_property
     def is_plain(self) -> bool:
         """Whether every column is a numeric variable, or the intercept."""
-        return self._mixed is None
+        return self._mixed_columns is None
 
     def build(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
         """Return the design of the rows of `frame`.
@@ -232,11 +232,11 @@ class Coding:
         if all(pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes[names]):
             matrix = np.ones((len(frame), len(self.columns)))
             matrix[:, list(self._variables)] = frame[names].to_numpy(dtype=np.float64)
-            if self._mixed is not None:
-                places, info = self._mixed
-                matrix[:, places] = _encoded(info, frame)
+            if self._mixed_columns is not None:
+                places, info = self._mixed_columns
+                matrix[:, places] = _encode(info, frame)
         else:
-            matrix = _encoded(self.info, frame)
+            matrix = _encode(self.info, frame)
         check_finite(matrix, self.columns)
         return matrix
 
@@ -250,7 +250,7 @@ class Coding:
         }
 
     @cached_property
-    def _mixed(self) -> tuple[IntArray, patsy.DesignInfo] | None:
+    def _mixed_columns(self) -> tuple[IntArray, patsy.DesignInfo] | None:
         """The columns that are neither variables nor the intercept, and patsy's design of them."""
         positions = [
             t
@@ -311,15 +311,15 @@ def check_finite(matrix: npt.NDArray[np.float64], columns: Sequence[str]) -> Non
         )
 
 
-def _encoded(info: patsy.DesignInfo, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
+def _encode(info: patsy.DesignInfo, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
     try:
         with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-            return _built(info, frame)
+            return _build(info, frame)
     except Exception as error:
         raise _cannot_encode(error) from error
 
 
-def _built(info: patsy.DesignInfo, frame: Matrix) -> FloatArray:
+def _build(info: patsy.DesignInfo, frame: Matrix) -> FloatArray:
     keep_missing = patsy.NAAction(NA_types=[])  # no variable has any; transformations may
     (matrix,) = patsy.build_design_matrices([info], frame, NA_action=keep_missing)
     return np.asarray(matrix, dtype=np.float64)

@@ -6,8 +6,8 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
 
-from pyinterp.data.formula.tokens import quoted
-from pyinterp.errors import FormulaError, did_you_mean, listed, short
+from pyinterp.data.formula.tokens import column_code
+from pyinterp.errors import FormulaError, did_you_mean, list_of, short
 
 __all__ = ["Columns"]
 
@@ -46,21 +46,21 @@ class Columns:
             columns.setdefault(unicodedata.normalize("NFKC", name), []).append(name)
         return columns
 
-    def unknown(self, name: str) -> FormulaError:
+    def unknown_name(self, name: str) -> FormulaError:
         """Return the error that says that no column has this name."""
         longer = (f"{name}.", f"{name} ")
         dotted = next((c for c in self.names if c.startswith(longer)), None)
         if dotted:
-            hint = f" Write `{short(dotted)}` as {short(quoted(dotted))}."
+            hint = f" Write `{short(dotted)}` as {short(column_code(dotted))}."
         else:
             hint = did_you_mean(name, self.names)
         return FormulaError(
             f"Can't find variable `{short(name)}` in the data, whose variables are "
-            f"{listed(self.names)}.{hint}"
+            f"{list_of(self.names)}.{hint}"
         )
 
     def unreadable(self, code: str, reason: str) -> FormulaError:
         """Return the error that says that `code` can't be read, with the column it may mean."""
-        odd = next((c for c in self.names if quoted(c) != c and c.strip() and c in code), None)
-        hint = f" Write the column `{short(odd)}` as {short(quoted(odd))}." if odd else ""
+        odd = next((c for c in self.names if column_code(c) != c and c.strip() and c in code), None)
+        hint = f" Write the column `{short(odd)}` as {short(column_code(odd))}." if odd else ""
         return FormulaError(f"Can't read `{short(code)}` as formula code: {short(reason)}.{hint}")

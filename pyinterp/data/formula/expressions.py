@@ -10,8 +10,8 @@ from typing import Any
 from pyinterp.data.formula.code_checks import check_names, check_nodes, check_tokens, ufunc_of
 from pyinterp.data.formula.columns import Columns
 from pyinterp.data.formula.scope import DOUBLE
-from pyinterp.data.formula.syntax import is_quote, parsed, quoted_name, variables_of
-from pyinterp.data.formula.tokens import Token, joined, quoted
+from pyinterp.data.formula.syntax import is_quote, name_in_quotes, tree_of, variables_of
+from pyinterp.data.formula.tokens import Token, code_of, column_code
 
 __all__ = ["Environment", "Factor", "column_factor", "read_factor"]
 
@@ -43,7 +43,7 @@ class Factor:
     column: str | None = field(compare=False, default=None)
     variables: tuple[str, ...] = field(compare=False, default=())
     names: tuple[str, ...] = field(compare=False, default=())
-    evaluated: str = field(compare=False, default="")
+    code_to_run: str = field(compare=False, default="")
     levels_of: str | None = field(compare=False, default=None)
 
 
@@ -68,7 +68,7 @@ class Environment:
 
 def column_factor(name: str) -> Factor:
     """Return the factor that is a column."""
-    return Factor(f"column {name}", quoted(name), name, (name,), levels_of=name)
+    return Factor(f"column {name}", column_code(name), name, (name,), levels_of=name)
 
 
 def read_factor(tokens: Sequence[Token], environment: Environment) -> Factor:
@@ -79,11 +79,11 @@ def read_factor(tokens: Sequence[Token], environment: Environment) -> Factor:
     FormulaError
         If it can't be read, uses an unknown name, or could mean something else in R.
     """
-    code = joined(list(tokens))
+    code = code_of(list(tokens))
     columns = environment.columns
     check_tokens(tokens, code, columns, environment.scope)
-    quoted_code = joined(_with_columns(tokens, columns))
-    tree = parsed(quoted_code, columns)
+    quoted_code = code_of(_with_columns(tokens, columns))
+    tree = tree_of(quoted_code, columns)
     column = _column(tree)
     if column is not None and column in columns:
         return column_factor(column)
@@ -96,7 +96,7 @@ def read_factor(tokens: Sequence[Token], environment: Environment) -> Factor:
         quoted_code,
         variables=variables_of(tree, columns),
         names=tuple(dict.fromkeys(n.id for n in ast.walk(tree) if isinstance(n, ast.Name))),
-        evaluated=ast.unparse(_Doubles().visit(ast.parse(quoted_code, mode="eval").body)),
+        code_to_run=ast.unparse(_Doubles().visit(ast.parse(quoted_code, mode="eval").body)),
         levels_of=_levels_of(tree, columns),
     )
 
@@ -104,7 +104,7 @@ def read_factor(tokens: Sequence[Token], environment: Environment) -> Factor:
 def _column(tree: ast.expr) -> str | None:
     if isinstance(tree, ast.Name):
         return tree.id
-    return quoted_name(tree) if is_quote(tree) else None
+    return name_in_quotes(tree) if is_quote(tree) else None
 
 
 def _levels_of(tree: ast.expr, columns: Columns) -> str | None:
@@ -121,7 +121,7 @@ def _with_columns(tokens: Sequence[Token], columns: Columns) -> list[Token]:
     for before, token, after in _neighbors(tokens):
         plain = token.kind == "name" and before != "." and after not in ("(", "=")
         column = columns.column_of(token.text) if plain and not token.text.isascii() else None
-        result.append(token if column is None else token._replace(text=quoted(column)))
+        result.append(token if column is None else token._replace(text=column_code(column)))
     return result
 
 

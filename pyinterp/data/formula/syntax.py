@@ -6,12 +6,12 @@ import ast
 
 from pyinterp.data.formula.columns import Columns
 
-__all__ = ["is_quote", "parsed", "quoted_name", "variables_of"]
+__all__ = ["is_quote", "name_in_quotes", "tree_of", "variables_of"]
 
 DEEPEST = 100  # deeper code makes Python's own reader fail
 
 
-def parsed(code: str, columns: Columns) -> ast.expr:
+def tree_of(code: str, columns: Columns) -> ast.expr:
     """Return the syntax tree of an expression."""
     try:
         tree = ast.parse(code, mode="eval").body
@@ -41,7 +41,7 @@ def variables_of(tree: ast.AST, columns: Columns) -> tuple[str, ...]:
         if isinstance(node, ast.Name) and id(node) not in functions:
             used[node.id] = None
         elif is_quote(node):
-            used[quoted_name(node)] = None
+            used[name_in_quotes(node)] = None
     return tuple(name for name in used if name in columns)
 
 
@@ -58,6 +58,6 @@ def is_quote(node: ast.AST) -> bool:
     )
 
 
-def quoted_name(node: ast.AST) -> str:
+def name_in_quotes(node: ast.AST) -> str:
     """Return the name inside ``Q("name")``."""
     return str(ast.literal_eval(node.args[0])) if isinstance(node, ast.Call) else ""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pyinterp.errors import FormulaError, short
 
-__all__ = ["Token", "joined", "quoted", "read_tokens"]
+__all__ = ["Token", "code_of", "column_code", "read_tokens"]
 
 INTERCEPT = "Intercept"  # patsy's name for the column of ones
 
@@ -24,7 +24,7 @@ class Token(NamedTuple):
 
     kind: str  # "name", "string", "number", "operator" or "end"
     text: str
-    spaced: bool
+    space_before: bool
 
 
 END = Token("end", "", False)
@@ -40,18 +40,18 @@ def read_tokens(code: str) -> list[Token]:
             at += 1
         if at == len(code):
             break
-        token = _token_at(code, at, spaced=at > start)
+        token = _token_at(code, at, space_before=at > start)
         tokens.append(token)
         at += len(token.text)
     return [*tokens, END]
 
 
-def joined(tokens: list[Token]) -> str:
+def code_of(tokens: list[Token]) -> str:
     """Return the code of some tokens."""
-    return "".join(" " * token.spaced + token.text for token in tokens).strip()
+    return "".join(" " * token.space_before + token.text for token in tokens).strip()
 
 
-def quoted(name: str) -> str:
+def column_code(name: str) -> str:
     """Return the code of a column: the bare name if Python reads it as such, else ``Q("name")``."""
     # Python reads names in normal form NFKC, in which some names are others: µ (U+00B5) is μ.
     # patsy's tokens, besides, are of letters, without marks that combine with them.
@@ -61,17 +61,17 @@ def quoted(name: str) -> str:
     return f"Q({name!r})"
 
 
-def _token_at(code: str, at: int, *, spaced: bool) -> Token:
+def _token_at(code: str, at: int, *, space_before: bool) -> Token:
     match = _TOKEN.match(code, at)
     if match is not None and match.lastgroup == "string":
-        return Token("string", match.group(), spaced)
+        return Token("string", match.group(), space_before)
     if code[at].isidentifier():
-        return Token("name", _name_at(code, at), spaced)
+        return Token("name", _name_at(code, at), space_before)
     if match is None or match.group() in ("'", '"'):
         raise FormulaError(
             f"Can't read `{short(code)}` as formula code: its brackets or quotes do not match."
         )
-    return Token(str(match.lastgroup), match.group(), spaced)
+    return Token(str(match.lastgroup), match.group(), space_before)
 
 
 def _name_at(code: str, at: int) -> str:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Collection
 from math import isfinite
 
-from pyinterp.data.formula.syntax import is_quote, quoted_name
+from pyinterp.data.formula.syntax import is_quote, name_in_quotes
 from pyinterp.errors import FormulaError, short
 
 __all__ = ["FUNCTIONS_OF_NUMPY", "untrusted_check"]
@@ -30,7 +30,7 @@ LARGEST_OPTION = 100  # such as df: the columns of a spline take memory
 LONGEST = 200  # characters of a level
 
 
-class _Unknown(Exception):  # noqa: N818 - turned into the package's own error at once
+class _NotOnTheListError(Exception):
     """A piece of code is not on the list."""
 
 
@@ -51,7 +51,7 @@ def untrusted_check(
     def check(tree: ast.expr, code: str) -> None:
         try:
             grammar.factor(tree)
-        except _Unknown as piece:
+        except _NotOnTheListError as piece:
             raise FormulaError(
                 f"With `trusted=False` a formula is made of variables, numbers, arithmetic, "
                 f"splines, contrasts and NumPy's elementwise functions, but `{short(code)}` has "
@@ -79,11 +79,11 @@ class _Grammar:
         elif isinstance(node, ast.Call) and name == "te":
             self._tensor(node)
         elif isinstance(node, ast.Call) and name == "I":
-            self._inhibited(node)
+            self._inhibit(node)
         else:
             self._number(node)
 
-    def _inhibited(self, node: ast.Call) -> None:
+    def _inhibit(self, node: ast.Call) -> None:
         (inside,) = _arguments(node, 1)
         if isinstance(inside, ast.Compare):
             self._comparison(inside)
@@ -104,66 +104,66 @@ class _Grammar:
         elif isinstance(node, ast.Call) and not is_quote(node):
             self._call(node)
         elif self._name(node) not in self._numeric:
-            raise _unknown(node)
+            raise _not_on_the_list(node)
 
     def _arithmetic(self, node: ast.BinOp) -> None:
         if isinstance(node.op, ast.Pow):
             if not _is_number(node.right, LARGEST_POWER):
-                raise _unknown(node)
+                raise _not_on_the_list(node)
             self._number(node.left)
             return
         sides = [side for side in (node.left, node.right) if not _is_number(side)]
         if not isinstance(node.op, _OPERATORS) or not sides:
-            raise _unknown(node)
+            raise _not_on_the_list(node)
         for side in sides:
             self._number(side)
 
     def _call(self, node: ast.Call) -> None:
         """A function of numbers: one of NumPy's, or one that learns a mean."""
         if node.keywords or not (_of_numpy(node.func) or _function(node) in _OF_NUMBERS):
-            raise _unknown(node)
+            raise _not_on_the_list(node)
         sides = [side for side in node.args if not _is_number(side)]
         if not sides or len(node.args) > 2:
-            raise _unknown(node)
+            raise _not_on_the_list(node)
         for side in sides:
             self._number(side)
 
     def _categorical(self, node: ast.Call) -> None:
         """``C(x, contrast, levels=[...])``."""
         if not node.args or len(node.args) > 2:
-            raise _unknown(node)
+            raise _not_on_the_list(node)
         if self._name(node.args[0]) not in self._columns:
-            raise _unknown(node)
+            raise _not_on_the_list(node)
         for contrast in node.args[1:]:
             _check_contrast(contrast)
         for option in node.keywords:
             if option.arg not in ("levels", "contrast"):
-                raise _unknown(node)
+                raise _not_on_the_list(node)
             (_check_levels if option.arg == "levels" else _check_contrast)(option.value)
 
     def _spline(self, node: ast.Call) -> None:
         if not node.args:
-            raise _unknown(node)
+            raise _not_on_the_list(node)
         self._number(node.args[0])
         for option in (*node.args[1:], *(k.value for k in node.keywords)):
             _check_option(option)
 
     def _tensor(self, node: ast.Call) -> None:
         if node.keywords or not node.args:
-            raise _unknown(node)
+            raise _not_on_the_list(node)
         for part in node.args:
             if not isinstance(part, ast.Call) or _function(part) not in _BASES:
-                raise _unknown(part)
+                raise _not_on_the_list(part)
             self._spline(part)
 
     def _name(self, node: ast.AST) -> str | None:
         if isinstance(node, ast.Name):
             return node.id
-        return quoted_name(node) if is_quote(node) else None
+        return name_in_quotes(node) if is_quote(node) else None
 
 
-def _unknown(node: ast.AST) -> _Unknown:
-    return _Unknown(short(ast.unparse(node), 40))
+def _not_on_the_list(node: ast.AST) -> _NotOnTheListError:
+    return _NotOnTheListError(short(ast.unparse(node), 40))
 
 
 def _function(node: ast.AST) -> str | None:
@@ -182,7 +182,7 @@ def _of_numpy(node: ast.AST) -> bool:
 
 def _arguments(node: ast.Call, number: int) -> list[ast.expr]:
     if node.keywords or len(node.args) != number:
-        raise _unknown(node)
+        raise _not_on_the_list(node)
     return node.args
 
 
@@ -204,17 +204,17 @@ def _is_level(node: ast.AST) -> bool:
 
 def _check_levels(node: ast.AST) -> None:
     if not isinstance(node, ast.List | ast.Tuple) or not all(map(_is_level, node.elts)):
-        raise _unknown(node)
+        raise _not_on_the_list(node)
 
 
 def _check_contrast(node: ast.expr) -> None:
     if isinstance(node, ast.Name) and node.id in _CONTRASTS:
         return
     if not isinstance(node, ast.Call) or _function(node) not in _CONTRASTS:
-        raise _unknown(node)
+        raise _not_on_the_list(node)
     for option in (*node.args, *(k.value for k in node.keywords)):
         if not _is_level(option):
-            raise _unknown(node)
+            raise _not_on_the_list(node)
 
 
 def _check_option(node: ast.expr) -> None:
@@ -224,6 +224,6 @@ def _check_option(node: ast.expr) -> None:
         return
     whole = isinstance(node, ast.Constant) and type(node.value) is int
     if whole and not _is_number(node, LARGEST_OPTION):
-        raise _unknown(node)
+        raise _not_on_the_list(node)
     if not (_is_number(node) or _is_level(node)):
-        raise _unknown(node)
+        raise _not_on_the_list(node)

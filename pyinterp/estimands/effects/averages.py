@@ -10,7 +10,7 @@ from scipy import stats
 from pyinterp._typing import FloatArray
 from pyinterp.estimands.estimand import Estimate
 
-__all__ = ["AVERAGES", "Average", "averaged"]
+__all__ = ["AVERAGES", "Average", "average_curve"]
 
 Average: TypeAlias = Literal["mean", "median", "trimmed", "exemplar"]
 AVERAGES = ("mean", "median", "trimmed", "exemplar")
@@ -18,17 +18,17 @@ AVERAGES = ("mean", "median", "trimmed", "exemplar")
 TRIM = 0.1
 
 
-def averaged(curves: FloatArray, average: Average) -> Estimate:
+def average_curve(curves: FloatArray, average: Average) -> Estimate:
     """Return the average of curves, shape (n, q), with every row's contribution.
 
     Contributions to robust averages are their influence functions, with the average added.
     """
     if average == "exemplar":  # one made-up row, whose curve is no mean over rows
         return Estimate.of_rows(curves)
-    return {"mean": Estimate.of_rows, "median": _median, "trimmed": _trimmed}[average](curves)
+    return {"mean": Estimate.of_rows, "median": _median, "trimmed": _trimmed_mean}[average](curves)
 
 
-def _trimmed(curves: FloatArray) -> Estimate:
+def _trimmed_mean(curves: FloatArray) -> Estimate:
     """Return the mean without the 10 % smallest and largest values, as R's ``mean(trim=)``."""
     n = len(curves)
     cut = int(np.floor(TRIM * n))

@@ -24,9 +24,9 @@ from pyinterp.checks import (
     check_number,
     is_list,
 )
-from pyinterp.data.frames import unmasked
+from pyinterp.data.frames import fill_masks
 from pyinterp.data.sample import is_category
-from pyinterp.errors import OptionError, did_you_mean, listed, short, shown
+from pyinterp.errors import OptionError, did_you_mean, list_of, quote, short
 
 __all__ = [
     "Grid",
@@ -87,7 +87,7 @@ class RGrid:
         for share in self.probs:
             check_number("probs", share, Interval(0, 1, "both"))
         if not is_list(self.cats) or not all(isinstance(name, str) for name in self.cats):
-            raise OptionError(f"`cats` must be a list of variables, not {shown(self.cats)}.")
+            raise OptionError(f"`cats` must be a list of variables, not {quote(self.cats)}.")
         # Grids are parts of keys, which are hashed.
         object.__setattr__(self, "probs", tuple(self.probs))
         object.__setattr__(self, "cats", tuple(self.cats))
@@ -177,12 +177,12 @@ def points_of(
     if isinstance(grid, Points):
         return grid
     if isinstance(grid, pd.DataFrame):
-        return _given_points(data, names, grid)
+        return _frame_points(data, names, grid)
     if isinstance(grid, RGrid):
         for name in grid.cats:
             if name not in data:
                 raise OptionError(
-                    f"`cats` names {shown(name)}, which is no variable." + did_you_mean(name, data)
+                    f"`cats` names {quote(name)}, which is no variable." + did_you_mean(name, data)
                 )
     axes = _axes(data, names, grid, points, discrete)
     cells = [cell[::-1] for cell in product(*reversed(list(axes.values())))]
@@ -258,11 +258,11 @@ def values_of(grid: object, name: str) -> npt.NDArray[Any]:
     """Return a grid's values as an array of one dimension, masked ones missing."""
     values = np.empty(0)
     with suppress(TypeError, ValueError):  # lists of different lengths
-        values = np.atleast_1d(unmasked(grid))
+        values = np.atleast_1d(fill_masks(grid))
     if values.ndim != 1 or not len(values) or isinstance(grid, Mapping | Set | pd.DataFrame):
         raise OptionError(
             f"The grid of `{short(name)}` must be a list of values, at least one; got "
-            f"{shown(grid)}."
+            f"{quote(grid)}."
         )
     return values
 
@@ -272,11 +272,11 @@ def check_levels(values: Sequence[object], levels: Sequence[object], name: str) 
     for level in values:
         if not isinstance(level, Hashable) or level not in levels:
             raise OptionError(
-                f"{shown(level)} is not a level of `{short(name)}`"
+                f"{quote(level)} is not a level of `{short(name)}`"
                 + (
-                    f", whose levels are texts: {listed(map(repr, levels))}."
+                    f", whose levels are texts: {list_of(map(repr, levels))}."
                     if str(level) in levels
-                    else f". Levels: {listed(levels)}.{did_you_mean(level, levels)}"
+                    else f". Levels: {list_of(levels)}.{did_you_mean(level, levels)}"
                 )
             )
 
@@ -285,7 +285,7 @@ def as_floats(values: npt.NDArray[Any], name: str) -> FloatArray:
     """Return the grid of a numeric variable as floats; raise `OptionError` if it is not finite."""
     if values.dtype.kind not in "iuf" or not np.isfinite(values.astype(np.float64)).all():
         raise OptionError(
-            f"The grid of `{short(name)}` must be finite numbers, not {shown(values.tolist())}."
+            f"The grid of `{short(name)}` must be finite numbers, not {quote(values.tolist())}."
         )
     return values.astype(np.float64)
 
@@ -319,7 +319,7 @@ def _axes(
         extra = [n for n in grid if n not in names]
         if extra:
             raise OptionError(
-                f"`grid` names {shown(extra[0])}, which is not among {listed(names)}."
+                f"`grid` names {quote(extra[0])}, which is not among {list_of(names)}."
             )
         grids = {n: grid.get(n, rule(n, "quantile")) for n in names}
     else:
@@ -331,13 +331,13 @@ def _axes(
     return {n: grid_values(data[n], grids[n], number) for n in names}
 
 
-def _given_points(data: pd.DataFrame, names: tuple[str, ...], grid: pd.DataFrame) -> Points:
+def _frame_points(data: pd.DataFrame, names: tuple[str, ...], grid: pd.DataFrame) -> Points:
     """Return the points that the rows of a user's frame are, checked and sorted."""
     absent = [n for n in names if n not in grid]
     if absent or grid.empty:
         raise OptionError(
-            f"A grid of points needs a column for each of {listed(names)} and at least one row; it "
-            f"has the columns {listed(grid.columns)} and {len(grid)} rows."
+            f"A grid of points needs a column for each of {list_of(names)} and at least one row; "
+            f"it has the columns {list_of(grid.columns)} and {len(grid)} rows."
         )
     places = {}
     for name in names:
@@ -354,7 +354,7 @@ def in_hull(data: pd.DataFrame, points: Points) -> Points:
     if len(names) != 2 or any(is_category(data[n]) for n in names):
         raise OptionError(
             "`chull` keeps points inside the convex hull of two numeric variables; the variables "
-            f"are {listed(names)}."
+            f"are {list_of(names)}."
         )
     try:
         hull = Delaunay(data[list(names)].to_numpy(np.float64))

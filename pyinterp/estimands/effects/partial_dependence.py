@@ -14,8 +14,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import names_of
 from pyinterp.data.typical import typical_rows
-from pyinterp.errors import OptionError, did_you_mean, listed, short, shown
-from pyinterp.estimands.effects.averages import AVERAGES, Average, averaged
+from pyinterp.errors import OptionError, did_you_mean, list_of, quote, short
+from pyinterp.estimands.effects.averages import AVERAGES, Average, average_curve
 from pyinterp.estimands.effects.grids import Grid, Points, points_of
 from pyinterp.estimands.effects.scales import (
     Scale,
@@ -23,8 +23,8 @@ from pyinterp.estimands.effects.scales import (
     classes_of,
     name_of,
     position_of,
+    rescale,
     scale_of,
-    scaled,
 )
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
@@ -175,7 +175,7 @@ def _measure_losses(
     y, curves = case.y if needs_response else np.zeros(n), np.empty((n, len(donors)))
     for rows, predictions in case.serving(loss).of(list(donors.columns)).cross(donors):
         curves[rows] = loss(y[rows, None], predictions)
-    return {"curve": averaged(curves, average)}
+    return {"curve": average_curve(curves, average)}
 
 
 def _variables(problem: Problem, features: str | Sequence[str]) -> tuple[str, ...]:
@@ -186,13 +186,13 @@ def _variables(problem: Problem, features: str | Sequence[str]) -> tuple[str, ..
         if name not in variables:
             group = " (a group of variables; name one of them)" if name in problem.features else ""
             raise OptionError(
-                f"Can't find variable `{short(name)}`{group}. Variables: {listed(variables)}."
+                f"Can't find variable `{short(name)}`{group}. Variables: {list_of(variables)}."
                 + did_you_mean(name, variables)
             )
     if not 1 <= len(names) <= 2 or len(set(names)) < len(names):
         raise OptionError(
             "Partial dependence is of one variable or of two different ones, not of "
-            f"{shown(names)}."
+            f"{quote(names)}."
         )
     return names
 
@@ -275,11 +275,11 @@ def _measure(
     n, g = case.sample.nobs, len(donors)
     curves = np.empty((n, len(classes), g))
     if average == "exemplar":
-        curves[:] = np.moveaxis(scaled(_of_exemplar(case, donors), classes, scale), 0, 1)
+        curves[:] = np.moveaxis(rescale(_of_exemplar(case, donors), classes, scale), 0, 1)
     else:
         for rows, predictions in case.whatif.of(list(donors.columns)).cross(donors):
-            curves[rows] = np.moveaxis(scaled(predictions, classes, scale), 0, 1)
-    return {"curve": averaged(curves.reshape(n, -1), average)}
+            curves[rows] = np.moveaxis(rescale(predictions, classes, scale), 0, 1)
+    return {"curve": average_curve(curves.reshape(n, -1), average)}
 
 
 def _of_exemplar(case: ModelOnRows, donors: pd.DataFrame) -> FloatArray:
@@ -288,7 +288,7 @@ def _of_exemplar(case: ModelOnRows, donors: pd.DataFrame) -> FloatArray:
     for name, column in donors.items():
         rows[name] = column
     every = np.arange(len(donors))[None, :]
-    return case.whatif.of(list(rows.columns)).paired(np.zeros(1, dtype=np.intp), every, rows)
+    return case.whatif.of(list(rows.columns)).pairs(np.zeros(1, dtype=np.intp), every, rows)
 
 
 def _read(measurement: Measurement, *, transform: FloatArray | None) -> Estimate:
@@ -355,14 +355,14 @@ AVERAGE_OF = {
 
 def _setting(at: Points, kind: PDKind, average_of: str, predicted: str, whose: str) -> str:
     """Return the sentence that says what is averaged, and which values are set."""
-    listed = " and ".join(f"`{n}`" for n in at.names)
+    list_of = " and ".join(f"`{n}`" for n in at.names)
     is_set = "is set to the value" if len(at.names) == 1 else "are set to the values"
-    setting = f"{average_of} {predicted} when {listed} {is_set} shown for {whose}".strip()
+    setting = f"{average_of} {predicted} when {list_of} {is_set} shown for {whose}".strip()
     first = ", ".join(f"{n} = {_short(v)}" for n, v in zip(at.names, at.cells[0], strict=True))
     note = {
         "pd": setting,
         "ice": setting,
         "c-ice": f"{setting}, minus that at {first}",
-        "d-ice": f"slope in {listed} of the {setting}",
+        "d-ice": f"slope in {list_of} of the {setting}",
     }[kind]
     return f"{note[0].upper()}{note[1:]}."

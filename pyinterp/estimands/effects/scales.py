@@ -10,11 +10,11 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, is_list
-from pyinterp.errors import OptionError, did_you_mean, listed, reason, shown
+from pyinterp.errors import OptionError, did_you_mean, list_of, quote, reason
 from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Predictor
 
-__all__ = ["Scale", "UsedScale", "classes_of", "name_of", "position_of", "scale_of", "scaled"]
+__all__ = ["Scale", "UsedScale", "classes_of", "name_of", "position_of", "rescale", "scale_of"]
 
 Scale: TypeAlias = (
     Literal["probability", "logit", "centered-logit"] | Callable[[FloatArray], FloatArray]
@@ -38,7 +38,7 @@ def classes_of(predictor: Predictor, which: Any) -> list[tuple[Any, int]]:
     else:
         labels = list(dict.fromkeys(which)) if _several(which) else [which]
     if not labels:
-        raise OptionError(f"`which_class` must name at least one class of {listed(classes)}.")
+        raise OptionError(f"`which_class` must name at least one class of {list_of(classes)}.")
     places = [_place(label, classes) for label in labels]
     return [(classes[place], place) for place in places]
 
@@ -63,7 +63,7 @@ def _place(label: object, classes: list[Any]) -> int:
     if isinstance(scalar, Hashable) and scalar is not pd.NA and scalar in classes:
         return classes.index(scalar)
     raise OptionError(
-        f"`which_class` must be among {listed(classes)}, not {shown(label)}."
+        f"`which_class` must be among {list_of(classes)}, not {quote(label)}."
         f"{did_you_mean(label, classes)}"
     )
 
@@ -76,7 +76,7 @@ def scale_of(predictor: Predictor, scale: Scale | None) -> UsedScale:
         if scale is not None:
             raise OptionError(
                 "The scale of a learner that predicts a mean must be a function of its "
-                f"predictions, such as np.exp, not {shown(scale)}."
+                f"predictions, such as np.exp, not {quote(scale)}."
             )
         return "mean"
     name: Scale = "probability" if scale is None else scale
@@ -86,7 +86,7 @@ def scale_of(predictor: Predictor, scale: Scale | None) -> UsedScale:
     return name
 
 
-def scaled(predictions: FloatArray, classes: tuple[int, ...], scale: UsedScale) -> FloatArray:
+def rescale(predictions: FloatArray, classes: tuple[int, ...], scale: UsedScale) -> FloatArray:
     """Return predictions on their scale, class by class in the first axis.
 
     Parameters
@@ -97,9 +97,9 @@ def scaled(predictions: FloatArray, classes: tuple[int, ...], scale: UsedScale) 
     scale : Scale or "mean"
     """
     if classes == (-1,):
-        return (_applied(scale, predictions) if callable(scale) else predictions)[None]
+        return (_apply(scale, predictions) if callable(scale) else predictions)[None]
     if callable(scale):
-        values = _applied(scale, predictions)
+        values = _apply(scale, predictions)
     elif scale == "probability":
         values = predictions
     else:
@@ -110,7 +110,7 @@ def scaled(predictions: FloatArray, classes: tuple[int, ...], scale: UsedScale) 
     return np.moveaxis(values[..., list(classes)], -1, 0)
 
 
-def _applied(scale: Callable[[FloatArray], FloatArray], predictions: FloatArray) -> FloatArray:
+def _apply(scale: Callable[[FloatArray], FloatArray], predictions: FloatArray) -> FloatArray:
     """Return a user's function of predictions, checked: one real, finite number for each."""
     name = f"The function `{name_of(scale)}` of predictions"
     try:
@@ -121,7 +121,7 @@ def _applied(scale: Callable[[FloatArray], FloatArray], predictions: FloatArray)
     if values is None or values.shape != predictions.shape or not np.isfinite(values).all():
         raise OptionError(
             f"{name} must return one finite number for each, shape {predictions.shape}; it "
-            f"returned {shown(result)}."
+            f"returned {quote(result)}."
         )
     return values
 

@@ -4,5 +4,5 @@
 trains without the feature, `flatness` is the spread of partial dependence, and `native` is what a
 fitted model reports.
 `marginal_losses` and `conditional_losses` are the losses of rows whose feature is replaced;
-`relation` compares two risks; `scored` is for metrics that are no mean over rows.
+`relation` compares two risks; `metric_importance` is for metrics that are no mean over rows.
 """

@@ -87,7 +87,7 @@ def predicted_draws(
     """Yield k draws per row, or all for None, with their predictions, in blocks of rows."""
     for block in distribution.all() if k is None else distribution.some(k, rng):
         try:
-            yield block, whatif.paired(block.rows, block.positions, block.frame)
+            yield block, whatif.pairs(block.rows, block.positions, block.frame)
         except (DesignError, PredictionError) as error:
             raise type(error)(
                 f"Conditional draws of {', '.join(whatif.variables)} can be values that were never "

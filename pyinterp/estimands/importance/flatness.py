@@ -12,7 +12,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_flag, check_mapping
 from pyinterp.data.features import names_of
-from pyinterp.errors import OptionError, did_you_mean, listed, shown
+from pyinterp.errors import OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.effects.averages import AVERAGES
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.estimand import (
@@ -23,7 +23,7 @@ from pyinterp.estimands.estimand import (
     ModelOnRows,
     Problem,
     Terms,
-    described,
+    full_quantity,
 )
 
 __all__ = ["SPREADS", "Spread", "curves_of", "flatness", "measure_parts", "parts_of", "spread_of"]
@@ -143,8 +143,8 @@ def curves_of(
         for name in grid:
             if name not in names:
                 raise OptionError(
-                    f"`grid` names {shown(name)}, which is not among "
-                    f"{listed(dict.fromkeys(names))}." + did_you_mean(name, names)
+                    f"`grid` names {quote(name)}, which is not among "
+                    f"{list_of(dict.fromkeys(names))}." + did_you_mean(name, names)
                 )
     curves = {}
     for one in subsets:
@@ -311,7 +311,7 @@ def _correction(curves: Mapping[str, Estimand], blocks: Sequence[Block]) -> Corr
     return Correction(
         heading="corrected",
         underlying=partial(_read_curves, curves=curves),
-        correct=partial(_corrected, blocks=blocks),
+        correct=partial(_corrected_spread, blocks=blocks),
         note=(
             "corrected: the flatness of the mean curve, the sampling variance of the curve "
             f"subtracted under the root; noise makes curves vary{missing}. Intervals are those of "
@@ -324,7 +324,7 @@ def _read_curves(measurement: Measurement, *, curves: Mapping[str, Estimand]) ->
     return Estimate.stack(parts_of(measurement, curves))
 
 
-def _corrected(mean: FloatArray, cov: FloatArray, *, blocks: Sequence[Block]) -> FloatArray:
+def _corrected_spread(mean: FloatArray, cov: FloatArray, *, blocks: Sequence[Block]) -> FloatArray:
     r"""Return :math:`\{s^2(PD) - tr(C V) / (G - 1)\}^{1/2}`, C the centering matrix, or 0."""
     values = np.full(len(blocks), np.nan)
     for j, block in enumerate(blocks):
@@ -340,7 +340,7 @@ def _corrected(mean: FloatArray, cov: FloatArray, *, blocks: Sequence[Block]) ->
 
 def _spread_in_words(curve: Estimand, spread: str, *, ice: bool) -> str:
     name = "range / 4" if spread == "range" else spread
-    return f"{name} of {described('ICE' if ice else curve.quantity, details=curve.details)}"
+    return f"{name} of {full_quantity('ICE' if ice else curve.quantity, details=curve.details)}"
 
 
 def _meaning(spread: Spread, levels: Sequence[str], *, numbers: bool, ice: bool) -> str:
@@ -349,8 +349,8 @@ def _meaning(spread: Spread, levels: Sequence[str], *, numbers: bool, ice: bool)
         of = "every row's own curve (ICE), averaged over rows,"
     sentence = f"{NAMES[spread if numbers else 'range'].capitalize()} of {of} over its grid."
     if levels and numbers:
-        listed = ", ".join(f"`{name}`" for name in levels)
-        sentence += f" Of categories ({listed}): {NAMES['range']}."
+        list_of = ", ".join(f"`{name}`" for name in levels)
+        sentence += f" Of categories ({list_of}): {NAMES['range']}."
     return sentence
 
 

@@ -40,7 +40,7 @@ def leave_one_covariate_out(
         terms=Terms.plain(list(chosen)),
         measure=partial(_measure, features=chosen, loss=row_loss),
         read=_difference if relation == "difference" else _ratio,
-        left_out=chosen,
+        leave_out=chosen,
         label="LOCO",
         title="leave-one-covariate-out importance",
         details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),
@@ -62,13 +62,13 @@ def leave_one_covariate_out(
 def _measure(case: ModelOnRows, *, features: Features, loss: Loss) -> Measurement:
     original = loss(case.y, case.whatif.factual)[:, None]
     without = [
-        Estimate.of_rows(loss(case.y, _predicted(case, name, variables, loss))[:, None])
+        Estimate.of_rows(loss(case.y, _predict(case, name, variables, loss))[:, None])
         for name, variables in features.items()
     ]
     return {"without": Estimate.stack(without), "original": Estimate.of_rows(original)}
 
 
-def _predicted(case: ModelOnRows, name: str, variables: tuple[str, ...], loss: Loss) -> FloatArray:
+def _predict(case: ModelOnRows, name: str, variables: tuple[str, ...], loss: Loss) -> FloatArray:
     """Return predictions without a feature; the best constant if no column is left."""
     prediction = case.without(variables)
     if prediction is not None:

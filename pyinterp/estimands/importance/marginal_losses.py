@@ -9,7 +9,7 @@ import numpy as np
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.estimands.estimand import Estimate
 from pyinterp.losses.rowwise import Loss
-from pyinterp.samplers import balanced
+from pyinterp.samplers import balanced_permutations
 from pyinterp.whatif import PREDICTIONS, FeatureWhatIf
 
 __all__ = ["LEAST_PERMUTATIONS", "Permutations", "marginal_losses", "one_term", "some_pairs"]
@@ -56,7 +56,7 @@ def marginal_losses(
     n = len(y)
     k = _number(permutations, n, len(whatif.donors.frame), whatif.most_pairs(loss))
     if k < n - 1:
-        return some_pairs(whatif, y, losses, loss, balanced(n, k, rng))
+        return some_pairs(whatif, y, losses, loss, balanced_permutations(n, k, rng))
     return _all_pairs(whatif, y, losses, loss)
 
 
@@ -90,7 +90,7 @@ def some_pairs(
 ) -> tuple[Estimate, Estimate]:
     """Return the same as `marginal_losses`, row i with donors ``index[i]``, shape (n, k)."""
     n, k = index.shape
-    predictions = whatif.paired(np.arange(n), whatif.donors.of_row[index])
+    predictions = whatif.pairs(np.arange(n), whatif.donors.of_row[index])
     matrix = loss(y[:, None], predictions)
     as_donor, unreplaced = np.zeros(n), np.zeros(n)
     np.add.at(as_donor, index, matrix)

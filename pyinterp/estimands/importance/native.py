@@ -29,7 +29,7 @@ NATIVE = ("stat", "raw", "impurity", "olden", "garson")
 PROBES = 3
 
 
-class Reported(NamedTuple):
+class Report(NamedTuple):
     """The importances that one fitted model reports.
 
     Attributes
@@ -206,7 +206,7 @@ def _results(model: Any) -> Any | None:
     return results if hasattr(results, "params") and hasattr(results, "model") else None
 
 
-def _hidden(model: Any) -> bool:
+def _has_hidden_layers(model: Any) -> bool:
     """Whether a model is a network of one hidden layer."""
     return len(getattr(model, "coefs_", ())) == 2
 
@@ -218,7 +218,7 @@ def _default(whatif: WhatIf) -> Native:
         return "stat"
     if hasattr(model, "feature_importances_"):
         return "impurity"
-    if _hidden(model):
+    if _has_hidden_layers(model):
         return "olden"
     if hasattr(model, "coef_"):
         return "raw"
@@ -234,8 +234,8 @@ def _statistic(whatif: WhatIf) -> str:
     return "t" if bool(getattr(results, "use_t", False)) else "z"
 
 
-def _report(whatif: WhatIf, features: Features, kind: Native) -> Reported:
-    reports: Mapping[Native, Callable[[WhatIf], Reported]] = {
+def _report(whatif: WhatIf, features: Features, kind: Native) -> Report:
+    reports: Mapping[Native, Callable[[WhatIf], Report]] = {
         "stat": _t_values,
         "raw": _coefficients,
         "impurity": partial(_impurity, features=features),
@@ -251,7 +251,7 @@ def _lacks(whatif: WhatIf, kind: Native, needed: str) -> OptionError:
     return OptionError(f'`type="{kind}"` needs {needed}; {name} is not one.')
 
 
-def _t_values(whatif: WhatIf) -> Reported:
+def _t_values(whatif: WhatIf) -> Report:
     results = _results(_model(whatif))
     if results is None or not hasattr(results, "tvalues"):
         raise _lacks(
@@ -263,7 +263,7 @@ def _t_values(whatif: WhatIf) -> Reported:
     return _of_results(whatif, results, np.asarray(results.tvalues, dtype=np.float64))
 
 
-def _coefficients(whatif: WhatIf) -> Reported:
+def _coefficients(whatif: WhatIf) -> Report:
     model = _model(whatif)
     results = _results(model)
     if results is not None:
@@ -274,7 +274,7 @@ def _coefficients(whatif: WhatIf) -> Reported:
     return _by_column(whatif, values)
 
 
-def _of_results(whatif: WhatIf, results: Any, values: FloatArray) -> Reported:
+def _of_results(whatif: WhatIf, results: Any, values: FloatArray) -> Report:
     """Return values by column of statsmodels' design, without the intercept's."""
     names = [str(name) for name in results.model.exog_names]
     if results is not whatif.predictor.estimator:  # a learner's, trained on an array
@@ -284,10 +284,10 @@ def _of_results(whatif: WhatIf, results: Any, values: FloatArray) -> Reported:
     # A model's other parameters, such as a dispersion, come last.
     table = values.reshape(len(values), -1)[columns]
     classes = _labels(whatif)[1:] or [None]  # against the first
-    return Reported(tuple(names[j] for j in columns), tuple(classes), table)
+    return Report(tuple(names[j] for j in columns), tuple(classes), table)
 
 
-def _by_column(whatif: WhatIf, values: FloatArray) -> Reported:
+def _by_column(whatif: WhatIf, values: FloatArray) -> Report:
     """Return values, shape (columns, outputs), with the names of a model's inputs."""
     labels, outputs = _labels(whatif), values.shape[1]
     classes = (labels[1:] or [None]) if outputs == 1 else list(whatif.predictor.classes or ())
@@ -299,7 +299,7 @@ def _by_column(whatif: WhatIf, values: FloatArray) -> Reported:
         )
     if outputs > 1:
         values = values[:, [labels.index(label) for label in classes]]
-    return Reported(_inputs(whatif, len(values)), tuple(classes), values)
+    return Report(_inputs(whatif, len(values)), tuple(classes), values)
 
 
 def _labels(whatif: WhatIf) -> list[Any]:
@@ -322,7 +322,7 @@ def _inputs(whatif: WhatIf, number: int) -> tuple[str, ...]:
     return tuple(columns)
 
 
-def _impurity(whatif: WhatIf, *, features: Features) -> Reported:
+def _impurity(whatif: WhatIf, *, features: Features) -> Report:
     model = _model(whatif)
     if not hasattr(model, "feature_importances_"):
         raise _lacks(whatif, "impurity", "a model with `feature_importances_`, such as a forest")
@@ -331,7 +331,7 @@ def _impurity(whatif: WhatIf, *, features: Features) -> Reported:
         decreases[_driven(whatif, variables, len(decreases))].sum()
         for variables in features.values()
     ]
-    return Reported(tuple(features), (None,), np.array(values)[:, None])
+    return Report(tuple(features), (None,), np.array(values)[:, None])
 
 
 def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> npt.NDArray[np.bool_]:
@@ -354,9 +354,9 @@ def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> npt.NDArra
 
 def _network(
     whatif: WhatIf, *, function: Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]
-) -> Reported:
+) -> Report:
     model = _model(whatif)
-    if not _hidden(model):
+    if not _has_hidden_layers(model):
         kind: Native = "olden" if function is olden else "garson"
         raise _lacks(whatif, kind, "a network of one hidden layer, such as MLPRegressor([4])")
     return _by_column(whatif, function(*model.coefs_))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pyinterp.checks import check_choice, is_count
 from pyinterp.data.features import Features
-from pyinterp.errors import OptionError, shown
+from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.estimands.importance.conditional_losses import conditional_losses
 from pyinterp.estimands.importance.marginal_losses import Permutations, marginal_losses
@@ -185,7 +185,7 @@ def check_permutations(permutations: object) -> None:
     elif not is_count(permutations, 2):
         raise OptionError(
             '`permutations` must be "auto", "all" or a whole number of at least 2 (the Monte Carlo '
-            f"error of one permutation is unknown), not {shown(permutations)}."
+            f"error of one permutation is unknown), not {quote(permutations)}."
         )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from pyinterp.checks import check_choice
 from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
-from pyinterp.estimands.effects.accumulated import additive_importance
+from pyinterp.estimands.effects.accumulated_effects import additive_importance
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, Problem
 from pyinterp.estimands.importance.permutation import (
     Permutations,
@@ -29,9 +29,10 @@ __all__ = ["Adjustment", "amvim", "cvim", "mvim"]
 Adjustment: TypeAlias = Literal["linear", "additive"]
 
 # From here on 1 / (1 - R²) multiplies errors by a thousand or more: AMVIM is missing.
-FIXED = 0.999
-FIXED_REASON = (
-    f"R²_j is {FIXED:g} or more, or not defined, in some refit, so nothing is left to adjust from"
+LARGEST_R2 = 0.999
+NOTHING_LEFT = (
+    f"R²_j is {LARGEST_R2:g} or more, or not defined, in some refit, so nothing is left to "
+    "adjust from"
 )
 
 
@@ -42,7 +43,7 @@ def mvim(
     permutations: Permutations = "auto",
 ) -> Estimand:
     r"""Marginal variable importance metric, :math:`MVIM = e_{switch} - e_{orig}` (eq. 3)."""
-    return _squared(problem, features, permutations, "marginal", label="MVIM")
+    return _squared_pfi(problem, features, permutations, "marginal", label="MVIM")
 
 
 def cvim(
@@ -54,7 +55,7 @@ def cvim(
 ) -> Estimand:
     r"""Conditional variable importance metric, :math:`CVIM = e_{cond} - e_{orig}` (eq. 19)."""
     _check_independent_draws(problem, features, sampler)
-    return _squared(problem, features, permutations, sampler, label="CVIM")
+    return _squared_pfi(problem, features, permutations, sampler, label="CVIM")
 
 
 def amvim(
@@ -80,18 +81,18 @@ def amvim(
     unsuited = {name: reason for name, vs in chosen.items() if (reason := _not_linear(problem, vs))}
     return replace(
         conditional,
-        read=partial(_adjusted, linear=np.array([name not in unsuited for name in chosen])),
+        read=partial(_adjust, linear=np.array([name not in unsuited for name in chosen])),
         label="AMVIM",
         title="adjusted marginal variable importance",
         meaning=(
             "CVIM / (1 - R²_j), the MVIM of a feature that enters linearly, without interactions, "
             "and whose variance given the others is constant."
         ),
-        missing=dict.fromkeys(chosen, FIXED_REASON) | unsuited,
+        missing=dict.fromkeys(chosen, NOTHING_LEFT) | unsuited,
     )
 
 
-def _squared(
+def _squared_pfi(
     problem: Problem,
     features: str | Sequence[str] | None,
     permutations: Permutations,
@@ -157,14 +158,14 @@ def _not_linear(problem: Problem, variables: tuple[str, ...]) -> str:
     return ""
 
 
-def _adjusted(measurement: Measurement, *, linear: np.ndarray) -> Estimate:
+def _adjust(measurement: Measurement, *, linear: np.ndarray) -> Estimate:
     conditional = difference(measurement["switched"], measurement["original"])
     unexplained, variance = measurement["unexplained"], measurement["variance"]
     with np.errstate(invalid="ignore", divide="ignore"):
         share = unexplained.value / variance.value  # 1 - R²
     factor = variance.over(unexplained)
     whole = share >= 1  # R² <= 0: nothing to adjust
-    adjustable = linear & (share > 1 - FIXED) & np.isfinite(share)
+    adjustable = linear & (share > 1 - LARGEST_R2) & np.isfinite(share)
     scale = np.where(adjustable, np.where(whole, 1.0, factor.value), np.nan)
     spread = np.where(adjustable & ~whole, conditional.value * (factor.rows - factor.value), 0.0)
     return Estimate(

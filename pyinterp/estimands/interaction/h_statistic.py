@@ -18,8 +18,8 @@ from pyinterp.estimands.effects.scales import (
     UsedScale,
     classes_of,
     name_of,
+    rescale,
     scale_of,
-    scaled,
 )
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
 from pyinterp.estimands.importance.flatness import ROUNDING
@@ -121,7 +121,7 @@ def h_statistic(
             _measure,
             functions=functions,
             features=problem.features,
-            outputs=partial(scaled, classes=positions, scale=used_scale),
+            outputs=partial(rescale, classes=positions, scale=used_scale),
             most=rows,
         ),
         read=partial(
@@ -201,7 +201,7 @@ def _parts(
 
 
 @dataclass(frozen=True)
-class _Crossed:
+class _Cross:
     """Predictions for every row with some features of every row.
 
     Attributes
@@ -253,20 +253,20 @@ class _Crossings:
     whatif: WhatIf
     features: Features
     outputs: Callable[[FloatArray], FloatArray]
-    _crossed: dict[tuple[str, ...], _Crossed] = field(default_factory=dict)
+    _crosses: dict[tuple[str, ...], _Cross] = field(default_factory=dict)
 
-    def of(self, names: tuple[str, ...]) -> _Crossed:
-        if names in self._crossed:
-            return self._crossed[names]
+    def of(self, names: tuple[str, ...]) -> _Cross:
+        if names in self._crosses:
+            return self._crosses[names]
         variables = [v for name in names for v in self.features[name]]
         whatif = self.whatif.of(variables)
         blocks = [(block.rows, self.outputs(block.predictions)) for block in whatif.cross()]
         order = np.argsort(np.concatenate([rows for rows, _ in blocks]))
         stacked = np.concatenate([predictions for _, predictions in blocks], axis=1)
-        crossed = _Crossed(stacked[:, order], whatif.donors.of_row)
-        size = sum(one.predictions.nbytes for one in self._crossed.values())
+        crossed = _Cross(stacked[:, order], whatif.donors.of_row)
+        size = sum(one.predictions.nbytes for one in self._crosses.values())
         if size + crossed.predictions.nbytes <= KEPT_BYTES:
-            self._crossed[names] = crossed
+            self._crosses[names] = crossed
         return crossed
 
 

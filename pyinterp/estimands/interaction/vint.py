@@ -15,7 +15,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import is_list
 from pyinterp.data.features import check_names
 from pyinterp.data.sample import is_category
-from pyinterp.errors import OptionError, shown
+from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.estimand import (
     Estimand,
     Estimate,
@@ -23,7 +23,7 @@ from pyinterp.estimands.estimand import (
     ModelOnRows,
     Problem,
     Terms,
-    described,
+    full_quantity,
 )
 from pyinterp.estimands.importance.flatness import curves_of, spread_of
 
@@ -70,7 +70,7 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
         read=itemgetter("vint"),
         label="vint",
         title="interaction by flatness of partial dependence",
-        details=(described(first.quantity, details=first.details),),
+        details=(full_quantity(first.quantity, details=first.details),),
         null=None,
         unit=first.unit,
         meaning=MEANING,
@@ -94,25 +94,25 @@ def sets_of(every: Sequence[str], sets: Sets | None, size: int, what: str) -> li
     """
     word = WORDS[size]
     if isinstance(sets, str):
-        raise OptionError(f"A {word} needs {size} {what}s; got {shown(sets)}.")
+        raise OptionError(f"A {word} needs {size} {what}s; got {quote(sets)}.")
     items = list(every if sets is None else sets) if is_list(sets) or sets is None else [None]
     tuples = [tuple(one) for one in items if is_list(one)]
     names = [one for one in items if isinstance(one, str)] or [n for one in tuples for n in one]
     alike = len(tuples) == len(items) or (not tuples and len(names) == len(items))
     if not alike or not all(isinstance(name, str) for name in names):
         raise OptionError(
-            f"Name {what}s, of which all {word}s are taken, or {word}s of them, not {shown(sets)}."
+            f"Name {what}s, of which all {word}s are taken, or {word}s of them, not {quote(sets)}."
         )
     if names:
         check_names(names, every, kind=what)
     if not tuples:
         distinct = list(dict.fromkeys(names))
         if len(distinct) < size:
-            raise OptionError(f"A {word} needs {size} {what}s; got {shown(distinct)}.")
+            raise OptionError(f"A {word} needs {size} {what}s; got {quote(distinct)}.")
         return list(combinations(distinct, size))
     for one in tuples:
         if len(set(one)) != size or len(one) != size:
-            raise OptionError(f"A {word} is of {size} different {what}s, not {shown(one)}.")
+            raise OptionError(f"A {word} is of {size} different {what}s, not {quote(one)}.")
     return list(dict.fromkeys(tuples))
 
 

@@ -22,7 +22,7 @@ from plotnine import (
 )
 
 from pyinterp.data.sample import is_category
-from pyinterp.results.plots.style import BLUE, COLORS, GRAY, bounded, label
+from pyinterp.results.plots.style import BLUE, COLORS, GRAY, label, rows_with_interval
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -49,10 +49,10 @@ def curve(
         rows = _row_curves(results, frame, axis, color, curves)
         figure = _with_rows(figure, rows, axis, color)
         if observed:
-            figure += _marks(_observed(rows, axis, results.data[name]), axis, color)
+            figure += _marks(_observed_points(rows, axis, results.data[name]), axis, color)
     if results.estimand.null is not None:
         figure += geom_hline(yintercept=results.estimand.null, color=GRAY, linetype="dashed")
-    limits, mean = bounded(frame), BLUE if color is None else "black"
+    limits, mean = rows_with_interval(frame), BLUE if color is None else "black"
     if numeric:
         if len(limits):
             figure += geom_ribbon(
@@ -150,7 +150,7 @@ def _row_curves(
     return long.assign(line=long["row"].astype(str) + (long[facet].astype(str) if facet else ""))
 
 
-def _observed(rows: pd.DataFrame, axis: str, values: pd.Series[Any]) -> pd.DataFrame:
+def _observed_points(rows: pd.DataFrame, axis: str, values: pd.Series[Any]) -> pd.DataFrame:
     """Return a point on every row's curve at the row's own value; none beyond the grid."""
     marks = []
     for position in rows["position"].unique():

@@ -20,7 +20,7 @@ from plotnine import (
     scale_color_manual,
 )
 
-from pyinterp.results.plots.style import COLORS, GRAY, bounded, caption
+from pyinterp.results.plots.style import COLORS, GRAY, caption, rows_with_interval
 
 if TYPE_CHECKING:
     from pyinterp.results.uncertainty_results import UncertaintyResults
@@ -44,8 +44,12 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> ggpl
             "entropy": entropy["estimate"].to_numpy(),
         }
     )
-    across = bounded(likelihood).join(frame.set_index(likelihood.index)[["entropy", "decision"]])
-    along = bounded(entropy).join(frame.set_index(entropy.index)[["likelihood", "decision"]])
+    across = rows_with_interval(likelihood).join(
+        frame.set_index(likelihood.index)[["entropy", "decision"]]
+    )
+    along = rows_with_interval(entropy).join(
+        frame.set_index(entropy.index)[["likelihood", "decision"]]
+    )
     below = crowded(frame)
     limits = aes(ymin="conf_low", ymax="conf_high", x="likelihood", color="decision")
     sideways = aes(xmin="conf_low", xmax="conf_high", y="entropy", color="decision")

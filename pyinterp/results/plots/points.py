@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from plotnine import aes, geom_errorbarh, geom_point, geom_vline, ggplot, labs, scale_y_discrete
 
-from pyinterp.results.plots.style import BLUE, GRAY, bounded, label
+from pyinterp.results.plots.style import BLUE, GRAY, label, rows_with_interval
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -23,7 +23,7 @@ def points(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
     figure = ggplot(frame, aes(y="term", x="estimate")) + scale_y_discrete(limits=ordered)
     if results.estimand.null is not None:
         figure += geom_vline(xintercept=results.estimand.null, color=GRAY, linetype="dashed")
-    limits = bounded(frame)
+    limits = rows_with_interval(frame)
     if len(limits):
         figure += geom_errorbarh(
             aes(y="term", xmin="conf_low", xmax="conf_high"),

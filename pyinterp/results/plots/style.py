@@ -11,13 +11,13 @@ import pandas as pd
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["BLUE", "COLORS", "GRAY", "bounded", "caption", "label"]
+__all__ = ["BLUE", "COLORS", "GRAY", "caption", "label", "rows_with_interval"]
 
 BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: told apart by color-blind readers
 COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
-def bounded(frame: pd.DataFrame) -> pd.DataFrame:
+def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
     """Return rows with an interval; its open side, if it has one, is not figure."""
     limited = np.isfinite(frame[["conf_low", "conf_high"]].to_numpy(dtype=np.float64))
     rows: pd.DataFrame = frame[limited.any(axis=1)]

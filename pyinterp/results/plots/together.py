@@ -20,7 +20,7 @@ from plotnine import (
     scale_x_discrete,
 )
 
-from pyinterp.results.plots.style import COLORS, GRAY, bounded, caption, label
+from pyinterp.results.plots.style import COLORS, GRAY, caption, label, rows_with_interval
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -69,7 +69,7 @@ def together(
         + geom_hline(yintercept=0, color=GRAY, linetype="dashed")
         + geom_linerange(
             aes(ymin="conf_low", ymax="conf_high"),
-            bounded(frame),
+            rows_with_interval(frame),
             position=apart,
             show_legend=several_names,
         )

@@ -47,7 +47,7 @@ class Dependence(NamedTuple):
         r""":math:`V(X_1)`."""
         return self.c1**2 / 4 + sum(b**2 for b in self.slopes.values()) + self.variance
 
-    def shared(self, feature: str) -> float:
+    def shared_correlation(self, feature: str) -> float:
         """Correlation of two draws of a normal feature given all the others."""
         explained = self.slopes[feature] ** 2
         return explained / (explained + self.variance)
@@ -113,7 +113,7 @@ def khan_regression(
         noise="N(0, 1)",
         noise_sd=1.0,
         levels={"C2": LEVELS},
-        conditional=partial(_given_others, dependence=dependence),
+        conditional=partial(_conditional, dependence=dependence),
         closed_pd=partial(_pd, dependence=dependence, offset=offset),
         closed_pfi=partial(_mvim, dependence=dependence, offset=offset),
         closed_cvim=partial(_cvim, dependence=dependence, offset=offset),
@@ -153,7 +153,7 @@ def _categories(n: int, rng: np.random.Generator) -> Values:
     return np.array(LEVELS, dtype=object)[rng.integers(3, size=n)]
 
 
-def _given_others(
+def _conditional(
     feature: str, frame: pd.DataFrame, rng: np.random.Generator, *, dependence: Dependence
 ) -> Values:
     n = len(frame)
@@ -263,11 +263,11 @@ def _cvim(feature: str, *, dependence: Dependence, offset: float) -> float:
         case "X1":
             return 8 * dependence.variance
         case "X2" | "X3":
-            return _logarithm(dependence.shared(feature), offset)
+            return _logarithm(dependence.shared_correlation(feature), offset)
         case "X4":
-            return _cubic(dependence.shared("X4"))
+            return _cubic(dependence.shared_correlation("X4"))
         case "X5":
-            return 8 * (1 - dependence.shared("X5"))
+            return 8 * (1 - dependence.shared_correlation("X5"))
         case "C1":
             return _group(dependence)
         case _:

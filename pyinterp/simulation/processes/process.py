@@ -12,7 +12,7 @@ from pandas import DataFrame  # `pd` is partial dependence here
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_count, check_flag
-from pyinterp.errors import OptionError, did_you_mean, listed, shown
+from pyinterp.errors import OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.effects.grids import as_floats, check_levels, values_of
 from pyinterp.random import Seeds
 
@@ -206,8 +206,8 @@ class Process:
         """Raise `OptionError` unless `feature` is one of the process."""
         if not isinstance(feature, str) or feature not in self.features:
             raise OptionError(
-                f"The process {shown(self.name)} has no feature {shown(feature)}. Features: "
-                f"{listed(self.features)}." + did_you_mean(feature, self.features)
+                f"The process {quote(self.name)} has no feature {quote(feature)}. Features: "
+                f"{list_of(self.features)}." + did_you_mean(feature, self.features)
             )
 
     def _check_frame(self, frame: object) -> None:
@@ -215,13 +215,13 @@ class Process:
         if not isinstance(frame, DataFrame) or not frame.columns.is_unique:
             raise OptionError(
                 "`frame` must be a data frame of features, such as `draw` returns, each column "
-                f"once; got {shown(frame)}."
+                f"once; got {quote(frame)}."
             )
         for name in self.features:
             if name not in frame:
                 raise OptionError(
-                    f"`frame` must have every feature of the process {shown(self.name)}, but "
-                    f"{shown(name)} is missing; take the columns that `draw` returns."
+                    f"`frame` must have every feature of the process {quote(self.name)}, but "
+                    f"{quote(name)} is missing; take the columns that `draw` returns."
                 )
             if name in self.levels:
                 check_levels(frame[name].unique().tolist(), self.levels[name], name)
@@ -237,7 +237,7 @@ def check_process(process: object) -> None:
     if not isinstance(process, Process):
         raise OptionError(
             "`process` must be a process such as `pi.simulation.friedman1()`, not "
-            f"{shown(process)}."
+            f"{quote(process)}."
         )
 
 
@@ -255,7 +255,7 @@ def formula_and_estimator(learner: object) -> FormulaAndEstimator:
     if len(learner) != 2:
         raise OptionError(
             "A learner must be an estimator or a pair of formula and estimator, such as "
-            f'("y ~ x1", LinearRegression()), not {shown(learner)}.'
+            f'("y ~ x1", LinearRegression()), not {quote(learner)}.'
         )
     return FormulaAndEstimator(*learner)
 

@@ -18,9 +18,9 @@ from pyinterp.checks import NOT_NEGATIVE, check_choice, check_number
 from pyinterp.simulation.processes.mease_wyner import mease_wyner_classification
 from pyinterp.simulation.processes.process import Process, Values, columns, uniform
 
-__all__ = ["Copied", "wood_classification", "wood_regression", "wood_ring"]
+__all__ = ["CopiedFeature", "wood_classification", "wood_regression", "wood_ring"]
 
-Copied: TypeAlias = Literal["x1", "x5"] | None
+CopiedFeature: TypeAlias = Literal["x1", "x5"] | None
 
 CORRELATION = 0.8
 # Of the ring: half the side of the hole, and of the square around it.
@@ -28,7 +28,7 @@ INNER, OUTER = 1.5, 2.5
 PARTNER = {"X1": "X2", "X2": "X1", "X3": "X4", "X4": "X3"}
 
 
-def wood_classification(copied: Copied = None) -> Process:
+def wood_classification(copied: CopiedFeature = None) -> Process:
     r"""The process of Mease & Wyner (2008) in which feature 10 may copy another one.
 
     `mease_wyner_classification` with d = 10, J = 4 and noise 0.1 (Wood et al. 2024, section 3.4.1):
@@ -53,7 +53,7 @@ def wood_classification(copied: Copied = None) -> Process:
         name=f"wood classification, x10 = {copied}",
         source=source,
         covariates=partial(_with_copy, names=plain.features, copied=copied),
-        conditional=partial(_given_copy, copied=copied),
+        conditional=partial(_copy_conditional, copied=copied),
         closed_cvim=partial(_copy_cvim, plain=plain, copied=copied),
     )
 
@@ -65,7 +65,7 @@ def _with_copy(
     return frame.assign(x10=frame[copied])
 
 
-def _given_copy(
+def _copy_conditional(
     feature: str, frame: pd.DataFrame, rng: np.random.Generator, *, copied: str
 ) -> Values:
     if feature == copied:
@@ -104,7 +104,7 @@ def wood_regression(noise_variance: float = 2.0) -> Process:
         function=_regression,
         noise=f"N(0, {noise_variance:g}), the variance",
         noise_sd=float(np.sqrt(noise_variance)),
-        conditional=_given_partner,
+        conditional=_partner_conditional,
         closed_pd=_regression_pd,
         closed_pfi=_regression_pfi,
         closed_cvim=_regression_cvim,
@@ -119,7 +119,7 @@ def _pairs(n: int, rng: np.random.Generator) -> pd.DataFrame:
     return pd.DataFrame(z, columns=["X1", "X2", "X3", "X4", "X5"])
 
 
-def _given_partner(feature: str, frame: pd.DataFrame, rng: np.random.Generator) -> Values:
+def _partner_conditional(feature: str, frame: pd.DataFrame, rng: np.random.Generator) -> Values:
     z = rng.standard_normal(len(frame))
     if feature == "X5":
         return z
@@ -169,7 +169,7 @@ def wood_ring() -> Process:
         function=_square_of_sum,
         noise="N(0, 0.01), the variance",
         noise_sd=0.1,
-        conditional=_given_other_side,
+        conditional=_side_conditional,
         closed_pd=_ring_pd,
         closed_pfi=_ring_pfi,
         closed_cvim=_ring_cvim,
@@ -187,7 +187,7 @@ def _ring(n: int, rng: np.random.Generator) -> pd.DataFrame:
     return pd.DataFrame({"X1": x, "X2": y})
 
 
-def _given_other_side(feature: str, frame: pd.DataFrame, rng: np.random.Generator) -> Values:
+def _side_conditional(feature: str, frame: pd.DataFrame, rng: np.random.Generator) -> Values:
     (other,) = columns(frame, "X2" if feature == "X1" else "X1")
     whole = rng.uniform(-OUTER, OUTER, len(frame))
     sides = rng.choice([-1.0, 1.0], len(frame)) * rng.uniform(INNER, OUTER, len(frame))

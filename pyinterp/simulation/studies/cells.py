@@ -35,7 +35,7 @@ __all__ = [
     "importance_records",
     "interval_records",
     "mean_records",
-    "pooled",
+    "pool_records",
 ]
 
 Measure: TypeAlias = Literal["mvim", "cvim"]
@@ -250,7 +250,7 @@ class Pool(NamedTuple, Generic[S]):
     sums: S
 
 
-def pooled(records: Iterable[Record[R, T, S]]) -> dict[R, dict[T, Pool[S]]]:
+def pool_records(records: Iterable[Record[R, T, S]]) -> dict[R, dict[T, Pool[S]]]:
     """Add records up, by row and term, in the order of their blocks."""
     rows: dict[R, list[Record[R, T, S]]] = {}
     for record in records:

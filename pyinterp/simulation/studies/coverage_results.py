@@ -20,7 +20,7 @@ from pyinterp.simulation.studies.cells import (
     MeanSums,
     Pool,
     Target,
-    pooled,
+    pool_records,
 )
 
 if TYPE_CHECKING:
@@ -70,13 +70,13 @@ class CoverageResults:
         """Return the results of records; `refits` has the number of refits of every plan."""
         truths = pooled_truths(means)
         parts, rows = [], []
-        for row, terms in pooled(intervals).items():
+        for row, terms in pool_records(intervals).items():
             for term, pool in terms.items():
                 target = Target(row.process, row.learner, row.n, term.estimand)
-                part = _described(pool, truths[target])
+                part = _describe(pool, truths[target])
                 names = _names(target, row.plan, refits[row.plan], term)
                 parts.append(part.assign(**names))
-                rows.append({**names, **_averaged(pool, part)})
+                rows.append({**names, **_term_means(pool, part)})
         frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=ROW)
         ordered = frame[ROW + [c for c in frame.columns if c not in ROW]]
         return cls(ordered, pd.DataFrame(rows), _long(truths))
@@ -196,7 +196,7 @@ def pooled_truths(records: Sequence[MeanRecord]) -> dict[Target, pd.DataFrame]:
     """Return mean and Monte Carlo error of every term, by process, learner, n and estimand."""
     return {
         Target(row.process, row.learner, row.n, term.estimand): _means(pool)
-        for row, terms in pooled(records).items()
+        for row, terms in pool_records(records).items()
         for term, pool in terms.items()
     }
 
@@ -229,7 +229,7 @@ def _names(target: Target, plan: str, refits: int, term: Interval) -> dict[str, 
     }
 
 
-def _described(pool: Pool[IntervalSums], truth: pd.DataFrame) -> pd.DataFrame:
+def _describe(pool: Pool[IntervalSums], truth: pd.DataFrame) -> pd.DataFrame:
     """Return coverage, width, size, bias and standard errors of every term, with their errors."""
     r = pool.size
     mean = pd.DataFrame(pool.sums.sums, columns=list(COLUMNS)) / r
@@ -252,7 +252,7 @@ def _described(pool: Pool[IntervalSums], truth: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _averaged(pool: Pool[IntervalSums], part: pd.DataFrame) -> dict[str, float]:
+def _term_means(pool: Pool[IntervalSums], part: pd.DataFrame) -> dict[str, float]:
     """Return means over the terms of an estimand."""
     r = pool.size
     coverage = float(part["coverage"].mean())

@@ -22,7 +22,7 @@ from pyinterp.checks import (
     check_list,
     check_mapping,
 )
-from pyinterp.errors import OptionError, listed, shown
+from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.inference import COV_TYPES, CovType
 from pyinterp.learner.learner import Learner, LearnerResults
 from pyinterp.resampling import FreshDraws, Resampling
@@ -129,7 +129,7 @@ class CoverageStudy(Study[CoverageResults]):
         if set(self.cov_types) != set(self.resamplings):
             raise OptionError(
                 "`cov_types` must name the plans of `resamplings`, "
-                f"{listed(sorted(self.resamplings))}; got {listed(sorted(self.cov_types))}."
+                f"{list_of(sorted(self.resamplings))}; got {list_of(sorted(self.cov_types))}."
             )
         for several in self.cov_types.values():
             check_list("cov_types", several, "['corrected']")
@@ -155,7 +155,7 @@ class CoverageStudy(Study[CoverageResults]):
             "seed": self.seed,
             "alpha": self.alpha,
             "truth_refits": count_of("truth_refits", self.truth_refits, row.learner, 1),
-            "plan": described(self.plan(row.plan, self.process(row.process), row.n)),
+            "plan": plan_label(self.plan(row.plan, self.process(row.process), row.n)),
         }
 
     def terms(self, row: TruthRow | CoverageRow) -> tuple[Mean | Interval, ...]:
@@ -208,7 +208,7 @@ class CoverageStudy(Study[CoverageResults]):
         return CoverageResults.of(mean_records(records), intervals, refits)
 
 
-def described(plan: Resampling) -> str:
+def plan_label(plan: Resampling) -> str:
     """Return a plan in words: its label, and those of its options that are numbers or names."""
     names: list[str] = [field.name for field in fields(plan)] if is_dataclass(plan) else []
     options = {name: getattr(plan, name) for name in names}
@@ -260,7 +260,7 @@ def _cover(
             columns[term].append(_one(study, term, results, truth))
     settings = study.settings(row)
     return [
-        Record(row, term, (unit.block,), unit.size, _summed(np.array(values)), settings)
+        Record(row, term, (unit.block,), unit.size, _sums(np.array(values)), settings)
         for term, values in columns.items()
     ]
 
@@ -269,8 +269,8 @@ def _check_answer(name: str, answer: object) -> None:
     """Raise `OptionError` unless a function of the user has returned results."""
     if not isinstance(answer, EstimandResults):
         raise OptionError(
-            f"The estimand {shown(name)} must return results such as those of pfi(), not "
-            f"{shown(answer)}."
+            f"The estimand {quote(name)} must return results such as those of pfi(), not "
+            f"{quote(answer)}."
         )
 
 
@@ -286,8 +286,8 @@ def _one(
     if list(answer.params.index) != list(truth["term"]):
         raise OptionError(
             f"An estimand must have the same terms for every data set, but those of "
-            f"{shown(term.estimand)} differ: {listed(answer.params.index, most=4)} and "
-            f"{listed(truth['term'], most=4)}. Give its grid."
+            f"{quote(term.estimand)} differ: {list_of(answer.params.index, most=4)} and "
+            f"{list_of(truth['term'], most=4)}. Give its grid."
         )
     estimate, value = np.asarray(answer.params), truth["truth"].to_numpy()
     limits = answer.conf_int(study.alpha).to_numpy().T
@@ -306,7 +306,7 @@ def _one(
     ).astype(np.float64)
 
 
-def _summed(columns: FloatArray) -> IntervalSums:
+def _sums(columns: FloatArray) -> IntervalSums:
     """Return sums over repetitions; the share covered of a repetition varies less than a term."""
     share = columns[:, :, 0].mean(axis=1)
     return IntervalSums(columns.sum(axis=0), float(np.square(share).sum()))

@@ -75,7 +75,7 @@ class StudyFile:
         return self._of_text() if records is None else records
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Keep other processes from writing.
 
         The lock is that of SQLite, on an empty database beside, which readers of this one do not
@@ -87,7 +87,7 @@ class StudyFile:
                 connection = stack.enter_context(closing(_connection(beside, "rwc", timeout=0)))
                 connection.execute("BEGIN EXCLUSIVE")
             except sqlite3.OperationalError as error:
-                raise DataError(self._not_locked(error)) from error
+                raise DataError(self._lock_failure(error)) from error
             if self._path.exists() and self._of_database() is None:
                 raise DataError(
                     "A study goes on in the database that it has written, but "
@@ -105,7 +105,7 @@ class StudyFile:
         """Return the records of a database, or None if the file is none."""
         try:
             with closing(_connection(self._path, "rw", timeout=PATIENCE)) as connection:
-                return _selected(connection)
+                return _select(connection)
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
                 return None
@@ -119,7 +119,7 @@ class StudyFile:
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
             connection.execute("PRAGMA foreign_keys = ON")
             self._insert(connection, text.read(self._path))
-            return _selected(connection)
+            return _select(connection)
 
     def _insert(self, connection: sqlite3.Connection, records: Iterable[AnyRecord]) -> None:
         """Add records, and tables where there are none, all of it or nothing."""
@@ -138,7 +138,7 @@ class StudyFile:
                         "Remove one of the two."
                     ) from error
 
-    def _not_locked(self, error: sqlite3.OperationalError) -> str:
+    def _lock_failure(self, error: sqlite3.OperationalError) -> str:
         if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
             return (
                 "A study's file can be written by one process at a time, and another one is "
@@ -169,7 +169,7 @@ def _insert(connection: sqlite3.Connection, record: AnyRecord) -> None:
     connection.executemany(ADD_BLOCK, [(row, term, int(b), number) for b in record.blocks])
 
 
-def _selected(connection: sqlite3.Connection) -> list[AnyRecord]:
+def _select(connection: sqlite3.Connection) -> list[AnyRecord]:
     """Return all records; none if there are no tables, as in a file that was only begun."""
     connection.execute("BEGIN")
     if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():

@@ -17,7 +17,7 @@ from pyinterp.simulation.studies.cells import (
     Measure,
     Pool,
     TrueImportance,
-    pooled,
+    pool_records,
 )
 from pyinterp.simulation.studies.coverage_results import matching_rows
 from pyinterp.simulation.truth import Truth
@@ -67,7 +67,7 @@ class ImportanceStudyResults:
     ) -> ImportanceStudyResults:
         """Return the results of records, with the truths."""
         rows = []
-        for row, terms in pooled(records).items():
+        for row, terms in pool_records(records).items():
             for term, pool in terms.items():
                 truth, truth_mcse = truths[TrueImportance(row.process, term.feature, term.measure)]
                 rows.append(
@@ -79,7 +79,7 @@ class ImportanceStudyResults:
                         "feature": term.feature,
                         "repetitions": pool.size,
                         "validation": row.validation,
-                        **_described(pool),
+                        **_describe(pool),
                         "truth": truth,
                         "truth_mcse": truth_mcse,
                     }
@@ -170,7 +170,7 @@ class ImportanceStudyResults:
         return self.table().to_string()
 
 
-def _described(pool: Pool[ImportanceSums]) -> dict[str, float]:
+def _describe(pool: Pool[ImportanceSums]) -> dict[str, float]:
     """Return means over blocks and their standard errors."""
     blocks = len(pool.blocks)
     mean = pool.sums.sums / blocks

@@ -14,10 +14,10 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_count, check_list
-from pyinterp.errors import DataError, OptionError, shown
+from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.learner.learner import Learner
 from pyinterp.resampling.refits import fit_alone
-from pyinterp.simulation.components import TrueAndPredicted, components
+from pyinterp.simulation.components import TruthAndPredictions, components
 from pyinterp.simulation.processes.process import Process
 from pyinterp.simulation.studies.cells import (
     AnyRecord,
@@ -46,13 +46,13 @@ class Validation(NamedTuple):
         The features, X.
     y : ndarray
         The response; of a class, the indicator of the second.
-    switched : dict
+    switches : dict
         By `Importance`, the values that the feature has in :math:`X'_j`.
     """
 
     frame: pd.DataFrame
     y: FloatArray
-    switched: dict[Importance, pd.Series]
+    switches: dict[Importance, pd.Series]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +147,7 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
             if total % self.block:
                 raise OptionError(
                     f"`repetitions` must be a multiple of `block`, {self.block}, so that every "
-                    f"block has a variance; got {total} for {shown(learner)}."
+                    f"block has a variance; got {total} for {quote(learner)}."
                 )
 
     def rows(self, process: Process, n: int, block: int) -> Validation:
@@ -195,7 +195,7 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
     def _worker(
         self, kind: str, records: Sequence[AnyRecord]
     ) -> Callable[[AnyUnit], Sequence[AnyRecord]]:
-        return partial(_decomposed, self)
+        return partial(_decompose, self)
 
     def _results(self, records: Sequence[AnyRecord]) -> ImportanceStudyResults:
         processes = [process.name for process in self.dgps]
@@ -216,13 +216,13 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         return ImportanceStudyResults.of(done, truths)
 
 
-def _decomposed(
+def _decompose(
     study: ImportanceStudy, unit: Unit[ImportanceRow, Importance]
 ) -> list[ImportanceRecord]:
     row = unit.row
     process = study.process(row.process)
     rows = study.rows(process, row.n, unit.block)
-    switched = [rows.frame.assign(**{term.feature: v}) for term, v in rows.switched.items()]
+    switched = [rows.frame.assign(**{term.feature: v}) for term, v in rows.switches.items()]
     first = unit.block * study.block
     predictions = []
     with warnings.catch_warnings():
@@ -232,11 +232,11 @@ def _decomposed(
             rng = study.stream("importance", row.process, row.learner, row.n, repetition)
             predictions.append(_predictions(process, learner, rng, [rows.frame, *switched]))
     original, *others = np.stack(predictions, axis=1)
-    before = TrueAndPredicted(process.f(rows.frame), original)
+    before = TruthAndPredictions(process.f(rows.frame), original)
     settings = study.settings(row)
     records = []
-    for term, frame, predicted in zip(rows.switched, switched, others, strict=True):
-        parts = components(rows.y, before, TrueAndPredicted(process.f(frame), predicted))
+    for term, frame, predicted in zip(rows.switches, switched, others, strict=True):
+        parts = components(rows.y, before, TruthAndPredictions(process.f(frame), predicted))
         sums = ImportanceSums(parts, np.square(parts))
         records.append(Record(row, term, (unit.block,), unit.size, sums, settings))
     return records

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.checks import check_count, check_jobs, check_list, check_mapping
-from pyinterp.errors import OptionError, listed, shown
+from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.learner.learner import Learner
 from pyinterp.models.predictor import check_estimator
 from pyinterp.parallel import outcomes
@@ -82,12 +82,12 @@ class Study(ABC, Generic[Answer]):
         if twice is not None:
             raise OptionError(
                 "Processes must have different names, by which files know them, but two are called "
-                f"{shown(twice)}; `dataclasses.replace(process, name=...)` gives another."
+                f"{quote(twice)}; `dataclasses.replace(process, name=...)` gives another."
             )
         for rows in self.n:
             check_count("n", rows, 2)
         if len(set(self.n)) < len(self.n):
-            raise OptionError(f"`n` must name every size once; got {shown(self.n)}.")
+            raise OptionError(f"`n` must name every size once; got {quote(self.n)}.")
 
     @abstractmethod
     def settings(self, row: Any) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class Study(ABC, Generic[Answer]):
         """
         check_jobs(n_jobs)
         file = StudyFile(path)
-        with file.locked():
+        with file.lock():
             rows = {unit.row for kind in self._KINDS for unit in self._units(kind)}
             records = file.records()
             for record in records:
@@ -248,8 +248,8 @@ def count_of(name: str, counts: int | Mapping[str, int], learner: str, least: in
     """Return a learner's number of repetitions or refits, checked."""
     if isinstance(counts, Mapping) and learner not in counts:
         raise OptionError(
-            f"`{name}` must be a number or name every learner; {shown(learner)} is not in "
-            f"{listed(counts)}."
+            f"`{name}` must be a number or name every learner; {quote(learner)} is not in "
+            f"{list_of(counts)}."
         )
     count = counts[learner] if isinstance(counts, Mapping) else counts
     check_count(name, count, least)

@@ -30,7 +30,7 @@ from pyinterp.simulation.studies.cells import (
     Sums,
     Term,
     TruthRow,
-    pooled,
+    pool_records,
 )
 
 __all__ = ["read", "write"]
@@ -118,7 +118,7 @@ def _lines(records: Iterable[AnyRecord]) -> Iterator[dict[str, Any]]:
         groups.setdefault(key, []).append(record)
     for (row, about, _), group in groups.items():
         lines: dict[tuple[tuple[int, ...], int], dict[str, Any]] = {}
-        for term, pool in pooled(group)[row].items():
+        for term, pool in pool_records(group)[row].items():
             numbers = {"term" if n == "labels" else n: v for n, v in vars(pool.sums).items()}
             lines.setdefault((pool.blocks, pool.size), {})["|".join(term)] = numbers
         for (blocks, size), terms in lines.items():

@@ -8,7 +8,7 @@ Python.
 """
 
 from pyinterp.whatif.walks.bits import GROUP, Splits, Trees, left_bits
-from pyinterp.whatif.walks.own_donors import add_up_pairs
+from pyinterp.whatif.walks.donors_per_row import add_up_pairs
 from pyinterp.whatif.walks.parts import cross_parts
 from pyinterp.whatif.walks.ranges import cross_ranges, squared_pairs
 from pyinterp.whatif.walks.rows import add_up, first_leaves, preorder

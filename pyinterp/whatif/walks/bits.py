@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pyinterp.parallel.compiled import compiled
+from pyinterp.parallel.loops import compiled_loop
 
 __all__ = [
     "GROUP",
@@ -95,19 +95,19 @@ class Splits(NamedTuple):
     category: npt.NDArray[np.int32]
 
 
-@compiled
+@compiled_loop
 def lowest(word):  # pragma: no cover - compiled
     """Return the position of the lowest bit."""
     return _POSITION[(word & (~word + ONE)) % _PRIME]
 
 
-@compiled
+@compiled_loop
 def all_rows(b):  # pragma: no cover - compiled
     """Return the word in which the bits of b rows are set."""
     return _ALL if b == GROUP else (ONE << np.uint64(b)) - ONE
 
 
-@compiled
+@compiled_loop
 def goes_left(at, k, x, left_categories):  # pragma: no cover - compiled
     """Whether a node (`at` is Trees) or a split (`at` is Splits) sends x to the left."""
     if np.isnan(x):
@@ -119,7 +119,7 @@ def goes_left(at, k, x, left_categories):  # pragma: no cover - compiled
     return left_categories[listed, int(x) if 0 <= x < last else last]
 
 
-@compiled
+@compiled_loop
 def group_bits(splits, left_categories, rows, bits):  # pragma: no cover - compiled
     """Write into `bits`, (splits,), which of at most 64 rows every split sends to the left."""
     b = rows.shape[0]
@@ -157,14 +157,14 @@ def group_bits(splits, left_categories, rows, bits):  # pragma: no cover - compi
             bits[s] = word
 
 
-@compiled
+@compiled_loop
 def left_bits(splits, left_categories, rows, bits):  # pragma: no cover - compiled
     """Do `group_bits` for all rows: `bits`, uint64, (groups of 64 rows, splits)."""
     for g in range(bits.shape[0]):
         group_bits(splits, left_categories, rows[g * GROUP : (g + 1) * GROUP], bits[g])
 
 
-@compiled
+@compiled_loop
 def bits_of(trees, splits, answers, start, group, scratch):  # pragma: no cover - compiled
     """Return the bits of the group of rows from `start`: those of `answers`, unless it is empty."""
     if len(answers) > 0:
@@ -173,7 +173,7 @@ def bits_of(trees, splits, answers, start, group, scratch):  # pragma: no cover 
     return scratch
 
 
-@compiled
+@compiled_loop
 def stacks(trees):  # pragma: no cover - compiled
     """Return stacks of nodes, of rows and of ranges of donors, for one walk at a time."""
     node, low, high = (

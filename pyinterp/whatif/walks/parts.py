@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyinterp.parallel.compiled import compiled
+from pyinterp.parallel.loops import compiled_loop
 from pyinterp.whatif.walks.bits import (
     GROUP,
     NONE,
@@ -19,7 +19,7 @@ from pyinterp.whatif.walks.bits import (
 __all__ = ["cross_parts"]
 
 
-@compiled
+@compiled_loop
 def cross_parts(  # pragma: no cover - compiled
     trees, splits, answers, rows, place, values, out
 ):
@@ -88,7 +88,7 @@ def cross_parts(  # pragma: no cover - compiled
                                 left &= left - ONE
 
 
-@compiled
+@compiled_loop
 def _divide(trees, q, values, v, order, lo, hi):  # pragma: no cover - compiled
     """Put the donors of a part that go to the left first; return where the others begin."""
     while lo < hi:

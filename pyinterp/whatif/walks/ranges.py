@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyinterp.parallel.compiled import compiled
+from pyinterp.parallel.loops import compiled_loop
 from pyinterp.whatif.walks.bits import (
     GROUP,
     NONE,
@@ -18,7 +18,7 @@ from pyinterp.whatif.walks.bits import (
 __all__ = ["cross_ranges", "squared_pairs"]
 
 
-@compiled
+@compiled_loop
 def _walk_ranges(  # pragma: no cover - compiled
     trees, splits, bits, everyone, driven, position, node, word, low, high, sums, touched
 ):
@@ -93,7 +93,7 @@ def _walk_ranges(  # pragma: no cover - compiled
                         leave[i] -= value
 
 
-@compiled
+@compiled_loop
 def cross_ranges(  # pragma: no cover - compiled
     trees, splits, answers, rows, driven, position, out
 ):
@@ -133,7 +133,7 @@ def cross_ranges(  # pragma: no cover - compiled
             sums[k, out.shape[1]] = 0
 
 
-@compiled
+@compiled_loop
 def squared_pairs(  # pragma: no cover - compiled
     trees, splits, answers, rows, driven, position, y, base, scale, counts, over_donors, over_rows
 ):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyinterp.parallel.compiled import compiled
+from pyinterp.parallel.loops import compiled_loop
 from pyinterp.whatif.walks.bits import goes_left
 
 __all__ = ["add_up", "first_leaves", "preorder"]
 
 
-@compiled
+@compiled_loop
 def preorder(left, right, out):  # pragma: no cover - compiled
     """List the nodes of a tree in preorder: `out`, int64, (nodes,); return how many there are."""
     stack = np.empty(len(left) + 1, np.int64)
@@ -26,7 +26,7 @@ def preorder(left, right, out):  # pragma: no cover - compiled
     return count
 
 
-@compiled
+@compiled_loop
 def _leaf(trees, q, row):  # pragma: no cover - compiled
     """Return the leaf that a row reaches from node q."""
     while trees.column[q] >= 0:
@@ -35,14 +35,14 @@ def _leaf(trees, q, row):  # pragma: no cover - compiled
     return q
 
 
-@compiled
+@compiled_loop
 def first_leaves(trees, rows, out):  # pragma: no cover - compiled
     """Write into `out`, int64, (n,), the leaf of the first tree that each row reaches."""
     for i in range(rows.shape[0]):
         out[i] = _leaf(trees, trees.roots[0], rows[i])
 
 
-@compiled
+@compiled_loop
 def add_up(trees, rows, out):  # pragma: no cover - compiled
     """Add up the trees for rows as they are, one by one: `out`, int64, (outputs, n), added to."""
     for t in range(len(trees.roots)):

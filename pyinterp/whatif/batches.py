@@ -56,10 +56,10 @@ class BatchedWhatIf(WhatIf):
         bound = int(memory_mb * 2**20 / (BYTES_PER_VALUE * values))
         self.batch = min(max(1, bound), MOST_ROWS)  # rows of a predict call
 
-    def checked(self) -> BatchedWhatIf:
+    def check(self) -> BatchedWhatIf:
         """Return itself after the predictions of the rows as they are were checked."""
         if self._factual is None:
-            self._factual = self.predictor.checked(self.design.encode(self.sample.variables))
+            self._factual = self.predictor.check(self.design.encode(self.sample.variables))
         return self
 
     def take(self, rows: IntArray) -> BatchedWhatIf:
@@ -113,7 +113,7 @@ class BatchedFeature(FeatureWhatIf):
             flat = self._whatif.predict(swap, np.repeat(rows, k), np.tile(every, len(rows)))
             yield Block(rows, flat.reshape(len(rows), k, *flat.shape[1:]))
 
-    def paired(
+    def pairs(
         self, rows: IntArray, index: IntArray, donors: pd.DataFrame | None = None
     ) -> FloatArray:
         """Predict row ``rows[a]`` with the variables of donors ``index[a]``."""

@@ -26,7 +26,7 @@ from pyinterp.data.sample import (
     read_response,
     read_variables,
 )
-from pyinterp.errors import DataError, OptionError, did_you_mean, listed, short, shown
+from pyinterp.errors import DataError, OptionError, did_you_mean, list_of, quote, short
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.interpretable import Interpretable
@@ -132,7 +132,7 @@ class FittedModel(Interpretable):
         parts: list[pd.DataFrame | pd.Series[Any]] = [frame[columns]]
         parts += [part for part in (response, units) if part is not None]
         keep = complete_rows(parts, missing, least=1)
-        clusters = None if units is None else _numbered(units[keep])
+        clusters = None if units is None else _cluster_numbers(units[keep])
         variables, design = _encoding(fitted, X, frame.loc[keep, columns], named)
         predictor, about, numbers = _predictor(
             fitted, classes, None if response is None else response[keep], name
@@ -150,7 +150,7 @@ class FittedModel(Interpretable):
             design,
             sample,
             groups=groups,
-            dropped=int((~keep).sum()),
+            dropped_rows=int((~keep).sum()),
             plan="none (one fitted model)",
             where="evaluation rows",
             seed=seed,
@@ -174,7 +174,7 @@ class FittedModel(Interpretable):
         sample: Sample,
         *,
         groups: Mapping[str, Sequence[str]] | None,
-        dropped: int,
+        dropped_rows: int,
         plan: str,
         where: str,
         seed: int | np.random.Generator | None,
@@ -208,10 +208,10 @@ class FittedModel(Interpretable):
                 endog_name=sample.response.name if sample.response is not None else "",
                 learner=learner_name(predictor.estimator),
                 nobs=sample.nobs,
-                dropped=dropped,
+                dropped_rows=dropped_rows,
                 plan=plan,
                 where=where,
-                failed=0,
+                failed_refits=0,
                 seed=seeds.entropy,
             ),
             seeds=seeds,
@@ -244,13 +244,13 @@ def _column(values: npt.ArrayLike | str, frame: pd.DataFrame, what: str) -> pd.S
         return as_column(values, len(frame), what, "X")
     if values not in frame:
         raise OptionError(
-            f"`{what}` names column {shown(values)}, which is not in `X`."
+            f"`{what}` names column {quote(values)}, which is not in `X`."
             + did_you_mean(values, frame)
         )
     return frame[values]
 
 
-def _numbered(units: pd.Series[Any]) -> npt.NDArray[np.intp]:
+def _cluster_numbers(units: pd.Series[Any]) -> npt.NDArray[np.intp]:
     """Return the number of every row's cluster; raise `DataError` if there is only one."""
     numbers, clusters = pd.factorize(units)
     if len(clusters) < 2:
@@ -305,9 +305,9 @@ def _predictor(
     codes = response.map({c: k for k, c in enumerate(predictor.classes)}).astype(np.float64)
     if codes.isna().any():
         raise DataError(
-            f"The response `{short(name)}` has class {shown(response[codes.isna()].iloc[0])}, "
+            f"The response `{short(name)}` has class {quote(response[codes.isna()].iloc[0])}, "
             f"which {learner_name(fitted)} does not predict; it predicts "
-            f"{listed(predictor.classes)}."
+            f"{list_of(predictor.classes)}."
         )
     about = Response(name=name, classes=predictor.classes)
     return predictor, about, np.asarray(codes, dtype=np.float64)
@@ -320,7 +320,7 @@ def _check_classes(classes: object) -> None:
     if len(set(plain)) < max(2, len(labels)):
         raise OptionError(
             "`classes` must be a list of two or more different labels, such as ['no', 'yes'], not "
-            f"{shown(classes)}."
+            f"{quote(classes)}."
         )
 
 
@@ -353,7 +353,7 @@ def _of_probabilities(
         if not set(levels) <= {0, 1}:
             raise OptionError(
                 f"The model predicts the probability that `{names}` is 1, but the response has "
-                f"{listed(levels)}; pass the 0/1 response, or `classes=(label of 0, label of 1)`."
+                f"{list_of(levels)}; pass the 0/1 response, or `classes=(label of 0, label of 1)`."
             )
         classes = (False, True) if response is not None and response.dtype == bool else (0, 1)
     return replace(Predictor.of(fitted.predict, classes), estimator=fitted)

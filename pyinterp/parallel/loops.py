@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numba
 
-__all__ = ["compiled"]
+__all__ = ["compiled_loop"]
 
 
-def compiled(loop):
+def compiled_loop(loop):
     """Return a loop that is compiled when it is first called, and runs without Python's lock.
 
     The machine code is kept where numba finds a folder to write to (``NUMBA_CACHE_DIR``, the

@@ -23,7 +23,7 @@ from pyinterp.whatif import WhatIf
 __all__ = ["additive_importance"]
 
 BINS = 20
-SQUARED = LOSSES["squared"]
+SQUARED_LOSS = LOSSES["squared"]
 
 # From deviations of the effect at the rows to the rows' contributions by way of estimating it.
 Through: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -62,7 +62,7 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
     }
     response = problem.population.response
     classes = problem.predictor.classes is not None
-    unit = "" if classes or response is None else SQUARED.unit.format(y=response.name)
+    unit = "" if classes or response is None else SQUARED_LOSS.unit.format(y=response.name)
     levels = [name for name, axis in axes.items() if not axis.numeric]
     return Estimand(
         key=("accumulated", tuple(chosen.items())),
@@ -109,19 +109,19 @@ def _importance(whatif: WhatIf, axis: _Axis) -> FloatArray:
         return np.zeros(n)
     column = whatif.sample.variables[axis.variable]
     if axis.numeric:
-        effect, through = _accumulated(whatif, axis, column.to_numpy(dtype=np.float64))
+        effect, through = _accumulate(whatif, axis, column.to_numpy(dtype=np.float64))
     else:
-        effect, through = _averaged(whatif, axis, column)
+        effect, through = _average(whatif, axis, column)
     around = effect - effect.mean()
     return np.asarray(2 * n / (n - 1) * around**2 + 4 * through(around))
 
 
-def _accumulated(whatif: WhatIf, axis: _Axis, x: FloatArray) -> tuple[FloatArray, Through]:
+def _accumulate(whatif: WhatIf, axis: _Axis, x: FloatArray) -> tuple[FloatArray, Through]:
     edges = axis.points[axis.variable].to_numpy(dtype=np.float64)
     n, bins = len(x), len(edges) - 1
     bin_of = np.clip(np.searchsorted(edges, x, side="left") - 1, 0, bins - 1)
     ends = np.column_stack([bin_of, bin_of + 1])
-    at = _numbers(whatif.of([axis.variable]).paired(np.arange(n), ends, axis.points))
+    at = _numbers(whatif.of([axis.variable]).pairs(np.arange(n), ends, axis.points))
     steps = at[:, 1] - at[:, 0]
     count = np.bincount(bin_of, minlength=bins)
     filled = count > 0
@@ -140,10 +140,10 @@ def _accumulated(whatif: WhatIf, axis: _Axis, x: FloatArray) -> tuple[FloatArray
     return ramps @ mean, through
 
 
-def _averaged(whatif: WhatIf, axis: _Axis, column: pd.Series[Any]) -> tuple[FloatArray, Through]:
+def _average(whatif: WhatIf, axis: _Axis, column: pd.Series[Any]) -> tuple[FloatArray, Through]:
     n, k = len(column), len(axis.points)
     every = np.broadcast_to(np.arange(k), (n, k))
-    curves = _numbers(whatif.of([axis.variable]).paired(np.arange(n), every, axis.points))
+    curves = _numbers(whatif.of([axis.variable]).pairs(np.arange(n), every, axis.points))
     labels = axis.points[axis.variable].to_numpy(dtype=object)
     level = codes_of(column, labels.tolist())
     effect = curves.mean(axis=0)[level]

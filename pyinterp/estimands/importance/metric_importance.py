@@ -12,18 +12,18 @@ import numpy.typing as npt
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice, is_count
 from pyinterp.data.features import Features
-from pyinterp.data.frames import unmasked
-from pyinterp.errors import InferenceError, LossError, OptionError, reason, shown
+from pyinterp.data.frames import fill_masks
+from pyinterp.errors import InferenceError, LossError, OptionError, quote, reason
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.estimands.importance.marginal_losses import Permutations, one_term
 from pyinterp.estimands.importance.relation import Relation, without_rounding
 from pyinterp.losses.metrics import Metric, MetricLike, choose_metric
 from pyinterp.models.prediction_checks import read_only, real_numbers
-from pyinterp.samplers import balanced
+from pyinterp.samplers import balanced_permutations
 
-__all__ = ["GivenPermutations", "metric_importance"]
+__all__ = ["PermutationsOrRows", "metric_importance"]
 
-GivenPermutations: TypeAlias = Permutations | Mapping[str, npt.ArrayLike]
+PermutationsOrRows: TypeAlias = Permutations | Mapping[str, npt.ArrayLike]
 
 PERMUTATIONS = 10
 
@@ -33,7 +33,7 @@ def metric_importance(
     features: str | Sequence[str] | None = None,
     *,
     metric: MetricLike,
-    permutations: GivenPermutations = "auto",
+    permutations: PermutationsOrRows = "auto",
     relation: Relation = "difference",
 ) -> Estimand:
     r"""Importance of features by how much worse a metric gets.
@@ -76,7 +76,7 @@ def metric_importance(
 
 
 def _number_or_rows(
-    permutations: GivenPermutations, features: Features
+    permutations: PermutationsOrRows, features: Features
 ) -> int | dict[str, IntArray]:
     """Return the number of permutations, or by feature the row numbers of a user's permutations."""
     if isinstance(permutations, str):
@@ -84,12 +84,12 @@ def _number_or_rows(
     if isinstance(permutations, Mapping):
         absent = [name for name in features if name not in permutations]
         if absent:
-            raise OptionError(f"`permutations` has none for feature {shown(absent[0])}.")
+            raise OptionError(f"`permutations` has none for feature {quote(absent[0])}.")
         return {name: _row_numbers(permutations[name], name) for name in features}
     if not is_count(permutations, 1):
         raise OptionError(
             "With a metric `permutations` must be a whole number of at least 1, or map features to "
-            f"arrays of row numbers, not {shown(permutations)}: it has no mean over all pairs."
+            f"arrays of row numbers, not {quote(permutations)}: it has no mean over all pairs."
         )
     return int(permutations)
 
@@ -107,13 +107,13 @@ def _by_name(permutations: str) -> int:
 def _row_numbers(values: npt.ArrayLike, name: str) -> IntArray:
     """Return a user's permutations of a feature as an array of integers."""
     try:
-        array = unmasked(values)
+        array = fill_masks(values)
     except (TypeError, ValueError):  # lists of different lengths
         array = np.empty(0)
     if array.dtype.kind not in "iu":
         raise OptionError(
-            f"The permutations of {shown(name)} must be an array of row numbers, not "
-            f"{shown(values)}."
+            f"The permutations of {quote(name)} must be an array of row numbers, not "
+            f"{quote(values)}."
         )
     return array.astype(np.intp)
 
@@ -134,16 +134,18 @@ def _measure(
     relation: Relation,
 ) -> Measurement:
     y, n = case.y, case.sample.nobs
-    base = _evaluated(metric, y, case.whatif.factual)
+    base = _evaluate(metric, y, case.whatif.factual)
     parts = []
     for name, whatif in case.whatif.of_all(features):
         if isinstance(permutations, int):
-            index = balanced(n, min(permutations, n - 1), case.draw(name))
+            index = balanced_permutations(n, min(permutations, n - 1), case.draw(name))
         else:
-            index = _checked(permutations[name], name, n)
-        predictions = whatif.paired(np.arange(n), whatif.donors.of_row[index])
+            index = _check_permutations(permutations[name], name, n)
+        predictions = whatif.pairs(np.arange(n), whatif.donors.of_row[index])
         comparisons = [
-            _compared(metric, _evaluated(metric, y, predictions[:, k]), base, relation, index[:, k])
+            _importance(
+                metric, _evaluate(metric, y, predictions[:, k]), base, relation, index[:, k]
+            )
             for k in range(index.shape[1])
         ]
         values, rows, as_donor = (np.array(part) for part in zip(*comparisons, strict=True))
@@ -157,7 +159,7 @@ def _measure(
     return {"importance": importance}
 
 
-def _evaluated(metric: Metric, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
+def _evaluate(metric: Metric, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
     """Return a metric's value and its influences, checked; it can't write into its arguments."""
     try:
         value, rows = metric(read_only(y), read_only(prediction))
@@ -165,16 +167,16 @@ def _evaluated(metric: Metric, y: FloatArray, prediction: FloatArray) -> tuple[f
         raise
     except Exception as error:
         raise LossError(
-            f"The metric {shown(metric.name)} can't be computed: {reason(error)}"
+            f"The metric {quote(metric.name)} can't be computed: {reason(error)}"
         ) from error
     number, influences = real_numbers(value), real_numbers(rows)
     if number is None or influences is None or number.ndim or influences.shape != y.shape:
         raise LossError(
-            f"The metric {shown(metric.name)} must return a number and one influence per row, not "
-            f"{shown(value)} and {shown(rows)}."
+            f"The metric {quote(metric.name)} must return a number and one influence per row, not "
+            f"{quote(value)} and {quote(rows)}."
         )
     if not np.isfinite(number) or not np.isfinite(influences).all():
-        raise LossError(f"The metric {shown(metric.name)} must be finite, but it is not.")
+        raise LossError(f"The metric {quote(metric.name)} must be finite, but it is not.")
     return float(number), influences
 
 
@@ -182,19 +184,19 @@ def _read(measurement: Measurement) -> Estimate:
     return measurement["importance"]
 
 
-def _checked(index: IntArray, name: str, n: int) -> IntArray:
+def _check_permutations(index: IntArray, name: str, n: int) -> IntArray:
     """Return `index`, shape (n, K), if every column is a permutation of the n rows."""
     ordered = np.arange(n)[:, None]
     if index.ndim != 2 or len(index) != n or not (np.sort(index, axis=0) == ordered).all():
         raise OptionError(
-            f"The permutations of {shown(name)} must be an array of shape ({n}, number of "
+            f"The permutations of {quote(name)} must be an array of shape ({n}, number of "
             f"permutations) whose columns hold the numbers 0 to {n - 1} once each; got shape "
             f"{index.shape}."
         )
     return index
 
 
-def _compared(
+def _importance(
     metric: Metric,
     permuted: tuple[float, FloatArray],
     base: tuple[float, FloatArray],

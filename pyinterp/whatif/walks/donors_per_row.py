@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyinterp.parallel.compiled import compiled
+from pyinterp.parallel.loops import compiled_loop
 from pyinterp.whatif.walks.bits import NONE, ONE, all_rows, group_bits, lowest, stacks
 
 __all__ = ["add_up_pairs"]
 
 
-@compiled
+@compiled_loop
 def add_up_pairs(trees, splits, rows, driven, donors, out):  # pragma: no cover - compiled
     """Add up the trees for a group of rows, each with donors of its own for a numerical column.
 
@@ -82,7 +82,7 @@ def add_up_pairs(trees, splits, rows, driven, donors, out):  # pragma: no cover 
     _add_up_changes(changes, trees.unit, out)
 
 
-@compiled
+@compiled_loop
 def _bits(trees, splits, rows):  # pragma: no cover - compiled
     """Return which rows every split sends to the left, shape (splits,)."""
     bits = np.empty(len(splits.threshold), np.uint64)
@@ -90,7 +90,7 @@ def _bits(trees, splits, rows):  # pragma: no cover - compiled
     return bits
 
 
-@compiled
+@compiled_loop
 def _add_up_changes(changes, unit, out):  # pragma: no cover - compiled
     """Write the cumulative sums of changes along donors into `out`, (b, k, outputs), times unit."""
     b, k, outputs = out.shape
@@ -103,7 +103,7 @@ def _add_up_changes(changes, unit, out):  # pragma: no cover - compiled
                 out[i, d, o] = running[o] * unit
 
 
-@compiled
+@compiled_loop
 def _up_to(values, lo, hi, x):  # pragma: no cover - compiled
     """Return how many of increasing values are at most x, if between lo and hi of them are."""
     while lo < hi:
@@ -115,7 +115,7 @@ def _up_to(values, lo, hi, x):  # pragma: no cover - compiled
     return lo
 
 
-@compiled
+@compiled_loop
 def _in_order(x):  # pragma: no cover - compiled
     """Return the values of at most 64 rows in increasing order, and words of rows.
 
@@ -129,7 +129,7 @@ def _in_order(x):  # pragma: no cover - compiled
     return x[order], words
 
 
-@compiled
+@compiled_loop
 def _tables(donors):  # pragma: no cover - compiled
     """Return where every row's increasing donors are, by equally wide buckets of their span.
 
@@ -153,7 +153,7 @@ def _tables(donors):  # pragma: no cover - compiled
     return table, per_unit
 
 
-@compiled
+@compiled_loop
 def _bucket(x, least, per_unit, buckets):  # pragma: no cover - compiled
     """Return the bucket of x >= least, which never falls while x grows, rounding included."""
     at = (x - least) * per_unit

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp._typing import FloatArray
-from pyinterp.errors import OptionError, listed, shown
+from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.simulation.truth import Truth
 
 if TYPE_CHECKING:
@@ -147,8 +147,8 @@ class Decomposition:
             return str(features[0])
         if not isinstance(feature, str) or feature not in features:
             raise OptionError(
-                f"`feature` must name one of the features decomposed, {listed(features)}; got "
-                f"{shown(feature)}."
+                f"`feature` must name one of the features decomposed, {list_of(features)}; got "
+                f"{quote(feature)}."
             )
         return str(feature)
 
