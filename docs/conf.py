@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 from sphinx.util import logging
@@ -22,6 +23,9 @@ NO_DATA = (
     "the data were not available. Set the environment variable `PYINTERP_DATA` to a folder with "
     "their file, or allow downloads from OpenML, and build again."
 )
+NO_TORCH = (
+    "it fits networks, and PyTorch is not installed. Install it with `make torch`, and build again."
+)
 
 
 def not_executed(page: str, why: str) -> str:
@@ -39,6 +43,8 @@ def lacks(page: str) -> str:
     except DataError as error:
         logging.getLogger(__name__).info("A page is not executed: %s", error)
         return NO_DATA
+    if re.search(r"\b(MCDropout|BayesByBackprop)", page) and find_spec("torch") is None:
+        return NO_TORCH
     try:
         for package in sorted(set(re.findall(r"\b(randomForest)::", page))):
             need(package, "This page")

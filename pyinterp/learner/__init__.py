@@ -17,7 +17,7 @@ Module            What is in it
 `uncertainties`   ``likelihood_pfi``, ``entropy_pfi``, ``redundancy``, ``uncertainty``
 `interpretable`   `Interpretable`, with all these methods, ``loss`` and ``summary``
 `analysis`        Fitted models with their measurements, by estimand
-`compare`         ``compare`` and ``summary_col``: several results together
+`compare`         ``compare``, ``summary_col`` and ``plot_col``: several results together
 ================  =============================================================================
 
 A method makes an estimand and hands it to ``estimate``. It computes nothing.

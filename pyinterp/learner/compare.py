@@ -1,17 +1,17 @@
-"""Results side by side: paired tests of learners, and tables of several results."""
+"""Results side by side: paired tests of learners, tables and plots of several results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_params
 
-from pyinterp.checks import check_flag, is_list
+from pyinterp.checks import check_alpha, check_flag, is_list
 from pyinterp.errors import InferenceError, OptionError, quote
 from pyinterp.estimands.estimand import Estimand, Estimate, Terms
 from pyinterp.inference import Alternative, CovType, Replicates, combine, variance
@@ -23,7 +23,10 @@ from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import Table, number_format
 from pyinterp.whatif import Engine
 
-__all__ = ["compare", "summary_col"]
+if TYPE_CHECKING:
+    from plotnine import ggplot
+
+__all__ = ["compare", "plot_col", "summary_col"]
 
 WIDEST = 40  # characters of a number in a table of several results
 
@@ -195,6 +198,54 @@ def summary_col(
     return Table([estimates, facts], notes, sum(widths) + len(widths) - 1)
 
 
+def plot_col(
+    results: EstimandResults | Sequence[EstimandResults],
+    *,
+    model_names: Sequence[str] | None = None,
+    alpha: float = 0.05,
+    sort: bool = True,
+) -> ggplot:
+    """Plot several results side by side: estimates with their intervals, one color per learner.
+
+    Parameters
+    ----------
+    results : EstimandResults or sequence of EstimandResults
+        With one value per feature, such as the ``pfi()`` of several learners. Every measure has a
+        panel of its own.
+    model_names : sequence of str, optional
+        One per result, different for results of the same measure; by default the learners' names,
+        numbered where they repeat.
+    alpha : float
+        Significance level of the intervals.
+    sort : bool
+        Draw features in decreasing order of the first result, or else as in the data.
+
+    Returns
+    -------
+    plotnine.ggplot
+        To which layers, scales and a theme can be added.
+    """
+    from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+
+    results = _list(results)
+    check_alpha(alpha)
+    check_flag("sort", sort)
+    _check_one_value(results)
+    names = _names_by_measure(results, model_names)
+    panels = len({r.estimand.description for r in results}) > 1
+    return plots.together(results, names, alpha=alpha, sort=sort, panels=panels)
+
+
+def _check_one_value(results: Sequence[EstimandResults]) -> None:
+    """Raise `OptionError` unless results have one value per feature."""
+    for result in results:
+        if result.estimand.terms.axes:
+            raise OptionError(
+                "`results` must have one value per feature, as importances have, not a curve or a "
+                f"surface: {result.estimand.description}. Use its `plot()`."
+            )
+
+
 def _cells(
     results: Sequence[EstimandResults], terms: Sequence[str], formats: Sequence[str], *, stars: bool
 ) -> list[list[str]]:
@@ -299,12 +350,7 @@ def _check_comparable(one: EstimandResults, other: EstimandResults) -> None:
 def _names(results: list[EstimandResults], names: Sequence[str] | None) -> list[str]:
     """Return the names of learners: the user's, or the estimators', numbered if they repeat."""
     if names is not None:
-        labels = list(names) if is_list(names) else []
-        if len(labels) != len(results) or not all(isinstance(n, str) and n.strip() for n in labels):
-            raise OptionError(
-                f"There must be {len(results)} names, a list of strings that are not empty; got "
-                f"{quote(names)}."
-            )
+        labels = _checked_names(names, len(results))
         if len(set(labels)) < len(labels):
             raise OptionError(f"Names must be different, which {quote(labels)} are not.")
         return labels
@@ -312,6 +358,29 @@ def _names(results: list[EstimandResults], names: Sequence[str] | None) -> list[
     if len(set(learners)) == len(learners):
         return learners
     return [f"{name} ({k})" for k, name in enumerate(learners, start=1)]
+
+
+def _checked_names(names: Sequence[str], count: int) -> list[str]:
+    labels = list(names) if is_list(names) else []
+    if len(labels) != count or not all(isinstance(n, str) and n.strip() for n in labels):
+        raise OptionError(
+            f"There must be {count} names, a list of strings that are not empty; got "
+            f"{quote(names)}."
+        )
+    return labels
+
+
+def _names_by_measure(results: list[EstimandResults], names: Sequence[str] | None) -> list[str]:
+    """Return the names of learners, which may repeat for another measure."""
+    labels = None if names is None else _checked_names(names, len(results))
+    measures = [r.estimand.description for r in results]
+    column = [""] * len(results)
+    for measure in dict.fromkeys(measures):
+        places = [k for k, one in enumerate(measures) if one == measure]
+        some = None if labels is None else [labels[k] for k in places]
+        for k, name in zip(places, _names([results[k] for k in places], some), strict=True):
+            column[k] = name
+    return column
 
 
 def _terms(terms: Terms, contrasts: Sequence[str], *, single: bool) -> Terms:

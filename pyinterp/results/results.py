@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import check_alpha, check_flag
+from pyinterp.checks import check_alpha, check_count, check_flag
 from pyinterp.data.formula import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand
@@ -383,7 +383,13 @@ class EstimandResults:
         return tables.summarize(self, alpha=alpha, sort=sort)
 
     def plot(
-        self, alpha: float = 0.05, *, color: str | None = None, observed: bool = False
+        self,
+        alpha: float = 0.05,
+        *,
+        sort: bool = True,
+        color: str | None = None,
+        observed: bool = False,
+        curves: int = 200,
     ) -> ggplot:
         """Return a plotnine plot to which layers, scales and a theme can be added.
 
@@ -394,16 +400,22 @@ class EstimandResults:
         ----------
         alpha : float
             Significance level of the intervals.
+        sort : bool
+            Draw features in decreasing order of their estimates, or else as in the data.
         color : str, optional
             A variable, or the response, by which rows' own curves are colored. Curves of rows are
             there with ``kind="ice"``, "c-ice" and "d-ice".
         observed : bool
             Mark on every row's curve where the row itself is.
+        curves : int
+            How many rows' own curves are drawn at most, evenly spread over the rows.
         """
         from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
         check_alpha(alpha)
+        check_flag("sort", sort)
         check_flag("observed", observed)
+        check_count("curves", curves)
         if (color is not None or observed) and not (
             self.estimand.curves and len(self.estimand.terms.axes) == 1
         ):
@@ -416,7 +428,9 @@ class EstimandResults:
                 f"`color` must be a variable or the response, not {quote(color)}. Variables: "
                 f"{list_of(self.data)}." + did_you_mean(str(color), list(self.data))
             )
-        return plots.plot(self, alpha=alpha, color=color, observed=observed)
+        return plots.plot(
+            self, alpha=alpha, sort=sort, color=color, observed=observed, curves=curves
+        )
 
     def __str__(self) -> str:
         return str(self.summary())

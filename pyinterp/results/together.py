@@ -73,12 +73,23 @@ class ImportanceResults:
         """Return `summary_frame` with the terms as a column, under broom's own column names."""
         return broom_frame(self.summary_frame(alpha).reset_index())
 
-    def plot(self, alpha: float = 0.05) -> ggplot:
-        """Plot estimates with their intervals, one color per measure."""
+    def plot(self, alpha: float = 0.05, *, sort: bool = True) -> ggplot:
+        """Plot estimates with their intervals, one color per measure.
+
+        Parameters
+        ----------
+        alpha : float
+            Significance level of the intervals.
+        sort : bool
+            Draw features in decreasing order of the first measure, or else as in the data.
+        """
         from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
         check_alpha(alpha)
-        return plots.together(list(self.results.values()), alpha=alpha)
+        check_flag("sort", sort)
+        several = list(self.results.values())
+        labels = [results.estimand.label for results in several]
+        return plots.together(several, labels, alpha=alpha, sort=sort)
 
     def __str__(self) -> str:
         return str(self.summary())

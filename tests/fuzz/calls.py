@@ -445,7 +445,13 @@ def _rows_curves() -> list[Call]:
         Call(
             name="ice.plot",
             callee="fm.pd('x', kind='ice', points=4).plot",
-            kinds={"alpha": "alpha", "color": "feature", "observed": "flag"},
+            kinds={
+                "alpha": "alpha",
+                "sort": "flag",
+                "color": "feature",
+                "observed": "flag",
+                "curves": "count",
+            },
         )
     ]
 
@@ -466,6 +472,18 @@ def _several() -> list[Call]:
             kinds={"first": "one", "second": "one", **names},
             base={"first": "pf", "second": "tree.pfi()"},
             positional=2,
+        ),
+        Call(
+            name="plot_col",
+            callee="pi.plot_col",
+            kinds={
+                "results": "results",
+                "model_names": "labels",
+                "alpha": "alpha",
+                "sort": "flag",
+            },
+            base={"results": "[pf, tree.pfi()]"},
+            positional=1,
         ),
         Call(
             name="summary_col",

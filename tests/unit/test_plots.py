@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 from plotnine import ggplot, theme_minimal
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
 
 import pyinterp as pi
+from pyinterp.results.plots.likelihood_and_entropy import overlap
 
 mpl.use("Agg")
 
 
 @pytest.fixture(scope="module")
 def fitted() -> pi.LearnerResults:
+    return fit(LinearRegression())
+
+
+@pytest.fixture(scope="module")
+def other() -> pi.LearnerResults:
+    return fit(BayesianRidge())
+
+
+def fit(estimator: Any) -> pi.LearnerResults:
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(90, 2)), columns=["a", "b"])
     frame["g"] = pd.Categorical(rng.choice(["u", "v", "w"], 90))
     frame["still"] = 0.0
     frame["y"] = frame["a"] + rng.normal(size=90)
-    return pi.Learner.from_formula("y ~ .", frame, LinearRegression()).fit(pi.Bootstrap(5), seed=1)
+    return pi.Learner.from_formula("y ~ .", frame, estimator).fit(pi.Bootstrap(5), seed=1)
 
 
 def layers(plot: ggplot) -> dict[str, pd.DataFrame]:
@@ -48,6 +59,13 @@ def test_importance_is_sorted_points_with_intervals_and_a_line_at_0(fitted) -> N
     np.testing.assert_allclose(drawn["geom_point"].sort_values("y")["x"], sorted(result.params))
     assert plot.labels.x == "PFI (squared error) [y²]"
     assert "95% intervals (corrected)" in plot.labels.caption.replace("\n", " ")
+
+
+def test_features_are_in_the_order_of_the_data_if_not_sorted(fitted) -> None:
+    order = fitted.pfi().plot(sort=False).data["term"].cat.categories
+    assert list(order) == ["still", "g", "b", "a"]  # from the bottom
+    with pytest.raises(pi.errors.OptionError, match="`sort` must be True or False"):
+        fitted.pfi().plot(sort="no")
 
 
 def test_terms_without_an_estimate_keep_an_empty_line_at_the_bottom() -> None:
@@ -144,12 +162,37 @@ class TestRowsOwnCurves:
         own = result.row_frame().iloc[int(some["row"])]
         expected = np.interp(data["a"].iloc[int(some["position"])], [-1, 0, 1], own)
         assert some["estimate"] == pytest.approx(expected)
+        assert plot.layers[1].mapping["color"] == "color"  # of the row's curve
+        assert "color" not in result.plot(observed=True).layers[1].mapping
         assert len(marks) == 3  # the mean curve's own points, the last layer of their kind
 
     def test_levels_and_the_response_are_colors_too(self, fitted) -> None:
         result = fitted.pd("g", kind="ice")
         assert result.plot(color="g", observed=True).draw() is not None
         assert result.plot(color="y").labels.color == "y"
+
+    def test_levels_have_their_colors_in_their_order_and_marks_at_the_axis_too(
+        self, fitted
+    ) -> None:
+        plot = fitted.pd("a", kind="ice", grid=[-1.0, 1.0]).plot(color="g")
+        (colors,) = plot.scales
+        assert colors.breaks == ["u", "v", "w"]
+        data = fitted.analysis.problem.population.variables
+        (rug,) = (layer._data for layer in plot.layers if "rug" in type(layer.geom).__name__)
+        inside = data[data["a"].between(-1, 1)]
+        assert rug["color"].tolist() == inside["g"].tolist()
+        assert layers(plot)["geom_rug"]["color"].nunique() == 3
+
+    def test_as_many_curves_are_drawn_as_are_asked_for(self, fitted) -> None:
+        result = fitted.pd("a", kind="ice", grid=[-1.0, 1.0])
+        few = result.plot(curves=7, observed=True).layers[0]._data
+        assert few["row"].nunique() == 7
+        assert few["position"].min() == np.concatenate(result.rows).min()
+        assert result.plot(curves=10_000).layers[0]._data["row"].nunique() == len(
+            result.row_frame()
+        )
+        with pytest.raises(pi.errors.OptionError, match="`curves` must be a whole number"):
+            result.plot(curves=0)
 
     def test_what_has_no_curves_refuses_both(self, fitted) -> None:
         with pytest.raises(pi.errors.OptionError, match='kind="ice"'):
@@ -158,3 +201,76 @@ class TestRowsOwnCurves:
             fitted.pd("a").plot(observed=True)
         with pytest.raises(pi.errors.OptionError, match="must be a variable or the response"):
             fitted.pd("a", kind="ice").plot(color="z")
+
+
+class TestResultsSideBySide:
+    def test_learners_have_colors_and_one_measure_has_one_panel(self, fitted, other) -> None:
+        results = [fitted.pfi(), other.pfi("a")]
+        plot = pi.plot_col(results, model_names=["least squares", "ridge"], alpha=0.1)
+        assert plot.labels.y == "PFI (squared error) [y²]"
+        assert list(plot.data["term"].cat.categories) == (
+            results[0].params.sort_values().index.tolist()
+        )
+        points = plot.data.groupby("measure", observed=True)["estimate"].apply(list)
+        assert points["least squares"] == sorted(results[0].params, reverse=True)
+        assert points["ridge"] == [results[1].params["a"]]
+        limits = layers(plot)["geom_linerange"]
+        np.testing.assert_allclose(
+            limits["ymin"].min(), min(r.conf_int(0.1)[0].min() for r in results)
+        )
+        assert "LinearRegression" in plot.labels.caption
+        assert "BayesianRidge" in plot.labels.caption
+
+    def test_measures_have_panels_and_learners_the_same_color_in_all(self, fitted, other) -> None:
+        results = [other.pfi(), fitted.pfi(), other.entropy_pfi()]
+        plot = pi.plot_col(results, model_names=["ridge", "plain", "ridge"], sort=False)
+        assert list(plot.data["panel"].cat.categories) == [
+            "PFI (squared error) [y²]",
+            "entropy-PFI [nats]",
+        ]
+        assert list(plot.data["term"].cat.categories) == ["still", "g", "b", "a"]
+        assert list(plot.data["measure"].cat.categories) == ["plain", "ridge"]
+        built = deepcopy(plot)  # a plot with panels and levels warns when plotnine draws it twice
+        built._build()
+        drawn = built.layers[2].data
+        assert drawn.groupby("PANEL", observed=True)["color"].nunique().tolist() == [2, 1]
+
+    def test_learners_without_names_are_numbered(self, fitted) -> None:
+        names = pi.plot_col([fitted.pfi(), fitted.pfi("a")]).data["measure"].cat.categories
+        assert list(names) == ["LinearRegression (2)", "LinearRegression (1)"]
+        assert pi.plot_col(fitted.pfi()).data["measure"].unique().tolist() == ["LinearRegression"]
+
+    def test_what_cant_be_drawn_is_refused(self, fitted) -> None:
+        pfi = fitted.pfi()
+        with pytest.raises(pi.errors.OptionError, match="one value per feature"):
+            pi.plot_col([fitted.pd("a")])
+        with pytest.raises(pi.errors.OptionError, match="There must be 2 names"):
+            pi.plot_col([pfi, pfi], model_names=["one"])
+        with pytest.raises(pi.errors.OptionError, match="Names must be different"):
+            pi.plot_col([pfi, pfi], model_names=["one", "one"])
+        with pytest.raises(pi.errors.OptionError, match="results of an estimand"):
+            pi.plot_col([fitted])
+
+
+def test_names_of_close_features_stand_above_and_below(other) -> None:
+    frame = pd.DataFrame({"likelihood": [0.0, 0.01, 0.0, 1.0], "entropy": [0.0, 0.01, 0.5, 1.0]})
+    assert overlap(frame).tolist() == [True, False, False, False]
+    alone = pd.DataFrame({"likelihood": [0.1], "entropy": [0.2]})
+    assert overlap(alone).tolist() == [False]
+    plot = other.uncertainty().plot()
+    texts = [layer for layer in plot.layers if "text" in type(layer.geom).__name__]
+    assert sorted(term for layer in texts for term in layer._data["term"]) == [
+        "a",
+        "b",
+        "g",
+        "still",
+    ]
+    assert plot.draw() is not None
+
+
+def test_nats_are_on_the_axis_of_a_classifiers_likelihood() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "y": rng.choice(list("uv"), 60)})
+    res = pi.Learner.from_formula("y ~ a", frame, LogisticRegression()).fit(pi.Holdout(), seed=1)
+    assert res.likelihood_pfi().plot().labels.x.endswith("[nats]")
+    assert res.likelihood_pfi(relation="ratio").estimand.unit == ""

@@ -57,6 +57,7 @@ def likelihood_importance(
         label=f"{importance.label}_L",
         title=f"likelihood-based {importance.title}",
         quantity=f"likelihood-{importance.label}",
+        unit="nats" if relation == "difference" else "",
         details=(*importance.details, *of_class),
         coverage="likelihood-PFI" if importance.coverage else "",
     )

@@ -20,7 +20,7 @@ in `SHAPES`. This folder is imported when the first plot is asked for: plotnine 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from plotnine import facet_wrap, ggplot, labs
 
@@ -41,14 +41,14 @@ __all__ = ["SHAPES", "agreement", "likelihood_and_entropy", "plot", "together"]
 SHAPES = {0: points, 2: surface}
 
 
-def plot(
-    results: EstimandResults, *, alpha: float, color: str | None = None, observed: bool = False
-) -> ggplot:
+def plot(results: EstimandResults, *, alpha: float, sort: bool = True, **of_curves: Any) -> ggplot:
     """Draw one value per feature, a curve or a surface, by the number of axes of the terms."""
     terms = results.estimand.terms
     frame = results.summary_frame(alpha).reset_index()
+    if sort and not terms.axes:
+        frame = frame.sort_values("estimate", ascending=False, na_position="last")
     if len(terms.axes) == 1:
-        figure = curve(results, frame, color=color, observed=observed)
+        figure = curve(results, frame, **of_curves)
     else:
         figure = SHAPES[len(terms.axes)](results, frame)
     if terms.facet is not None:

@@ -15,6 +15,8 @@ from plotnine import (
     geom_ribbon,
     geom_rug,
     ggplot,
+    guide_legend,
+    guides,
     labs,
     scale_color_cmap,
     scale_color_manual,
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["curve"]
 
-CURVES = 200  # of single rows, at most
-
 
 def curve(
     results: EstimandResults,
@@ -37,6 +37,7 @@ def curve(
     *,
     color: str | None = None,
     observed: bool = False,
+    curves: int = 200,
 ) -> ggplot:
     """Draw estimates along the grid, and rows' own curves if the estimand has them."""
     axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
@@ -46,13 +47,10 @@ def curve(
         frame = frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)})
     figure = ggplot(frame, aes(x=axis, y="estimate"))
     if results.estimand.curves:
-        rows = _row_curves(results, frame, axis, color)
+        rows = _row_curves(results, frame, axis, color, curves)
         figure = _with_rows(figure, rows, axis, color)
         if observed:
-            marks = _observed_points(rows, axis, results.data[name])
-            figure += geom_point(
-                aes(x=axis, y="estimate"), marks, color="black", size=0.8, inherit_aes=False
-            )
+            figure += _marks(_observed_points(rows, axis, results.data[name]), axis, color)
     if results.estimand.null is not None:
         figure += geom_hline(yintercept=results.estimand.null, color=GRAY, linetype="dashed")
     limits, mean = rows_with_interval(frame), BLUE if color is None else "black"
@@ -62,9 +60,7 @@ def curve(
                 aes(ymin="conf_low", ymax="conf_high"), data=limits, fill=BLUE, alpha=0.2
             )
         figure += geom_line(color=mean)
-        rug = pd.DataFrame({axis: results.data[name].to_numpy()})
-        inside = rug[axis].between(frame[axis].min(), frame[axis].max())
-        figure += geom_rug(aes(x=axis), data=rug[inside], sides="b", alpha=0.1, inherit_aes=False)
+        figure += _rug(results.data, name, frame[axis], color)
     elif len(limits):
         figure += geom_errorbar(
             aes(ymin="conf_low", ymax="conf_high"), data=limits, width=0.2, color=BLUE
@@ -79,7 +75,7 @@ def _with_rows(figure: ggplot, rows: pd.DataFrame, axis: str, color: str | None)
             aes(x=axis, y="estimate", group="line"),
             data=rows,
             color=GRAY,
-            alpha=0.25,
+            alpha=float(np.clip(50 / rows["row"].nunique(), 0.25, 0.8)),  # of few each is seen
             size=0.3,
             inherit_aes=False,
         )
@@ -90,31 +86,68 @@ def _with_rows(figure: ggplot, rows: pd.DataFrame, axis: str, color: str | None)
         size=0.3,
         inherit_aes=False,
     )
+    figure = figure + colored + labs(color=color)
     if not is_category(rows["color"]):
-        return figure + colored + scale_color_cmap("viridis") + labs(color=color)
-    levels = list(dict.fromkeys(rows["color"]))
+        return figure + scale_color_cmap("viridis")
+    levels = pd.factorize(rows["color"], sort=True)[1].tolist()
     if len(levels) > len(COLORS):
-        return figure + colored + labs(color=color)
-    values = dict(zip(levels, (COLORS[1], COLORS[0], *COLORS[2:]), strict=False))
-    return figure + colored + scale_color_manual(values) + labs(color=color)
+        return figure
+    # Single curves are thin and pale; in the legend they are neither.
+    legend = guide_legend(override_aes={"size": 1, "alpha": 1})
+    values = dict(zip(levels, COLORS, strict=False))
+    return figure + scale_color_manual(values, breaks=levels) + guides(color=legend)
+
+
+def _marks(rows: pd.DataFrame, axis: str, color: str | None) -> geom_point:
+    """Return a point per row, black or in the color of its curve."""
+    if color is None:
+        return geom_point(
+            aes(x=axis, y="estimate"), rows, color="black", size=0.8, inherit_aes=False
+        )
+    return geom_point(
+        aes(x=axis, y="estimate", color="color"),
+        rows,
+        size=1.2,
+        inherit_aes=False,
+        show_legend=False,
+    )
+
+
+def _rug(data: pd.DataFrame, name: str, grid: pd.Series[Any], color: str | None) -> geom_rug:
+    """Return a mark per row within the grid, in the color of the row's level if curves have it."""
+    axis = str(grid.name)
+    rug = pd.DataFrame({axis: data[name].to_numpy()})
+    if color is None or not is_category(data[color]):
+        inside = rug[rug[axis].between(grid.min(), grid.max())]
+        return geom_rug(aes(x=axis), inside, sides="b", alpha=0.1, inherit_aes=False)
+    rug["color"] = data[color].to_numpy()
+    inside = rug[rug[axis].between(grid.min(), grid.max())]
+    return geom_rug(
+        aes(x=axis, color="color"),
+        inside,
+        sides="b",
+        alpha=0.5,
+        inherit_aes=False,
+        show_legend=False,
+    )
 
 
 def _row_curves(
-    results: EstimandResults, frame: pd.DataFrame, axis: str, color: str | None
+    results: EstimandResults, frame: pd.DataFrame, axis: str, color: str | None, curves: int
 ) -> pd.DataFrame:
-    """Return rows' own curves in long form, `CURVES` of them at most, with their positions."""
+    """Return rows' own curves in long form, so many of them at most, with their positions."""
     rows = results.row_frame()
     positions = np.unique(np.concatenate(results.rows))
     # Evenly spread over the rows, so that the same plot comes out twice.
-    some = np.linspace(0, len(rows) - 1, min(CURVES, len(rows))).astype(int)
+    some = np.linspace(0, len(rows) - 1, min(curves, len(rows))).astype(int)
     rows = rows.iloc[some].set_axis(pd.RangeIndex(len(some), name="row"), axis=0)
     long = rows.reset_index().melt(id_vars="row", var_name="term", value_name="estimate")
     facet = results.estimand.terms.facet
     keep = ["term", axis] + ([facet] if facet else [])
     long = long.merge(frame[keep], on="term")
     long["position"] = positions[some][long["row"]]
-    if color is not None:
-        long["color"] = results.data[color].to_numpy()[long["position"]]
+    if color is not None:  # a category keeps the order of its levels
+        long["color"] = results.data[color].iloc[long["position"]].array
     return long.assign(line=long["row"].astype(str) + (long[facet].astype(str) if facet else ""))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from plotnine import (
     aes,
@@ -22,8 +24,10 @@ from pyinterp.results.plots.style import COLORS, GRAY, caption, rows_with_interv
 if TYPE_CHECKING:
     from pyinterp.results.uncertainty_results import UncertaintyResults
 
-__all__ = ["likelihood_and_entropy"]
+__all__ = ["likelihood_and_entropy", "overlap"]
 
+# Of a name, as shares of the axes.
+WIDE, HIGH = 0.2, 0.06
 # The decisions, in the order of their table.
 ORDER = (
     "informative and independent",
@@ -52,6 +56,7 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> ggpl
     along = rows_with_interval(entropy).join(
         frame.set_index(entropy.index)[["likelihood", "decision"]]
     )
+    below = overlap(frame)
     upright = {"x": "likelihood", "xend": "likelihood", "y": "conf_low", "yend": "conf_high"}
     sideways = {"x": "conf_low", "xend": "conf_high", "y": "entropy", "yend": "entropy"}
     return (
@@ -61,7 +66,8 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> ggpl
         + geom_segment(aes(**sideways), data=across)
         + geom_segment(aes(**upright), data=along)
         + geom_point(size=2)
-        + geom_text(aes(label="term"), ha="left", va="bottom", size=8, show_legend=False)
+        + _names(frame[~below], "bottom")
+        + _names(frame[below], "top")
         + scale_color_manual(dict(zip(ORDER, (*COLORS[:3], GRAY, COLORS[3]), strict=True)))
         + labs(
             x="Likelihood-PFI [nats]",
@@ -70,3 +76,17 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> ggpl
             caption=caption(results.likelihood, alpha, surface=False),
         )
     )
+
+
+def _names(frame: pd.DataFrame, va: str) -> geom_text:
+    """Return the names of features, beside their points."""
+    return geom_text(aes(label="term"), frame, ha="left", va=va, size=8, show_legend=False)
+
+
+def overlap(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Return which points have another one so close above them that names would overlap."""
+    place = frame[["likelihood", "entropy"]].to_numpy(dtype=np.float64)
+    width, height = np.ptp(place, axis=0)
+    across = np.abs(place[:, None, 0] - place[None, :, 0]) < WIDE * width
+    up = place[None, :, 1] - place[:, None, 1]
+    return np.asarray((across & (up > 0) & (up < HIGH * height)).any(axis=1))

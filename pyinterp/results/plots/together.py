@@ -1,4 +1,4 @@
-"""Several importances of the same features."""
+"""Several importances of the same features, of one learner or several."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pandas as pd
 from plotnine import (
     aes,
     coord_flip,
+    facet_wrap,
     geom_hline,
     geom_linerange,
     geom_point,
@@ -19,7 +20,7 @@ from plotnine import (
     scale_x_discrete,
 )
 
-from pyinterp.results.plots.style import COLORS, GRAY, caption, rows_with_interval
+from pyinterp.results.plots.style import COLORS, GRAY, caption, label, rows_with_interval
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -27,33 +28,77 @@ if TYPE_CHECKING:
 __all__ = ["together"]
 
 
-def together(several: Sequence[EstimandResults], *, alpha: float) -> ggplot:
-    """Draw several importances of the same features, in the order of the first importance."""
+def together(
+    several: Sequence[EstimandResults],
+    names: Sequence[str],
+    *,
+    alpha: float,
+    sort: bool,
+    panels: bool = False,
+) -> ggplot:
+    """Draw several importances of the same features, in the order of the first importance.
+
+    Parameters
+    ----------
+    several : sequence of EstimandResults
+    names : sequence of str
+        What the colors stand for, by result.
+    alpha : float
+    sort : bool
+        Draw features in decreasing order of the first importance, or else as in the data.
+    panels : bool
+        Draw every measure on an axis of its own.
+    """
     frames = [
-        results.summary_frame(alpha).reset_index().assign(measure=results.estimand.label)
-        for results in several
+        results.summary_frame(alpha).reset_index().assign(measure=name, panel=_measure(results))
+        for name, results in zip(names, several, strict=True)
     ]
-    labels = [results.estimand.label for results in several]
-    ordered = frames[0].sort_values("estimate", na_position="first")["term"].tolist()
-    frame = pd.concat(frames, ignore_index=True).dropna(subset=["estimate"])
+    if sort:
+        frames[0] = frames[0].sort_values("estimate", ascending=False, na_position="last")
+    frame = pd.concat(frames, ignore_index=True)
+    ordered = list(dict.fromkeys(frame["term"]))[::-1]
+    colors = list(dict.fromkeys(names))
+    frame = frame.dropna(subset=["estimate"])
     frame["term"] = pd.Categorical(frame["term"], categories=ordered, ordered=True)
-    # The first measure on top, as in the legend.
-    frame["measure"] = pd.Categorical(frame["measure"], categories=labels[::-1], ordered=True)
-    apart = position_dodge(width=0.6)
-    return (
+    # The first name on top, as in the legend.
+    frame["measure"] = pd.Categorical(frame["measure"], categories=colors[::-1], ordered=True)
+    frame["panel"] = pd.Categorical(frame["panel"], categories=list(dict.fromkeys(frame["panel"])))
+    apart, several_names = position_dodge(width=0.6), len(colors) > 1
+    figure = (
         ggplot(frame, aes(x="term", y="estimate", color="measure"))
         + geom_hline(yintercept=0, color=GRAY, linetype="dashed")
         + geom_linerange(
-            aes(ymin="conf_low", ymax="conf_high"), rows_with_interval(frame), position=apart
+            aes(ymin="conf_low", ymax="conf_high"),
+            rows_with_interval(frame),
+            position=apart,
+            show_legend=several_names,
         )
-        + geom_point(position=apart)
+        + geom_point(position=apart, show_legend=several_names)
         + coord_flip()
         + scale_x_discrete(limits=ordered)
-        + scale_color_manual(dict(zip(labels, COLORS, strict=False)), breaks=labels)
-        + labs(
-            x="",
-            y=f"Importance [{several[0].estimand.unit}]" if several[0].estimand.unit else "",
-            color="",
-            caption=caption(several[0], alpha, surface=False),
-        )
+        + scale_color_manual(dict(zip(colors, COLORS, strict=False)), breaks=colors)
+        + labs(x="", y="" if panels else _axis(several), color="", caption=_caption(several, alpha))
+    )
+    return figure + facet_wrap("panel", scales="free_x") if panels else figure
+
+
+def _measure(results: EstimandResults) -> str:
+    """Return what is estimated, with its unit."""
+    unit = results.estimand.unit
+    name = results.estimand.quantity or results.estimand.description
+    return f"{name}{f' [{unit}]' if unit else ''}"
+
+
+def _axis(several: Sequence[EstimandResults]) -> str:
+    """Return the measure, if there is one, or the unit of several."""
+    if len({results.estimand.description for results in several}) == 1:
+        return label(several[0])
+    return f"Importance [{several[0].estimand.unit}]" if several[0].estimand.unit else ""
+
+
+def _caption(several: Sequence[EstimandResults], alpha: float) -> str:
+    """Return what the estimates of every learner rest on."""
+    by_learner = {results.context.learner: results for results in reversed(several)}
+    return "\n".join(
+        caption(results, alpha, surface=False) for results in reversed(by_learner.values())
     )
