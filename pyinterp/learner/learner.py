@@ -34,6 +34,7 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.adapters import fits_intercept, needs_intercept, suit, wants_frames
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
+from pyinterp.parameters import takes
 from pyinterp.random import Seeds
 from pyinterp.resampling import HalfSampling, Resampling, Units
 from pyinterp.resampling.leave_out import LeaveOut
@@ -218,6 +219,7 @@ class Learner:
         self.features = dict(features_of(self.design.variables, groups))
         self._check_intercept()
 
+    @takes()
     def fit(
         self,
         resampling: Resampling | None = None,
@@ -334,6 +336,7 @@ class Learner:
             seed=seeds.entropy,
         )
 
+    @takes()
     def fit_model(self, *, seed: int | np.random.Generator | None = None) -> FittedModel:
         """Train one model on all rows and interpret it on the same rows, as R's `lm` would.
 

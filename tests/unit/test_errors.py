@@ -161,7 +161,7 @@ HELPERS = {"classes_in_order", "factors"}
 STYLE = {
     name: f for name, f in inspect.getmembers(pi.r_style, inspect.isfunction) if name not in HELPERS
 }
-FUNCTIONS = [pi.compare, *_public(STYLE)]
+FUNCTIONS = [pi.compare, pi.Learner.fit, pi.Learner.fit_model, *_public(STYLE)]
 
 
 @pytest.mark.parametrize("ask", METHODS + FUNCTIONS, ids=lambda ask: str(ask.__qualname__))
