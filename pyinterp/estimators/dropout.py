@@ -301,7 +301,9 @@ def _masks(
     factor = np.float32(1 / (1 - rate))
 
     def masks(rows: int) -> list[SingleArray]:
-        numbers = (rng.integers(LEVELS, size=(rows, k), dtype=np.uint16) for k in hidden)
+        numbers = (
+            rng.integers(LEVELS, size=(rows, k), dtype=np.uint16) for k in hidden_layer_sizes
+        )
         return [(number >= out) * factor for number in numbers]
 
     return masks

@@ -190,7 +190,7 @@ def test_no_call_of_ours_lasts_long(monkeypatch) -> None:
     monkeypatch.setattr(trees, "squared_pairs", walk)
     X, y = frame[["a", "b"]], frame["y"]
     pi.FittedModel(predict, X, y).pfi("a")
-    assert max(rows) <= batched.MOST_ROWS < sum(rows)
+    assert max(rows) <= batches.MOST_ROWS < sum(rows)
     pi.FittedModel(DecisionTreeRegressor(max_depth=3).fit(X, y), X, y).pfi("a")
     assert max(walked) < len(frame) == sum(walked)
 
