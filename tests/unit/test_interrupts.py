@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.parallel import jobs as parallel
-from pyinterp.whatif import trees
+from pyinterp.whatif import batches, trees
 from pyinterp.whatif.walks import squared_pairs
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
