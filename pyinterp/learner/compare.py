@@ -374,13 +374,12 @@ def _names_by_measure(results: list[EstimandResults], names: Sequence[str] | Non
     """Return the names of learners, which may repeat for another measure."""
     labels = None if names is None else _checked_names(names, len(results))
     measures = [r.estimand.description for r in results]
-    column = [""] * len(results)
+    names_by_place: dict[int, str] = {}
     for measure in dict.fromkeys(measures):
         places = [k for k, one in enumerate(measures) if one == measure]
         some = None if labels is None else [labels[k] for k in places]
-        for k, name in zip(places, _names([results[k] for k in places], some), strict=True):
-            column[k] = name
-    return column
+        names_by_place |= zip(places, _names([results[k] for k in places], some), strict=True)
+    return [names_by_place[k] for k in range(len(results))]
 
 
 def _terms(terms: Terms, contrasts: Sequence[str], *, single: bool) -> Terms:

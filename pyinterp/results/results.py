@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import check_alpha, check_count, check_flag
+from pyinterp.checks import check_alpha, check_count, check_flag, is_hashable
 from pyinterp.data.formula import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand
@@ -423,7 +423,7 @@ class EstimandResults:
                 "`color` and `observed` are of rows' own curves, and this plot has none; use "
                 '`pd("x", kind="ice")`.'
             )
-        if color is not None and color not in self.data:
+        if color is not None and not (is_hashable(color) and color in self.data):
             raise OptionError(
                 f"`color` must be a variable or the response, not {quote(color)}. Variables: "
                 f"{list_of(self.data)}." + did_you_mean(str(color), list(self.data))

@@ -87,9 +87,10 @@ SOME_ARGUMENTS = {
     "from_formula, PD": {"design", "design_state", "missing", "unseen_levels", "trusted"},
     "Contrasts.summary": {"xname", "title"},  # statsmodels' own
     "nested.pfi": {"sampler"},
-    "pf.plot": {"color", "observed"},  # of rows' own curves
-    "pdx.plot": {"color", "observed"},
-    "pdxg.plot": {"color", "observed"},
+    "pf.plot": {"sort", "color", "observed", "curves"},  # of rows' own curves: in ice.plot
+    "pdx.plot": {"sort", "color", "observed", "curves"},
+    "pdxg.plot": {"sort", "color", "observed", "curves"},
+    "imp.plot": {"sort"},  # in plot_col
 }
 
 

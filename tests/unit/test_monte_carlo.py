@@ -47,7 +47,9 @@ def test_squared_errors_are_unbiased(monkeypatch, name: str, k: int) -> None:
     for shifts in combinations(range(1, N), k):
         index = (np.arange(N)[:, None] + np.array(shifts)) % N
         for module in ("estimands.importance.marginal_losses", "samplers.residual"):
-            monkeypatch.setattr(f"pyinterp.{module}.balanced", lambda *_, index=index: index)
+            monkeypatch.setattr(
+                f"pyinterp.{module}.balanced_permutations", lambda *_, index=index: index
+            )
         found = asked(name, k)
         values.append(found.params.to_numpy())
         squares.append(found.mcse.to_numpy() ** 2)

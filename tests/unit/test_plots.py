@@ -201,6 +201,8 @@ class TestRowsOwnCurves:
             fitted.pd("a").plot(observed=True)
         with pytest.raises(pi.errors.OptionError, match="must be a variable or the response"):
             fitted.pd("a", kind="ice").plot(color="z")
+        with pytest.raises(pi.errors.OptionError, match="must be a variable or the response"):
+            fitted.pd("a", kind="ice").plot(color={"a"})
 
 
 class TestResultsSideBySide:

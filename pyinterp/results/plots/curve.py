@@ -93,9 +93,8 @@ def _with_rows(figure: ggplot, rows: pd.DataFrame, axis: str, color: str | None)
     if len(levels) > len(COLORS):
         return figure
     # Single curves are thin and pale; in the legend they are neither.
-    legend = guide_legend(override_aes={"size": 1, "alpha": 1})
-    values = dict(zip(levels, COLORS, strict=False))
-    return figure + scale_color_manual(values, breaks=levels) + guides(color=legend)
+    figure += guides(color=guide_legend(override_aes={"size": 1, "alpha": 1}))
+    return figure + scale_color_manual(dict(zip(levels, COLORS, strict=False)), breaks=levels)
 
 
 def _marks(rows: pd.DataFrame, axis: str, color: str | None) -> geom_point:
