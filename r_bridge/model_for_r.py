@@ -39,7 +39,7 @@ class ModelForR:
         The model's variables.
     classes : tuple of str or None
         Names of the classes, in order.
-    counted : tuple of str
+    class_names : tuple of str
         The classes in the order in which pdp counts them: of binomial models, as of R's glm, the
         event first.
     """

@@ -347,7 +347,7 @@ class Estimand:
         ``measure(case)`` predicts with one fitted model and returns means over rows, by name.
     read : callable
         ``read(measurement)`` computes the estimate from those means, without predictions.
-    left_out : mapping of str to tuple of str
+    leave_out : mapping of str to tuple of str
         Features without which every refit is trained again, one at a time, before it is measured.
     loss : Loss or None
         Loss that the header shows; None for the default loss of the predictions.

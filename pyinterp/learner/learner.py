@@ -87,7 +87,7 @@ class Learner:
         How variables are encoded for the estimator.
     features : dict of str to tuple of str
         The variables of every feature.
-    dropped : int
+    dropped_rows : int
         Rows left out because of missing values.
 
     See Also

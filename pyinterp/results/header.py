@@ -31,9 +31,9 @@ class GoodnessOfFit:
         Name of the loss.
     loss, bse : float
         Mean loss and its standard error (missing where it is not defined).
-    explained_name : str
+    share_name : str
         "R²" for squared loss, "D²" for others; empty if the loss has no best constant.
-    explained : float
+    explained_share : float
     """
 
     name: str
@@ -57,11 +57,11 @@ class Context:
         Name of the estimator.
     nobs : int
         Rows analyzed.
-    dropped : int
+    dropped_rows : int
         Rows left out because of missing values.
     plan : str
         Resampling plan; for one model, where its evaluation rows come from.
-    studied : str
+    study_name : str
         Name under which published simulations studied the plan; empty if they did not.
     where : {"out of sample", "partly in sample", "in sample", "evaluation rows"}
         Whether the evaluation rows trained the models too.
@@ -69,7 +69,7 @@ class Context:
         Refits whose mean is the estimate.
     pairs : int
         Pairs of refits on complementary halves.
-    failed : int
+    failed_refits : int
         Refits that failed.
     unit : {"rows", "clusters"}
         What is resampled.

@@ -75,7 +75,7 @@ class EstimandResults:
         Variables and response of all rows, for plots.
     diagnostic : EstimandResults or None
         A second estimand that says, by term, how far to trust the estimates.
-    corrected : Series or None
+    corrected_params : Series or None
         Estimates after the estimand's `correction` for bias, by term.
     """
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from plotnine import ggplot
     from statsmodels.iolib.summary import Summary
 
-__all__ = ["DECISIONS", "UNDECIDED", "UncertaintyResults"]
+__all__ = ["DECISIONS", "NO_DECISION", "UncertaintyResults"]
 
 # By whether likelihood-PFI is above 0, and whether entropy-PFI differs from 0.
 DECISIONS = {
@@ -28,7 +28,7 @@ DECISIONS = {
     (False, False): "unused",
 }
 # An interval is missing, or an informative feature leaves the entropy as it is.
-UNDECIDED = "undecided"
+NO_DECISION = "undecided"
 SENTENCES = {
     "informative and independent": (
         "without it responses are less likely, and no change is seen in how sure the model is: no "
@@ -45,7 +45,7 @@ SENTENCES = {
     "unused": (
         "neither is seen to change: the model does not use it, or not enough to be seen here."
     ),
-    UNDECIDED: (
+    NO_DECISION: (
         "an interval is missing, or the model is equally sure whatever the feature's value, so "
         "that entropy can't tell whether others carry its information."
     ),
@@ -91,7 +91,7 @@ class UncertaintyResults:
         undecided = np.isnan(likelihood + entropy).any(axis=1)
         undecided |= informative & (np.abs(entropy) < SAME).all(axis=1)
         values = [
-            UNDECIDED if u else DECISIONS[bool(i), bool(s)]
+            NO_DECISION if u else DECISIONS[bool(i), bool(s)]
             for u, i, s in zip(undecided, informative, shared, strict=True)
         ]
         return pd.Series(values, index=self.likelihood.params.index, name="decision")

@@ -103,7 +103,7 @@ class LearningRows:
         The feature's variables in the evaluation rows.
     others : ndarray of shape (n, p)
         All other variables there, as numbers.
-    trained : tuple of DataFrame and ndarray, or None
+    training : tuple of DataFrame and ndarray, or None
         Both for the distinct training rows; None if training rows are not known.
     population : pandas.DataFrame
         The feature's variables in all rows, for their levels only.
@@ -205,12 +205,12 @@ class ConditionalDistribution(ABC):
         Number of different draws per row; infinite for a continuous distribution.
     strata : ndarray of int, shape (n,), or None
         Rows with equal numbers exchange values with each other only.
-    unexplained : ndarray of shape (n,), or None
+    squared_residuals : ndarray of shape (n,), or None
         Squared errors of the feature's prediction from the other variables, out of sample.
-    spread : ndarray of shape (n,), or None
+    squared_deviations : ndarray of shape (n,), or None
         Squared deviations of the feature from its mean over the evaluation rows. Both are sums over
         indicators if the feature is a category, and None for groups.
-    predicted : ndarray of shape (n,) or (n, levels), or None
+    prediction : ndarray of shape (n,) or (n, levels), or None
         The feature's prediction: a number, or the probabilities of `levels`. None for groups.
     levels : tuple
         Of a category.
@@ -262,7 +262,7 @@ class Sampler(ABC):
     def learn(self, data: LearningRows) -> ConditionalDistribution:
         """Learn the distribution of the feature given the others, for the rows of ``data.target``.
 
-        `KnownRows.out_of_sample` predicts every row by what was learned without it.
+        `LearningRows.out_of_sample` predicts every row by what was learned without it.
         """
 
 

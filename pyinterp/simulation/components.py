@@ -37,7 +37,7 @@ def components(
     ----------
     y : ndarray of shape (v,)
         Responses of the validation rows.
-    original, switched : TrueAndPredicted
+    original, switched : TruthAndPredictions
         True f, shape (v,), and predictions, shape (m, v), of the rows X and of the rows
         :math:`X'_j`, in which one feature has been drawn anew; at least two models.
 

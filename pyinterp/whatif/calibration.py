@@ -60,10 +60,10 @@ class _Calibration:
     def __call__(self, sums: FloatArray) -> FloatArray:
         raw = self.link(sums)
         if len(self.calibrators) == 1:
-            p = _calibrated(self.calibrators[0], raw[..., -1])
+            p = _calibrate(self.calibrators[0], raw[..., -1])
             return np.stack([1 - p, p], axis=-1)
         p = np.stack(
-            [_calibrated(each, raw[..., k]) for k, each in enumerate(self.calibrators)], axis=-1
+            [_calibrate(each, raw[..., k]) for k, each in enumerate(self.calibrators)], axis=-1
         )
         total = p.sum(axis=-1, keepdims=True)
         uniform = np.full_like(p, 1 / p.shape[-1])
@@ -119,7 +119,7 @@ def calibrated_forest(last: FinalStep) -> tuple[Forest, Before | None] | None:
         forest = read_forest(member.last.model)
         if forest is None:
             return None
-        forests.append(_needed(forest, member))
+        forests.append(_of_calibrators(forest, member))
     if not forests or not alike(forests):
         return None
     before = _before(last, members, same=_same_categories(members, forests))
@@ -160,7 +160,7 @@ def _members(model: Any) -> tuple[_Member, ...]:
     )
 
 
-def _needed(forest: Forest, member: _Member) -> Forest:
+def _of_calibrators(forest: Forest, member: _Member) -> Forest:
     """Return a forest without the first of two classes, which no calibrator is given."""
     if member.scores or len(member.calibrators) > 1 or forest.link is not identity:
         return forest
@@ -186,16 +186,16 @@ def _mean(links: Sequence[tuple[_Member, Link]]) -> Link:
     """Return the mean of calibrated probabilities, from each member's link."""
     return _MeanOfMembers(
         tuple(
-            _Calibration(_unchanged if member.scores else link, member.calibrators)
+            _Calibration(_identity if member.scores else link, member.calibrators)
             for member, link in links
         )
     )
 
 
-def _unchanged(sums: FloatArray) -> FloatArray:
+def _identity(sums: FloatArray) -> FloatArray:
     return sums
 
 
-def _calibrated(calibrator: Any, raw: FloatArray) -> FloatArray:
+def _calibrate(calibrator: Any, raw: FloatArray) -> FloatArray:
     values = np.asarray(calibrator.predict(np.ravel(raw)), dtype=np.float64)
     return values.reshape(raw.shape)

@@ -86,3 +86,37 @@ def test_the_top_of_a_folder_names_every_module_in_it(init: Path) -> None:
     modules = [path.stem for path in init.parent.glob("[!_]*.py")]
     folders = [path.parent.name for path in init.parent.glob("*/__init__.py")]
     assert [name for name in (*modules, *folders) if not re.search(rf"\b{name}\b", text)] == []
+
+
+def documented(docstring: str) -> list[str]:
+    """Return the names under "Attributes" of a numpydoc docstring, and under "Parameters"."""
+    result: list[str] = []
+    for section in ("Attributes", "Parameters"):
+        _, _, rest = docstring.partition(f"\n{section}\n{'-' * len(section)}\n")
+        text = re.split(r"\n[A-Z][A-Za-z ]+\n-{3,}\n", rest)[0]
+        for line in re.findall(r"^([\w, ]+) : ", text, flags=re.MULTILINE):
+            result += [name.strip() for name in line.split(",")]
+    return result
+
+
+def test_dataclasses_document_fields_that_they_have() -> None:
+    """A field that is renamed has to be renamed in the docstring."""
+    wrong = []
+    for package in (pyinterp, r_bridge):
+        root = Path(str(package.__file__)).parent
+        for path in sorted(root.rglob("*.py")):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                decorators = [ast.unparse(d) for d in getattr(node, "decorator_list", ())]
+                if not isinstance(node, ast.ClassDef) or not any(
+                    "dataclass" in d for d in decorators
+                ):
+                    continue
+                if node.bases:  # fields may be those of a base
+                    continue
+                present = set(names(ast.Module([node], [])))
+                wrong += [
+                    f"{path.relative_to(root)}: {node.name}.{name}"
+                    for name in documented(ast.get_docstring(node) or "")
+                    if name not in present
+                ]
+    assert not wrong

@@ -32,7 +32,7 @@ class Factor:
         The columns that it uses.
     names : tuple of str
         Other names that it uses: of functions, and of the caller.
-    evaluated : str
+    code_to_run : str
         The code that is evaluated: operands of arithmetic are double numbers.
     levels_of : str or None
         The column whose values are its levels, if it has levels: itself, or x of ``C(x)``.
