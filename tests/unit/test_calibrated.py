@@ -33,7 +33,7 @@ from pyinterp.errors import OptionError
 # Sums in another order; XGBoost computes in single precision.
 ROUNDING, SINGLE = 1e-12, 1e-5
 
-N = 80
+N = 48
 RNG = np.random.default_rng(5)
 X = pd.DataFrame({"a": RNG.normal(size=N), "b": RNG.normal(size=N).round(1), "k": np.arange(N) % 4})
 SCORE = (X["a"] + X["b"] ** 2 + 0.7 * RNG.normal(size=N)).to_numpy()

@@ -549,6 +549,7 @@ def test_parts_of_a_study(tmp_path: Path) -> None:
         found.only(planned="subs")
 
 
+@pytest.mark.calibration
 def test_a_reduced_study_shows_what_the_whole_one_shows(tmp_path: Path) -> None:
     """Tolerances are 4 standard errors; rates are those of Molnar et al., Tables 1 and 2.
 
