@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import sys
 from collections.abc import Iterable
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "RefitError",
     "RefitWarning",
     "did_you_mean",
+    "level_of_caller",
     "list_of",
     "quote",
     "reason",
@@ -124,3 +126,12 @@ def did_you_mean(name: object, candidates: Iterable[object]) -> str:
     short = [str(k) for k in candidates if len(str(k)) <= LONGEST]
     close = difflib.get_close_matches(text, short, n=1)
     return f" Did you mean `{close[0]}`?" if close else ""
+
+
+def level_of_caller() -> int:
+    """Return the `stacklevel` with which a warning names the first line outside the packages."""
+    level, frame = 1, sys._getframe(1)
+    inside = ("pyinterp", "r_bridge")
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in inside:
+        level, frame = level + 1, frame.f_back
+    return level

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from pyinterp.errors import level_of_caller
 from r_bridge.checks import check_seed
 from r_bridge.conversion import from_r, text_from_r, texts_to_r, to_r
 from r_bridge.errors import RCallError, RThreadError, RWarning
@@ -191,21 +192,11 @@ def _value(outcome: Any, r: R) -> Any:
     for item in warned:
         message, call = text_from_r(item)
         where = f" (in `{call}`)" if call else ""
-        warnings.warn(f"{message}{where}", RWarning, stacklevel=_outside())
+        warnings.warn(f"{message}{where}", RWarning, stacklevel=level_of_caller())
     if isinstance(failed, r.interface.ListSexpVector):
         message, call = (text_from_r(part)[0] for part in failed)
         raise RCallError(message, call, called)
     return value[0]
-
-
-def _outside() -> int:
-    """Return the stack level of the first caller outside the bridge, for warnings."""
-    level, frame = 1, sys._getframe(1)
-    # The decorator of functions with R's arguments stands between them and their caller.
-    inside = ("r_bridge", "pyinterp.parameters")
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(inside):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 @contextmanager

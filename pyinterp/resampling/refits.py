@@ -15,7 +15,14 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.checks import check_choice, check_jobs
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.sample import Response, Sample
-from pyinterp.errors import DesignError, PyinterpError, RefitError, RefitWarning, reason
+from pyinterp.errors import (
+    DesignError,
+    PyinterpError,
+    RefitError,
+    RefitWarning,
+    level_of_caller,
+    reason,
+)
 from pyinterp.models.adapters import wants_codes, wants_frames
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.parallel import outcomes, threads
@@ -286,7 +293,7 @@ def _report(failed: Sequence[tuple[int, Exception]], total: int, lacking: str) -
     warnings.warn(
         f"{len(failed)} of {total} refits failed and were left out. {_failure(k, total, first)}",
         RefitWarning,
-        stacklevel=4,
+        stacklevel=level_of_caller(),
     )
 
 
