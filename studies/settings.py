@@ -12,9 +12,18 @@ import pandas as pd
 from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingRegressor,
+    RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.linear_model import ElasticNet, LinearRegression, RidgeCV
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+from sklearn.linear_model import (
+    BayesianRidge,
+    ElasticNet,
+    LinearRegression,
+    LogisticRegression,
+    RidgeCV,
+)
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
@@ -305,6 +314,28 @@ def conditional() -> simulation.CoverageStudy:
     )
 
 
+# Bounds of the length and of the noise wide enough for every draw of the data sets.
+GAUSSIAN_PROCESS = GaussianProcessRegressor(
+    1.0 * RBF(3.0, (1e-2, 1e6)) + WhiteKernel(0.3, (1e-8, 1e2)), normalize_y=True
+)
+
+
+def uncertainty(process: simulation.Process, n: int, **learners: Any) -> simulation.CoverageStudy:
+    """Importance for predictive uncertainty: Wood et al. (2024), with its default intervals."""
+    return simulation.CoverageStudy(
+        dgps=[process],
+        learners=learners,
+        estimands={
+            "entropy-PFI": pi.LearnerResults.entropy_pfi,
+            "likelihood-PFI": pi.LearnerResults.likelihood_pfi,
+        },
+        n=[n],
+        repetitions=300,
+        truth_refits=1000,
+        **HALF,
+    )
+
+
 STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
     "linear": partial(tables, simulation.molnar_linear()),
     "non-linear": partial(tables, simulation.molnar_nonlinear()),
@@ -329,6 +360,19 @@ STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
         ("weak", "moderate", "strong"),
         ("X1",),
         repetitions={"oracle": 200, "additive": 100, "xgboost": 100},
+    ),
+    "uncertainty-regression": partial(
+        uncertainty,
+        simulation.wood_regression(),
+        100,
+        **{"bayesian ridge": BayesianRidge(), "gaussian process": GAUSSIAN_PROCESS},
+    ),
+    "uncertainty-classification": partial(
+        uncertainty,
+        simulation.wood_classification("x1"),
+        200,
+        logistic=LogisticRegression(),
+        rf=RandomForestClassifier(20, min_samples_leaf=5),
     ),
 }
 

@@ -221,6 +221,32 @@ def test_tables_quote_what_half_sampling_covered(quoted: Coverage) -> None:
     assert quoted.share == f"{np.floor(means.min()):.0f}-{np.ceil(means.max()):.0f}%"
 
 
+UNCERTAINTY = [row for row in coverages() if row.source == "uncertainty"]
+
+
+def uncertainty() -> pd.DataFrame:
+    """Return what the default intervals of predictive uncertainty covered, term by term."""
+    names = ["uncertainty-regression", "uncertainty-classification"]
+    return pd.concat([found(name) for name in names])
+
+
+@pytest.mark.parametrize("quoted", UNCERTAINTY, ids=lambda row: row.estimand)
+def test_tables_quote_what_intervals_of_uncertainty_covered(quoted: Coverage) -> None:
+    frame = uncertainty().query("estimand == @quoted.estimand")
+    assert frame["learner"].nunique() == 4
+    assert (frame["repetitions"] >= 300).all()
+    covered = 100 * frame["coverage"]
+    assert quoted.share == f"{np.floor(covered.min()):.0f}-{np.ceil(covered.max()):.0f}%"
+    assert (frame.groupby("learner")["coverage"].mean() >= 0.93).all()
+
+
+def test_the_page_has_the_table_of_the_studies_of_uncertainty() -> None:
+    page = (ROOT / "docs" / "estimands" / "uncertainty.md").read_text(encoding="utf-8")
+    for (learner, estimand), part in uncertainty().groupby(["learner", "estimand"]):
+        numbers = f"{part['coverage'].mean():.3f} | {part['coverage'].min():.3f}"
+        assert f"| {learner} | {estimand} | {numbers} |" in page
+
+
 def test_the_page_quotes_what_half_sampling_covered_elsewhere() -> None:
     whole = half_samples()
     frame = whole[~whole["study"].isin(["linear", "non-linear"])]
