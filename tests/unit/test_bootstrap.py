@@ -42,6 +42,12 @@ def fitted(data: pd.DataFrame) -> pi.LearnerResults:
     return learner.fit(pi.NestedBootstrap(B, K), seed=1)
 
 
+@pytest.fixture(scope="module")
+def other(data: pd.DataFrame) -> pi.LearnerResults:
+    smaller = pi.Learner.from_formula("y ~ x", data, LinearRegression())
+    return smaller.fit(pi.NestedBootstrap(B, K), seed=1)
+
+
 def means_of(results: pi.EstimandResults, fitted: pi.LearnerResults) -> np.ndarray:
     """The bootstrap means, by loops."""
     collected: dict[int, list[np.ndarray]] = {}
@@ -443,10 +449,8 @@ class TestComparisons:
 
     @pytest.mark.parametrize("cov_type", [None, *BOTH])
     def test_learners_are_compared_within_bootstrap_samples(
-        self, data: pd.DataFrame, fitted: pi.LearnerResults, cov_type: Any
+        self, fitted: pi.LearnerResults, other: pi.LearnerResults, cov_type: Any
     ) -> None:
-        smaller = pi.Learner.from_formula("y ~ x", data, LinearRegression())
-        other = smaller.fit(pi.NestedBootstrap(B, K), seed=1)
         found = pi.compare(fitted, other, cov_type=cov_type)
         assert found.cov_type == (cov_type or "bootstrap")
         paired = means_of(fitted.loss(), fitted) - means_of(other.loss(), other)

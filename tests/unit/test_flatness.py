@@ -326,6 +326,7 @@ def test_the_correction_subtracts_the_variance_of_the_centered_curve(data: pd.Da
     assert "corrected:" not in str(versus.summary())
 
 
+@pytest.mark.calibration
 def test_the_corrected_flatness_is_nearer_to_the_truth() -> None:
     """A feature without effect (truth 0) and one with effect, 40 data sets of 60 rows."""
     process, grid = molnar_linear(), np.linspace(0, 1, 10)

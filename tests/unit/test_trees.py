@@ -475,7 +475,12 @@ def test_levels_that_the_model_does_not_know_do_not_matter_until_asked_for() -> 
 
 
 @pytest.mark.parametrize(
-    "learner", [RandomForestRegressor(10, random_state=0), LGBMRegressor(verbose=-1), Ridge()]
+    "learner",
+    [
+        RandomForestRegressor(10, random_state=0),
+        LGBMRegressor(n_estimators=20, verbose=-1, n_jobs=1),
+        Ridge(),
+    ],
 )
 @pytest.mark.parametrize("sampler", ["marginal", "conditional"])
 def test_frames_and_arrays_have_the_same_numbers(learner, sampler) -> None:
