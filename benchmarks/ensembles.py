@@ -19,7 +19,7 @@ from cases import (
     others,
     trees,
 )
-from paired import Pairs, paired, table
+from paired import Pairs, pairs_of, table
 from sklearn.inspection import partial_dependence, permutation_importance
 
 import pyinterp as pi
@@ -86,7 +86,7 @@ def pfi_pairs(name: str, case: Case, permutations: Any, **options: Any) -> Pairs
         return model.pfi(permutations=permutations).params
 
     what = "exact PFI" if permutations == "auto" else f"PFI, {permutations} permutations"
-    return paired(f"{name}: {what}", ours, lambda: their_pfi(case, REPEATS), **options)
+    return pairs_of(f"{name}: {what}", ours, lambda: their_pfi(case, REPEATS), **options)
 
 
 def pd_pairs(name: str, case: Case, **options: Any) -> Pairs:
@@ -105,7 +105,7 @@ def pd_pairs(name: str, case: Case, **options: Any) -> Pairs:
                 categorical_features=levels,
             )  # fmt: skip
 
-    return paired(f"{name}: PD and ICE, {len(features)} x {POINTS}", ours, theirs, **options)
+    return pairs_of(f"{name}: PD and ICE, {len(features)} x {POINTS}", ours, theirs, **options)
 
 
 def their_pfi(case: Case, repeats: int) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from cases import EVALUATE, FEATURES, FOREST, NAMES, Case, forest, trees
 from ensembles import REPEATS
-from paired import Pairs, paired, table
+from paired import Pairs, pairs_of, table
 
 import pyinterp as pi
 
@@ -50,7 +50,7 @@ def _woodelf_pairs(case: Case, *, pairs: int, goal: float) -> list[Pairs]:
     rows = []
     for double in (True, False):
         name = f"{len(frame):,} rows, woodelf in {'double' if double else 'single'} precision"
-        row = paired(
+        row = pairs_of(
             name,
             lambda: _our_pd(case, grid),
             lambda double=double: _their_pd(case, frame, grid, double=double),
@@ -97,7 +97,7 @@ def hidimstat(pairs: int) -> str:
     if find_spec("hidimstat") is None:
         return f"{title}\n\nhidimstat is not installed.\n"
     rows = [
-        paired(
+        pairs_of(
             f"{name}: exact PFI",
             lambda case=case: pi.FittedModel(*case).pfi().params,
             lambda case=case: _their_pfi(case),

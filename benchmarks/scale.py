@@ -11,7 +11,7 @@ from typing import Any
 
 from cases import FEATURES, FOREST, forest
 from child import call, peak_bytes, reply
-from paired import timed
+from paired import time_call
 
 import pyinterp as pi
 
@@ -66,7 +66,7 @@ def _work(what: str, rows: int) -> Any:
 
 def measure(what: str, rows: int) -> None:
     _work(what, 100)  # compiled
-    seconds, _ = timed(lambda: _work(what, rows))
+    seconds, _ = time_call(lambda: _work(what, rows))
     reply(seconds=seconds, peak=peak_bytes())
 
 

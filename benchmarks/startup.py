@@ -10,7 +10,7 @@ import tempfile
 from typing import Any
 
 from child import call, reply
-from paired import spread, timed
+from paired import spread, time_call
 
 __all__ = ["startup"]
 
@@ -51,9 +51,9 @@ def measure() -> None:
 
         return pi.FittedModel(forest, X, y)
 
-    made, model = timed(make)
-    first, _ = timed(model.pfi)
-    second, _ = timed(make().pfi)  # a new object: nothing is kept
+    made, model = time_call(make)
+    first, _ = time_call(model.pfi)
+    second, _ = time_call(make().pfi)  # a new object: nothing is kept
     reply(made=made, first=first, second=second)
 
 

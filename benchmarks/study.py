@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from cases import wine
-from paired import spread, timed
+from paired import spread, time_call
 from sklearn.ensemble import RandomForestRegressor
 
 import pyinterp as pi
@@ -46,9 +46,9 @@ def _once(trees: int = TREES) -> tuple[float, float, float, float]:
     """Return the seconds of refits, PFI, PD and CVIM; results that keep anything are new."""
     X, y = wine()
     learner = pi.Learner(y, X, RandomForestRegressor(trees))
-    fit, res = timed(lambda: learner.fit(pi.Bootstrap(REFITS), seed=1, progress=False))
-    pfi, _ = timed(lambda: res.pfi().summary())
-    pd, _ = timed(lambda: [res.pd(name).summary() for name in X.columns])
-    cvim, _ = timed(lambda: res.cvim().summary())
+    fit, res = time_call(lambda: learner.fit(pi.Bootstrap(REFITS), seed=1, progress=False))
+    pfi, _ = time_call(lambda: res.pfi().summary())
+    pd, _ = time_call(lambda: [res.pd(name).summary() for name in X.columns])
+    cvim, _ = time_call(lambda: res.cvim().summary())
     print(f"  refits {fit:.2f} s, PFI {pfi:.2f} s, PD {pd:.2f} s, CVIM {cvim:.2f} s", flush=True)
     return fit, pfi, pd, cvim

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from paired import Pairs, paired, table
+from paired import Pairs, pairs_of, table
 from sklearn.ensemble import RandomForestClassifier
 
 import pyinterp as pi
@@ -43,7 +43,7 @@ read no model yet. The goal is that entropy-PFI takes at most {MOST} times as lo
 
 def _beside(work: str, fresh: Callable[[], Any], pairs: int) -> Pairs:
     results = [fresh() for _ in range(2 * pairs + 1)]
-    return paired(
+    return pairs_of(
         work,
         lambda: results.pop().entropy_pfi(),
         lambda: results.pop().pfi(loss="log"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 import subprocess
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +100,27 @@ def test_the_quick_tests_are_files_of_their_folder() -> None:
     (names,) = re.findall(r"^FAST = ((?:.*\\\n)*.*)$", MAKEFILE, re.MULTILINE)
     for name in names.replace("\\\n", " ").split():
         assert (ROOT / f"tests/unit/test_{name}.py").is_file(), name
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "studies"])
+def test_scripts_import_names_that_their_neighbors_have(folder: str) -> None:
+    trees = {path.stem: ast.parse(path.read_text("utf-8")) for path in (ROOT / folder).glob("*.py")}
+    missing = []
+    for module, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module in trees:
+                names = set(_top_level(trees[node.module]))
+                missing += [f"{module}: {a.name}" for a in node.names if a.name not in names]
+    assert trees
+    assert not missing
+
+
+def _top_level(tree: ast.Module) -> Iterator[str]:
+    """Yield what a module binds outside of functions and classes."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        else:
+            for part in ast.walk(node):
+                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                    yield part.id

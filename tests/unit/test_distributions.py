@@ -111,8 +111,27 @@ def test_the_entropy_of_a_mixture_to_1e_8_nats(means: list[float], sds: list[flo
 
 
 def test_the_entropy_of_a_mixture_does_not_depend_on_where_it_is() -> None:
-    entropy = NormalMixture(2).entropy(np.array([[0.0, 2.0, 1, 1], [1e15, 1e15 + 2, 1, 1]]))
-    assert entropy[1] == pytest.approx(entropy[0], abs=1e-8)
+    for sds in ([1.0, 1.0], [1.0, 1e4]):  # on an even grid, and panel by panel
+        entropy = NormalMixture(2).entropy(np.array([[0, 2, *sds], [1e15, 1e15 + 2, *sds]]))
+        assert entropy[1] == pytest.approx(entropy[0], abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("means", "sds"),
+    [
+        ([0.0, 0.0], [1e-8, 1e8]),
+        ([0.3, 0.0], [1e-14, 1.0]),
+        ([0.0, 1e12], [1e-3, 1e-3]),
+        ([0.0] * 4, [1e-8, 1.0, 1e8, 1e16]),
+    ],
+)
+def test_components_of_very_different_size_or_place_are_seen(
+    means: list[float], sds: list[float]
+) -> None:
+    """One has hardly any mass where the other is: the mean of entropies, plus log M."""
+    entropy = NormalMixture(len(means)).entropy(np.array([means + sds]))[0]
+    each = Normal().entropy(np.column_stack([means, sds]))
+    assert entropy == pytest.approx(each.mean() + np.log(len(sds)), abs=1e-6)
 
 
 def test_the_entropy_of_a_mixture_is_the_mean_of_minus_log_q_over_draws() -> None:

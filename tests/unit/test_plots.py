@@ -242,6 +242,11 @@ class TestResultsSideBySide:
         assert list(names) == ["LinearRegression (2)", "LinearRegression (1)"]
         assert pi.plot_col(fitted.pfi()).data["measure"].unique().tolist() == ["LinearRegression"]
 
+    def test_more_learners_than_the_palette_has_colors_differ_all_the_same(self, fitted) -> None:
+        names = [f"learner {k}" for k in range(8)]
+        plot = pi.plot_col([fitted.pfi("a")] * 8, model_names=names)
+        assert layers(plot)["geom_point"]["color"].nunique() == 8
+
     def test_what_cant_be_drawn_is_refused(self, fitted) -> None:
         pfi = fitted.pfi()
         with pytest.raises(pi.errors.OptionError, match="one value per feature"):

@@ -384,6 +384,17 @@ def test_without_noise_there_is_no_density_and_likelihoods_are_infinite() -> Non
             ask("X9")
 
 
+@pytest.mark.parametrize("value", [-0.1, 0.5, 1.2, np.nan, "a"])
+def test_label_noise_is_less_than_one_half(value: Any) -> None:
+    with pytest.raises(OptionError, match=r"`label_noise` must be a number in \[0, 0.5\)"):
+        replace(wood_classification(), label_noise=value)
+
+
+def test_label_noise_is_of_classes() -> None:
+    with pytest.raises(OptionError, match="`label_noise` is of a process with classes"):
+        replace(wood_regression(), label_noise=0.1)
+
+
 def test_means_of_chunks_are_pooled() -> None:
     rows = np.random.default_rng(0).normal(5, 2, (1000, 3))
     value, mcse = _mean(iter([rows[:300], rows[300:301], rows[301:]]))

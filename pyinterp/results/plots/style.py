@@ -18,7 +18,7 @@ COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with an interval; its open side, if it has one, is not figure."""
+    """Return rows with an interval; its open side, if it has one, is not drawn."""
     limited = np.isfinite(frame[["conf_low", "conf_high"]].to_numpy(dtype=np.float64))
     rows: pd.DataFrame = frame[limited.any(axis=1)]
     return rows.assign(

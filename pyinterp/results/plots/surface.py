@@ -30,7 +30,7 @@ def surface(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
     """Draw a tile per grid point, its color the estimate."""
     terms = results.estimand.terms
     x, y = terms.axes
-    # Tiles of equal size: grids by quantile are uneven, so cells are figure in order.
+    # Tiles of equal size: grids by quantile are uneven, so cells are drawn in order.
     labeled = {}
     for axis in terms.axes:
         values = frame[axis].drop_duplicates()

@@ -16,6 +16,7 @@ from plotnine import (
     ggplot,
     labs,
     position_dodge,
+    scale_color_hue,
     scale_color_manual,
     scale_x_discrete,
 )
@@ -76,10 +77,17 @@ def together(
         + geom_point(position=apart, show_legend=several_names)
         + coord_flip()
         + scale_x_discrete(limits=ordered)
-        + scale_color_manual(dict(zip(colors, COLORS, strict=False)), breaks=colors)
+        + _colors(colors)
         + labs(x="", y="" if panels else _axis(several), color="", caption=_caption(several, alpha))
     )
     return figure + facet_wrap("panel", scales="free_x") if panels else figure
+
+
+def _colors(names: Sequence[str]) -> scale_color_manual | scale_color_hue:
+    """Return a color per name: ours, or hues if there are more names."""
+    if len(names) > len(COLORS):
+        return scale_color_hue(breaks=names)
+    return scale_color_manual(dict(zip(names, COLORS, strict=False)), breaks=names)
 
 
 def _measure(results: EstimandResults) -> str:

@@ -14,8 +14,15 @@ import pandas as pd
 from scipy import integrate, interpolate
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import Interval, check_count, check_number
-from pyinterp.simulation.processes.process import MOST_FEATURES, Process, columns, uniform
+from pyinterp.checks import check_count, check_number
+from pyinterp.simulation.processes.process import (
+    LABEL_NOISE,
+    MOST_FEATURES,
+    OF_LABELS,
+    Process,
+    columns,
+    uniform,
+)
 
 __all__ = ["mease_wyner_classification"]
 
@@ -42,7 +49,7 @@ def mease_wyner_classification(
     """
     check_count("relevant", relevant, 1, MOST_FEATURES)
     check_count("features", features, relevant, MOST_FEATURES)
-    check_number("noise", noise, Interval(0, 0.5, "low"), " It is the share of wrong labels.")
+    check_number("noise", noise, LABEL_NOISE, OF_LABELS)
     names = tuple(f"x{j}" for j in range(1, features + 1))
     return Process(
         name=f"mease & wyner, d = {features}, J = {relevant}, noise {noise:g}",

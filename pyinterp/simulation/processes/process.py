@@ -12,13 +12,15 @@ from pandas import DataFrame  # `pd` is partial dependence here
 from scipy.special import entr, logit
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_count, check_flag
+from pyinterp.checks import Interval, check_count, check_flag, check_number
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.effects.grids import as_floats, check_levels, values_of
 from pyinterp.random import Seeds
 
 __all__ = [
+    "LABEL_NOISE",
     "MOST_FEATURES",
+    "OF_LABELS",
     "FormulaAndEstimator",
     "Process",
     "Seed",
@@ -37,6 +39,8 @@ Values: TypeAlias = npt.NDArray[Any]
 # More would be a mistake that takes all memory.
 MOST_FEATURES = 1_000_000
 MOST_ROWS = 100_000_000
+LABEL_NOISE = Interval(0, 0.5, "low")
+OF_LABELS = " It is the share of wrong labels."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -106,6 +110,16 @@ class Process:
     closed_pfi: Callable[[str], float | None] | None = None
     closed_cvim: Callable[[str], float | None] | None = None
     label_noise: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.label_noise is None:
+            return
+        check_number("label_noise", self.label_noise, LABEL_NOISE, OF_LABELS)
+        if self.classes is None:
+            raise OptionError(
+                "`label_noise` is of a process with classes, but the response of "
+                f"{quote(self.name)} is a number; leave it out, or pass `classes`."
+            )
 
     def draw(self, n: int, seed: Seed = None) -> DataFrame:
         """Draw n rows: the features, then the response `y` (labels if it is a class).
