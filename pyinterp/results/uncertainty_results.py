@@ -139,13 +139,14 @@ class UncertaintyResults:
         """Return `summary_frame` with the terms as a column, under broom's own column names."""
         return broom_frame(self.summary_frame(alpha).reset_index())
 
-    def plot(self, alpha: float | None = None) -> ggplot:
-        """Plot entropy-PFI against likelihood-PFI with their intervals, colored by decision."""
+    def plot(self) -> ggplot:
+        """Plot entropy-PFI against likelihood-PFI with their intervals, colored by decision.
+
+        Intervals have the level on which the decisions rest.
+        """
         from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
-        level = self.alpha if alpha is None else alpha
-        check_alpha(level)
-        return plots.likelihood_and_entropy(self, alpha=level)
+        return plots.likelihood_and_entropy(self, alpha=self.alpha)
 
     def _notes(self) -> list[str]:
         level = f"{100 * (1 - self.alpha):g}%"
