@@ -187,6 +187,25 @@ def _move_bar(results: Iterable[T], bar: tqdm[Any]) -> Iterator[T]:
 
 def _close(results: Generator[Any, None, None]) -> None:
     """Cancel the remaining jobs, without the warning of joblib."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _manager_may_fail():
         warnings.simplefilter("ignore", UserWarning)
         results.close()
+
+
+@contextmanager
+def _manager_may_fail() -> Iterator[None]:
+    """Print no traceback of joblib's manager of processes, which may look for a job just canceled.
+
+    Canceling waits for the end of that thread.
+    """
+    former = threading.excepthook
+
+    def hook(error: threading.ExceptHookArgs) -> None:
+        if error.thread is None or error.thread.name != "ExecutorManagerThread":
+            former(error)
+
+    threading.excepthook = hook
+    try:
+        yield
+    finally:
+        threading.excepthook = former
