@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
@@ -24,6 +24,7 @@ from pyinterp.inference import (
     Variance,
 )
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
+from pyinterp.inference.joint_tests import FlatTest, flatness_test, wald_test
 from pyinterp.results import summary as tables
 from pyinterp.results.header import Context, GoodnessOfFit
 from pyinterp.whatif import Engine
@@ -31,6 +32,7 @@ from pyinterp.whatif import Engine
 if TYPE_CHECKING:
     from plotnine import ggplot
     from statsmodels.iolib.summary import Summary
+    from statsmodels.stats.contrast import ContrastResults
 
 __all__ = ["EstimandResults", "broom_frame"]
 
@@ -166,6 +168,11 @@ class EstimandResults:
         return self.variance.df
 
     @property
+    def use_t(self) -> bool:
+        """Whether tests are Student's t, not normal."""
+        return bool(np.isfinite(self.df_resid))
+
+    @property
     def nobs(self) -> int:
         """Number of rows analyzed."""
         return self.context.nobs
@@ -190,7 +197,9 @@ class EstimandResults:
         """Names of the terms."""
         return list(self.estimand.terms.names)
 
-    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
+    def conf_int(
+        self, alpha: float = 0.05, cols: Sequence[int] | Sequence[str] | None = None
+    ) -> pd.DataFrame:
         """Return 1 - alpha intervals; missing where `bse` is 0.
 
         Parameters
@@ -199,6 +208,8 @@ class EstimandResults:
             Significance level; 0.05 gives 95% intervals. If `alternative` is not "two-sided" the
             interval is one-sided. If `simultaneous`, or adjusted by Bonferroni or Sidak, all
             intervals together cover.
+        cols : sequence of int or str, optional
+            Positions or names of the terms to return; by default all.
 
         Returns
         -------
@@ -206,7 +217,8 @@ class EstimandResults:
             Columns 0 and 1, as in statsmodels.
         """
         check_alpha(alpha)
-        return pd.DataFrame(self.inference.interval(alpha), index=self._index)
+        limits = pd.DataFrame(self.inference.interval(alpha), index=self._index)
+        return limits if cols is None else limits.iloc[self._positions(cols)]
 
     def null_variance_test(self) -> pd.DataFrame:
         r"""Test irrelevance with the variance of irrelevant terms; more powerful than `pvalues`.
@@ -237,9 +249,19 @@ class EstimandResults:
         ratio, p = self.variance.null_test(self._values)
         return pd.DataFrame({"statistic": ratio, "p_value": p}, index=self._index)
 
-    def cov_params(self) -> pd.DataFrame:
-        """Return the sampling covariance of the estimates."""
-        return pd.DataFrame(self.variance.cov, index=self._index, columns=self._index)
+    def cov_params(self, r_matrix: npt.ArrayLike | None = None) -> pd.DataFrame:
+        """Return the sampling covariance of the estimates, or of contrasts of them.
+
+        Parameters
+        ----------
+        r_matrix : array of shape (k, q), optional
+            Weights of k contrasts; their covariance is returned.
+        """
+        cov = pd.DataFrame(self.variance.cov, index=self._index, columns=self._index)
+        if r_matrix is None:
+            return cov
+        weights = self._constraint(np.atleast_2d(np.asarray(r_matrix, dtype=np.float64))).weights
+        return pd.DataFrame(weights @ self.variance.cov @ weights.T)
 
     def t_test(self, hypotheses: Hypothesis) -> Contrasts:
         """Test linear hypotheses about the terms, as in statsmodels.
@@ -266,8 +288,66 @@ class EstimandResults:
         InferenceError
             If a term has no estimate, or the contrast no variance.
         """
+        return self._tests(self._constraint(hypotheses))
+
+    def wald_test(self, hypotheses: Hypothesis) -> ContrastResults:
+        r"""Test linear hypotheses about the terms together, by an F test.
+
+        .. math:: F = \frac{\nu - k + 1}{\nu k} d^\top V^+ d \sim F(k, \nu - k + 1)
+
+        with d the deviations from k hypotheses and V their covariance, with :math:`\nu` degrees of
+        freedom (Hotelling's distribution). For one hypothesis it is the square of `t_test`'s t.
+
+        Parameters
+        ----------
+        hypotheses : str, sequence of str, mapping, array of shape (k, q), or pair of arrays
+            As for `t_test`.
+
+        Returns
+        -------
+        statsmodels.stats.contrast.ContrastResults
+            With ``fvalue``, ``pvalue``, ``df_num``, ``df_denom`` and ``summary()``.
+
+        Raises
+        ------
+        OptionError
+            If the hypotheses can't be read.
+        InferenceError
+            If a term has no estimate or no variance, there are more hypotheses than degrees of
+            freedom, they contradict each other, or the alternative is one-sided.
+        """
+        constraint = self._constraint(hypotheses)
+        return wald_test(self._tests(constraint), constraint, self.variance)
+
+    def f_test(self, hypotheses: Hypothesis) -> ContrastResults:
+        """Test linear hypotheses together: `wald_test`, under its other name in statsmodels."""
+        return self.wald_test(hypotheses)
+
+    def flat_test(self) -> FlatTest:
+        """Test that a curve or surface is flat: that no point differs from the curve's mean.
+
+        By the largest t statistic of the differences (sup-t), whose p-value is below alpha if the
+        simultaneous band of the centered curve excludes 0 somewhere. With several
+        classes, that all of their curves are flat.
+
+        Returns
+        -------
+        FlatTest
+            With ``statistic``, ``pvalue``, ``df``, ``points``, and ``term``, the point that differs
+            most.
+        """
+        terms = self.estimand.terms
+        if not terms.axes:
+            raise OptionError(
+                f"`flat_test` is of curves and surfaces, such as `pd`; {self.estimand.label} has "
+                "one value per feature: use `wald_test`."
+            )
+        facet = terms.layout[terms.facet] if terms.facet else pd.Series(0, terms.layout.index)
+        return flatness_test(self._values, self.variance, pd.factorize(facet)[0], list(terms.names))
+
+    def _tests(self, hypotheses: Hypotheses) -> Contrasts:
         return contrasts(
-            self._constraint(hypotheses),
+            hypotheses,
             self.inference,
             size=ROUNDING * np.abs(self.replicates.per_refit).max(axis=0),
             missing=self.estimand.missing,
@@ -440,6 +520,24 @@ class EstimandResults:
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
+
+    def _positions(self, cols: Sequence[int] | Sequence[str]) -> list[int]:
+        """Return the positions of terms that are named, or numbered."""
+        names = self.exog_names
+        if isinstance(cols, str) or not pd.api.types.is_list_like(cols):
+            raise OptionError(
+                f"`cols` must be a list of names or positions of terms, not {quote(cols)}."
+            )
+        positions = []
+        for col in cols:
+            if col in names:
+                positions.append(names.index(str(col)))
+            elif isinstance(col, int | np.integer) and -len(names) <= col < len(names):
+                positions.append(int(col))
+            else:
+                hint = did_you_mean(col, names)
+                raise OptionError(f"`cols` must name terms, but {quote(col)} is none.{hint}")
+        return positions
 
     @property
     def _index(self) -> pd.Index:

@@ -1,0 +1,145 @@
+"""Tests of several hypotheses at once: Wald's, and the largest of several t statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+from statsmodels.stats.contrast import ContrastResults
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.errors import InferenceError
+from pyinterp.inference.contrasts import Contrasts, Hypotheses
+from pyinterp.inference.simultaneous import LargestT
+from pyinterp.inference.variance import Variance
+
+__all__ = ["FlatTest", "flatness_test", "wald_test"]
+
+# Eigenvalues of a correlation matrix below this share of the largest are rounding.
+RANK = 1e-10
+
+
+def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> ContrastResults:
+    r"""Test all hypotheses together.
+
+    .. math:: T^2 = d^\top V^+ d, \qquad F = \frac{\nu - k + 1}{\nu k} T^2 \sim F(k, \nu - k + 1)
+
+    with d the deviations from the hypotheses, V their covariance with :math:`\nu` degrees of
+    freedom and k its rank: Hotelling's distribution, as V is estimated. For one hypothesis
+    it is the square of its t. Where hypotheses about single terms have standard errors of their
+    own, as importances at 0, V takes these, with the same correlations.
+
+    Parameters
+    ----------
+    tests : Contrasts
+        Those of the hypotheses one by one.
+    hypotheses : Hypotheses
+    variance : Variance
+        Of the q terms.
+    """
+    if tests.alternative != "two-sided":
+        raise InferenceError(
+            "A joint test is two-sided, but these results are one-sided "
+            f'(alternative="{tests.alternative}"): ask for them with alternative="two-sided", or '
+            "use `t_test`."
+        )
+    (used,) = np.nonzero(hypotheses.weights.any(axis=0))
+    weights, df = hypotheses.weights[:, used], variance.df
+    asked = int(np.linalg.matrix_rank(weights))
+    if asked > df:
+        raise InferenceError(
+            f"At most {df:g} hypotheses can be tested together, as the covariance has {df:g} "
+            f"degrees of freedom; got {asked}. Test fewer, or fit with more refits or pairs."
+        )
+    cov = weights @ variance.cov[np.ix_(used, used)] @ weights.T
+    values, vectors = np.linalg.eigh(cov / np.outer(tests.sd, tests.sd))
+    positive = values > RANK * values[-1]
+    rank = int(positive.sum())
+    if rank < asked:
+        raise InferenceError(
+            f"The {asked} hypotheses can't be tested together, as their estimates vary in {rank} "
+            "directions only; test fewer."
+        )
+    deviation = (tests.effect - hypotheses.target) / tests.sd_null
+    scores = vectors[:, positive].T @ deviation
+    if not np.allclose(vectors[:, positive] @ scores, deviation, rtol=1e-6, atol=1e-8):
+        raise InferenceError(
+            f"The {len(weights)} hypotheses contradict each other: no values of the terms fulfil "
+            "all of them."
+        )
+    square = float(np.sum(np.square(scores) / values[positive]))
+    if np.isinf(df):
+        return ContrastResults(F=square / rank, df_num=rank, df_denom=df)
+    scale = (df - rank + 1) / (df * rank)
+    return ContrastResults(F=scale * square, df_num=rank, df_denom=df - rank + 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlatTest:
+    """A joint test that a curve or surface is flat.
+
+    Attributes
+    ----------
+    statistic : float
+        The largest t statistic of a difference between a point and the mean of its curve.
+    pvalue : float
+    df : float
+        Degrees of freedom.
+    points : int
+        Points that vary.
+    term : str
+        The point that differs most.
+    """
+
+    statistic: float
+    pvalue: float
+    df: float
+    points: int
+    term: str
+
+    def __str__(self) -> str:
+        p = "< 0.001" if self.pvalue < 0.001 else f"= {self.pvalue:.3f}"
+        return (
+            f"Flat curve: largest |t| = {self.statistic:.3f} of {self.points} points (at "
+            f"{self.term}), {self.df:g} df, P {p}"
+        )
+
+
+def flatness_test(
+    estimate: FloatArray, variance: Variance, curves: IntArray, terms: Sequence[str]
+) -> FlatTest:
+    """Test that every curve is equal to its mean, by the largest of all points' t statistics.
+
+    It rejects at a level if the simultaneous band of the centered curves at that level excludes 0
+    somewhere. The number of points is not limited by the degrees of freedom.
+
+    Parameters
+    ----------
+    estimate : ndarray of shape (q,)
+    variance : Variance
+    curves : ndarray of int, shape (q,)
+        The curve, such as the class, to which each point belongs.
+    terms : sequence of str
+    """
+    same = curves[:, None] == curves
+    center = np.eye(len(estimate)) - same / same.sum(axis=1, keepdims=True)
+    deviation, cov = center @ estimate, center @ variance.cov @ center.T
+    spread = np.sqrt(np.clip(np.diag(cov), 0.0, None))
+    (vary,) = np.nonzero(spread > 1e-12 * np.abs(estimate).max(initial=0.0))
+    if not len(vary):
+        raise InferenceError(
+            "Flatness can't be tested where no point varies over refits against the others."
+        )
+    t = np.abs(deviation[vary]) / spread[vary]
+    largest = LargestT.of(cov[np.ix_(vary, vary)], variance.df, "two-sided")
+    single = 2 * stats.t.sf(t, variance.df)
+    first = int(t.argmax())
+    return FlatTest(
+        statistic=float(t[first]),
+        pvalue=float(largest.p_values(single)[first]),
+        df=float(variance.df),
+        points=len(vary),
+        term=terms[int(vary[first])],
+    )
