@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +15,7 @@ from pyinterp.errors import DataError
 from r_bridge.packages import need
 
 DOCS = Path(__file__).parent
+os.environ["TQDM_DISABLE"] = "1"  # pages show no progress bars
 UNAVAILABLE = """
 ```{{warning}}
 The code of this page was not executed when it was built, and its numbers are not shown: {why}

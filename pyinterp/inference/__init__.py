@@ -16,6 +16,7 @@ Module            What is in it
 `simultaneous`    Bands and p-values of the largest t
 `terms`           `TermInference`: statistics, p-values and intervals of terms
 `contrasts`       Linear hypotheses
+`joint_tests`     Several hypotheses at once, and whether a curve is flat
 `coverage`        What studies say about the coverage of intervals: a table, `coverage.csv`
 `options`         The options of inference, the same for every estimand
 ================  =============================================================================

@@ -25,6 +25,7 @@ from pyinterp.losses.rowwise import Loss, LossLike, choose
 from pyinterp.models.adapters import one_thread
 from pyinterp.models.predictive import predictive
 from pyinterp.parallel import outcomes
+from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parallel.threads import shared_cores, workers
 from pyinterp.random import Seeds
 from pyinterp.resampling.leave_out import LeaveOut
@@ -57,8 +58,8 @@ class Analysis:
         Bound on the memory of one predict call's copies.
     n_jobs : int or None
         Threads over refits.
-    progress : bool
-        Whether to show progress bars on a terminal.
+    progress : bool or "log"
+        Whether to show progress bars, or to write lines to a log.
     """
 
     problem: Problem
@@ -70,7 +71,7 @@ class Analysis:
     engine: EngineName = "auto"
     memory_mb: float = 256.0
     n_jobs: int | None = None
-    progress: bool = True
+    progress: ProgressOption = True
     _measurements_by_key: dict[Any, tuple[Measurement, ...]] = field(
         default_factory=dict, init=False
     )

@@ -34,6 +34,7 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.adapters import fits_intercept, needs_intercept, suit, wants_frames
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
+from pyinterp.parallel.progress import ProgressOption, check_progress
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
 from pyinterp.resampling import HalfSampling, Resampling, Units
@@ -230,7 +231,7 @@ class Learner:
         on_error: OnError = "raise",
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
-        progress: bool = True,
+        progress: ProgressOption = True,
     ) -> LearnerResults:
         """Train and keep a model for every part of a resampling plan.
 
@@ -255,8 +256,9 @@ class Learner:
             otherwise.
         memory_mb : float
             Bound on the memory of one predict call's what-if copies.
-        progress : bool
-            Show progress bars (never if the output is not a terminal).
+        progress : bool or "log"
+            Show progress bars, on terminals and in notebooks; ``"log"`` writes lines with the time
+            left to the logger "pyinterp" instead, at level INFO.
 
         Returns
         -------
@@ -269,7 +271,7 @@ class Learner:
         """
         plan = _plan(resampling)
         check_flag("reseed", reseed)
-        check_flag("progress", progress)
+        check_progress(progress)
         check_memory(memory_mb)
         check_choice("engine", engine, ENGINES)
         options = RefitOptions(

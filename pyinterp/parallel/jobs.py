@@ -16,8 +16,8 @@ from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
-from tqdm import tqdm
 
+from pyinterp.parallel.progress import ProgressOption, count_jobs
 from pyinterp.parallel.threads import workers
 
 __all__ = ["EndOfCall", "go_on", "outcomes"]
@@ -39,7 +39,7 @@ def outcomes(
     *,
     n_jobs: int | None,
     label: str,
-    progress: bool,
+    progress: ProgressOption,
     unit: str = "fit",
     in_memory: bool = False,
     ordered: bool = True,
@@ -59,8 +59,8 @@ def outcomes(
         With one, jobs are done in the calling thread.
     label : str
         Of the progress bar.
-    progress : bool
-        Whether to show the progress bar on a terminal.
+    progress : bool or "log"
+        Whether to show the progress bar, or to write lines to a log.
     unit : str
         What the progress bar counts.
     in_memory : bool
@@ -80,9 +80,8 @@ def outcomes(
             results = parallel(delayed(stop.run)(job) for job in jobs)
             ends.callback(_close, results)
         ends.callback(stop.end)
-        hidden = None if progress else True
-        bar = ends.enter_context(tqdm(total=total, desc=label, unit=unit, disable=hidden))
-        yield _move_bar(results, bar)
+        advance = ends.enter_context(count_jobs(total, label, unit, progress))
+        yield _with_count(results, advance)
 
 
 def go_on() -> None:
@@ -178,11 +177,11 @@ def _workers_without_sigint(*, processes: bool) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
 
 
-def _move_bar(results: Iterable[T], bar: tqdm[Any]) -> Iterator[T]:
-    """Yield outcomes and move the bar; tqdm's own loop would close `results`, with a warning."""
+def _with_count(results: Iterable[T], advance: Callable[[], object]) -> Iterator[T]:
+    """Yield outcomes and count them; tqdm's own loop would close `results`, with a warning."""
     for outcome in results:
         yield outcome
-        bar.update()
+        advance()
 
 
 def _close(results: Generator[Any, None, None]) -> None:

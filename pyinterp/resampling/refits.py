@@ -26,6 +26,7 @@ from pyinterp.errors import (
 from pyinterp.models.adapters import wants_codes, wants_frames
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.parallel import outcomes, threads
+from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.resampling import Group, Part, Resampling, Units
 
@@ -91,7 +92,7 @@ class RefitOptions:
     design_state: DesignState = "all"
     unseen_levels: UnseenLevels = "raise"
     n_jobs: int | None = None
-    progress: bool = True
+    progress: ProgressOption = True
 
     def __post_init__(self) -> None:
         check_jobs(self.n_jobs)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_choice, check_count, check_flag, check_jobs
+from pyinterp.checks import check_choice, check_count, check_jobs
 from pyinterp.data.features import check_names, names_of
 from pyinterp.data.sample import Response
 from pyinterp.estimands.effects.grids import Grid
@@ -19,6 +19,7 @@ from pyinterp.learner.learner import Learner
 from pyinterp.losses.rowwise import LossLike, choose
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.parallel import outcomes
+from pyinterp.parallel.progress import ProgressOption, check_progress
 from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws
 from pyinterp.results.results import EstimandResults
@@ -51,7 +52,7 @@ def decompose(
     truth_n: int = 1_000_000,
     seed: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
-    progress: bool = True,
+    progress: ProgressOption = True,
 ) -> Decomposition:
     r"""Bias-variance decomposition of the PD or the PFI of a learner.
 
@@ -92,8 +93,8 @@ def decompose(
         The same int gives the same results, for any `n_jobs`.
     n_jobs : int, optional
         Jobs over refits, by joblib: ``joblib.parallel_config`` chooses the backend.
-    progress : bool
-        Show a progress bar on a terminal.
+    progress : bool or "log"
+        Show a progress bar, or write lines to a log, as `Learner.fit` does.
 
     Returns
     -------
@@ -120,7 +121,7 @@ def decompose(
     check_process(process)
     check_choice("estimand", estimand, ("pd", "pfi"))
     check_jobs(n_jobs)
-    check_flag("progress", progress)
+    check_progress(progress)
     _check_counts(
         n=(n, 2),
         evaluation=(evaluation, 2 * PARTS),
@@ -252,7 +253,9 @@ def _learner(process: Process, formula: str, estimator: Any, n: int, seeds: Seed
     return Learner.from_formula(formula, process.draw(n, seeds.stream("splits")), estimator)
 
 
-def _refits(task: _Task, repetitions: int, n_jobs: int | None, *, progress: bool) -> RefitEstimates:
+def _refits(
+    task: _Task, repetitions: int, n_jobs: int | None, *, progress: ProgressOption
+) -> RefitEstimates:
     """Return the estimates of all refits, in blocks that are jobs."""
     blocks = [
         range(start, min(start + BLOCK, repetitions + 1))

@@ -18,6 +18,7 @@ from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.learner.learner import Learner
 from pyinterp.models.predictor import check_estimator
 from pyinterp.parallel import outcomes
+from pyinterp.parallel.progress import ProgressOption, check_progress
 from pyinterp.simulation.processes.process import (
     FormulaAndEstimator,
     Process,
@@ -112,7 +113,11 @@ class Study(ABC, Generic[Answer]):
         """Return the results of records."""
 
     def run(
-        self, path: str | os.PathLike[str], n_jobs: int | None = None, *, progress: bool = True
+        self,
+        path: str | os.PathLike[str],
+        n_jobs: int | None = None,
+        *,
+        progress: ProgressOption = True,
     ) -> Answer:
         """Run what `path` does not hold yet, and return all results.
 
@@ -126,8 +131,8 @@ class Study(ABC, Generic[Answer]):
         n_jobs : int, optional
             Jobs over blocks, by joblib: ``joblib.parallel_config`` chooses the backend, a Dask
             cluster for example.
-        progress : bool
-            Show a progress bar on a terminal.
+        progress : bool or "log"
+            Show a progress bar, or write lines to a log, as `Learner.fit` does.
 
         Raises
         ------
@@ -138,6 +143,7 @@ class Study(ABC, Generic[Answer]):
             lines, as early versions wrote them, can be read by `load` only.
         """
         check_jobs(n_jobs)
+        check_progress(progress)
         file = StudyFile(path)
         with file.lock():
             rows = {unit.row for kind in self._KINDS for unit in self._units(kind)}
@@ -193,7 +199,7 @@ class Study(ABC, Generic[Answer]):
         file: StudyFile,
         n_jobs: int | None,
         *,
-        progress: bool,
+        progress: ProgressOption,
     ) -> None:
         """Do all units of a kind, and add the records of each to the file."""
         same = [unit for unit in units if unit.row.kind == kind]
