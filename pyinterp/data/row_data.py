@@ -68,9 +68,7 @@ class RowData:
         return mask_of(rows, self.frame, self.index, "rows", self.what)
 
 
-def mask_of(
-    rows: Rows, frame: pd.DataFrame, index: object, argument: str, what: str
-) -> BoolArray:
+def mask_of(rows: Rows, frame: pd.DataFrame, index: object, argument: str, what: str) -> BoolArray:
     """Return a boolean mask of the rows that a mask, or a query of pandas, names.
 
     Raises
@@ -91,9 +89,12 @@ def mask_of(
             f"`{argument}` must be True or False in every row, but it is missing in "
             f"{int(column.isna().sum())} rows."
         )
-    if not pd.api.types.is_bool_dtype(column) and not column.map(lambda v: v is True or v is False).all():
+    if (
+        not pd.api.types.is_bool_dtype(column)
+        and not column.map(lambda v: v is True or v is False).all()
+    ):
         raise OptionError(
-            f"`{argument}` must be a boolean per row, or a query such as \"age > 50\", not values "
+            f'`{argument}` must be a boolean per row, or a query such as "age > 50", not values '
             f"such as {quote(column.iloc[0])}; positions become a mask by "
             "`np.isin(np.arange(n), positions)`."
         )
@@ -102,11 +103,11 @@ def mask_of(
 
 def _queried(query: str, frame: pd.DataFrame, argument: str) -> Any:
     try:
-        values = frame.eval(query, engine="python", local_dict={}, global_dict={})
+        values: Any = frame.eval(query, engine="python", local_dict={}, global_dict={})
     except Exception as error:
         raise OptionError(
             f"Can't read `{argument}` {quote(query)}: {short(error, 120)}. It must be a query of "
-            'pandas about columns of the data, such as "age > 50 and sex == \'f\'".'
+            "pandas about columns of the data, such as \"age > 50 and sex == 'f'\"."
         ) from error
     if np.shape(values) != (len(frame),):
         raise OptionError(
@@ -121,5 +122,3 @@ def source_frame(frame: pd.DataFrame, response: pd.Series[Any] | None) -> pd.Dat
     if response is None or str(response.name) in frame:
         return frame
     return frame.assign(**{str(response.name): response})
-
-

@@ -27,8 +27,8 @@ estimand may be named here.
 
 from pyinterp.inference.bootstrap import BootstrapVariance
 from pyinterp.inference.cov_types import COV_TYPES, CovType, default, variance
-from pyinterp.inference.half_sample import HalfSampleVariance
 from pyinterp.inference.groups import side_by_side
+from pyinterp.inference.half_sample import HalfSampleVariance
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, check_adjustment
 from pyinterp.inference.replicates import Fold, Half, RefitEstimate, Replicates, combine, gather
 from pyinterp.inference.terms import TermInference

@@ -159,7 +159,6 @@ def combine(
     lower_bound: float | None = None,
 ) -> Replicates:
     """Return the replicates of a function of several estimands, computed refit by refit."""
-
     if any(part.groups for part in parts):
         raise InferenceError(
             "Results by groups can't be combined with others: compare one group at a time, which "

@@ -262,7 +262,8 @@ def _cluster_sums(replicates: Replicates, cov_type: str) -> list[FloatArray]:
     every = np.unique(np.concatenate([c for c in replicates.clusters if c is not None]))
     parts = []
     for group in replicates.groups:
-        estimate, cluster = _single(group)
+        estimate, clusters = _single(group)
+        cluster = np.asarray(clusters)
         values = estimate.rows if cov_type == "rows" else contributions(estimate)
         sums = np.zeros((len(every), values.shape[1]))
         np.add.at(sums, np.searchsorted(every, cluster), values - values.mean(axis=0))

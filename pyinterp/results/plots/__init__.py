@@ -47,6 +47,10 @@ def plot(results: EstimandResults, *, alpha: float, sort: bool = True, **of_curv
     frame = results.summary_frame(alpha).reset_index()
     if sort and not terms.axes:
         frame = frame.sort_values("estimate", ascending=False, na_position="last")
+    if terms.groups and not terms.axes:  # a panel per group has the same names
+        frame = frame.assign(
+            term=frame["term"].map(dict(zip(terms.names, terms.stubs, strict=True)))
+        )
     if len(terms.axes) == 1:
         figure = curve(results, frame, **of_curves)
     else:
