@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, NamedTuple
@@ -168,7 +169,10 @@ def _drawn(
         splitter.random_state = seed
     groups = None if units is None else units.of_row
     try:
-        pairs = list(splitter.split(population.variables, population.y, groups))
+        with warnings.catch_warnings():
+            # Splitters that ignore clusters are refused if they tear one apart.
+            warnings.filterwarnings("ignore", message=".*groups parameter is ignored")
+            pairs = list(splitter.split(population.variables, population.y, groups))
     except Exception as error:
         hint = (
             ". Its groups are `pi.Splits(splitter, cluster=...)`"

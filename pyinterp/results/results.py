@@ -25,6 +25,7 @@ from pyinterp.inference import (
 )
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.results import summary as tables
+from pyinterp.results.groups import differences_of
 from pyinterp.results.header import Context, GoodnessOfFit
 from pyinterp.whatif import Engine
 
@@ -266,8 +267,32 @@ class EstimandResults:
         InferenceError
             If a term has no estimate, or the contrast no variance.
         """
+        return self._contrasts(self._constraint(hypotheses))
+
+    def differences(self, reference: str | None = None) -> Contrasts:
+        """Test that groups of rows have the same values, each against a reference group.
+
+        Parameters
+        ----------
+        reference : str, optional
+            The group that is subtracted; by default the first.
+
+        Returns
+        -------
+        statsmodels.stats.contrast.ContrastResults
+            As of `t_test`, with the covariance between groups: one difference per term and other
+            group. Adjusted among each other by `p_adjust` or `simultaneous`.
+
+        Raises
+        ------
+        OptionError
+            If the results are not by groups (``by=``), or there is no such group.
+        """
+        return self._contrasts(differences_of(self.estimand.terms, reference))
+
+    def _contrasts(self, hypotheses: Hypotheses) -> Contrasts:
         return contrasts(
-            self._constraint(hypotheses),
+            hypotheses,
             self.inference,
             size=ROUNDING * np.abs(self.replicates.per_refit).max(axis=0),
             missing=self.estimand.missing,
