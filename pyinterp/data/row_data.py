@@ -28,14 +28,14 @@ class RowData:
         All columns, with a RangeIndex.
     index : pandas.DataFrame or None
         Without columns, with the user's index, to which masks are aligned.
-    analyzed : ndarray of bool, shape (N,)
+    complete : ndarray of bool, shape (N,)
     what : str
         What the data are called in messages.
     """
 
     frame: pd.DataFrame
     index: pd.DataFrame | None
-    analyzed: BoolArray
+    complete: BoolArray
     what: str = "data"
 
     def column(self, by: str | npt.ArrayLike, what: str) -> pd.Series[Any]:
@@ -58,7 +58,7 @@ class RowData:
         else:
             check_aligned(by, self.index, what, self.what)
             column = as_column(by, len(self.frame), what, self.what)
-        absent = int(column[self.analyzed].isna().sum())
+        absent = int(column[self.complete].isna().sum())
         if absent:
             raise DataError(f"`{what}` must have no missing values; {absent} rows have.")
         return column
@@ -79,7 +79,7 @@ def mask_of(rows: Rows, frame: pd.DataFrame, index: object, argument: str, what:
         If there is not one value per row, or it is missing.
     """
     if isinstance(rows, str):
-        values: Any = _queried(rows, frame, argument)
+        values: Any = _evaluate(rows, frame, argument)
     else:
         check_aligned(rows, index, argument, what)
         values = as_column(rows, len(frame), argument, what)
@@ -101,7 +101,7 @@ def mask_of(rows: Rows, frame: pd.DataFrame, index: object, argument: str, what:
     return column.to_numpy(dtype=bool)
 
 
-def _queried(query: str, frame: pd.DataFrame, argument: str) -> Any:
+def _evaluate(query: str, frame: pd.DataFrame, argument: str) -> Any:
     try:
         values: Any = frame.eval(query, engine="python", local_dict={}, global_dict={})
     except Exception as error:
@@ -112,7 +112,7 @@ def _queried(query: str, frame: pd.DataFrame, argument: str) -> Any:
     if np.shape(values) != (len(frame),):
         raise OptionError(
             f"The query `{argument}` {quote(query)} must give True or False for every row of the "
-            f"data, not {quote(values)}."
+            "data; it gives something else. Values are compared by `==`."
         )
     return values
 

@@ -102,9 +102,10 @@ def _terms(terms: Terms, groups: RowGroups) -> Terms:
     layout[column] = pd.Categorical(np.repeat(levels, count), categories=levels)
     facets = column if terms.facet is None else f"{terms.facet}, {column}"
     if terms.facet is not None:
-        layout[facets] = [
+        texts = [
             f"{of}, {level}" for of, level in zip(layout[terms.facet], layout[column], strict=True)
         ]
+        layout[facets] = pd.Categorical(texts, categories=list(dict.fromkeys(texts)))
     return replace(
         terms,
         names=tuple(_name(term, level) for level in levels for term in terms.names),

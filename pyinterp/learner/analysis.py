@@ -89,7 +89,7 @@ class Analysis:
         default_factory=dict, init=False
     )
     _fits: dict[Loss, GoodnessOfFit] = field(default_factory=dict, init=False)
-    _among: dict[bytes, Analysis] = field(default_factory=dict, init=False)
+    _among: dict[tuple[bytes, str], Analysis] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         check_memory(self.memory_mb)
@@ -130,12 +130,12 @@ class Analysis:
         DataError
             If a refit keeps fewer than 2 evaluation rows.
         """
-        key = rows.tobytes()
+        key = rows.tobytes(), name
         if key not in self._among:
-            self._among[key] = self._restricted(rows, name)
+            self._among[key] = self._on(rows, name)
         return self._among[key]
 
-    def _restricted(self, rows: npt.NDArray[np.bool_], name: str) -> Analysis:
+    def _on(self, rows: npt.NDArray[np.bool_], name: str) -> Analysis:
         within = {r.number: np.flatnonzero(rows[r.evaluation.rows]) for r in self.refits}
         counts = [len(kept) for kept in within.values()]
         if min(counts) < LEAST_ROWS:
@@ -151,6 +151,7 @@ class Analysis:
         population = self.problem.population
         context = replace(
             self.context,
+            study_name="",  # of all rows
             n_evaluation=float(np.mean([r.n_evaluation for r in kept])),
             resamples=fingerprints(refits),
             subgroup=f"{int(rows[population.rows].sum())}, {name}",

@@ -161,7 +161,7 @@ class FittedModel(Interpretable):
             data=RowData(
                 frame=every,
                 index=None if (names := index_of(X, y)) is None else pd.DataFrame(index=names),
-                analyzed=keep,
+                complete=keep,
                 what="X",
             ),
         )

@@ -87,6 +87,7 @@ class FittedModels:
         if estimand.rowless and (rows is not None or by is not None):
             raise OptionError(f"`{'by' if rows is None else 'rows'}` can't be: {estimand.rowless}.")
         parts = [analysis] if groups is None else apart(analysis, groups)
+        context = replace(analysis.context, engine=analysis.engine_of(estimand))
         each = [part.replicates(estimand) for part in parts]
         replicates = each[0] if groups is None else side_by_side(each)
         corrected = [_corrected_params(part, estimand, options.cov_type) for part in parts]
@@ -96,7 +97,8 @@ class FittedModels:
             estimand=terms,
             replicates=replicates,
             variance=variance(replicates, options.cov_type),
-            context=replace(analysis.context, engine=analysis.engine_of(estimand)),
+            # No study is of groups.
+            context=context if groups is None else replace(context, study_name=""),
             fit=analysis.fit(estimand.loss),
             rows=replicates.rows,
             labels=_labels(parts),
@@ -105,7 +107,7 @@ class FittedModels:
             simultaneous=options.simultaneous,
             data=_with_response(analysis.problem.population),
             diagnostic=None if beside is None else self.estimate(beside, rows=rows, by=by),
-            corrected_params=_corrected(corrected, terms),
+            corrected_params=_by_term(corrected, terms),
         )
 
 
@@ -117,7 +119,7 @@ def _labels(parts: Sequence[Analysis]) -> tuple[pd.Index, ...]:
     )
 
 
-def _corrected(parts: Sequence[FloatArray | None], estimand: Estimand) -> pd.Series[float] | None:
+def _by_term(parts: Sequence[FloatArray | None], estimand: Estimand) -> pd.Series[float] | None:
     """Return corrected estimates by term; None without correction."""
     values = [part for part in parts if part is not None]
     if not values:

@@ -219,7 +219,7 @@ class Learner:
             self._subset = mask_of(subset, frame, self._rows, "subset", "data")
         self.population, _, complete = self._sample(source, self._subset)
         self.dropped_rows = int((self._subset & ~complete).sum())
-        self.data = RowData(frame=frame, index=self._rows, analyzed=complete)
+        self.data = RowData(frame=frame, index=self._rows, complete=complete)
         check_row_options(
             self.estimator.get_params(deep=True),
             learner_name(self.estimator),
@@ -297,7 +297,7 @@ class Learner:
         seeds = Seeds.start(seed)
         units = self._units(plan)
         population = self._with_clusters(plan, units)
-        if isinstance(plan, Splits) and plan.listed:
+        if isinstance(plan, Splits) and plan.names_rows:
             self._check_positions()
         plan = plan.on(population, units, seeds.stream("splits"))
         refits = refit(
@@ -456,7 +456,7 @@ class Learner:
 
     def _check_positions(self) -> None:
         """Raise `OptionError` if positions in the data are not those of the analyzed rows."""
-        left_out = int((~self.data.analyzed).sum())
+        left_out = int((~self.data.complete).sum())
         if left_out:
             raise OptionError(
                 f"A list of splits names rows by position, but {left_out} rows are left out "
@@ -473,7 +473,7 @@ class Learner:
         """Return the level of every analyzed row for a column name or an array."""
         if by is None:
             return None
-        levels = self.data.column(by, what)[self.data.analyzed]
+        levels = self.data.column(by, what)[self.data.complete]
         return pd.factorize(levels)[0].astype(np.intp)
 
     def _check_intercept(self) -> None:

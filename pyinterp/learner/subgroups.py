@@ -25,7 +25,7 @@ def among(analysis: Analysis, rows: Rows) -> Analysis:
     """Return the analysis of the evaluation rows that a mask or a query names."""
     data = _data(analysis, "rows")
     mask = data.mask(rows)
-    if not (mask & data.analyzed).any():
+    if not (mask & data.complete).any():
         name = quote(rows) if isinstance(rows, str) else "the mask"
         raise DataError(f"`rows` must keep some of the analyzed rows, but {name} keeps none.")
     return analysis.among(mask, rows if isinstance(rows, str) else "by a mask")
@@ -37,7 +37,7 @@ def groups_of(analysis: Analysis, by: By) -> RowGroups:
     if by is None:
         raise OptionError("`by` must be a column's name or one level per row.")
     name = by if isinstance(by, str) else getattr(by, "name", None)
-    seen = np.zeros(len(data.analyzed), dtype=bool)
+    seen = np.zeros(len(data.complete), dtype=bool)
     for refit in analysis.refits:
         seen[refit.evaluation.rows] = True
     return RowGroups.of(data.column(by, "by"), seen, "group" if name is None else str(name))

@@ -64,19 +64,19 @@ class Splits(Splitting):
             )
 
     @property
-    def listed(self) -> bool:
+    def names_rows(self) -> bool:
         """Whether rows are named by their positions in the data."""
         return not _is_splitter(self.splits)
 
     @property
     def number(self) -> int:
         """Number of refits; 0 before the splits are drawn, where the splitter needs the data."""
-        return len(self._pairs) if self._pairs else 0 if not self.listed else len(self.splits)
+        return len(self._pairs) if self._pairs else 0 if not self.names_rows else len(self.splits)
 
     @property
     def label(self) -> str:
         """What tables call the plan."""
-        name = "" if self.listed else f"{type(self.splits).__name__}, "
+        name = "" if self.names_rows else f"{type(self.splits).__name__}, "
         return f"{name}{self.number} splits"
 
     @property
@@ -100,10 +100,10 @@ class Splits(Splitting):
 
     def on(self, population: Sample, units: Units, rng: np.random.Generator) -> Splits:
         """Return the plan with its splits drawn and checked."""
-        if self.listed:
+        if self.names_rows:
             pairs = [_read(pair, k, population.nobs) for k, pair in enumerate(self.splits, 1)]
         else:
-            pairs = _drawn(self.splits, population, None if self.cluster is None else units, rng)
+            pairs = _draw(self.splits, population, None if self.cluster is None else units, rng)
         if len(pairs) < 2:
             raise OptionError(
                 f"There must be at least 2 splits, but {quote(self.splits)} gives {len(pairs)}; "
@@ -159,7 +159,7 @@ def _is_splitter(splits: object) -> bool:
     )
 
 
-def _drawn(
+def _draw(
     splitter: Any, population: Sample, units: Units | None, rng: np.random.Generator
 ) -> list[_Pair]:
     """Return the splits of a splitter of scikit-learn."""
