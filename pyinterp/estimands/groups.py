@@ -66,7 +66,7 @@ class RowGroups:
                 f"`by` must have at most {MOST_GROUPS} levels, but `{short(name)}` has {count}: "
                 "merge levels, or cut numbers into intervals with `pd.cut` or `pd.qcut`."
             )
-        texts = [v if isinstance(v, str) else f"{name}={v}" for v in levels.categories]
+        texts = [v if isinstance(v, str) else f"{name}={_plain(v)}" for v in levels.categories]
         return cls(name=name, levels=tuple(texts), of_row=codes)
 
 
@@ -124,3 +124,8 @@ def _remarks(
         remarks = estimand.remarks(pd.Series(values, index=names))
         notes += [f"{level}: {note}" for note in remarks]
     return notes
+
+
+def _plain(level: Any) -> Any:
+    """Return a whole number without decimals, as it was before missing values made it a float."""
+    return int(level) if isinstance(level, float) and level.is_integer() else level
