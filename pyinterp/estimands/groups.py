@@ -37,6 +37,12 @@ class RowGroups:
     levels: tuple[str, ...]
     of_row: IntArray
 
+    @property
+    def counts(self) -> str:
+        """How many rows the groups have, in words."""
+        sizes = np.bincount(self.of_row[self.of_row >= 0])
+        return ", ".join(f"{name} {size}" for name, size in zip(self.levels, sizes, strict=True))
+
     @classmethod
     def of(cls, column: pd.Series[Any], analyzed: Any, name: str) -> RowGroups:
         """Return the levels of a column as groups, those of a category in its order.
@@ -82,7 +88,8 @@ def by_group(estimand: Estimand, groups: RowGroups) -> Estimand:
         details=(*estimand.details, f"by {groups.name}"),
         notes=(
             *estimand.notes,
-            "Rows and donors of a group are those of the group; nothing is fitted anew.",
+            f"Groups (rows): {groups.counts}. Rows and donors of a group are those of the group; "
+            "nothing is fitted anew.",
         ),
         remarks=partial(_remarks, estimand, levels),
         diagnostic=None if estimand.diagnostic is None else by_group(estimand.diagnostic, groups),

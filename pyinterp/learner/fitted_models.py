@@ -85,7 +85,9 @@ class FittedModels:
         analysis = self.analysis if rows is None else among(self.analysis, rows)
         groups = None if by is None else groups_of(analysis, by)
         if estimand.rowless and (rows is not None or by is not None):
-            raise OptionError(f"`{'by' if rows is None else 'rows'}` can't be: {estimand.rowless}.")
+            raise OptionError(
+                f"`{'by' if rows is None else 'rows'}` would change nothing: {estimand.rowless}."
+            )
         parts = [analysis] if groups is None else apart(analysis, groups)
         context = replace(analysis.context, engine=analysis.engine_of(estimand))
         each = [part.replicates(estimand) for part in parts]

@@ -187,3 +187,27 @@ def test_subset_is_the_same_as_filtered_data() -> None:
     assert mask.population.nobs == FEMALE.sum()
     with pytest.raises(OptionError, match="`subset`"):
         pi.Learner.from_formula("y ~ a", DATA, tree, subset="sex ==")
+
+
+def test_tables_say_how_many_rows_the_groups_have() -> None:
+    results = _fit("corrected")
+    counts = f"f {FEMALE.sum()}, m {(~FEMALE).sum()}"
+    assert counts in " ".join(str(results.loss(by="sex").summary()).split())
+    assert f"{FEMALE.sum()}, sex == 'f'" in str(results.loss(rows="sex == 'f'").summary())
+
+
+def test_comparisons_take_subgroups_and_refuse_groups() -> None:
+    one, two = _fit("corrected"), _fit("naive")
+    difference = pi.compare(one.loss(rows=FEMALE), two.loss(rows=FEMALE))
+    np.testing.assert_allclose(difference.params, 0.0, atol=EXACT)
+    with pytest.raises(PyinterpError, match="Results by groups"):
+        pi.compare(one.loss(by="sex"), two.loss(by="sex"))
+    with pytest.raises(PyinterpError, match="same resamples"):
+        pi.compare(one.loss(rows=FEMALE), two.loss(rows=~FEMALE))
+
+
+def test_fresh_draws_have_no_rows_that_data_name() -> None:
+    plan = pi.FreshDraws(lambda rng: DATA.sample(60, random_state=int(rng.integers(999))), 3)
+    results = pi.Learner.from_formula("y ~ a + b", DATA, LinearRegression()).fit(plan, seed=1)
+    with pytest.raises(OptionError, match="rows of its own"):
+        results.loss(by="sex")
