@@ -156,7 +156,8 @@ class Analysis:
             resamples=fingerprints(refits),
             subgroup=f"{int(rows[population.rows].sum())}, {name}",
         )
-        return replace(self, refits=refits, context=context, whole=self, within=within)
+        data = self.data and replace(self.data, complete=self.data.complete & rows)
+        return replace(self, refits=refits, context=context, data=data, whole=self, within=within)
 
     def engine_of(self, estimand: Estimand) -> Engine:
         """Return the engine that computed the estimand, for headers."""

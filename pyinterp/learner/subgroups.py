@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-import numpy as np
 import numpy.typing as npt
 
 from pyinterp.data.row_data import RowData, Rows
@@ -37,10 +36,8 @@ def groups_of(analysis: Analysis, by: By) -> RowGroups:
     if by is None:
         raise OptionError("`by` must be a column's name or one level per row.")
     name = by if isinstance(by, str) else getattr(by, "name", None)
-    seen = np.zeros(len(data.complete), dtype=bool)
-    for refit in analysis.refits:
-        seen[refit.evaluation.rows] = True
-    return RowGroups.of(data.column(by, "by"), seen, "group" if name is None else str(name))
+    column = data.column(by, "by")
+    return RowGroups.of(column, data.complete, "group" if name is None else str(name))
 
 
 def apart(analysis: Analysis, groups: RowGroups) -> list[Analysis]:
