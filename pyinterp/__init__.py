@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Holdout,
         NestedBootstrap,
         NestedCrossValidation,
+        Splits,
         Subsampling,
     )
     from pyinterp.results.causal_results import CausalResults
@@ -57,6 +58,7 @@ __all__ = [
     "NestedBootstrap",
     "NestedCrossValidation",
     "RGrid",
+    "Splits",
     "Subsampling",
     "Terms",
     "UncertaintyResults",
@@ -94,6 +96,7 @@ _HOME = {
     "NestedBootstrap": "resampling",
     "NestedCrossValidation": "resampling",
     "RGrid": "estimands.effects.grids",
+    "Splits": "resampling",
     "Subsampling": "resampling",
     "Terms": "estimands.estimand",
     "UncertaintyResults": "results.uncertainty_results",

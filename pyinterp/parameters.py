@@ -92,6 +92,17 @@ DESCRIPTIONS = {
             "exemplar" is no average, but the one curve of a made-up row of medians and most
             frequent levels.
         """,
+    "rows": """
+        rows : str or array of bool, optional
+            Evaluation rows, and donors, to use: a query of the data, such as "age > 50", columns
+            that are not variables included, or a mask with a value per row. Nothing is fitted
+            anew; grids are those of all rows.
+        """,
+    "by": """
+        by : str or array, optional
+            Column of the data, or one level per row: estimates for the rows of each level, as
+            `rows` gives them, with one covariance of all.
+        """,
     "inference": """
         cov_type : str, optional
             Variance estimator: "half-sample" (default after `HalfSampling`), "nested-cv" (after

@@ -12,6 +12,7 @@ Module          What is in it
 `formula`       The grammar of formulas, and what is refused
 `design`        Designs: variables to columns, and columns of rows with replaced values
 `readers`       The two ways in: a formula with a frame, or a response with variables
+`row_data`      The user's data, in which masks, queries and columns name rows
 `sample`        Samples and responses
 `features`      Features, and names that are looked up among them
 `typical`       Medians and most frequent levels

@@ -15,6 +15,7 @@ Where             What is in it
 `risk`            Expected loss, and the share of it that the features explain
 `positivity`      Share of a feature's variance that the other variables explain
 `causal`          Causal effects by plug-in, and importances as their mean squares
+`groups`          Any estimand by groups of rows
 `mean_over_rows`  Mean over rows of a user's function of response and prediction
 ================  =============================================================================
 

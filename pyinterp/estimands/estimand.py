@@ -178,7 +178,9 @@ class Terms:
     axis_names : tuple of str
         The variable on each axis.
     facet : str or None
-        The column of `layout` that separates curves (the class).
+        The column of `layout` that separates curves or panels (the class, the group).
+    groups : tuple of str
+        The groups of rows that the terms repeat for, one group after the other; () without groups.
     """
 
     names: tuple[str, ...]
@@ -186,11 +188,20 @@ class Terms:
     axes: tuple[str, ...] = ()
     axis_names: tuple[str, ...] = ()
     facet: str | None = None
+    groups: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(set(self.names)) < len(self.names):
             repeated = next(name for name in self.names if self.names.count(name) > 1)
             raise OptionError(f"Names of terms must be different, but {repeated!r} is repeated.")
+
+    @property
+    def stubs(self) -> tuple[str, ...]:
+        """Names without the group."""
+        if not self.groups:
+            return self.names
+        first = self.names[: len(self.names) // len(self.groups)]
+        return tuple(name.removesuffix(f" | {self.groups[0]}") for name in first) * len(self.groups)
 
     @classmethod
     def plain(cls, names: Sequence[str]) -> Terms:
@@ -390,6 +401,8 @@ class Estimand:
         Name of what computes the estimand, if it is not what-if predictions.
     distributional : bool
         Whether what-if predictions are of distributions.
+    rowless : str
+        Why the values are the same whatever the evaluation rows; empty if they are not.
     missing : mapping of str to str
         By term, the reason to print if its estimate is missing in some refit.
     remarks : callable
@@ -425,6 +438,7 @@ class Estimand:
     zero_variance: str = "all refits agree exactly, so there is no variance"
     engine: str = ""
     distributional: bool = False
+    rowless: str = ""
     missing: Mapping[str, str] = field(default_factory=dict)
     remarks: Callable[[pd.Series[float]], Sequence[str]] = no_remarks
     correction: Correction | None = None

@@ -7,6 +7,7 @@ In come `Replicates`, the estimates of every refit with every row's contribution
 Module            What is in it
 ================  =============================================================================
 `replicates`      Estimates of every refit, arranged by the resampling plan
+`groups`          Replicates of groups of rows side by side
 `cov_types`       The names of variances, and which is the default
 `variance`        What a variance is; naive and corrected over refits, rows and U-statistics
 `half_sample`     Pairs of refits on complementary halves
@@ -27,6 +28,7 @@ estimand may be named here.
 
 from pyinterp.inference.bootstrap import BootstrapVariance
 from pyinterp.inference.cov_types import COV_TYPES, CovType, default, variance
+from pyinterp.inference.groups import side_by_side
 from pyinterp.inference.half_sample import HalfSampleVariance
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, check_adjustment
 from pyinterp.inference.replicates import Fold, Half, RefitEstimate, Replicates, combine, gather
@@ -50,5 +52,6 @@ __all__ = [
     "combine",
     "default",
     "gather",
+    "side_by_side",
     "variance",
 ]

@@ -251,6 +251,10 @@ def _means(replicates: Replicates) -> FloatArray:
 
 
 def _acceleration(replicates: Replicates) -> FloatArray:
+    return np.concatenate([_acceleration_of(group) for group in replicates.parts])
+
+
+def _acceleration_of(replicates: Replicates) -> FloatArray:
     positions, effects = row_effects(replicates.estimates, replicates.rows)
     clusters = [c for c in replicates.clusters if c is not None]
     if clusters:

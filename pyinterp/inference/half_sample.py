@@ -130,8 +130,8 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     if m < 2:
         raise InferenceError(f"At least 2 refits must estimate; {m} did.")
     each = np.array([[half.estimate.value for half in pair] for pair in replicates.pairs])
-    halves = [half for pair in replicates.pairs for half in pair]
-    by_training = _training_parts(halves).reshape(each.shape)
+    by_group = [_training_parts([h for p in g.pairs for h in p]) for g in replicates.parts]
+    by_training = np.concatenate(by_group, axis=1).reshape(each.shape)
     # The part by training less the part by evaluating.
     signed = 2 * by_training - (each - each[0, 0])
     difference = signed[:, 0] - signed[:, 1]

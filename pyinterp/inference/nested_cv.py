@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
@@ -24,8 +25,25 @@ def nested_cv(replicates: Replicates) -> Variance:
     cross-validation among the other folds, and b the variance of the former over its rows;
     :math:`\hat\sigma^2` is the variance of all rows' contributions. r, by which cross-validation
     errs more than a mean of independent rows, is kept between 1 and the root of K. Only folds
-    count of which no inner refit failed.
+    count of which no inner refit failed. Groups of rows are independent of each other.
     """
+    blocks = [_covariance(group) for group in replicates.parts]
+    apart = "; groups count as independent" if len(blocks) > 1 else ""
+    count = replicates.folds[0].number
+    return Variance(
+        cov=block_diag(*blocks),
+        df=np.inf,
+        cov_type="nested-cv",
+        label="nested CV",
+        note=(
+            "Intervals (nested cross-validation, normal) are for the learner trained on "
+            f"{1 - 1 / count:.0%} of the data{apart}."
+        ),
+    )
+
+
+def _covariance(replicates: Replicates) -> FloatArray:
+    """Return the covariance of the estimates of one group of rows, or of all."""
     folds = replicates.folds
     if not folds:
         raise InferenceError(
@@ -51,16 +69,7 @@ def nested_cv(replicates: Replicates) -> Variance:
     error = np.clip(np.square(difference).mean(axis=0) - variances.mean(axis=0), 0.0, None)
     ratio = np.sqrt(np.divide(error, spread, out=np.ones(q), where=spread > 0))
     ratio = np.clip(ratio, 1.0, np.sqrt(count))
-    return Variance(
-        cov=cov / n * np.outer(ratio, ratio),
-        df=np.inf,
-        cov_type="nested-cv",
-        label="nested CV",
-        note=(
-            "Intervals (nested cross-validation, normal) are for the learner trained on "
-            f"{1 - 1 / count:.0%} of the data."
-        ),
-    )
+    return np.asarray(cov / n * np.outer(ratio, ratio))
 
 
 def _mean(estimates: tuple[Estimate, ...]) -> FloatArray:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray
+from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimand import Estimate
 from pyinterp.resampling import Group
 
@@ -80,6 +81,8 @@ class Replicates:
         Whether `estimates` are of other refits than the pairs'.
     lower_bound : float or None
         Value below which the estimand can't be at the truth.
+    groups : tuple of Replicates
+        Those of the groups of rows whose terms stand side by side; () without groups.
     """
 
     estimates: tuple[Estimate, ...]
@@ -91,6 +94,12 @@ class Replicates:
     bootstraps: IntArray | None = None
     apart: bool = True
     lower_bound: float | None = None
+    groups: tuple[Replicates, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Replicates, ...]:
+        """The replicates of every group; these alone without groups."""
+        return self.groups or (self,)
 
     @cached_property
     def per_refit(self) -> FloatArray:
@@ -150,6 +159,11 @@ def combine(
     lower_bound: float | None = None,
 ) -> Replicates:
     """Return the replicates of a function of several estimands, computed refit by refit."""
+    if any(part.groups for part in parts):
+        raise InferenceError(
+            "Results by groups can't be combined with others: compare one group at a time, which "
+            "`rows=` gives, or use `differences()` between the groups of one result."
+        )
 
     def side(halves: Sequence[Half]) -> Half:
         return Half(function(*(half.estimate for half in halves)), halves[0].rows)

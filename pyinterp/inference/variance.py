@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference.intervals import Alternative, interval, p_values
-from pyinterp.inference.replicates import Replicates
+from pyinterp.inference.replicates import Replicates, contributions
 from pyinterp.inference.simultaneous import LargestT
 
 __all__ = ["Variance", "corrected_variance", "naive", "rows", "ustat"]
@@ -162,6 +164,8 @@ def rows(replicates: Replicates) -> Variance:
 
     For PFI it leaves out that the donors of feature values are a sample too, and is too small.
     """
+    if replicates.groups:
+        return _over_groups(replicates, rows)
     estimate, cluster = _single(replicates)
     short = estimate.donors is not None
     return _over_rows(
@@ -182,6 +186,8 @@ def ustat(replicates: Replicates) -> Variance:
     permutations the contributions carry noise of order 1/K, which makes V larger, never smaller.
     For estimands whose rows do not donate it is `rows`, and says so.
     """
+    if replicates.groups:
+        return _over_groups(replicates, ustat)
     estimate, cluster = _single(replicates)
     if estimate.donors is None:
         return rows(replicates)
@@ -237,6 +243,34 @@ def _over_rows(
             f"they do not allow for refitting it{warning}."
         ),
     )
+
+
+def _over_groups(replicates: Replicates, single: Callable[[Replicates], Variance]) -> Variance:
+    """Return the variance of groups of rows, which are independent unless clusters join them."""
+    blocks = [single(group) for group in replicates.groups]
+    cov = block_diag(*(block.cov for block in blocks))
+    if replicates.clusters[0] is not None:
+        sums = np.concatenate(_cluster_sums(replicates, blocks[0].cov_type), axis=1)
+        other = block_diag(*(np.ones(block.cov.shape) for block in blocks)) == 0
+        cov[other] = (sums.T @ sums)[other]
+    smallest = min(blocks, key=lambda block: block.df)
+    return replace(smallest, cov=cov)
+
+
+def _cluster_sums(replicates: Replicates, cov_type: str) -> list[FloatArray]:
+    """Return every cluster's part of the estimates of each group, shape (clusters, q) each."""
+    every = np.unique(np.concatenate([c for c in replicates.clusters if c is not None]))
+    parts = []
+    for group in replicates.groups:
+        estimate, clusters = _single(group)
+        cluster = np.asarray(clusters)
+        values = estimate.rows if cov_type == "rows" else contributions(estimate)
+        sums = np.zeros((len(every), values.shape[1]))
+        np.add.at(sums, np.searchsorted(every, cluster), values - values.mean(axis=0))
+        units = len(np.unique(cluster))
+        scale = np.sqrt(units / (units - 1)) if units > 1 else np.nan
+        parts.append(sums / len(values) * scale)
+    return parts
 
 
 def _without_variance(q: int, cov_type: str, units: str) -> Variance:

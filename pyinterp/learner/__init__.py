@@ -17,6 +17,7 @@ Module            What is in it
 `uncertainties`   ``likelihood_pfi``, ``entropy_pfi``, ``redundancy``, ``uncertainty``
 `interpretable`   `Interpretable`, with all these methods, ``loss`` and ``summary``
 `analysis`        Fitted models with their measurements, by estimand
+`subgroups`       Some of the evaluation rows, or every level of a column
 `compare`         ``compare``, ``summary_col`` and ``plot_col``: several results together
 ================  =============================================================================
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_memory
-from pyinterp.errors import InferenceError, OptionError, PredictionError
+from pyinterp.data.row_data import RowData
+from pyinterp.errors import DataError, InferenceError, OptionError, PredictionError
 from pyinterp.estimands.estimand import (
     Estimand,
     Measurement,
@@ -30,10 +33,12 @@ from pyinterp.parallel.threads import shared_cores, workers
 from pyinterp.random import Seeds
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit, estimating
-from pyinterp.results.header import Context, GoodnessOfFit
+from pyinterp.results.header import Context, GoodnessOfFit, fingerprints
 from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch
 
 __all__ = ["Analysis"]
+
+LEAST_ROWS = 2  # of a refit: a donor is another row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +59,12 @@ class Analysis:
         Root of the random streams.
     leave_out : LeaveOut or None
         Trains the refits again without some variables; None if there is no learner to train.
+    data : RowData or None
+        The user's data, in which subgroups are named; None if every refit draws rows of its own.
+    whole : Analysis or None
+        That of all rows, if this is one of some of them.
+    within : mapping of int to ndarray of int
+        By refit, the evaluation rows of `whole` that it keeps.
     memory_mb : float
         Bound on the memory of one predict call's copies.
     n_jobs : int or None
@@ -72,19 +83,23 @@ class Analysis:
     memory_mb: float = 256.0
     n_jobs: int | None = None
     progress: ProgressOption = True
+    data: RowData | None = None
+    whole: Analysis | None = None
+    within: Mapping[int, IntArray] = field(default_factory=dict)
     _measurements_by_key: dict[Any, tuple[Measurement, ...]] = field(
         default_factory=dict, init=False
     )
     _fits: dict[Loss, GoodnessOfFit] = field(default_factory=dict, init=False)
+    _among: dict[tuple[bytes, str], Analysis] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         check_memory(self.memory_mb)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is computed again when it is needed."""
-        computed = {"cases", "engine_in_use", "_measurements_by_key", "_fits"}
+        computed = {"cases", "engine_in_use", "_measurements_by_key", "_fits", "_among"}
         state = {name: v for name, v in vars(self).items() if name not in computed}
-        return {**state, "_measurements_by_key": {}, "_fits": {}}
+        return {**state, "_measurements_by_key": {}, "_fits": {}, "_among": {}}
 
     @cached_property
     def cases(self) -> tuple[ModelOnRows, ...]:
@@ -100,6 +115,50 @@ class Analysis:
             )
             for r in self.refits
         )
+
+    def among(self, rows: npt.NDArray[np.bool_], name: str) -> Analysis:
+        """Return the analysis of the same fitted models on some of their evaluation rows.
+
+        Parameters
+        ----------
+        rows : ndarray of bool, shape (N,)
+            Which rows of the data to keep.
+        name : str
+            What these rows are called.
+
+        Raises
+        ------
+        DataError
+            If a refit keeps fewer than 2 evaluation rows.
+        """
+        key = rows.tobytes(), name
+        if key not in self._among:
+            self._among[key] = self._on(rows, name)
+        return self._among[key]
+
+    def _on(self, rows: npt.NDArray[np.bool_], name: str) -> Analysis:
+        within = {r.number: np.flatnonzero(rows[r.evaluation.rows]) for r in self.refits}
+        counts = [len(kept) for kept in within.values()]
+        if min(counts) < LEAST_ROWS:
+            few = sum(count < LEAST_ROWS for count in counts)
+            raise DataError(
+                f"Every refit needs at least {LEAST_ROWS} evaluation rows of a subgroup, but "
+                f"{few} of {len(counts)} have fewer of {name}, which has {int(rows.sum())} rows "
+                f"(refit {list(within)[int(np.argmin(counts))]} has {min(counts)}): merge groups, "
+                "or draw within them (`strata=`)."
+            )
+        refits = tuple(_keep(refit, within[refit.number]) for refit in self.refits)
+        kept = estimating(refits)
+        population = self.problem.population
+        context = replace(
+            self.context,
+            study_name="",  # of all rows
+            n_evaluation=float(np.mean([r.n_evaluation for r in kept])),
+            resamples=fingerprints(refits),
+            subgroup=f"{int(rows[population.rows].sum())}, {name}",
+        )
+        data = self.data and replace(self.data, complete=self.data.complete & rows)
+        return replace(self, refits=refits, context=context, data=data, whole=self, within=within)
 
     def engine_of(self, estimand: Estimand) -> Engine:
         """Return the engine that computed the estimand, for headers."""
@@ -213,10 +272,16 @@ class Analysis:
         )
 
     def _without(self, refit: int, variables: tuple[str, ...]) -> FloatArray | None:
-        return self.need_trainer().predictions(refit, variables)
+        if self.whole is None:
+            return self.need_trainer().predictions(refit, variables)
+        predictions = self.whole._without(refit, variables)
+        return None if predictions is None else predictions[self.within[refit]]
 
     def _distributional(self, number: int) -> WhatIf:
         """Return what-if predictions of the predictive distributions of a refit."""
+        if self.whole is not None:
+            _, same = self.whole._refit_and_rows(number)
+            return same.predictive.take(self.within[number])
         refit, case = self._refit_and_rows(number)
         if refit.predictor.kind == "probability":
             return case.whatif
@@ -240,6 +305,9 @@ class Analysis:
         return next(pair for pair in pairs if pair[0].number == number)
 
     def _whatif(self, refit: Refit) -> WhatIf:
+        if self.whole is not None:
+            _, same = self.whole._refit_and_rows(refit.number)
+            return same.whatif.take(self.within[refit.number])
         return dispatch(
             refit.predictor,
             refit.design,
@@ -247,6 +315,13 @@ class Analysis:
             engine=self.engine,
             memory_mb=self.memory_mb,
         )
+
+
+def _keep(refit: Refit, rows: IntArray) -> Refit:
+    """Return a refit with some of its evaluation rows."""
+    evaluation = refit.evaluation.take(rows)
+    units = evaluation.rows if evaluation.clusters is None else evaluation.clusters
+    return replace(refit, evaluation=evaluation, n_evaluation=len(np.unique(units)))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from pyinterp.data.row_data import Rows
 from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.causal import causal_effects, causal_importance, causal_share
 from pyinterp.estimands.effects.grids import Grid
@@ -14,6 +15,7 @@ from pyinterp.estimands.importance.permutation import Permutations
 from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.inference import Alternative, CovType
 from pyinterp.learner.fitted_models import FittedModels
+from pyinterp.learner.subgroups import ONE_GROUP, By, among
 from pyinterp.parameters import takes
 from pyinterp.results.causal_results import CausalResults
 from pyinterp.results.results import EstimandResults
@@ -34,6 +36,8 @@ class Conditions(FittedModels):
         features: str | Sequence[str] | None = None,
         *,
         sampler: SamplerLike = "conditional",
+        rows: Rows = None,
+        by: By = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -50,6 +54,8 @@ class Conditions(FittedModels):
         ----------
         {features}
         {sampler}
+        {rows}
+        {by}
         {inference}
 
         Returns
@@ -60,6 +66,8 @@ class Conditions(FittedModels):
         estimand = positivity(self.analysis.problem, features, sampler=sampler)
         return self.estimate(
             estimand,
+            rows=rows,
+            by=by,
             cov_type=cov_type,
             alternative=alternative,
             p_adjust=p_adjust,
@@ -67,7 +75,9 @@ class Conditions(FittedModels):
         )
 
     @takes()
-    def plot_positivity(self, feature: str, *, sampler: SamplerLike = "conditional") -> ggplot:
+    def plot_positivity(
+        self, feature: str, *, sampler: SamplerLike = "conditional", rows: Rows = None
+    ) -> ggplot:
         """Plot a feature against its prediction from all other variables, out of sample.
 
         Rows near the line leave a conditional importance little to work with; a number that is
@@ -79,6 +89,7 @@ class Conditions(FittedModels):
         feature : str
             One variable.
         {sampler}
+        {rows}
         """
         from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
@@ -87,7 +98,7 @@ class Conditions(FittedModels):
                 f"`plot_positivity` is about one variable; `feature` must be its name, not "
                 f"{quote(feature)}."
             )
-        analysis = self.analysis
+        analysis = self.analysis if rows is None else among(self.analysis, rows)
         variables = analysis.problem.choose(feature)
         (feature_sampler,) = samplers_of(analysis.problem, variables, sampler).values()
         estimating = {refit.number for refit in analysis.estimating}
@@ -112,7 +123,7 @@ class Conditions(FittedModels):
         once = values[~values.index.duplicated()].sort_index()
         return plots.agreement(once, predictions.groupby(predictions.index).mean(), caption)
 
-    @takes()
+    @takes(refused={"by": ONE_GROUP})
     def causal(
         self,
         feature: str,
@@ -121,6 +132,7 @@ class Conditions(FittedModels):
         points: int | None = None,
         permutations: Permutations = "auto",
         sampler: SamplerLike = "conditional",
+        rows: Rows = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -142,6 +154,7 @@ class Conditions(FittedModels):
             As for `pd`; effects are against the first level or the smallest value.
         {permutations}
         {sampler}
+        {rows}
         {inference}
 
         Returns
@@ -154,6 +167,7 @@ class Conditions(FittedModels):
         share = causal_share(problem, feature, **options)
         effects = causal_effects(problem, feature, grid=grid, points=points)
         inference: dict[str, Any] = {
+            "rows": rows,
             "cov_type": cov_type,
             "alternative": alternative,
             "p_adjust": p_adjust,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pyinterp.data.row_data import Rows
 from pyinterp.estimands.effects.averages import Average
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.effects.partial_dependence import PDKind, PDOf, partial_dependence
@@ -14,6 +15,7 @@ from pyinterp.estimands.interaction.h_statistic import Order, h_statistic
 from pyinterp.estimands.interaction.vint import Sets, vint
 from pyinterp.inference import Alternative, CovType
 from pyinterp.learner.fitted_models import FittedModels
+from pyinterp.learner.subgroups import By
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 
@@ -35,6 +37,8 @@ class Effects(FittedModels):
         scale: Scale | None = None,
         which_class: Any = None,
         average: Average = "mean",
+        rows: Rows = None,
+        by: By = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -62,6 +66,8 @@ class Effects(FittedModels):
         {scale}
         {which_class}
         {average}
+        {rows}
+        {by}
         {inference}
 
         Returns
@@ -88,6 +94,8 @@ class Effects(FittedModels):
         )
         return self.estimate(
             estimand,
+            rows=rows,
+            by=by,
             cov_type=cov_type,
             alternative=alternative,
             p_adjust=p_adjust,
@@ -107,6 +115,8 @@ class Effects(FittedModels):
         scale: Scale | None = None,
         which_class: Any = None,
         average: Average = "mean",
+        rows: Rows = None,
+        by: By = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -140,6 +150,8 @@ class Effects(FittedModels):
             interactions cancel in the mean curve.
         grid, points, kind, scale, which_class, average
             Of the curves, as for `pd`; a mapping of grids may have several variables.
+        {rows}
+        {by}
         {inference}
 
         Returns
@@ -168,6 +180,8 @@ class Effects(FittedModels):
         )
         return self.estimate(
             estimand,
+            rows=rows,
+            by=by,
             cov_type=cov_type,
             alternative=alternative,
             p_adjust=p_adjust,
@@ -185,6 +199,8 @@ class Effects(FittedModels):
         scale: Scale | None = None,
         which_class: Any = None,
         average: Average = "mean",
+        rows: Rows = None,
+        by: By = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -206,6 +222,8 @@ class Effects(FittedModels):
             Variables, of which all pairs are taken, or pairs; by default all pairs.
         grid, points, kind, scale, which_class, average
             Of the surfaces, as for `firm`.
+        {rows}
+        {by}
         {inference}
 
         Returns
@@ -230,6 +248,8 @@ class Effects(FittedModels):
         )
         return self.estimate(
             estimand,
+            rows=rows,
+            by=by,
             cov_type=cov_type,
             alternative=alternative,
             p_adjust=p_adjust,
@@ -244,10 +264,12 @@ class Effects(FittedModels):
         order: Order = "overall",
         normalize: bool = True,
         squared: bool = True,
-        rows: int = 500,
+        most_rows: int = 500,
         eps: float = 0.0,
         scale: Scale | None = None,
         which_class: Any = None,
+        rows: Rows = None,
+        by: By = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -286,7 +308,7 @@ class Effects(FittedModels):
             without it values are in units of the prediction and can be compared between pairs.
         squared : bool
             If not, take the root.
-        rows : int
+        most_rows : int
             Evaluation rows of a refit that are used at most, drawn at random. The work grows with
             their square.
         eps : float
@@ -294,6 +316,8 @@ class Effects(FittedModels):
             hstats). Rounding errors always do, and 0/0 is 0.
         {scale}
         {which_class}
+        {rows}
+        {by}
         {inference}
 
         Returns
@@ -312,13 +336,15 @@ class Effects(FittedModels):
             order=order,
             normalize=normalize,
             squared=squared,
-            rows=rows,
+            rows=most_rows,
             eps=eps,
             scale=scale,
             which_class=which_class,
         )
         return self.estimate(
             estimand,
+            rows=rows,
+            by=by,
             cov_type=cov_type,
             alternative=alternative,
             p_adjust=p_adjust,

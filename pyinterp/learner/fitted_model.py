@@ -15,6 +15,7 @@ from pyinterp.data.design import ArrayDesign, Design, FrameDesign, is_single
 from pyinterp.data.features import features_of
 from pyinterp.data.formula import names_in
 from pyinterp.data.frames import index_of
+from pyinterp.data.row_data import RowData, source_frame
 from pyinterp.data.sample import (
     Missing,
     Response,
@@ -123,6 +124,7 @@ class FittedModel(Interpretable):
         check_aligned(cluster, rows, "cluster", "X")
         check_memory(memory_mb)
         name, response = _response_column(y, frame, fitted)
+        every = source_frame(frame, response)
         if isinstance(y, str):
             frame = frame.drop(columns=y)
         units = None if cluster is None else _column(cluster, frame, "cluster")
@@ -156,6 +158,12 @@ class FittedModel(Interpretable):
             seed=seed,
             engine=engine,
             memory_mb=memory_mb,
+            data=RowData(
+                frame=every,
+                index=None if (names := index_of(X, y)) is None else pd.DataFrame(index=names),
+                complete=keep,
+                what="X",
+            ),
         )
 
     @classmethod
@@ -180,6 +188,7 @@ class FittedModel(Interpretable):
         seed: int | np.random.Generator | None,
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
+        data: RowData,
     ) -> None:
         check_choice("engine", engine, ENGINES)
         seeds = Seeds.start(seed)
@@ -217,6 +226,7 @@ class FittedModel(Interpretable):
             seeds=seeds,
             engine=engine,
             memory_mb=memory_mb,
+            data=data,
         )
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
+from pyinterp._typing import FloatArray
+from pyinterp.data.row_data import Rows
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.estimand import Estimand
-from pyinterp.inference import Alternative, CovType, variance
+from pyinterp.estimands.groups import by_group
+from pyinterp.inference import Alternative, CovType, side_by_side, variance
 from pyinterp.inference.options import InferenceOptions
 from pyinterp.learner.analysis import Analysis
+from pyinterp.learner.subgroups import By, among, apart, groups_of
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 
@@ -39,6 +45,8 @@ class FittedModels:
         self,
         estimand: Estimand,
         *,
+        rows: Rows = None,
+        by: By = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -50,6 +58,8 @@ class FittedModels:
         ----------
         estimand : Estimand
             What is estimated.
+        {rows}
+        {by}
         {inference}
 
         Returns
@@ -72,24 +82,52 @@ class FittedModels:
                 "`estimand` must be an Estimand, such as that of `pi.mean_over_rows`, not "
                 f"{quote(estimand)}."
             )
-        analysis = self.analysis
-        replicates = analysis.replicates(estimand)
+        analysis = self.analysis if rows is None else among(self.analysis, rows)
+        groups = None if by is None else groups_of(analysis, by)
+        if estimand.rowless and (rows is not None or by is not None):
+            raise OptionError(
+                f"`{'by' if rows is None else 'rows'}` would change nothing: {estimand.rowless}."
+            )
+        parts = [analysis] if groups is None else apart(analysis, groups)
+        context = replace(analysis.context, engine=analysis.engine_of(estimand))
+        each = [part.replicates(estimand) for part in parts]
+        replicates = each[0] if groups is None else side_by_side(each)
+        corrected = [_corrected_params(part, estimand, options.cov_type) for part in parts]
         beside = estimand.diagnostic
+        terms = estimand if groups is None else by_group(estimand, groups)
         return EstimandResults(
-            estimand=estimand,
+            estimand=terms,
             replicates=replicates,
             variance=variance(replicates, options.cov_type),
-            context=replace(analysis.context, engine=analysis.engine_of(estimand)),
+            # No study is of groups.
+            context=context if groups is None else replace(context, study_name=""),
             fit=analysis.fit(estimand.loss),
-            rows=tuple(r.evaluation.rows for r in analysis.estimating),
-            labels=analysis.labels,
+            rows=replicates.rows,
+            labels=_labels(parts),
             alternative=options.alternative,
             p_adjust=options.p_adjust,
             simultaneous=options.simultaneous,
             data=_with_response(analysis.problem.population),
-            diagnostic=None if beside is None else self.estimate(beside),
-            corrected_params=_corrected_params(analysis, estimand, options.cov_type),
+            diagnostic=None if beside is None else self.estimate(beside, rows=rows, by=by),
+            corrected_params=_by_term(corrected, terms),
         )
+
+
+def _labels(parts: Sequence[Analysis]) -> tuple[pd.Index, ...]:
+    """Return the users' names of the evaluation rows of each refit, one group after the other."""
+    return tuple(
+        same[0].append(list(same[1:])) if len(same) > 1 else same[0]
+        for same in zip(*(part.labels for part in parts), strict=True)
+    )
+
+
+def _by_term(parts: Sequence[FloatArray | None], estimand: Estimand) -> pd.Series[float] | None:
+    """Return corrected estimates by term; None without correction."""
+    values = [part for part in parts if part is not None]
+    if not values:
+        return None
+    index = pd.Index(estimand.terms.names, name="term")
+    return pd.Series(np.concatenate(values), index=index, name="corrected")
 
 
 def _with_response(population: Sample) -> pd.DataFrame:
@@ -102,7 +140,7 @@ def _with_response(population: Sample) -> pd.DataFrame:
 
 def _corrected_params(
     analysis: Analysis, estimand: Estimand, cov_type: CovType | None
-) -> pd.Series[float] | None:
+) -> FloatArray | None:
     """Return estimates corrected for the bias due to sampling variance; None without correction."""
     correction = estimand.correction
     if correction is None:
@@ -111,6 +149,4 @@ def _corrected_params(
         replace(estimand, read=correction.underlying, lower_bound=None, correction=None),
         checked=False,
     )
-    values = correction.correct(means.per_refit.mean(axis=0), variance(means, cov_type).cov)
-    index = pd.Index(estimand.terms.names, name="term")
-    return pd.Series(values, index=index, name="corrected")
+    return correction.correct(means.per_refit.mean(axis=0), variance(means, cov_type).cov)

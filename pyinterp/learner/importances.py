@@ -8,6 +8,7 @@ from typing import Any
 import numpy.typing as npt
 
 from pyinterp.data.features import check_names, names_of
+from pyinterp.data.row_data import Rows
 from pyinterp.errors import OptionError
 from pyinterp.estimands.importance.loco import leave_one_covariate_out
 from pyinterp.estimands.importance.metric_importance import metric_importance
@@ -21,6 +22,7 @@ from pyinterp.estimands.importance.relation import Relation
 from pyinterp.estimands.importance.variable_importance import Adjustment, amvim, cvim, mvim
 from pyinterp.inference import Alternative, CovType
 from pyinterp.learner.fitted_models import FittedModels
+from pyinterp.learner.subgroups import ONE_GROUP, By
 from pyinterp.losses.metrics import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
@@ -45,6 +47,8 @@ class Importances(FittedModels):
         permutations: Permutations | Mapping[str, npt.ArrayLike] = "auto",
         relation: Relation = "difference",
         sampler: Replacement = "marginal",
+        rows: Rows = None,
+        by: By = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -83,6 +87,8 @@ class Importances(FittedModels):
         sampler : str, Sampler or mapping
             How values that replace a feature are drawn: "marginal" takes those of the other rows;
             all else draws given the other variables, as for `cvim`, and "knockoff" is allowed too.
+        {rows}
+        {by}
         {inference}
 
         Returns
@@ -105,6 +111,8 @@ class Importances(FittedModels):
             )
             return self.estimate(
                 by_metric,
+                rows=rows,
+                by=by,
                 cov_type=cov_type,
                 alternative=alternative,
                 p_adjust=p_adjust,
@@ -125,6 +133,8 @@ class Importances(FittedModels):
         )
         return self.estimate(
             estimand,
+            rows=rows,
+            by=by,
             cov_type=cov_type,
             alternative=alternative,
             p_adjust=p_adjust,
@@ -137,6 +147,8 @@ class Importances(FittedModels):
         features: str | Sequence[str] | None = None,
         *,
         permutations: Permutations = "auto",
+        rows: Rows = None,
+        by: By = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -154,6 +166,8 @@ class Importances(FittedModels):
         ----------
         {features}
         {permutations}
+        {rows}
+        {by}
         {inference}
 
         Returns
@@ -164,6 +178,8 @@ class Importances(FittedModels):
         estimand = mvim(self.analysis.problem, features, permutations=permutations)
         return self.estimate(
             estimand,
+            rows=rows,
+            by=by,
             cov_type=cov_type,
             alternative=alternative,
             p_adjust=p_adjust,
@@ -177,6 +193,8 @@ class Importances(FittedModels):
         *,
         permutations: Permutations = "auto",
         sampler: SamplerLike = "conditional",
+        rows: Rows = None,
+        by: By = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -195,6 +213,8 @@ class Importances(FittedModels):
         {features}
         {permutations}
         {sampler}
+        {rows}
+        {by}
         {inference}
 
         Returns
@@ -206,6 +226,8 @@ class Importances(FittedModels):
         estimand = cvim(self.analysis.problem, features, permutations=permutations, sampler=sampler)
         return self.estimate(
             estimand,
+            rows=rows,
+            by=by,
             cov_type=cov_type,
             alternative=alternative,
             p_adjust=p_adjust,
@@ -220,6 +242,8 @@ class Importances(FittedModels):
         method: Adjustment = "linear",
         permutations: Permutations = "auto",
         sampler: SamplerLike = "conditional",
+        rows: Rows = None,
+        by: By = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -239,6 +263,8 @@ class Importances(FittedModels):
             additively, in whatever form, and whatever its variance.
         {permutations}
         {sampler}
+        {rows}
+        {by}
         {inference}
 
         Returns
@@ -256,6 +282,8 @@ class Importances(FittedModels):
         )
         return self.estimate(
             estimand,
+            rows=rows,
+            by=by,
             cov_type=cov_type,
             alternative=alternative,
             p_adjust=p_adjust,
@@ -269,6 +297,8 @@ class Importances(FittedModels):
         *,
         loss: LossLike | None = None,
         relation: Relation = "difference",
+        rows: Rows = None,
+        by: By = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -298,6 +328,8 @@ class Importances(FittedModels):
         {loss}
         relation : {"difference", "ratio"}
             How the two expected losses are compared, per refit.
+        {rows}
+        {by}
         {inference}
 
         Returns
@@ -329,6 +361,8 @@ class Importances(FittedModels):
         )
         return self.estimate(
             estimand,
+            rows=rows,
+            by=by,
             cov_type=cov_type,
             alternative=alternative,
             p_adjust=p_adjust,
@@ -339,6 +373,8 @@ class Importances(FittedModels):
     def native_importance(
         self,
         type: Native | None = None,  # noqa: A002 - vip's name
+        rows: Rows = None,
+        by: By = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -360,6 +396,8 @@ class Importances(FittedModels):
             of each feature. "olden", "garson": weights of networks of one hidden layer
             (scikit-learn's MLPRegressor and MLPClassifier), per input; see
             `pyinterp.estimands.importance.native.olden` and `garson`.
+        {rows}
+        {by}
         {inference}
 
         Returns
@@ -377,13 +415,15 @@ class Importances(FittedModels):
         estimand = native_importance(analysis.problem, analysis.cases[0].whatif, type)
         return self.estimate(
             estimand,
+            rows=rows,
+            by=by,
             cov_type=cov_type,
             alternative=alternative,
             p_adjust=p_adjust,
             simultaneous=simultaneous,
         )
 
-    @takes()
+    @takes(refused={"by": ONE_GROUP})
     def importance(
         self,
         measures: str | Sequence[str] = ("mvim", "cvim", "amvim"),
@@ -391,6 +431,7 @@ class Importances(FittedModels):
         *,
         permutations: Permutations = "auto",
         sampler: SamplerLike = "conditional",
+        rows: Rows = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -405,6 +446,7 @@ class Importances(FittedModels):
         {features}
         {permutations}
         {sampler}
+        {rows}
         {inference}
 
         Returns
@@ -415,6 +457,7 @@ class Importances(FittedModels):
         check_sampler(sampler)
         check_sampled(sampler, self.analysis.problem.choose(features))
         inference: dict[str, Any] = {
+            "rows": rows,
             "cov_type": cov_type,
             "alternative": alternative,
             "p_adjust": p_adjust,

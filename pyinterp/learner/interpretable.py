@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from statsmodels.iolib.summary import Summary
 
+from pyinterp.data.row_data import Rows
 from pyinterp.estimands.risk import RiskRelation, risk
 from pyinterp.inference import Alternative, CovType
 from pyinterp.learner.conditions import Conditions
 from pyinterp.learner.effects import Effects
 from pyinterp.learner.importances import Importances
+from pyinterp.learner.subgroups import By
 from pyinterp.learner.uncertainties import Uncertainties
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
@@ -26,6 +28,8 @@ class Interpretable(Effects, Importances, Conditions, Uncertainties):
         loss: LossLike | None = None,
         *,
         relation: RiskRelation = "loss",
+        rows: Rows = None,
+        by: By = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -40,6 +44,8 @@ class Interpretable(Effects, Importances, Conditions, Uncertainties):
             "explained" gives R² for squared loss and D² for others: one minus the ratio to the
             loss of the best constant prediction of the training rows (of the evaluation rows for a
             `FittedModel`, whose training rows are not known).
+        {rows}
+        {by}
         {inference}
 
         Returns
@@ -50,6 +56,8 @@ class Interpretable(Effects, Importances, Conditions, Uncertainties):
         estimand = risk(self.analysis.problem, loss=loss, relation=relation)
         return self.estimate(
             estimand,
+            rows=rows,
+            by=by,
             cov_type=cov_type,
             alternative=alternative,
             p_adjust=p_adjust,

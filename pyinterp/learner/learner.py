@@ -16,12 +16,11 @@ from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.features import features_of
 from pyinterp.data.formula import callers_names
 from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, Source
+from pyinterp.data.row_data import RowData, Rows, mask_of, source_frame
 from pyinterp.data.sample import (
     Missing,
     Sample,
-    as_column,
     as_frame,
-    check_aligned,
     complete_rows,
     read_response,
     read_variables,
@@ -37,7 +36,7 @@ from pyinterp.models.row_options import check_row_options
 from pyinterp.parallel.progress import ProgressOption, check_progress
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
-from pyinterp.resampling import HalfSampling, Resampling, Units
+from pyinterp.resampling import FreshDraws, HalfSampling, Resampling, Splits, Units, plan_of
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import (
     DesignState,
@@ -75,6 +74,8 @@ class Learner:
         Variables that are replaced jointly, by the name of the group.
     missing : {"drop", "raise"}
         What to do with rows that have missing values in the response or a variable.
+    subset : str or array of bool, optional
+        Rows to analyze: a mask, or a query of the variables such as "age > 50".
 
     Attributes
     ----------
@@ -89,7 +90,7 @@ class Learner:
     features : dict of str to tuple of str
         The variables of every feature.
     dropped_rows : int
-        Rows left out because of missing values.
+        Rows left out because of missing values; of those in `subset`, if it is given.
 
     See Also
     --------
@@ -104,9 +105,10 @@ class Learner:
         *,
         groups: Mapping[str, Sequence[str]] | None = None,
         missing: Missing = "drop",
+        subset: Rows = None,
     ) -> None:
         reader = ArrayReader(as_frame=isinstance(exog, pd.DataFrame))
-        self._setup(reader, (endog, exog), estimator, groups=groups, missing=missing)
+        self._setup(reader, (endog, exog), estimator, groups=groups, missing=missing, subset=subset)
 
     @classmethod
     def from_formula(
@@ -121,6 +123,7 @@ class Learner:
         groups: Mapping[str, Sequence[str]] | None = None,
         missing: Missing = "drop",
         trusted: bool = True,
+        subset: Rows = None,
     ) -> Learner:
         r"""Return a learner for an R-style formula and a data frame.
 
@@ -157,6 +160,9 @@ class Learner:
             of the code around. False is for formulas from strangers: before anything is
             evaluated, all but variables, numbers, arithmetic, splines, contrasts and NumPy's
             elementwise functions is refused.
+        subset : str or array of bool, optional
+            Rows to analyze, as in R's ``lm(subset=)``: a query of any columns such as "age > 50",
+            or a mask with a value per row.
 
         Returns
         -------
@@ -187,6 +193,7 @@ class Learner:
             estimator,
             groups=groups,
             missing=missing,
+            subset=subset,
             options=RefitOptions(design_state=design_state, unseen_levels=unseen_levels),
         )
         return new
@@ -199,6 +206,7 @@ class Learner:
         *,
         groups: Mapping[str, Sequence[str]] | None,
         missing: Missing,
+        subset: Rows = None,
         options: RefitOptions | None = None,
     ) -> None:
         check_estimator(estimator)
@@ -206,12 +214,17 @@ class Learner:
         self._rows = _index_of(data)
         source = reader.read(data)
         self.estimator = suit(estimator, source.response)
-        self.population, self._source, self._complete = self._sample(source)
-        self.dropped_rows = int((~self._complete).sum())
+        frame = source_frame(source.frame, source.response)
+        self._subset = np.ones(len(frame), dtype=bool)
+        if subset is not None:
+            self._subset = mask_of(subset, frame, self._rows, "subset", "data")
+        self.population, _, complete = self._sample(source, self._subset)
+        self.dropped_rows = int((self._subset & ~complete).sum())
+        self.data = RowData(frame=frame, index=self._rows, complete=complete)
         check_row_options(
             self.estimator.get_params(deep=True),
             learner_name(self.estimator),
-            {len(self._complete), self.population.nobs},
+            {len(frame), self.population.nobs},
         )
         self.design: Design = reader.design(
             self.population.variables, intercept=needs_intercept(estimator)
@@ -223,7 +236,7 @@ class Learner:
     @takes()
     def fit(
         self,
-        resampling: Resampling | None = None,
+        resampling: Resampling | Any | None = None,
         *,
         seed: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
@@ -237,8 +250,9 @@ class Learner:
 
         Parameters
         ----------
-        resampling : Resampling, optional
-            By default ``HalfSampling()``: 15 refits estimate, and 15 pairs of refits on halves
+        resampling : Resampling, splitter or list of pairs, optional
+            A plan, a splitter of scikit-learn, or a list of (train, test) rows; see `Splits`. By
+            default ``HalfSampling()``: 15 refits estimate, and 15 pairs of refits on halves
             of the data give intervals that cover.
         seed : int, Generator or None
             The same int gives the same results, for any `n_jobs`. None draws a seed, which the
@@ -285,6 +299,9 @@ class Learner:
         seeds = Seeds.start(seed)
         units = self._units(plan)
         population = self._with_clusters(plan, units)
+        if isinstance(plan, Splits) and plan.names_rows:
+            self._check_positions()
+        plan = plan.on(population, units, seeds.stream("splits"))
         refits = refit(
             self.estimator,
             self.design,
@@ -316,6 +333,7 @@ class Learner:
             memory_mb=memory_mb,
             n_jobs=n_jobs,
             progress=progress,
+            data=None if isinstance(plan, FreshDraws) else self.data,
         )
         return LearnerResults(self, plan, analysis)
 
@@ -336,6 +354,7 @@ class Learner:
             unit="rows" if plan.cluster is None else "clusters",
             failed_refits=plan.number - len(refits),
             seed=seeds.entropy,
+            plan_note=plan.note,
         )
 
     @takes()
@@ -381,6 +400,7 @@ class Learner:
             plan="none (one fitted model)",
             where="in sample",
             seed=seeds.entropy,
+            data=self.data,
         )
 
     def variables_of(self, data: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
@@ -403,9 +423,16 @@ class Learner:
         """Names of the columns that the estimator takes."""
         return list(self.design.columns)
 
-    def _sample(self, source: Source) -> tuple[Sample, Source, npt.NDArray[np.bool_]]:
+    def _sample(
+        self, source: Source, subset: npt.NDArray[np.bool_] | None = None
+    ) -> tuple[Sample, Source, npt.NDArray[np.bool_]]:
         """Return the complete rows, what they were read from, and a mask of them."""
-        keep = complete_rows([source.variables, source.response], self._missing)
+        parts: list[pd.DataFrame | pd.Series[Any]] = [source.variables, source.response]
+        if subset is None:
+            keep = complete_rows(parts, self._missing)
+        else:
+            keep = np.zeros(len(source.variables), dtype=bool)
+            keep[subset] = complete_rows([part[subset] for part in parts], self._missing)
         variables = read_variables(source.variables[keep])
         y, response = read_response(
             source.response[keep],
@@ -429,6 +456,16 @@ class Learner:
             self._labels(plan.strata, "strata"),
         )
 
+    def _check_positions(self) -> None:
+        """Raise `OptionError` if positions in the data are not those of the analyzed rows."""
+        left_out = int((~self.data.complete).sum())
+        if left_out:
+            raise OptionError(
+                f"A list of splits names rows by position, but {left_out} rows are left out "
+                "(missing values, or `subset`), which shifts positions: filter the data first, "
+                "or use a splitter."
+            )
+
     def _with_clusters(self, plan: Resampling, units: Units) -> Sample:
         if plan.cluster is None:
             return self.population
@@ -438,25 +475,7 @@ class Learner:
         """Return the level of every analyzed row for a column name or an array."""
         if by is None:
             return None
-        frame, response = self._source.frame, self._source.response
-        if isinstance(by, str):
-            if by == response.name and by not in frame:
-                column = response
-            elif by in frame:
-                column = frame[by]
-            else:
-                raise OptionError(
-                    f"`{what}` names column {quote(by)}, which is not in the data."
-                    + did_you_mean(by, frame.columns)
-                )
-        else:
-            check_aligned(by, self._rows, what, "data")
-            column = as_column(by, len(frame), what, "data")
-        levels = column[self._complete]
-        if levels.isna().any():
-            raise DataError(
-                f"`{what}` must have no missing values; {int(levels.isna().sum())} rows have."
-            )
+        levels = self.data.column(by, what)[self.data.complete]
         return pd.factorize(levels)[0].astype(np.intp)
 
     def _check_intercept(self) -> None:
@@ -474,10 +493,11 @@ class Learner:
 
 def _plan(resampling: object) -> Resampling:
     """Return a plan of resampling, by default half-sampling; raise `OptionError` for no plan."""
-    plan = HalfSampling() if resampling is None else resampling
+    plan = HalfSampling() if resampling is None else plan_of(resampling)
     if not isinstance(plan, Resampling):
         raise OptionError(
-            f"`resampling` must be a plan such as pi.HalfSampling(), not {quote(plan)}."
+            "`resampling` must be a plan such as pi.HalfSampling(), a splitter of scikit-learn or "
+            f"a list of (train, test) rows, not {quote(plan)}."
         )
     return plan
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pyinterp.data.row_data import Rows
 from pyinterp.estimands.importance.permutation import Permutations, Replacement
 from pyinterp.estimands.importance.relation import Relation
 from pyinterp.estimands.positivity import positivity
@@ -13,6 +14,7 @@ from pyinterp.estimands.uncertainty.likelihood import likelihood_importance
 from pyinterp.estimands.uncertainty.redundancy import redundancy
 from pyinterp.inference import Alternative, CovType
 from pyinterp.learner.fitted_models import FittedModels
+from pyinterp.learner.subgroups import ONE_GROUP, By
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import ImportanceResults
@@ -34,6 +36,8 @@ class Uncertainties(FittedModels):
         permutations: Permutations = "auto",
         relation: Relation = "difference",
         sampler: Replacement = "marginal",
+        rows: Rows = None,
+        by: By = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -55,6 +59,8 @@ class Uncertainties(FittedModels):
         relation : {"difference", "ratio"}
             How the expected losses are compared; "ratio" for classes and counts only.
         {sampler}
+        {rows}
+        {by}
         {inference}
 
         Returns
@@ -77,6 +83,8 @@ class Uncertainties(FittedModels):
         )
         return self.estimate(
             estimand,
+            rows=rows,
+            by=by,
             cov_type=cov_type,
             alternative=alternative,
             p_adjust=p_adjust,
@@ -92,6 +100,8 @@ class Uncertainties(FittedModels):
         permutations: Permutations = "auto",
         relation: Relation = "difference",
         sampler: Replacement = "marginal",
+        rows: Rows = None,
+        by: By = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -115,6 +125,8 @@ class Uncertainties(FittedModels):
             How the expected entropies are compared; "ratio" for classes and counts only.
         sampler : "marginal"
             There is no other: for draws given the other features it is 0 (Proposition 3).
+        {rows}
+        {by}
         {inference}
 
         Returns
@@ -137,18 +149,21 @@ class Uncertainties(FittedModels):
         )
         return self.estimate(
             estimand,
+            rows=rows,
+            by=by,
             cov_type=cov_type,
             alternative=alternative,
             p_adjust=p_adjust,
             simultaneous=simultaneous,
         )
 
-    @takes()
+    @takes(refused={"by": ONE_GROUP})
     def redundancy(
         self,
         features: str | Sequence[str] | None = None,
         *,
         sampler: SamplerLike = "conditional",
+        rows: Rows = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
@@ -164,6 +179,7 @@ class Uncertainties(FittedModels):
         ----------
         {features}
         {sampler}
+        {rows}
         {inference}
 
         Returns
@@ -180,6 +196,7 @@ class Uncertainties(FittedModels):
             {
                 name: self.estimate(
                     estimand,
+                    rows=rows,
                     cov_type=cov_type,
                     alternative=alternative,
                     p_adjust=p_adjust,
@@ -189,7 +206,7 @@ class Uncertainties(FittedModels):
             }
         )
 
-    @takes()
+    @takes(refused={"by": ONE_GROUP})
     def uncertainty(
         self,
         features: str | Sequence[str] | None = None,
@@ -197,6 +214,7 @@ class Uncertainties(FittedModels):
         permutations: Permutations = "auto",
         sampler: SamplerLike = "conditional",
         alpha: float = 0.05,
+        rows: Rows = None,
         cov_type: CovType | None = None,
         p_adjust: str | None = None,
         simultaneous: bool = False,
@@ -211,6 +229,7 @@ class Uncertainties(FittedModels):
             What learns R²_j.
         alpha : float
             Level of the intervals by which features are told apart.
+        {rows}
         {inference}
 
         Returns
@@ -224,6 +243,7 @@ class Uncertainties(FittedModels):
             makes them wider, most kinds of `p_adjust` do not.
         """
         shared: dict[str, Any] = {
+            "rows": rows,
             "cov_type": cov_type,
             "p_adjust": p_adjust,
             "simultaneous": simultaneous,

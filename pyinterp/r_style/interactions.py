@@ -115,7 +115,7 @@ def hstats(
     )
     _check_classes(object)
     names = list(object.analysis.problem.features) if v is None else names_of(v, "v")
-    sizes: dict[str, Any] = {"rows": n_max, "eps": eps}
+    sizes: dict[str, Any] = {"most_rows": n_max, "eps": eps}
     overall = object.h_statistic(names, order="overall", normalize=False, **sizes).params
     first = list(overall.sort_values(ascending=False, kind="stable").index)
 

@@ -10,6 +10,7 @@ Module              What is in it
 `units`             What is resampled: rows, or whole clusters of rows, within strata
 `plans`             Bootstrap, subsampling, cross-validation, one split
 `halves`            Half-sampling, the default, with pairs of refits on halves
+`splits`            Splits of the user's own: splitters, lists
 `nested_folds`      Nested cross-validation
 `nested_bootstrap`  Bootstrap samples that are split several times
 `fresh`             Fresh data for every refit, in simulations
@@ -26,6 +27,7 @@ from pyinterp.resampling.nested_bootstrap import NestedBootstrap
 from pyinterp.resampling.nested_folds import NestedCrossValidation
 from pyinterp.resampling.plans import Bootstrap, CrossValidation, Holdout, Subsampling
 from pyinterp.resampling.resampling import Group, Part, Resampling, Split, Splitting
+from pyinterp.resampling.splits import Splits, plan_of
 from pyinterp.resampling.units import Units
 
 __all__ = [
@@ -40,7 +42,9 @@ __all__ = [
     "Part",
     "Resampling",
     "Split",
+    "Splits",
     "Splitting",
     "Subsampling",
     "Units",
+    "plan_of",
 ]

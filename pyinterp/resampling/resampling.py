@@ -106,6 +106,15 @@ class Resampling(ABC):
         return "out of sample"
 
     @property
+    def note(self) -> str:
+        """Footnote on the plan; empty if there is none."""
+        return ""
+
+    def on(self, population: Sample, units: Units, rng: np.random.Generator) -> Resampling:
+        """Return the plan for these rows; another one only if it depends on them."""
+        return self
+
+    @property
     @abstractmethod
     def number(self) -> int:
         """Number of refits, those for the variance included."""

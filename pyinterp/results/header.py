@@ -16,7 +16,7 @@ import numpy as np
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.whatif import Engine
 
-__all__ = ["Context", "GoodnessOfFit", "context_of"]
+__all__ = ["Context", "GoodnessOfFit", "context_of", "fingerprints"]
 
 PACKAGES = ("pyinterp-stats", "numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
 
@@ -81,6 +81,10 @@ class Context:
     date : str
     resamples : tuple
         Hashes of every refit's rows: two results can be paired only if these are equal.
+    subgroup : str
+        Number and name of the rows that evaluate, if they are a subgroup; empty if they are all.
+    plan_note : str
+        Footnote on the plan; empty if there is none.
     versions : tuple of (str, str)
         Versions of the packages behind the numbers.
     """
@@ -104,6 +108,8 @@ class Context:
     date: str
     resamples: tuple[bytes, ...]
     versions: tuple[tuple[str, str], ...]
+    subgroup: str = ""
+    plan_note: str = ""
 
 
 def context_of(
@@ -119,6 +125,7 @@ def context_of(
     study_name: str = "",
     unit: str = "rows",
     failed_refits: int,
+    plan_note: str = "",
     seed: int | None,
 ) -> Context:
     """Describe an analysis for its headers."""
@@ -141,9 +148,15 @@ def context_of(
         engine=Engine(""),
         seed=seed,
         date=datetime.date.today().strftime("%a, %d %b %Y"),
-        resamples=tuple(_fingerprint(r) for r in refits),
+        resamples=fingerprints(refits),
         versions=_versions(),
+        plan_note=plan_note,
     )
+
+
+def fingerprints(refits: Sequence[Refit]) -> tuple[bytes, ...]:
+    """Return a hash of every refit's rows."""
+    return tuple(_fingerprint(refit) for refit in refits)
 
 
 def _fingerprint(refit: Refit) -> bytes:

@@ -26,6 +26,7 @@ from pyinterp.inference import (
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.inference.joint_tests import FlatTest, flatness_test, wald_test
 from pyinterp.results import summary as tables
+from pyinterp.results.groups import differences_of
 from pyinterp.results.header import Context, GoodnessOfFit
 from pyinterp.whatif import Engine
 
@@ -344,6 +345,38 @@ class EstimandResults:
             )
         facet = terms.layout[terms.facet] if terms.facet else pd.Series(0, terms.layout.index)
         return flatness_test(self._values, self.variance, pd.factorize(facet)[0], list(terms.names))
+
+    def differences(self, reference: str | None = None) -> Contrasts:
+        """Test that groups of rows have the same values, each against a reference group.
+
+        Parameters
+        ----------
+        reference : str, optional
+            The group that is subtracted; by default the first.
+
+        Returns
+        -------
+        statsmodels.stats.contrast.ContrastResults
+            As of `t_test`, with the covariance between groups: one difference per term and other
+            group. Adjusted among each other by `p_adjust` or `simultaneous`.
+
+        Raises
+        ------
+        OptionError
+            If the results are not by groups (``by=``), or there is no such group.
+        """
+        return self._tests(differences_of(self.estimand.terms, reference))
+
+    def equality_test(self) -> ContrastResults:
+        """Test that all groups of rows have the same values, all terms together: `wald_test`.
+
+        Raises
+        ------
+        OptionError
+            If the results are not by groups (``by=``).
+        """
+        hypotheses = differences_of(self.estimand.terms, None)
+        return wald_test(self._tests(hypotheses), hypotheses, self.variance)
 
     def _tests(self, hypotheses: Hypotheses) -> Contrasts:
         return contrasts(

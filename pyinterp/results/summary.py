@@ -190,8 +190,11 @@ class _Block(NamedTuple):
 
 def _block(results: EstimandResults, alpha: float, *, sort: bool) -> _Block:
     frame = results.summary_frame(alpha)
-    if sort and not results.estimand.terms.axes:
+    terms = results.estimand.terms
+    if sort and not terms.axes:
         frame = frame.sort_values("estimate", ascending=False, kind="stable")
+        if terms.facet is not None and terms.groups:
+            frame = frame.sort_values(terms.facet, kind="stable")
     return _Block(_columns(results, frame, alpha, tests=True), frame.index)
 
 
@@ -284,6 +287,8 @@ def _facts(results: EstimandResults, estimand: str) -> list[tuple[str, str]]:
         ("No. observations:", nobs),
         ("Resampling:", context.plan),
     ]
+    if context.subgroup:
+        facts += [("Subgroup, rows:", context.subgroup), ("", "")]
     if context.n_train > 0:
         facts += [
             ("No. refits:", refits),
@@ -364,6 +369,8 @@ def _notes(results: EstimandResults, alpha: float) -> list[str]:
     if not results.estimand.without_error(results.context.level):
         notes += [results.variance.note + _coverage(results), *_inference_notes(results, alpha)]
     notes += _tests([results])
+    if results.context.plan_note:
+        notes.append(results.context.plan_note)
     if results.diagnostic is not None:
         notes += _beside(results.diagnostic)
     return notes

@@ -310,10 +310,10 @@ def test_flatness_interactions_and_native_importance(name: str, response: str) -
             "total": 1,
             "importance": 3,
         }.items():
-            found = level.h_statistic(order=order, rows=15)
+            found = level.h_statistic(order=order, most_rows=15)
             assert_readable(found, terms * curves)
             assert (found.params.dropna() >= 0).all()
-        assert_readable(level.h_statistic(rows=10, normalize=False, squared=False), 3 * curves)
+        assert_readable(level.h_statistic(most_rows=10, normalize=False, squared=False), 3 * curves)
         if REPORTED[name]:
             per = curves if name in PER_CLASS else 1
             assert_readable(level.native_importance(), REPORTED[name] * per)
@@ -386,7 +386,7 @@ def test_jobs_change_nothing(name: str, response: str) -> None:
         lambda r: r.loco(),
         lambda r: r.firm(points=4),
         lambda r: r.vint(points=3),
-        lambda r: r.h_statistic(rows=10),
+        lambda r: r.h_statistic(most_rows=10),
         EFFECTS["surface"][0],
     ):
         pd.testing.assert_frame_equal(ask(one).summary_frame(), ask(two).summary_frame())

@@ -248,7 +248,7 @@ QUESTIONS: tuple[tuple[str, str], ...] = (
     ("res.vint([('x', 'x')])", "a feature with itself"),
     ("res.vint([])", "of what?"),
     ("res.h_statistic(order='no such')", "no such order"),
-    ("res.h_statistic(rows=0)", "no rows"),
+    ("res.h_statistic(most_rows=0)", "no rows"),
     ("res.h_statistic(eps=-1)", "a negative bound"),
     ("res.h_statistic(normalize='no')", "`no` read as yes"),
     ("res.firm(spread='no such')", "no such spread"),

@@ -194,7 +194,7 @@ def test_some_rows_stand_for_all(normal: pd.DataFrame) -> None:
         return rows["a"] * rows["b"] + rows["c"]
 
     whole = pi.FittedModel(f, normal, seed=3)
-    some = whole.h_statistic(rows=25)
+    some = whole.h_statistic(most_rows=25)
     (estimate,) = some.replicates.estimates
     drawn = np.flatnonzero((estimate.rows != estimate.value).any(axis=1))
     assert len(drawn) == 25
@@ -204,7 +204,7 @@ def test_some_rows_stand_for_all(normal: pd.DataFrame) -> None:
     np.testing.assert_allclose(some.bse, alone.bse * np.sqrt(40 / 39 * 24 / 25), rtol=1e-9)
     assert "At most 25 evaluation rows of a refit, drawn at random" in words(some)
     assert "drawn at random" not in words(whole.h_statistic())
-    again = pi.FittedModel(f, normal, seed=3).h_statistic(rows=25)
+    again = pi.FittedModel(f, normal, seed=3).h_statistic(most_rows=25)
     np.testing.assert_array_equal(again.params, some.params)
 
 
@@ -296,7 +296,7 @@ def test_jobs_change_nothing(data: pd.DataFrame) -> None:
     learner = pi.Learner.from_formula("y ~ x + g + z", data, DecisionTreeRegressor(max_depth=3))
     frames = [
         learner.fit(pi.HalfSampling(5, pairs=5), seed=1, n_jobs=jobs)
-        .h_statistic(rows=12)
+        .h_statistic(most_rows=12)
         .summary_frame()
         for jobs in (1, 2)
     ]

@@ -33,7 +33,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "pd": lambda r: r.pd("x", points=3),
     "firm": lambda r: r.firm(points=3),
     "vint": lambda r: r.vint([("x", "z")], points=3),
-    "h": lambda r: r.h_statistic(rows=10),
+    "h": lambda r: r.h_statistic(most_rows=10),
     "mvim": lambda r: r.mvim(),
     "cvim": lambda r: r.cvim("x", sampler="subgroup"),
     "amvim": lambda r: r.amvim("x", method="additive"),

@@ -76,6 +76,7 @@ def native_importance(problem: Problem, first: WhatIf, kind: Native | None = Non
         unit="",
         meaning=NOTES[kind].format(statistic=label),
         engine="the fitted model",
+        rowless="native importance is what the fitted model reports, whatever the evaluation rows",
         zero_variance="all refits report the same number",
         no_model_error=(
             "a number that the model reports is not a mean over rows; only refits of the learner "

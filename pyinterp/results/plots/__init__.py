@@ -47,10 +47,16 @@ def plot(results: EstimandResults, *, alpha: float, sort: bool = True, **of_curv
     frame = results.summary_frame(alpha).reset_index()
     if sort and not terms.axes:
         frame = frame.sort_values("estimate", ascending=False, na_position="last")
+    if terms.groups:  # a column's name may be any text, which plotnine would evaluate
+        frame = frame.assign(panel=frame[terms.facet])
+    if terms.groups and not terms.axes:  # a panel per group has the same names
+        frame = frame.assign(
+            term=frame["term"].map(dict(zip(terms.names, terms.stubs, strict=True)))
+        )
     if len(terms.axes) == 1:
         figure = curve(results, frame, **of_curves)
     else:
         figure = SHAPES[len(terms.axes)](results, frame)
     if terms.facet is not None:
-        figure += facet_wrap(terms.facet)
+        figure += facet_wrap("panel" if terms.groups else terms.facet)
     return figure + labs(caption=caption(results, alpha, surface=len(terms.axes) == 2))

@@ -141,7 +141,10 @@ def _row_curves(
     some = np.linspace(0, len(rows) - 1, min(curves, len(rows))).astype(int)
     rows = rows.iloc[some].set_axis(pd.RangeIndex(len(some), name="row"), axis=0)
     long = rows.reset_index().melt(id_vars="row", var_name="term", value_name="estimate")
-    facet = results.estimand.terms.facet
+    terms = results.estimand.terms
+    facet = "panel" if terms.groups else terms.facet
+    if terms.groups:
+        long = long.dropna(subset=["estimate"])  # rows of other groups
     keep = ["term", axis] + ([facet] if facet else [])
     long = long.merge(frame[keep], on="term")
     long["position"] = positions[some][long["row"]]

@@ -17,7 +17,7 @@ __all__ = ["points"]
 
 def points(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
     """Draw terms in the order of the frame; those without an estimate keep an empty line."""
-    ordered = frame["term"].tolist()[::-1]
+    ordered = frame["term"].drop_duplicates().tolist()[::-1]
     frame = frame.assign(term=pd.Categorical(frame["term"], categories=ordered, ordered=True))
     frame = frame.dropna(subset=["estimate"])
     figure = ggplot(frame, aes(y="term", x="estimate")) + scale_y_discrete(limits=ordered)

@@ -1,0 +1,124 @@
+"""The data that analyzed rows come from: columns and masks that name some of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pyinterp.data.frames import as_column, check_aligned
+from pyinterp.errors import DataError, OptionError, did_you_mean, quote, short
+
+__all__ = ["RowData", "Rows", "mask_of", "source_frame"]
+
+Rows: TypeAlias = str | npt.ArrayLike | None
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowData:
+    """The user's data, with columns that are not variables, and which rows are analyzed.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame, N rows
+        All columns, with a RangeIndex.
+    index : pandas.DataFrame or None
+        Without columns, with the user's index, to which masks are aligned.
+    complete : ndarray of bool, shape (N,)
+    what : str
+        What the data are called in messages.
+    """
+
+    frame: pd.DataFrame
+    index: pd.DataFrame | None
+    complete: BoolArray
+    what: str = "data"
+
+    def column(self, by: str | npt.ArrayLike, what: str) -> pd.Series[Any]:
+        """Return a column by its name, or an array, for all N rows.
+
+        Raises
+        ------
+        OptionError
+            If there is no such column.
+        DataError
+            If an analyzed row has no value, or there is not one value per row.
+        """
+        if isinstance(by, str):
+            if by not in self.frame:
+                raise OptionError(
+                    f"`{what}` names column {quote(by)}, which is not in the {self.what}."
+                    + did_you_mean(by, self.frame.columns)
+                )
+            column = self.frame[by]
+        else:
+            check_aligned(by, self.index, what, self.what)
+            column = as_column(by, len(self.frame), what, self.what)
+        absent = int(column[self.complete].isna().sum())
+        if absent:
+            raise DataError(f"`{what}` must have no missing values; {absent} rows have.")
+        return column
+
+    def mask(self, rows: Rows) -> BoolArray:
+        """Return which of all N rows a mask or a query names."""
+        return mask_of(rows, self.frame, self.index, "rows", self.what)
+
+
+def mask_of(rows: Rows, frame: pd.DataFrame, index: object, argument: str, what: str) -> BoolArray:
+    """Return a boolean mask of the rows that a mask, or a query of pandas, names.
+
+    Raises
+    ------
+    OptionError
+        If a query can't be read, or `rows` are neither a query nor booleans.
+    DataError
+        If there is not one value per row, or it is missing.
+    """
+    if isinstance(rows, str):
+        values: Any = _evaluate(rows, frame, argument)
+    else:
+        check_aligned(rows, index, argument, what)
+        values = as_column(rows, len(frame), argument, what)
+    column = pd.Series(values)
+    if column.isna().any():
+        raise DataError(
+            f"`{argument}` must be True or False in every row, but it is missing in "
+            f"{int(column.isna().sum())} rows."
+        )
+    if (
+        not pd.api.types.is_bool_dtype(column)
+        and not column.map(lambda v: v is True or v is False).all()
+    ):
+        raise OptionError(
+            f'`{argument}` must be a boolean per row, or a query such as "age > 50", not values '
+            f"such as {quote(column.iloc[0])}; positions become a mask by "
+            "`np.isin(np.arange(n), positions)`."
+        )
+    return column.to_numpy(dtype=bool)
+
+
+def _evaluate(query: str, frame: pd.DataFrame, argument: str) -> Any:
+    try:
+        values: Any = frame.eval(query, engine="python", local_dict={}, global_dict={})
+    except Exception as error:
+        raise OptionError(
+            f"Can't read `{argument}` {quote(query)}: {short(error, 120)}. It must be a query of "
+            "pandas about columns of the data, such as \"age > 50 and sex == 'f'\"."
+        ) from error
+    if np.shape(values) != (len(frame),):
+        raise OptionError(
+            f"The query `{argument}` {quote(query)} must give True or False for every row of the "
+            "data; it gives something else. Values are compared by `==`."
+        )
+    return values
+
+
+def source_frame(frame: pd.DataFrame, response: pd.Series[Any] | None) -> pd.DataFrame:
+    """Return all columns, with the response under its name if it is not one of them."""
+    if response is None or str(response.name) in frame:
+        return frame
+    return frame.assign(**{str(response.name): response})

@@ -1,0 +1,255 @@
+"""Splits of the user's own: a splitter of scikit-learn, or a list of (train, test) rows."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.data.sample import Sample
+from pyinterp.errors import OptionError, quote, reason
+from pyinterp.resampling.resampling import By, Part, Resampling, Split, Splitting, check_size
+from pyinterp.resampling.units import Units
+
+__all__ = ["Splits", "plan_of"]
+
+
+class _Pair(NamedTuple):
+    train: IntArray
+    test: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Splits(Splitting):
+    """Train and evaluate on splits of the user's own.
+
+    `Learner.fit` takes the splitter or the list as it is, and makes this plan of it.
+
+    Parameters
+    ----------
+    splits : splitter or sequence of pairs
+        An object of ``sklearn.model_selection`` with ``split``, such as ``KFold(5)``,
+        ``GroupKFold()`` (with `cluster`) or ``TimeSeriesSplit()``; or two or more pairs
+        ``(train, test)`` of positions in the data, or of masks. Training rows may repeat.
+    cluster : str or array of shape (n,), optional
+        What a splitter's ``groups`` are. No cluster may stand on both sides of a split.
+
+    Notes
+    -----
+    A splitter whose ``random_state`` is None is given one from the seed of `Learner.fit`.
+    """
+
+    splits: Any
+    _: KW_ONLY
+    cluster: By = None
+    _pairs: tuple[_Pair, ...] = field(default=(), init=False)
+
+    def __post_init__(self) -> None:
+        if _is_splitter(self.splits):
+            return
+        if isinstance(self.splits, str | bytes) or not isinstance(self.splits, Sequence):
+            raise OptionError(
+                "`splits` must be a splitter of scikit-learn or a list of (train, test) pairs of "
+                f"positions, not {quote(self.splits)}."
+            )
+        if len(self.splits) < 2:
+            raise OptionError(
+                f"There must be at least 2 splits; got {len(self.splits)}. For one use "
+                "`pi.Holdout`, or `pi.FittedModel` on the test rows."
+            )
+
+    @property
+    def names_rows(self) -> bool:
+        """Whether rows are named by their positions in the data."""
+        return not _is_splitter(self.splits)
+
+    @property
+    def number(self) -> int:
+        """Number of refits; 0 before the splits are drawn, where the splitter needs the data."""
+        return len(self._pairs) if self._pairs else 0 if not self.names_rows else len(self.splits)
+
+    @property
+    def label(self) -> str:
+        """What tables call the plan."""
+        name = "" if self.names_rows else f"{type(self.splits).__name__}, "
+        return f"{name}{self.number} splits"
+
+    @property
+    def note(self) -> str:
+        """Footnote: for what the variance holds."""
+        if not self._pairs:
+            return ""
+        sizes = sorted({len(np.unique(pair.train)) for pair in self._pairs})
+        notes = []
+        if all(pair.train.max() < pair.test.min() for pair in self._pairs):
+            notes.append(
+                "Every refit is evaluated on rows after its training rows. Standard errors take "
+                "rows as exchangeable, which ordered data need not be."
+            )
+        if sizes[-1] > 1.2 * sizes[0]:
+            notes.append(
+                f"Refits train on {sizes[0]} to {sizes[-1]} rows, and estimates are means over "
+                "them; the variance takes them as alike."
+            )
+        return " ".join(notes)
+
+    def on(self, population: Sample, units: Units, rng: np.random.Generator) -> Splits:
+        """Return the plan with its splits drawn and checked."""
+        if self.names_rows:
+            pairs = [_read(pair, k, population.nobs) for k, pair in enumerate(self.splits, 1)]
+        else:
+            pairs = _draw(self.splits, population, None if self.cluster is None else units, rng)
+        if len(pairs) < 2:
+            raise OptionError(
+                f"There must be at least 2 splits, but {quote(self.splits)} gives {len(pairs)}; "
+                "for one use `pi.Holdout`."
+            )
+        for k, pair in enumerate(pairs, 1):
+            _check(pair, k, population.nobs, units)
+        _check_different(pairs)
+        new = replace(self)
+        object.__setattr__(new, "_pairs", tuple(pairs))
+        return new
+
+    def parts(
+        self,
+        population: Sample,
+        units: Units,
+        rng: np.random.Generator,
+        read: Callable[[Any], Sample],
+    ) -> Iterator[Part]:
+        """Yield every refit's training and evaluation rows."""
+        plan = self if self._pairs else self.on(population, units, rng)
+        for train, test in plan._pairs:
+            check_size(train, test, plan.label, population.nobs)
+            yield Part(
+                population.take(train),
+                population.take(test),
+                n_train=len(np.unique(units.of_row[train])),
+                n_evaluation=len(np.unique(units.of_row[test])),
+            )
+
+    def split(
+        self, units: Units, rng: np.random.Generator, classes: FloatArray | None
+    ) -> Iterator[Split]:
+        """Yield the rows of every refit, as `parts` does."""
+        for train, test in self._pairs:
+            yield Split(train, test)
+
+
+def plan_of(resampling: object) -> object:
+    """Return `Splits` of a splitter or a list; anything else as it is."""
+    if isinstance(resampling, Resampling) or resampling is None:
+        return resampling
+    if _is_splitter(resampling) or isinstance(resampling, list | tuple):
+        return Splits(resampling)
+    return resampling
+
+
+def _is_splitter(splits: object) -> bool:
+    return (
+        not isinstance(splits, str | type)
+        and callable(getattr(splits, "split", None))
+        and (callable(getattr(splits, "get_n_splits", None)))
+    )
+
+
+def _draw(
+    splitter: Any, population: Sample, units: Units | None, rng: np.random.Generator
+) -> list[_Pair]:
+    """Return the splits of a splitter of scikit-learn."""
+    splitter = copy.copy(splitter)
+    seed = int(rng.integers(2**31 - 1))
+    if getattr(splitter, "random_state", seed) is None:
+        splitter.random_state = seed
+    groups = None if units is None else units.of_row
+    try:
+        with warnings.catch_warnings():
+            # Splitters that ignore clusters are refused if they tear one apart.
+            warnings.filterwarnings("ignore", message=".*groups parameter is ignored")
+            pairs = list(splitter.split(population.variables, population.y, groups))
+    except Exception as error:
+        hint = (
+            ". Its groups are `pi.Splits(splitter, cluster=...)`"
+            if units is None and "group" in str(error).lower()
+            else ""
+        )
+        raise OptionError(
+            f"{type(splitter).__name__} can't split the {population.nobs} rows: {reason(error)}"
+            f"{hint}."
+        ) from error
+    return [_Pair(np.asarray(train, np.intp), np.asarray(test, np.intp)) for train, test in pairs]
+
+
+def _read(pair: Any, k: int, nobs: int) -> _Pair:
+    """Return a pair of positions or masks as positions."""
+    if not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:
+        raise OptionError(
+            f"Every split must be a pair (train, test) of positions or masks; split {k} is "
+            f"{quote(pair)}."
+        )
+    return _Pair(_positions(pair[0], k, "train", nobs), _positions(pair[1], k, "test", nobs))
+
+
+def _positions(rows: Any, k: int, side: str, nobs: int) -> IntArray:
+    try:
+        array = np.asarray(rows)
+    except ValueError:
+        array = np.empty((0, 0))
+    if array.ndim == 1 and array.dtype == bool:
+        if len(array) != nobs:
+            raise OptionError(
+                f"A mask must have a value for each of the {nobs} rows, but the {side} rows of "
+                f"split {k} have {len(array)}."
+            )
+        return np.flatnonzero(array)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise OptionError(
+            f"The {side} rows of split {k} must be whole positions, 0 to {nobs - 1}, or a mask, "
+            f"not {quote(rows)}."
+        )
+    return array.astype(np.intp)
+
+
+def _check(pair: _Pair, k: int, nobs: int, units: Units) -> None:
+    """Raise `OptionError` if a split can't train and evaluate a refit."""
+    for side, rows in zip(("train", "test"), pair, strict=True):
+        if not len(rows):
+            raise OptionError(f"Split {k} has no {side} rows; leave it out.")
+        wrong = rows[(rows < 0) | (rows >= nobs)]
+        if len(wrong):
+            raise OptionError(
+                f"Rows are counted from 0 to {nobs - 1}, but split {k} has {side} row {wrong[0]}; "
+                "positions are those of the data, not its index."
+            )
+    if len(np.unique(pair.test)) < len(pair.test):
+        raise OptionError(f"Split {k} has a test row twice; each may evaluate a refit once.")
+    both = np.intersect1d(pair.train, pair.test)
+    if len(both):
+        raise OptionError(
+            f"Train and test rows must be apart, but split {k} has {len(both)} rows in both, "
+            f"such as {both[0]}."
+        )
+    across = np.intersect1d(units.of_row[pair.train], units.of_row[pair.test])
+    if len(across):
+        raise OptionError(
+            f"No cluster may stand on both sides, but split {k} has {len(across)} that do; use a "
+            "splitter of groups, such as GroupKFold."
+        )
+
+
+def _check_different(pairs: Sequence[_Pair]) -> None:
+    seen: dict[tuple[bytes, bytes], int] = {}
+    for k, pair in enumerate(pairs, 1):
+        key = np.sort(pair.train).tobytes(), np.sort(pair.test).tobytes()
+        if key in seen:
+            raise OptionError(
+                f"Splits must differ, but split {k} is split {seen[key]} again, which would count "
+                "the same refit twice."
+            )
+        seen[key] = k

@@ -1,0 +1,226 @@
+"""`rows=` and `by=` are the same fitted models on some of their rows: nothing is fitted anew."""
+
+from __future__ import annotations
+
+import pickle
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+from pyinterp.errors import OptionError, PyinterpError
+
+EXACT = 1e-12
+
+
+def _data(n: int = 90) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    x = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
+    sex = np.where(rng.random(n) < 0.4, "f", "m")
+    y = x["a"] * np.where(sex == "f", 2.0, 0.5) + x["b"] ** 2 + 0.3 * rng.normal(size=n)
+    return x.assign(sex=sex, y=y, id=np.arange(n) // 3)
+
+
+DATA = _data()
+FEMALE = (DATA["sex"] == "f").to_numpy()
+GRID = [-1.0, 0.0, 1.0]
+MODELS = {
+    "linear": LinearRegression(),
+    "trees": RandomForestRegressor(3, max_depth=2, random_state=0),
+    "batched": KNeighborsRegressor(5),
+}
+ESTIMANDS: dict[str, Any] = {
+    "pfi": lambda r, **o: r.pfi(**o),
+    "pfi ratio": lambda r, **o: r.pfi(relation="ratio", permutations=3, **o),
+    "pfi rmse": lambda r, **o: r.pfi(metric="rmse", **o),
+    "mvim": lambda r, **o: r.mvim(**o),
+    "pd": lambda r, **o: r.pd("a", grid=GRID, **o),
+    "c-ice": lambda r, **o: r.pd("a", grid=GRID, kind="c-ice", **o),
+    "firm": lambda r, **o: r.firm(["a", "b"], grid={"a": GRID, "b": GRID}, **o),
+    "vint": lambda r, **o: r.vint([("a", "b")], grid={"a": GRID, "b": GRID}, **o),
+    "h": lambda r, **o: r.h_statistic(**o),
+    "loss": lambda r, **o: r.loss(**o),
+}
+
+
+@cache
+def _fitted(name: str) -> Any:
+    return clone(MODELS[name]).fit(DATA[["a", "b", "c"]], DATA["y"])
+
+
+def _model(name: str, data: pd.DataFrame) -> pi.FittedModel:
+    return pi.FittedModel(_fitted(name), data[["a", "b", "c"]], data["y"], seed=1)
+
+
+@pytest.mark.parametrize("estimand", ESTIMANDS)
+@pytest.mark.parametrize("model", MODELS)
+def test_rows_are_those_of_a_model_on_filtered_rows(model: str, estimand: str) -> None:
+    ask = ESTIMANDS[estimand]
+    part = ask(_model(model, DATA), rows=FEMALE)
+    alone = ask(_model(model, DATA[FEMALE]))
+    np.testing.assert_allclose(part.params, alone.params, rtol=EXACT, atol=EXACT)
+    np.testing.assert_allclose(part.bse, alone.bse, rtol=1e-9, atol=EXACT)
+    assert part.df_resid == alone.df_resid
+
+
+PLANS = {
+    "half-sample": (pi.HalfSampling(3, pairs=5), "half-sample"),
+    "corrected": (pi.Bootstrap(4), "corrected"),
+    "naive": (pi.Bootstrap(4), "naive"),
+    "nested-cv": (pi.NestedCrossValidation(3, repeats=1), "nested-cv"),
+    "bootstrap": (pi.NestedBootstrap(3, splits=3), "bootstrap"),
+    "bootstrap-bca": (pi.NestedBootstrap(3, splits=3), "bootstrap-bca"),
+    "ustat": (pi.Holdout(0.5), "ustat"),
+    "rows": (pi.Holdout(0.5), "rows"),
+    "clusters": (pi.Holdout(0.5, cluster="id"), "ustat"),
+}
+
+
+@cache
+def _fit(plan: str) -> pi.LearnerResults:
+    learner = pi.Learner.from_formula("y ~ a + b + c", DATA, DecisionTreeRegressor(max_depth=3))
+    return learner.fit(PLANS[plan][0], seed=2)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_by_has_the_numbers_of_rows_under_every_variance(plan: str) -> None:
+    results, cov_type = _fit(plan), PLANS[plan][1]
+    by = results.pfi(by="sex", cov_type=cov_type)
+    assert list(by.params.index) == [f"{v} | {s}" for s in "fm" for v in "abc"]
+    for level in "fm":
+        alone = results.pfi(rows=f"sex == '{level}'", cov_type=cov_type)
+        terms = [f"{v} | {level}" for v in "abc"]
+        np.testing.assert_allclose(by.params[terms], alone.params, rtol=EXACT)
+        np.testing.assert_allclose(
+            by.cov_params().loc[terms, terms], alone.cov_params(), rtol=1e-9, atol=1e-14
+        )
+    eigenvalues = np.linalg.eigvalsh(by.cov_params())
+    assert eigenvalues.min() > -1e-10 * eigenvalues.max()
+
+
+@pytest.mark.parametrize("estimand", [*ESTIMANDS, "loco", "cvim", "amvim", "positivity"])
+def test_by_serves_every_estimand_and_survives_pickle(estimand: str) -> None:
+    ask = ESTIMANDS.get(estimand, lambda r, **o: getattr(r, estimand)(**o))
+    results = _fit("corrected")
+    by = pickle.loads(pickle.dumps(ask(results, by="sex")))  # noqa: S301 - our own bytes
+    alone = ask(results, rows=~FEMALE)
+    half = len(by.params) // 2
+    np.testing.assert_allclose(by.params[half:], alone.params, rtol=EXACT)
+    assert " | f" in str(by.summary())
+    by.plot().draw()
+
+
+def test_differences_have_the_covariance_between_groups() -> None:
+    by = _fit("half-sample").pfi(by="sex")
+    table, cov = by.differences(), by.cov_params()
+    first, second = "a | f", "a | m"
+    assert table.effect[0] == pytest.approx(by.params[second] - by.params[first])
+    variance = cov.loc[first, first] + cov.loc[second, second] - 2 * cov.loc[first, second]
+    assert table.sd.ravel()[0] == pytest.approx(np.sqrt(variance))
+    turned = by.differences("m")
+    np.testing.assert_allclose(turned.effect, -table.effect)
+    assert "a | m - f" in str(table.summary())
+
+
+def test_groups_of_one_model_are_independent_and_clusters_join_them() -> None:
+    cov = _fit("ustat").pfi(by="sex").cov_params().to_numpy()
+    assert (cov[:3, 3:] == 0).all()
+    joined = _fit("clusters").pfi(by="sex").cov_params().to_numpy()
+    assert (joined[:3, 3:] != 0).any()
+
+
+def test_rows_of_other_groups_have_no_contribution() -> None:
+    frame = _fit("corrected").loss(by="sex").row_frame()
+    female = frame.index.map(DATA["sex"]) == "f"
+    assert frame[female].iloc[:, 1].isna().all()
+    assert frame[~female].iloc[:, 0].isna().all()
+
+
+WRONG = {
+    "no such column": (lambda r: r.pfi(by="gender"), "not in the data"),
+    "many numbers": (lambda r: r.pfi(by="a"), "pd.cut"),
+    "one level": (lambda r: r.pfi(by=np.zeros(90)), "two levels"),
+    "too long": (lambda r: r.pfi(by=np.zeros(91)), "one value per row"),
+    "missing": (lambda r: r.pfi(by=DATA["sex"].where(DATA.index > 3)), "no missing values"),
+    "rare level": (lambda r: r.pfi(by=DATA.index == 5), "at least 2 evaluation rows"),
+    "not a query": (lambda r: r.pfi(rows="sex = f"), "query"),
+    "numbers": (lambda r: r.pfi(rows="a + b"), "boolean per row"),
+    "positions": (lambda r: r.pfi(rows=[1, 2, 3]), "one value per row"),
+    "none": (lambda r: r.pfi(rows="a > 99"), "keeps none"),
+    "other index": (lambda r: r.pfi(rows=(DATA["a"] > 0).iloc[::-1]), "same index"),
+    "both estimands": (lambda r: r.importance(by="sex"), "several estimands"),
+    "no groups": (lambda r: r.pfi().differences(), "have none"),
+    "reference": (lambda r: r.pfi(by="sex").differences("x"), "one of the groups"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_groups_are_refused_with_a_sentence(case: str) -> None:
+    ask, words = WRONG[case]
+    with pytest.raises((PyinterpError, TypeError), match=words):
+        ask(_fit("corrected"))
+
+
+def test_native_importance_has_no_subgroups() -> None:
+    model = _model("linear", DATA)
+    with pytest.raises(OptionError, match="whatever the evaluation rows"):
+        model.native_importance("raw", by=DATA["sex"])
+
+
+def test_subset_is_the_same_as_filtered_data() -> None:
+    tree = DecisionTreeRegressor(max_depth=3, random_state=0)
+    part = pi.Learner.from_formula("y ~ a + b + c", DATA, tree, subset="sex == 'f'")
+    alone = pi.Learner.from_formula("y ~ a + b + c", DATA[FEMALE], tree)
+    assert part.population.nobs == FEMALE.sum()
+    one, other = (k.fit(pi.Bootstrap(3), seed=4).pfi() for k in (part, alone))
+    np.testing.assert_array_equal(one.params, other.params)
+    assert one.row_frame().index.isin(DATA.index[FEMALE]).all()
+    mask = pi.Learner(DATA["y"], DATA[["a", "b", "c"]], tree, subset=FEMALE)
+    assert mask.population.nobs == FEMALE.sum()
+    with pytest.raises(OptionError, match="`subset`"):
+        pi.Learner.from_formula("y ~ a", DATA, tree, subset="sex ==")
+
+
+def test_tables_say_how_many_rows_the_groups_have() -> None:
+    results = _fit("corrected")
+    counts = f"f {FEMALE.sum()}, m {(~FEMALE).sum()}"
+    assert counts in " ".join(str(results.loss(by="sex").summary()).split())
+    assert f"{FEMALE.sum()}, sex == 'f'" in str(results.loss(rows="sex == 'f'").summary())
+
+
+def test_comparisons_take_subgroups_and_refuse_groups() -> None:
+    one, two = _fit("corrected"), _fit("naive")
+    difference = pi.compare(one.loss(rows=FEMALE), two.loss(rows=FEMALE))
+    np.testing.assert_allclose(difference.params, 0.0, atol=EXACT)
+    with pytest.raises(PyinterpError, match="Results by groups"):
+        pi.compare(one.loss(by="sex"), two.loss(by="sex"))
+    with pytest.raises(PyinterpError, match="same resamples"):
+        pi.compare(one.loss(rows=FEMALE), two.loss(rows=~FEMALE))
+
+
+def test_fresh_draws_have_no_rows_that_data_name() -> None:
+    plan = pi.FreshDraws(lambda rng: DATA.sample(60, random_state=int(rng.integers(999))), 3)
+    results = pi.Learner.from_formula("y ~ a + b", DATA, LinearRegression()).fit(plan, seed=1)
+    with pytest.raises(OptionError, match="rows of its own"):
+        results.loss(by="sex")
+
+
+def test_that_all_groups_are_equal_is_a_joint_test_of_their_differences() -> None:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=["x", "z", "y"])
+    frame["y"] += frame["x"]
+    frame["g"] = np.repeat(["a", "b"], 60)
+    learner = pi.Learner.from_formula("y ~ x + z", frame, LinearRegression())
+    pfi = learner.fit(pi.HalfSampling(5, pairs=8), seed=1).pfi(by="g")
+    assert pfi.exog_names == ["x | a", "z | a", "x | b", "z | b"]
+    joint = pfi.wald_test([[1.0, 0, -1, 0], [0, 1, 0, -1]])
+    assert pfi.equality_test().fvalue == pytest.approx(joint.fvalue, rel=1e-9)
+    assert joint.df_num == len(pfi.differences().effect) == 2

@@ -1,0 +1,108 @@
+"""Splits of the user's own: the same numbers as our plans, and every bad split is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import model_selection as ms
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+from pyinterp.errors import OptionError
+
+N = 40
+_rng = np.random.default_rng(1)
+DATA = pd.DataFrame(_rng.normal(size=(N, 2)), columns=["a", "b"])
+DATA["y"] = DATA["a"] + _rng.normal(size=N)
+DATA["who"] = np.arange(N) // 4
+LEARNER = pi.Learner.from_formula("y ~ a + b", DATA, LinearRegression())
+
+
+def _pfi(resampling: Any) -> pi.EstimandResults:
+    return LEARNER.fit(resampling, seed=5).pfi()
+
+
+def test_a_splitter_is_the_list_is_our_own_cross_validation() -> None:
+    ours = LEARNER.fit(pi.CrossValidation(4), seed=5)
+    folds = [(r.train_rows, r.evaluation.rows) for r in ours.refits]
+    masks = [tuple(np.isin(np.arange(N), rows) for rows in pair) for pair in folds]
+    fold = np.empty(N, int)
+    for k, (_, test) in enumerate(folds):
+        fold[test] = k
+    for same in (folds, masks, ms.PredefinedSplit(fold), pi.Splits(folds)):
+        theirs = _pfi(same)
+        np.testing.assert_allclose(theirs.params, ours.pfi().params, rtol=1e-12)
+        np.testing.assert_allclose(theirs.bse, ours.pfi().bse, rtol=1e-12)
+    assert theirs.replicates.correction == pytest.approx(10 / 30)
+
+
+SPLITTERS = {
+    "KFold": ms.KFold(4),
+    "RepeatedKFold": ms.RepeatedKFold(n_splits=4, n_repeats=2),
+    "ShuffleSplit": ms.ShuffleSplit(3, test_size=0.25),
+    "TimeSeriesSplit": ms.TimeSeriesSplit(3),
+    "GroupKFold": pi.Splits(ms.GroupKFold(4), cluster="who"),
+    "LeaveOneGroupOut": pi.Splits(ms.LeaveOneGroupOut(), cluster="who"),
+}
+
+
+@pytest.mark.parametrize("name", SPLITTERS)
+def test_splitters_of_scikit_learn_repeat_with_the_seed(name: str) -> None:
+    first, again = _pfi(SPLITTERS[name]), _pfi(SPLITTERS[name])
+    pd.testing.assert_series_equal(first.params, again.params)
+    assert name in first.context.plan
+    assert f"{first.context.refits} splits" in first.context.plan
+
+
+def test_stratified_folds_have_the_classes() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    data = DATA.assign(z=np.where(np.arange(N) % 5 == 0, "yes", "no"))
+    learner = pi.Learner.from_formula("z ~ a + b", data, LogisticRegression())
+    refits = learner.fit(ms.StratifiedKFold(4), seed=1).refits
+    assert [int(r.evaluation.y.sum()) for r in refits] == [2] * 4
+
+
+def test_ordered_splits_say_that_rows_are_not_exchangeable() -> None:
+    text = " ".join(str(_pfi(ms.TimeSeriesSplit(3)).summary()).split())
+    assert "rows after its training rows" in text
+    assert "10 to 30 rows" in text
+    assert "exchangeable" not in str(_pfi(ms.KFold(4)).summary())
+
+
+GOOD = (range(20, 40), range(20))
+BAD = {
+    "overlap": ([GOOD, (range(21), range(20, 40))], "split 2 has 1 rows in both"),
+    "out of range": ([GOOD, (range(20), range(20, 41))], "split 2 has test row 40"),
+    "negative": ([GOOD, (range(20), [-1, 30])], "test row -1"),
+    "empty": ([GOOD, (range(20), [])], "Split 2 has no test rows"),
+    "one": ([GOOD], "at least 2 splits"),
+    "twice": ([GOOD, GOOD], "split 2 is split 1 again"),
+    "test row twice": ([GOOD, (range(20), [30, 30, 31])], "twice"),
+    "no pair": ([GOOD, range(20)], "pair"),
+    "fractions": ([GOOD, ([0.5, 1.0], [2, 3])], "whole positions"),
+    "short mask": ([GOOD, (np.ones(5, bool), [30, 31])], "40 rows"),
+    "a class": (ms.KFold, "must be a plan"),
+    "groups": (ms.GroupKFold(3), "cluster="),
+    "clusters on both sides": (pi.Splits(ms.KFold(3), cluster="who"), "both sides"),
+    "single": (ms.ShuffleSplit(1), "at least 2 splits"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_splits_are_refused_by_number(case: str) -> None:
+    splits, words = BAD[case]
+    with pytest.raises(OptionError, match=words):
+        _pfi(splits)
+
+
+def test_positions_need_all_rows() -> None:
+    learner = pi.Learner.from_formula(
+        "y ~ a + b", DATA.mask(DATA["a"] > 1.5), LinearRegression(), missing="drop"
+    )
+    assert learner.dropped_rows > 0
+    with pytest.raises(OptionError, match="by position"):
+        learner.fit([GOOD, GOOD[::-1]])
