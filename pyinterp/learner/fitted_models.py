@@ -80,7 +80,7 @@ class FittedModels:
             replicates=replicates,
             variance=variance(replicates, options.cov_type),
             context=replace(analysis.context, engine=analysis.engine_of(estimand)),
-            fit=analysis.fit(estimand.loss),
+            fit=analysis.fit(estimand),
             rows=tuple(r.evaluation.rows for r in analysis.estimating),
             labels=analysis.labels,
             alternative=options.alternative,
