@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import Parameter, signature
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,8 @@ STEP = 1e-4
 # Up to so many rows are changed one by one; of more, those that are alike are changed together.
 ROWS = 1000
 BLOCKS = 1000
+# Names of scikit-learn's scorers for regression.
+OF_NUMBERS = re.compile("error|deviance|^r2$|explained_variance")
 WEIGHTS = ("sample_weight", "weights")
 
 
@@ -116,8 +119,16 @@ def _by_name(metric: object, predictor: Predictor, response: Response) -> Metric
         if metric in METRICS:
             return METRICS[metric]
         if metric not in (scorers := get_scorer_names()):
-            check_scorer(metric, scorers)
-        return _of_scorer(get_scorer(metric), metric, predictor, response)
+            refuse_name(metric, scorers)
+        if response.classes is not None and OF_NUMBERS.search(metric):
+            raise LossError(
+                f"The scorer {quote(metric)} is for regression, but `{response.name}` has classes; "
+                'use "accuracy" or "roc_auc", for example.'
+            )
+        # A name can't say which class is of interest: it is the second of two, the one coded 1.
+        codes = None if response.classes is None else tuple(range(len(response.classes)))
+        coded = replace(response, classes=codes)
+        return _of_scorer(get_scorer(metric), metric, predictor, coded)
     if not callable(metric) or isinstance(metric, type):
         raise LossError(
             "`metric` must be a name, a Metric, a function `metric(y, prediction)` or a scorer of "
@@ -130,7 +141,7 @@ def _by_name(metric: object, predictor: Predictor, response: Response) -> Metric
     return _of_function(metric, name, weights, predictor)
 
 
-def check_scorer(metric: str, scorers: list[str]) -> None:
+def refuse_name(metric: str, scorers: list[str]) -> NoReturn:
     """Raise `LossError` for a name that is none of ours and none of scikit-learn's."""
     raise LossError(
         f"`metric` must be one of {list_of(METRICS, most=20, limit=300)}, the name of a scorer of "

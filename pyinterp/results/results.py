@@ -325,7 +325,9 @@ class EstimandResults:
         )
         places = np.arange(1, len(shares) + 1)
         order = np.argsort(shares @ places, kind="stable")
-        error = 0.0 if exact else float(np.sqrt((shares * (1 - shares)).max() / draws))
+        error = (
+            0.0 if exact else max(1 / draws, float(np.sqrt((shares * (1 - shares)).max() / draws)))
+        )
         how = "exact" if exact else f"{draws:,} draws, Monte Carlo error at most {error:.2g}"
         return Ranks(
             probabilities=pd.DataFrame(
@@ -456,6 +458,11 @@ class EstimandResults:
             With the data's index, in the order of the data, and one column per term. Rows of
             arrays, and of fresh draws, are numbered.
         """
+        if not self.rows:
+            raise InferenceError(
+                "A row has no contribution of its own to a difference of independent estimates; "
+                "ask the results that were compared."
+            )
         stacked = pd.DataFrame(
             np.concatenate([e.rows for e in self.replicates.estimates]), columns=self._index
         )
