@@ -188,7 +188,7 @@ def _note(name: str, weights: str) -> str:
     )
     return (
         f"Influences of rows on {name}: by {how}, one by one up to {ROWS} evaluation rows, else "
-        f"in {BLOCKS} blocks of similar rows."
+        f"in {BLOCKS} blocks of similar rows; right for smooth functions of rows, not for medians."
     )
 
 

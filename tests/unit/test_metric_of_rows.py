@@ -147,6 +147,14 @@ def no_direction(y: FloatArray, prediction: FloatArray) -> float:
     return 1.0
 
 
+def no_number(y: FloatArray, prediction: FloatArray) -> float:
+    return float("nan")
+
+
+def of_three(y: FloatArray, prediction: FloatArray, other: FloatArray) -> float:
+    return 1.0
+
+
 @pytest.mark.parametrize(
     ("metric", "said"),
     [
@@ -155,9 +163,9 @@ def no_direction(y: FloatArray, prediction: FloatArray) -> float:
         ("rmse", "needs numeric predictions"),
         (None, "must be a name"),
         (sk.roc_auc_score, "can't be computed"),
-        (lambda y, p: p[:, 0], "one finite number"),
-        (lambda y, p: np.nan, "one finite number"),
-        (lambda a, b, c: 1.0, "this one needs"),
+        (lambda y, p: p[:, 0] + y, "one finite number"),
+        (no_number, "one finite number"),
+        (of_three, "this one needs"),
     ],
 )
 def test_what_is_no_metric_is_refused(classes: Any, metric: Any, said: str) -> None:
