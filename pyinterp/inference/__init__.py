@@ -16,6 +16,9 @@ Module            What is in it
 `simultaneous`    Bands and p-values of the largest t
 `terms`           `TermInference`: statistics, p-values and intervals of terms
 `contrasts`       Linear hypotheses
+`independent`     Differences of independent estimates
+`equivalence`     Bayesian correlated t test with a region of practical equivalence
+`ranking`         How probable each rank is for each term
 `coverage`        What studies say about the coverage of intervals: a table, `coverage.csv`
 `options`         The options of inference, the same for every estimand
 ================  =============================================================================

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from inspect import Parameter, signature
 from typing import Any, NoReturn, TypeAlias
 
@@ -128,7 +129,7 @@ def _by_name(metric: object, predictor: Predictor, response: Response) -> Metric
         # A name can't say which class is of interest: it is the second of two, the one coded 1.
         codes = None if response.classes is None else tuple(range(len(response.classes)))
         coded = replace(response, classes=codes)
-        return _of_scorer(get_scorer(metric), metric, predictor, coded)
+        return _of_scorer(_scorer(metric), metric, predictor, coded)
     if not callable(metric) or isinstance(metric, type):
         raise LossError(
             "`metric` must be a name, a Metric, a function `metric(y, prediction)` or a scorer of "
@@ -139,6 +140,12 @@ def _by_name(metric: object, predictor: Predictor, response: Response) -> Metric
         return _of_scorer(metric, _scorer_name(metric), predictor, response)
     name = getattr(metric, "__name__", type(metric).__name__)
     return _of_function(metric, name, weights, predictor)
+
+
+@lru_cache  # scikit-learn makes another one each time, whose measurements would not be shared
+def _scorer(name: str) -> MetricFunctionLike:
+    scorer: MetricFunctionLike = get_scorer(name)
+    return scorer
 
 
 def refuse_name(metric: str, scorers: list[str]) -> NoReturn:
@@ -248,9 +255,6 @@ class _Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sklear
     def __init__(self, prediction: FloatArray) -> None:
         self.prediction = prediction
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
     def predict(self, rows: IntArray) -> FloatArray:
         """Return the predictions of rows, by their numbers."""
         return self.prediction[rows[:, 0]]
@@ -262,9 +266,6 @@ class _Labels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn 
     def __init__(self, prediction: FloatArray, classes: npt.NDArray[Any]) -> None:
         self.prediction, self.classes = prediction, classes
         self.classes_ = classes
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
 
     def predict(self, rows: IntArray) -> npt.NDArray[Any]:
         """Return the labels of rows, by their numbers."""

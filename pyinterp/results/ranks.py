@@ -44,7 +44,7 @@ class Ranks:
     note: str
 
     @property
-    def expected(self) -> pd.Series[float]:
+    def expected_ranks(self) -> pd.Series[float]:
         """Expected rank of every term."""
         ranks = np.arange(1, self.probabilities.shape[1] + 1)
         values = self.probabilities.to_numpy() @ ranks
@@ -64,7 +64,7 @@ class Ranks:
         limits = self.conf_int(alpha).to_numpy()
         return pd.DataFrame(
             {
-                "expected_rank": self.expected,
+                "expected_rank": self.expected_ranks,
                 "conf_low": limits[:, 0],
                 "conf_high": limits[:, 1],
                 "first": self.probabilities.iloc[:, 0],

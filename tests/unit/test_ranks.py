@@ -48,13 +48,13 @@ def test_results_have_ranks_with_table_and_plot() -> None:
     res = learner.fit(seed=1, resampling=pi.Subsampling(5), progress=False)
     ranks = res.pfi().ranks()
     assert isinstance(ranks.probabilities, pd.DataFrame)
-    assert ranks.expected.is_monotonic_increasing
-    assert ranks.expected.sum() == pytest.approx(10)
+    assert ranks.expected_ranks.is_monotonic_increasing
+    assert ranks.expected_ranks.sum() == pytest.approx(10)
     assert ranks.probabilities.equals(res.pfi().ranks().probabilities)
     limits = ranks.conf_int()
-    assert ((limits[0] <= ranks.expected) & (ranks.expected <= limits[1])).all()
+    assert ((limits[0] <= ranks.expected_ranks) & (ranks.expected_ranks <= limits[1])).all()
     reverse = res.pfi().ranks(largest_first=False)
-    assert reverse.expected["age"] == pytest.approx(5 - ranks.expected["age"], abs=0.05)
+    assert reverse.expected_ranks["age"] == pytest.approx(5 - ranks.expected_ranks["age"], abs=0.05)
     assert "Monte Carlo error" in str(ranks)
     assert "exact" in str(res.pfi(["bmi", "bp"]).ranks())
     figure = ranks.plot()
