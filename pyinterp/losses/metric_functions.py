@@ -16,7 +16,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.sample import Response
-from pyinterp.errors import LossError, did_you_mean, list_of, quote
+from pyinterp.errors import LossError, OptionError, did_you_mean, list_of, quote
 from pyinterp.losses.metrics import METRICS, Metric, MetricName, check_metric
 from pyinterp.models.predictor import Predictor
 
@@ -149,8 +149,8 @@ def _scorer(name: str) -> MetricFunctionLike:
 
 
 def refuse_name(metric: str, scorers: list[str]) -> NoReturn:
-    """Raise `LossError` for a name that is none of ours and none of scikit-learn's."""
-    raise LossError(
+    """Raise `OptionError` for a name that is none of ours and none of scikit-learn's."""
+    raise OptionError(
         f"`metric` must be one of {list_of(METRICS, most=20, limit=300)}, the name of a scorer of "
         f"scikit-learn, a function or a Metric, not {quote(metric)}."
         + did_you_mean(metric, [*METRICS, *scorers])

@@ -291,7 +291,7 @@ class EstimandResults:
         Returns
         -------
         Ranks
-            With ``probabilities``, ``expected_ranks``, ``conf_int()``, ``summary()`` and ``plot()``.
+            With ``probabilities``, ``expected_ranks``, ``conf_int()``, ``summary()``, ``plot()``.
 
         Raises
         ------
