@@ -43,6 +43,16 @@ DESCRIPTIONS = {
             "zero_one" for classification; or a function ``loss(y, prediction)``, elementwise. The
             default is "squared", or "log" for classifiers with probabilities.
         """,
+    "metric": """
+        metric : str, Metric or callable
+            A measure of all rows together: "rmse", "mae", "mape", "mse", "rsq" (squared
+            correlation), "rsq_trad", "accuracy", "bal_accuracy", "youden", "logloss" or "log_loss",
+            "brier", "roc_auc" or "pr_auc" (average precision), most named as in R's yardstick; the
+            name of a scorer of scikit-learn, or a scorer; or a function ``metric(y, prediction)``,
+            also of ``weights`` or ``sample_weight``, with codes 0, 1, ... of classes in `y` and
+            their probabilities, shape (n, classes), in `prediction`. Where it stands in place of a
+            loss in an importance, that is the mean over permutations of how much worse it gets.
+        """,
     "permutations": """
         permutations : "auto", "all" or int
             "all" takes the mean over all ordered pairs of different rows, the U-statistic

@@ -27,7 +27,7 @@ __all__ = ["WORDS", "Answer", "Question", "curves", "importances", "interactions
 
 WORDS = "convention"
 # Metrics of vip that we have too.
-VIP = tuple(name for name in METRICS if name != "mse")
+VIP = tuple(name for name in METRICS if name not in ("mse", "log_loss", "pr_auc"))
 STATISTICS = (
     "Shares of the variance of the prediction, all effects evaluated at the rows and centered: "
     "h2 of all interactions, h2_overall of those of one feature with any, h2_pairwise of two "

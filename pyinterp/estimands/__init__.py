@@ -13,6 +13,7 @@ Where             What is in it
 `interaction`     H statistics and vint
 `uncertainty`     Likelihood- and entropy-PFI, and redundancy
 `risk`            Expected loss, and the share of it that the features explain
+`metric`          A metric of all rows together, such as an area under a curve
 `positivity`      Share of a feature's variance that the other variables explain
 `causal`          Causal effects by plug-in, and importances as their mean squares
 `groups`          Any estimand by groups of rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from pyinterp.data.design import Design
 from pyinterp.data.features import Features, check_names, names_of
 from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import OptionError, quote
+from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Predictor
@@ -362,6 +363,10 @@ class Estimand:
         Features without which every refit is trained again, one at a time, before it is measured.
     loss : Loss or None
         Loss that the header shows; None for the default loss of the predictions.
+    metric : Metric or None
+        Metric that the header shows in place of a loss.
+    better : {"smaller", "larger", ""}
+        Which values are better, if the values say how good predictions are.
     label : str
         Heading of the estimate's column, such as "PFI".
     title : str
@@ -431,6 +436,8 @@ class Estimand:
     notes: tuple[str, ...] = ()
     leave_out: Features = field(default_factory=dict)
     loss: Loss | None = None
+    metric: Metric | None = None
+    better: Literal["smaller", "larger", ""] = ""
     exact: str = ""
     inexact: str = "mcse: Monte Carlo error of using some of all draws."
     no_model_error: str = ""

@@ -53,6 +53,7 @@ def risk(
         unit=row_loss.unit.format(y=problem.response.name) if relation == "loss" else "",
         meaning=note,
         loss=row_loss,
+        better="smaller" if relation == "loss" else "larger",
     )
 
 

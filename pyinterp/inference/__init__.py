@@ -18,6 +18,9 @@ Module            What is in it
 `terms`           `TermInference`: statistics, p-values and intervals of terms
 `contrasts`       Linear hypotheses
 `joint_tests`     Several hypotheses at once, and whether a curve is flat
+`independent`     Differences of independent estimates
+`equivalence`     Bayesian correlated t test with a region of practical equivalence
+`ranking`         How probable each rank is for each term
 `coverage`        What studies say about the coverage of intervals: a table, `coverage.csv`
 `options`         The options of inference, the same for every estimand
 ================  =============================================================================

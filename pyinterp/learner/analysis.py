@@ -22,9 +22,11 @@ from pyinterp.estimands.estimand import (
     Problem,
     check_estimate,
 )
+from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
-from pyinterp.losses.rowwise import Loss, LossLike, choose
+from pyinterp.losses.metrics import Metric
+from pyinterp.losses.rowwise import Loss, choose
 from pyinterp.models.adapters import one_thread
 from pyinterp.models.predictive import predictive
 from pyinterp.parallel import outcomes
@@ -89,7 +91,7 @@ class Analysis:
     _measurements_by_key: dict[Any, tuple[Measurement, ...]] = field(
         default_factory=dict, init=False
     )
-    _fits: dict[Loss, GoodnessOfFit] = field(default_factory=dict, init=False)
+    _fits: dict[Loss | Metric, GoodnessOfFit] = field(default_factory=dict, init=False)
     _among: dict[tuple[bytes, str], Analysis] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -242,23 +244,39 @@ class Analysis:
             lower_bound=estimand.lower_bound,
         )
 
-    def fit(self, loss: LossLike | None) -> GoodnessOfFit | None:
-        """Return loss and explained share of the predictions; None without a response."""
+    def fit(self, estimand: Estimand) -> GoodnessOfFit | None:
+        """Return how good the predictions are, by the estimand's loss or metric.
+
+        None without a response.
+        """
         problem = self.problem
         if problem.population.y is None:
             return None
+        if estimand.metric is not None:
+            if estimand.metric not in self._fits:
+                self._fits[estimand.metric] = self._fit_by_metric(estimand.metric)
+            return self._fits[estimand.metric]
+        loss = estimand.loss
         row_loss = choose(loss, problem.predictor, problem.response)
         if row_loss not in self._fits:
             self._fits[row_loss] = self._fit(row_loss)
         return self._fits[row_loss]
 
+    def _fit_by_metric(self, metric: Metric) -> GoodnessOfFit:
+        values = self.replicates(metric_of_rows(self.problem, metric))
+        return GoodnessOfFit(
+            name=metric.name,
+            loss=float(values.per_refit.mean()),
+            bse=_standard_error(values),
+            share_name="",
+            explained_share=float("nan"),
+            kind="Metric",
+        )
+
     def _fit(self, row_loss: Loss) -> GoodnessOfFit:
         problem = self.problem
         expected = self.replicates(risk(problem, loss=row_loss))
-        try:
-            spread = float(np.sqrt(variance(expected, None).cov[0, 0]))
-        except InferenceError:  # one refit of one cluster: no standard error to show
-            spread = float("nan")
+        spread = _standard_error(expected)
         label, explained_share = "", float("nan")
         if row_loss.constant is not None:
             share = risk(problem, loss=row_loss, relation="explained")
@@ -322,6 +340,14 @@ def _keep(refit: Refit, rows: IntArray) -> Refit:
     evaluation = refit.evaluation.take(rows)
     units = evaluation.rows if evaluation.clusters is None else evaluation.clusters
     return replace(refit, evaluation=evaluation, n_evaluation=len(np.unique(units)))
+
+
+def _standard_error(replicates: Replicates) -> float:
+    """Return the standard error of one value; missing if there is none to show."""
+    try:
+        return float(np.sqrt(variance(replicates, None).cov[0, 0]))
+    except InferenceError:  # one refit of one cluster
+        return float("nan")
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,32 @@
-"""Results side by side: paired tests of learners, tables and plots of several results."""
+"""Results side by side: tests of learners, tables and plots of several results."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
 from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_params
 
-from pyinterp.checks import check_alpha, check_flag, is_list
-from pyinterp.errors import InferenceError, OptionError, quote
+from pyinterp.checks import (
+    check_alpha,
+    check_choice,
+    check_count,
+    check_flag,
+    check_mapping,
+    is_list,
+)
+from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Estimate, Terms
 from pyinterp.inference import Alternative, CovType, Replicates, combine, variance
+from pyinterp.inference.independent import independent_difference, independent_variance
 from pyinterp.inference.options import InferenceOptions
 from pyinterp.learner.interpretable import Interpretable
+from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
@@ -28,38 +38,63 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "plot_col", "summary_col"]
 
+Comparable: TypeAlias = Interpretable | EstimandResults
+Pairs: TypeAlias = Literal["reference", "all"]
 WIDEST = 40  # characters of a number in a table of several results
 
 
 @takes()
 def compare(
-    first: Interpretable | EstimandResults,
-    *others: Interpretable | EstimandResults,
+    first: Comparable | Sequence[Comparable] | Mapping[str, Comparable],
+    *others: Comparable,
     loss: LossLike | None = None,
+    metric: MetricLike | None = None,
     names: Sequence[str] | None = None,
+    reference: str | int = 0,
+    pairs: Pairs = "reference",
+    paired: bool = True,
+    rope: float | None = None,
     cov_type: CovType | None = None,
     alternative: Alternative = "two-sided",
     p_adjust: str | None = None,
     simultaneous: bool = False,
 ) -> EstimandResults:
-    r"""Paired comparison of learners on the same resamples: `first` minus each of the others.
+    r"""Comparison of learners: a reference minus each of the others, or all pairs.
 
-    Per refit both are evaluated on the same rows, so the difference
-    :math:`\delta_d = L_d^{(1)} - L_d^{(2)}` is one number per refit, to which the variance of the
-    plan applies: with the default plan that of half-sampling, M df, M the number of pairs (15).
-    ``cov_type="corrected"``, the default of plans without pairs, has
+    Paired, on the same resamples, by default. Per refit both are evaluated on the same rows, so the
+    difference :math:`\delta_d = L_d^{(1)} - L_d^{(2)}` is one number per refit, to which the
+    variance of the plan applies: with the default plan that of half-sampling, M df, M the number of
+    pairs (15). ``cov_type="corrected"``, the default of plans without pairs, has
     :math:`(1/m + n_2/n_1) s_\delta^2` and m - 1 df, the corrected t test of Nadeau and Bengio
     (2003) used in Molnar et al. (2021, section 9).
 
     Parameters
     ----------
     first, *others : LearnerResults, FittedModel or EstimandResults
-        Learners are compared by their expected loss (negative: `first` is better). Results of the
-        same estimand, such as two ``pfi()``, are compared term by term.
+        Learners are compared by their expected loss (negative: the first of a difference is
+        better), or a metric. Results of the same estimand, such as two ``pfi()``, are compared term
+        by term. `first` can also be a list of all results, or a mapping from names to them.
     loss : str, Loss or callable, optional
         For learners; by default squared loss, or log loss for classifiers.
+    metric : str, Metric or callable, optional
+        For learners, instead of a loss; as in ``results.metric``.
     names : sequence of str, optional
         Names of the learners; by default those of their estimators.
+    reference : str or int
+        Name or position of the results from which all others are subtracted.
+    pairs : {"reference", "all"}
+        "all" compares all pairs, each with the first of the two minus the second. `p_adjust` and
+        `simultaneous` allow for their number.
+    paired : bool
+        False is for results of different, independent data sets: estimates are independent, the
+        variance of a difference is the sum of variances, and the degrees of freedom of t are those
+        of Welch and Satterthwaite (the smallest of several differences). From the same data but
+        different resamples estimates are not independent; most often such a test is cautious.
+    rope : float, optional
+        Half the width of the region of practical equivalence, differences from -rope to rope. Notes
+        then have the Bayesian correlated t test (Corani and Benavoli 2015; Benavoli et al. 2017):
+        posterior probabilities that a difference is below, in and above the region, as in
+        ``results.rope_test``. For ``cov_type="corrected"`` only.
     {inference}
 
     Returns
@@ -70,7 +105,7 @@ def compare(
     Raises
     ------
     InferenceError
-        If the results do not rest on the same resamples of the same data.
+        If the results do not rest on the same resamples of the same data, and are `paired`.
 
     Examples
     --------
@@ -82,43 +117,128 @@ def compare(
     ...     pi.Learner.from_formula("progression ~ .", data, learner).fit(seed=1)
     ...     for learner in (LinearRegression(), DecisionTreeRegressor())
     ... ]
-    >>> bool(pi.compare(*fits).params.iloc[0] < 0)
+    >>> bool(pi.compare(fits).params.iloc[0] < 0)
     True
     """
     options = InferenceOptions(
         cov_type=cov_type, alternative=alternative, p_adjust=p_adjust, simultaneous=simultaneous
     )
-    if not others:
-        raise OptionError("A comparison needs at least two results; got one.")
-    results = [_as_results(r, loss) for r in (first, *others)]
+    check_choice("pairs", pairs, get_args(Pairs))
+    check_flag("paired", paired)
+    every, names = _listed_results(first, others, names)
+    results = [_as_results(r, loss, metric, cov_type) for r in every]
     labels = _names(results, names)
-    contrasts = [f"{labels[0]} - {label}" for label in labels[1:]]
-    replicates = _paired_differences(results)
-    base = results[0]
-    return replace(
+    places = _places(labels, reference, pairs)
+    for one, other in places:
+        _check_comparable(results[one], results[other], paired=paired)
+    contrasts = [f"{labels[one]} - {labels[other]}" for one, other in places]
+    base = results[places[0][0]]
+    replicates = (_paired_differences if paired else _independent_differences)(results, places)
+    spread = (
+        variance(replicates, options.cov_type)
+        if paired
+        else independent_variance([r.variance for r in results], places)
+    )
+    learners = labels if pairs == "all" else [labels[places[0][0]], *(labels[j] for _, j in places)]
+    compared = replace(
         base,
-        estimand=_difference(base.estimand, contrasts),
+        estimand=_difference(base.estimand, contrasts, places, paired=paired),
         replicates=replicates,
-        variance=variance(replicates, options.cov_type),
-        context=replace(base.context, learner=_learners(labels), engine=_engines(results)),
+        variance=spread,
+        context=replace(
+            base.context,
+            learner=_learners(learners, pairs),
+            engine=_engines(results),
+            nobs=base.context.nobs if paired else sum(r.nobs for r in results),
+        ),
         fit=None,
         corrected_params=None,
+        diagnostic=base.diagnostic if paired and len(places) == 1 else None,
         alternative=options.alternative,
         p_adjust=options.p_adjust,
         simultaneous=options.simultaneous,
+        rows=base.rows if paired else (),
+        labels=base.labels if paired else (),
     )
+    return compared if rope is None else _with_rope(compared, rope)
 
 
-def _paired_differences(results: Sequence[EstimandResults]) -> Replicates:
-    """Return the estimates per refit of the first results minus those of each of the others."""
-    base, differences = results[0], []
-    for other in results[1:]:
-        _check_comparable(base, other)
-        differences.append(combine(Estimate.minus, [base.replicates, other.replicates]))
+def _listed_results(
+    first: object, others: Sequence[Comparable], names: Sequence[str] | None
+) -> tuple[list[object], Sequence[str] | None]:
+    """Return all results, and their names if a mapping or `names` has them."""
+    if isinstance(first, Mapping):
+        if names is not None:
+            raise OptionError("Give names as keys of a mapping or as `names`, not both.")
+        check_mapping("first", first, '{"forest": res_rf, "linear": res_lm}')
+        names, first = list(first), list(first.values())
+    together = is_list(first)
+    if together and others:
+        raise OptionError("Give all results in one list or mapping, or all as arguments, not both.")
+    every = list(first) if is_list(first) else [first, *others]
+    if len(every) < 2:
+        raise OptionError("A comparison needs at least two results; got one.")
+    return every, names
+
+
+def _places(labels: list[str], reference: str | int, pairs: Pairs) -> list[tuple[int, int]]:
+    """Return the positions of the two results of every difference."""
+    count = len(labels)
+    if isinstance(reference, str):
+        if reference not in labels:
+            raise OptionError(
+                f"`reference` must be the name of one of the results, {list_of(labels)}, or its "
+                f"position, not {quote(reference)}.{did_you_mean(reference, labels)}"
+            )
+        first = labels.index(reference)
+    else:
+        check_count("reference", reference, 0, count - 1)
+        first = int(reference)
+    if pairs == "all":
+        if first:
+            raise OptionError(
+                '`reference` is for `pairs="reference"`; with all pairs there is none.'
+            )
+        return list(combinations(range(count), 2))
+    return [(first, other) for other in range(count) if other != first]
+
+
+def _paired_differences(
+    results: Sequence[EstimandResults], places: Sequence[tuple[int, int]]
+) -> Replicates:
+    """Return the estimates per refit of the first results of pairs minus those of the second."""
+    differences = [
+        combine(Estimate.minus, [results[one].replicates, results[other].replicates])
+        for one, other in places
+    ]
     return combine(lambda *parts: Estimate.stack(parts), differences)
 
 
-def _difference(estimand: Estimand, contrasts: Sequence[str]) -> Estimand:
+def _independent_differences(
+    results: Sequence[EstimandResults], places: Sequence[tuple[int, int]]
+) -> Replicates:
+    return independent_difference([r.replicates for r in results], places)
+
+
+def _with_rope(compared: EstimandResults, rope: float) -> EstimandResults:
+    """Return the comparison with notes on what its region of practical equivalence holds."""
+    frame = compared.rope_test(rope)
+    notes = [
+        f"Bayesian correlated t test, {term}: P(below -{rope:g}) = {below:.3f}, "
+        f"P(within {rope:g} of 0) = {within:.3f}, P(above {rope:g}) = {above:.3f}."
+        for term, (below, within, above) in zip(frame.index, frame.to_numpy(), strict=True)
+    ]
+    estimand = compared.estimand
+    return replace(compared, estimand=replace(estimand, notes=(*estimand.notes, *notes)))
+
+
+def _difference(
+    estimand: Estimand,
+    contrasts: Sequence[str],
+    places: Sequence[tuple[int, int]],
+    *,
+    paired: bool,
+) -> Estimand:
     """Return the estimand of the differences, which has no bound and is 0 under the null."""
     return replace(
         estimand,
@@ -129,9 +249,10 @@ def _difference(estimand: Estimand, contrasts: Sequence[str]) -> Estimand:
         quantity=f"difference in {estimand.quantity or estimand.label}",
         null=0.0,
         lower_bound=None,
-        meaning=_meaning(estimand, contrasts),
+        meaning=_meaning(estimand, contrasts, places, paired=paired),
         notes=(),
         correction=None,
+        better="",
         exact="",
         zero_variance="the two agree exactly in every refit",
     )
@@ -317,33 +438,49 @@ def _format(results: Sequence[EstimandResults]) -> str:
     )
 
 
-def _as_results(result: Any, loss: LossLike | None) -> EstimandResults:
-    """Return results as they are, and the expected loss of a learner."""
+def _as_results(
+    result: Any, loss: LossLike | None, metric: MetricLike | None, cov_type: CovType | None
+) -> EstimandResults:
+    """Return results as they are, and the expected loss, or the metric, of a learner."""
+    if loss is not None and metric is not None:
+        raise OptionError("Give `loss` or `metric`, not both.")
     if isinstance(result, EstimandResults):
-        if loss is not None:
-            raise OptionError("`loss` is for comparing learners; results have their own.")
-        return result
+        if loss is not None or metric is not None:
+            which = "loss" if metric is None else "metric"
+            raise OptionError(f"`{which}` is for comparing learners; results have their own.")
+        if cov_type is None or cov_type == result.cov_type:
+            return result
+        return replace(result, variance=variance(result.replicates, cov_type))
     if isinstance(result, Interpretable):
-        return result.loss(loss)
+        if metric is not None:
+            return result.metric(metric, cov_type=cov_type)
+        return result.loss(loss, cov_type=cov_type)
     raise OptionError(
         "Only results of Learner.fit, FittedModel or one of their estimands can be compared, not "
         f"{type(result).__name__}."
     )
 
 
-def _check_comparable(one: EstimandResults, other: EstimandResults) -> None:
-    """Raise `InferenceError` unless estimands, terms and resamples are the same."""
+def _check_comparable(one: EstimandResults, other: EstimandResults, *, paired: bool) -> None:
+    """Raise `InferenceError` unless estimands and terms are the same; and resamples, if paired."""
     same = one.estimand.terms.names == other.estimand.terms.names
     alike = one.estimand.description == other.estimand.description
-    if not (same and alike and one.estimand.key == other.estimand.key):
+    if not (same and alike and (not paired or one.estimand.key == other.estimand.key)):
         raise InferenceError(
             "Only the same estimand of the same terms can be compared; got "
             f"{one.estimand.description} and {other.estimand.description}."
         )
-    if one.context.resamples != other.context.resamples:
+    equal = one.context.resamples == other.context.resamples
+    if paired and not equal:
         raise InferenceError(
             "A paired comparison needs the same resamples of the same data, but these results have "
-            "different ones; fit both with the same plan and seed."
+            "different ones; fit both with the same plan and seed, or, if they are of different, "
+            "independent data sets, use `paired=False`."
+        )
+    if not paired and equal:
+        raise InferenceError(
+            "`paired=False` is for independent estimates, but these results rest on the same "
+            "resamples of the same data; leave it out."
         )
 
 
@@ -397,17 +534,30 @@ def _terms(terms: Terms, contrasts: Sequence[str], *, single: bool) -> Terms:
     )
 
 
-def _learners(labels: Sequence[str]) -> str:
+def _learners(labels: Sequence[str], pairs: Pairs) -> str:
+    if pairs == "all" and len(labels) > 2:
+        return f"all pairs of {len(labels)}"
     others = labels[1] if len(labels) == 2 else f"{len(labels) - 1} others"
     return f"{labels[0]} - {others}"
 
 
-def _meaning(estimand: Estimand, contrasts: Sequence[str]) -> str:
-    listed = contrasts[0] if len(contrasts) == 1 else "the first minus each of the others"
-    sign = ""
-    if estimand.null is None and not estimand.terms.axes:
-        sign = " Negative: the first predicts better."
-    return f"{estimand.description}: {listed}, paired by resample.{sign}"
+def _meaning(
+    estimand: Estimand,
+    contrasts: Sequence[str],
+    places: Sequence[tuple[int, int]],
+    *,
+    paired: bool,
+) -> str:
+    to_one = len({one for one, _ in places}) == 1
+    several = "the first minus each of the others" if to_one else "all pairs"
+    if to_one and places[0][0]:
+        several = "the reference minus each of the others"
+    listed = contrasts[0] if len(contrasts) == 1 else several
+    how = "paired by resample" if paired else "of independent estimates"
+    sign = {"smaller": "Negative", "larger": "Positive"}.get(estimand.better, "")
+    first = "first" if len(contrasts) == 1 or (to_one and not places[0][0]) else "first of the two"
+    direction = f" {sign}: the {first} predicts better." if sign else ""
+    return f"{estimand.description}: {listed}, {how}.{direction}"
 
 
 def _test_notes(results: Sequence[EstimandResults], columns: Sequence[str]) -> list[str]:

@@ -101,7 +101,7 @@ class FittedModels:
             variance=variance(replicates, options.cov_type),
             # No study is of groups.
             context=context if groups is None else replace(context, study_name=""),
-            fit=analysis.fit(estimand.loss),
+            fit=analysis.fit(estimand),
             rows=replicates.rows,
             labels=_labels(parts),
             alternative=options.alternative,

@@ -23,7 +23,7 @@ from pyinterp.estimands.importance.variable_importance import Adjustment, amvim,
 from pyinterp.inference import Alternative, CovType
 from pyinterp.learner.fitted_models import FittedModels
 from pyinterp.learner.subgroups import ONE_GROUP, By
-from pyinterp.losses.metrics import MetricLike
+from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
@@ -67,11 +67,7 @@ class Importances(FittedModels):
         ----------
         {features}
         {loss}
-        metric : str or Metric, optional
-            Instead of a loss, a metric of all rows together: "rmse", "mae", "mape", "mse", "rsq"
-            (squared correlation), "rsq_trad", "accuracy", "bal_accuracy", "youden", "logloss",
-            "brier" or "roc_auc", named as in R's yardstick. The importance is the mean over
-            permutations of how much worse it gets.
+        {metric}
         permutations : "auto", "all", int or mapping
             "all" takes the mean over all ordered pairs of different rows, the U-statistic
             :math:`e_{switch}` of Fisher, Rudin and Dominici (2019), without Monte Carlo error. A

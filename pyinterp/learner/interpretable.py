@@ -5,6 +5,7 @@ from __future__ import annotations
 from statsmodels.iolib.summary import Summary
 
 from pyinterp.data.row_data import Rows
+from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import RiskRelation, risk
 from pyinterp.inference import Alternative, CovType
 from pyinterp.learner.conditions import Conditions
@@ -12,6 +13,7 @@ from pyinterp.learner.effects import Effects
 from pyinterp.learner.importances import Importances
 from pyinterp.learner.subgroups import By
 from pyinterp.learner.uncertainties import Uncertainties
+from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
@@ -56,6 +58,52 @@ class Interpretable(Effects, Importances, Conditions, Uncertainties):
         estimand = risk(self.analysis.problem, loss=loss, relation=relation)
         return self.estimate(
             estimand,
+            rows=rows,
+            by=by,
+            cov_type=cov_type,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=simultaneous,
+        )
+
+    @takes()
+    def metric(
+        self,
+        metric: MetricLike,
+        *,
+        rows: Rows = None,
+        by: By = None,
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
+    ) -> EstimandResults:
+        """Metric of all evaluation rows together, such as an area under a curve.
+
+        It has the sign that it is defined with: "neg_mean_absolute_error" is negative. For a
+        learner it is the mean over refits of the metric on each refit's evaluation rows. The
+        standard error of one model is that of the mean of the rows' influences, which are
+        derivatives of the metric with respect to the rows' weights.
+
+        Parameters
+        ----------
+        {metric}
+        {rows}
+        {by}
+        {inference}
+
+        Returns
+        -------
+        EstimandResults
+            With one term.
+
+        Raises
+        ------
+        LossError
+            If the learner's predictions can't serve the metric.
+        """
+        return self.estimate(
+            metric_of_rows(self.analysis.problem, metric),
             rows=rows,
             by=by,
             cov_type=cov_type,

@@ -9,16 +9,18 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_choice, is_hashable
+from pyinterp.checks import is_hashable
 from pyinterp.data.sample import Response
-from pyinterp.errors import LossError, quote
+from pyinterp.errors import LossError, quote, reason
 from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Predictor, learner_name
 
-__all__ = ["METRICS", "Metric", "MetricLike", "MetricName", "choose_metric"]
+__all__ = ["METRICS", "Metric", "MetricName", "check_metric", "evaluate"]
 
 MetricName: TypeAlias = Literal[
     "rmse",
@@ -31,8 +33,10 @@ MetricName: TypeAlias = Literal[
     "bal_accuracy",
     "youden",
     "logloss",
+    "log_loss",
     "brier",
     "roc_auc",
+    "pr_auc",
 ]
 # What rounding may change, relative to the distance from 0 or 1.
 ROUNDING = 1e-12
@@ -52,12 +56,15 @@ class Metric(ABC):
         The least that a learner must predict.
     unit : str
         In terms of ``{y}``, the name of the response.
+    note : str
+        Footnote on its definition, and on how influences are computed if by no formula.
     """
 
     name: str
     smaller_is_better: bool
     needs: Needs = "mean"
     unit: str = ""
+    note: str = ""
 
     @abstractmethod
     def __call__(self, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
@@ -100,17 +107,7 @@ class AreaUnderROC(Metric):
 
         DeLong, DeLong and Clarke-Pearson (1988).
         """
-        if prediction.shape[-1] != 2:
-            raise LossError(
-                "The area under the ROC curve is for two classes; this learner predicts "
-                f"{prediction.shape[-1]}."
-            )
-        event, score = y == 1, _ranks(prediction[:, 1])
-        if event.all() or not event.any():
-            raise LossError(
-                "The area under the ROC curve needs rows of both classes, but all of the "
-                f"{len(y)} evaluation rows have the same; stratify the resampling by the response."
-            )
+        event, score = _events_and_scores(y, prediction, "area under the ROC curve")
         # The share of the other class that a row ranks above (below, for the first class).
         placement = np.empty(len(y))
         ranks = stats.rankdata(score)
@@ -122,34 +119,90 @@ class AreaUnderROC(Metric):
         return area, (placement - area) / share
 
 
-MetricLike: TypeAlias = "MetricName | Metric"
+@dataclass(frozen=True, kw_only=True)
+class AveragePrecision(Metric):
+    r"""Area under the steps of precision against recall.
+
+    .. math:: AP = \frac{\sum_i w_i y_i P_i}{\sum_i w_i y_i}, \quad
+        P_i = \frac{\sum_j w_j y_j 1[s_j \ge s_i]}{\sum_j w_j 1[s_j \ge s_i]}
+
+    with 1 for rows of the second of two classes as y and its probability as s, all weights w
+    equal. Influences are derivatives with respect to the weights.
+    """
+
+    def __call__(self, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
+        """Return the average precision, rows with equal scores entering together."""
+        event, score = _events_and_scores(y, prediction, "average precision")
+        _, level = np.unique(score, return_inverse=True)
+        rows, events = np.bincount(level), np.bincount(level, weights=event)
+        above, hits = rows[::-1].cumsum()[::-1], events[::-1].cumsum()[::-1]
+        precision, total = hits / above, events.sum()
+        value = float(events @ precision / total)
+        # A row with a higher score counts in the precision at the scores of all events below it.
+        by_event = (events / above).cumsum()
+        by_row = (events * precision / above).cumsum()
+        change = event * (precision[level] - value + by_event[level]) - by_row[level]
+        return value, len(y) / total * change
 
 
-def choose_metric(metric: MetricLike, predictor: Predictor, response: Response) -> Metric:
-    """Return the metric, by its name if need be, after a check that the predictions suit it."""
-    if isinstance(metric, Metric):
-        if not is_hashable(metric):
-            raise LossError(
-                "A metric must be hashable, as what it gives is kept: make its class a dataclass "
-                f"with `frozen=True` that holds no arrays; {type(metric).__name__} is not."
-            )
-        chosen = metric
-    else:
-        check_choice("metric", metric, METRICS)
-        chosen = METRICS[metric]
-    enough = {"mean": ("mean",), "probability": ("probability",), "label": ("label", "probability")}
-    if predictor.kind not in enough[chosen.needs]:
-        what = {
-            "mean": "numeric predictions",
-            "probability": "class probabilities",
-            "label": "a classifier",
-        }[chosen.needs]
-        suited = [name for name, m in METRICS.items() if predictor.kind in enough[m.needs]]
+def _events_and_scores(
+    y: FloatArray, prediction: FloatArray, what: str
+) -> tuple[npt.NDArray[np.bool_], FloatArray]:
+    """Return whether rows are of the second of two classes, and ranks of its probability."""
+    if prediction.shape[-1] != 2:
         raise LossError(
-            f"The metric {quote(chosen.name)} needs {what}; {learner_name(predictor.estimator)}, "
-            f"which predicts `{response.name}`, can serve {', '.join(suited)}."
+            f"The {what} is for two classes; this learner predicts {prediction.shape[-1]}."
         )
-    return chosen
+    event = y == 1
+    if event.all() or not event.any():
+        raise LossError(
+            f"The {what} needs rows of both classes, but all of the "
+            f"{len(y)} evaluation rows have the same; stratify the resampling by the response."
+        )
+    return event, _ranks(prediction[:, 1])
+
+
+def check_metric(metric: Metric, predictor: Predictor, response: Response) -> None:
+    """Raise `LossError` unless the metric can be kept and the predictions suit it."""
+    if not is_hashable(metric):
+        raise LossError(
+            "A metric must be hashable, as what it gives is kept: make its class a dataclass "
+            f"with `frozen=True` that holds no arrays; {type(metric).__name__} is not."
+        )
+    enough = {"mean": ("mean",), "probability": ("probability",), "label": ("label", "probability")}
+    if predictor.kind in enough[metric.needs]:
+        return
+    what = {
+        "mean": "numeric predictions",
+        "probability": "class probabilities",
+        "label": "a classifier",
+    }[metric.needs]
+    suited = [name for name, m in METRICS.items() if predictor.kind in enough[m.needs]]
+    raise LossError(
+        f"The metric {quote(metric.name)} needs {what}; {learner_name(predictor.estimator)}, "
+        f"which predicts `{response.name}`, can serve {', '.join(suited)}."
+    )
+
+
+def evaluate(metric: Metric, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
+    """Return a metric's value and its influences, checked; it can't write into its arguments."""
+    try:
+        value, rows = metric(read_only(y), read_only(prediction))
+    except LossError:
+        raise
+    except Exception as error:
+        raise LossError(
+            f"The metric {quote(metric.name)} can't be computed: {reason(error)}"
+        ) from error
+    number, influences = real_numbers(value), real_numbers(rows)
+    if number is None or influences is None or number.ndim or influences.shape != y.shape:
+        raise LossError(
+            f"The metric {quote(metric.name)} must return a number and one influence per row, not "
+            f"{quote(value)} and {quote(rows)}."
+        )
+    if not np.isfinite(number) or not np.isfinite(influences).all():
+        raise LossError(f"The metric {quote(metric.name)} must be finite, but it is not.")
+    return float(number), influences
 
 
 def _of_loss(loss: Loss) -> Callable[[FloatArray, FloatArray], FloatArray]:
@@ -327,6 +380,14 @@ _ROWS: tuple[Metric, ...] = (
         combine=_mean,
     ),
     OfMeans(
+        name="log_loss",
+        smaller_is_better=True,
+        needs="probability",
+        unit="nats",
+        rows=_of_loss(LOSSES["log"]),
+        combine=_mean,
+    ),
+    OfMeans(
         name="brier",
         smaller_is_better=True,
         needs="probability",
@@ -334,5 +395,14 @@ _ROWS: tuple[Metric, ...] = (
         combine=_mean,
     ),
     AreaUnderROC(name="roc_auc", smaller_is_better=False, needs="probability"),
+    AveragePrecision(
+        name="pr_auc",
+        smaller_is_better=False,
+        needs="probability",
+        note=(
+            "pr_auc is the average precision, the area under steps, as in scikit-learn; R's "
+            "yardstick joins the points of the curve by lines."
+        ),
+    ),
 )
 METRICS = {metric.name: metric for metric in _ROWS}

@@ -15,7 +15,7 @@ from pyinterp.errors import OptionError
 from pyinterp.estimands.importance.flatness import Spread, flatness
 from pyinterp.estimands.importance.relation import Relation
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.losses.metrics import MetricLike
+from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.r_style.arguments import (
     DECILES,
     Curve,

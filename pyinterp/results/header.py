@@ -34,6 +34,8 @@ class GoodnessOfFit:
     share_name : str
         "R²" for squared loss, "D²" for others; empty if the loss has no best constant.
     explained_share : float
+    kind : str
+        What tables call the number: "Loss" or "Metric".
     """
 
     name: str
@@ -41,6 +43,7 @@ class GoodnessOfFit:
     bse: float
     share_name: str
     explained_share: float
+    kind: str = "Loss"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import check_alpha, check_count, check_flag, is_hashable
+from pyinterp.checks import (
+    NOT_NEGATIVE,
+    check_alpha,
+    check_count,
+    check_flag,
+    check_number,
+    is_hashable,
+)
 from pyinterp.data.formula import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand
@@ -24,10 +31,13 @@ from pyinterp.inference import (
     Variance,
 )
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
+from pyinterp.inference.equivalence import rope_probabilities
 from pyinterp.inference.joint_tests import FlatTest, flatness_test, wald_test
+from pyinterp.inference.ranking import rank_probabilities
 from pyinterp.results import summary as tables
 from pyinterp.results.groups import differences_of
 from pyinterp.results.header import Context, GoodnessOfFit
+from pyinterp.results.ranks import Ranks
 from pyinterp.whatif import Engine
 
 if TYPE_CHECKING:
@@ -250,6 +260,101 @@ class EstimandResults:
         ratio, p = self.variance.null_test(self._values)
         return pd.DataFrame({"statistic": ratio, "p_value": p}, index=self._index)
 
+    def rope_test(self, rope: float) -> pd.DataFrame:
+        """Bayesian correlated t test: probabilities below, in and above the region [-rope, rope].
+
+        For results of ``pi.compare`` with ``cov_type="corrected"``: the region holds differences
+        that are practically none (Corani and Benavoli 2015; Benavoli et al. 2017).
+
+        Parameters
+        ----------
+        rope : float
+            Half the width of the region of practical equivalence, in units of the estimates.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns left, rope and right, by term.
+
+        Raises
+        ------
+        InferenceError
+            For another variance than that of paired repeated splits.
+        """
+        check_number("rope", rope, NOT_NEGATIVE)
+        probabilities = rope_probabilities(self._values, _array(self.bse), self.variance, rope)
+        return pd.DataFrame(probabilities, index=self._index, columns=["left", "rope", "right"])
+
+    def ranks(self, *, largest_first: bool = True, draws: int = 100_000, seed: int = 0) -> Ranks:
+        """Rank the terms, with the probability of each rank for each.
+
+        The truth is taken as jointly t around the estimates, with their covariance and `df_resid`
+        degrees of freedom (normal if these are infinite): a probability says how certain the order
+        is, given the errors of the estimates.
+
+        Parameters
+        ----------
+        largest_first : bool
+            Whether rank 1 is that of the largest value, or of the smallest.
+        draws : int
+            For more than two terms, how many draws; two are exact.
+        seed : int
+            Of the draws.
+
+        Returns
+        -------
+        Ranks
+            With ``probabilities``, ``expected_ranks``, ``conf_int()``, ``summary()``, ``plot()``.
+
+        Raises
+        ------
+        OptionError
+            For a curve or a surface.
+        InferenceError
+            If a term has no estimate or no standard error.
+        """
+        check_flag("largest_first", largest_first)
+        check_count("draws", draws, 100)
+        check_count("seed", seed, 0)
+        if self.estimand.terms.axes:
+            raise OptionError(
+                "`ranks` is for one value per feature, as importances have, not for a curve or a "
+                f"surface: {self.estimand.description}."
+            )
+        missing = self.params.index[self.bse.isna() | self.params.isna()]
+        if len(missing) or not self.df_resid > 0:
+            raise InferenceError(
+                "Ranks need an estimate and a standard error of every term, but "
+                f"`{(missing if len(missing) else self.params.index)[0]}` has none."
+            )
+        sign = 1.0 if largest_first else -1.0
+        zero = np.where(_array(self.bse) > 0, 1.0, 0.0)
+        shares, exact = rank_probabilities(
+            sign * self._values,
+            self.variance.cov * np.outer(zero, zero),
+            self.df_resid,
+            draws=draws,
+            seed=seed,
+        )
+        places = np.arange(1, len(shares) + 1)
+        order = np.argsort(shares @ places, kind="stable")
+        error = (
+            0.0 if exact else max(1 / draws, float(np.sqrt((shares * (1 - shares)).max() / draws)))
+        )
+        how = "exact" if exact else f"{draws:,} draws, Monte Carlo error at most {error:.2g}"
+        return Ranks(
+            probabilities=pd.DataFrame(
+                shares[order], index=self._index[order], columns=pd.Index(places, name="rank")
+            ),
+            mcse=error,
+            description=self.estimand.description,
+            order="largest" if largest_first else "smallest",
+            note=(
+                f"Probabilities of ranks by the joint t distribution ({self.df_resid:.4g} df) of "
+                f"the estimates ({self.variance.label}); {how}."
+            ),
+        )
+
     def cov_params(self, r_matrix: npt.ArrayLike | None = None) -> pd.DataFrame:
         """Return the sampling covariance of the estimates, or of contrasts of them.
 
@@ -466,6 +571,11 @@ class EstimandResults:
             With the data's index, in the order of the data, and one column per term. Rows of
             arrays, and of fresh draws, are numbered.
         """
+        if not self.rows:
+            raise InferenceError(
+                "A row has no contribution of its own to a difference of independent estimates; "
+                "ask the results that were compared."
+            )
         stacked = pd.DataFrame(
             np.concatenate([e.rows for e in self.replicates.estimates]), columns=self._index
         )

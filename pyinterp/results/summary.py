@@ -301,8 +301,8 @@ def _facts(results: EstimandResults, estimand: str) -> list[tuple[str, str]]:
         number = number_format(np.array([fit.loss]), np.array([fit.bse]))
         spread = f" (s.e. {number % fit.bse})" if fit.bse > 0 else ""
         facts += [
-            ("Loss:", fit.name),
-            (f"Loss, {context.where}:", f"{number % fit.loss}{spread}"),
+            (f"{fit.kind}:", fit.name),
+            (f"{fit.kind}, {context.where}:", f"{number % fit.loss}{spread}"),
         ]
         if fit.share_name and np.isfinite(fit.explained_share):
             facts.append((f"{fit.share_name}, {context.where}:", f"{fit.explained_share:.3f}"))

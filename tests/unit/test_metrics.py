@@ -47,6 +47,8 @@ FOUND: dict[str, tuple[FloatArray, FloatArray, float]] = {
     "youden": (LABELS, THREE, 2 * balanced(LABELS, THREE.argmax(1)) - 1),
     "logloss": (LABELS, THREE, sk.log_loss(LABELS, THREE)),
     "brier": (CODES, TWO, sk.brier_score_loss(CODES, TWO[:, 1])),
+    "log_loss": (LABELS, THREE, sk.log_loss(LABELS, THREE)),
+    "pr_auc": (CODES, TWO, sk.average_precision_score(CODES, TWO[:, 1])),
     "roc_auc": (CODES, TWO, sk.roc_auc_score(CODES, TWO[:, 1])),
 }
 

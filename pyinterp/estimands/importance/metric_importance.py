@@ -13,12 +13,12 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice, is_count
 from pyinterp.data.features import Features
 from pyinterp.data.frames import fill_masks
-from pyinterp.errors import InferenceError, LossError, OptionError, quote, reason
+from pyinterp.errors import InferenceError, OptionError, quote
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.estimands.importance.marginal_losses import Permutations, one_term
 from pyinterp.estimands.importance.relation import Relation, without_rounding
-from pyinterp.losses.metrics import Metric, MetricLike, choose_metric
-from pyinterp.models.prediction_checks import read_only, real_numbers
+from pyinterp.losses.metric_functions import MetricLike, choose_metric
+from pyinterp.losses.metrics import Metric, evaluate
 from pyinterp.samplers import balanced_permutations
 
 __all__ = ["PermutationsOrRows", "metric_importance"]
@@ -47,7 +47,7 @@ def metric_importance(
     """
     check_choice("relation", relation, ("difference", "ratio"))
     chosen = problem.choose(features)
-    score = choose_metric(metric, problem.predictor, problem.response)
+    score = choose_metric(metric, problem.predictor, problem.response, direction=True)
     draws = _number_or_rows(permutations, chosen)
     unit = score.unit.format(y=problem.response.name) if relation == "difference" else ""
     worse = "Increase in" if score.smaller_is_better else "Decrease of"
@@ -70,6 +70,8 @@ def metric_importance(
         lower_bound=0.0 if relation == "difference" else 1.0,
         unit=unit,
         meaning=f"{what} when the feature's values are permuted.",
+        notes=(score.note,) if score.note else (),
+        metric=score,
         inexact="mcse: Monte Carlo error of using some of all permutations.",
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
     )
@@ -134,7 +136,7 @@ def _measure(
     relation: Relation,
 ) -> Measurement:
     y, n = case.y, case.sample.nobs
-    base = _evaluate(metric, y, case.whatif.factual)
+    base = evaluate(metric, y, case.whatif.factual)
     parts = []
     for name, whatif in case.whatif.of_all(features):
         if isinstance(permutations, int):
@@ -143,9 +145,7 @@ def _measure(
             index = _check_permutations(permutations[name], name, n)
         predictions = whatif.pairs(np.arange(n), whatif.donors.of_row[index])
         comparisons = [
-            _importance(
-                metric, _evaluate(metric, y, predictions[:, k]), base, relation, index[:, k]
-            )
+            _importance(metric, evaluate(metric, y, predictions[:, k]), base, relation, index[:, k])
             for k in range(index.shape[1])
         ]
         values, rows, as_donor = (np.array(part) for part in zip(*comparisons, strict=True))
@@ -157,27 +157,6 @@ def _measure(
     if relation == "difference":
         importance = without_rounding(importance, np.full(len(parts), base[0]))
     return {"importance": importance}
-
-
-def _evaluate(metric: Metric, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
-    """Return a metric's value and its influences, checked; it can't write into its arguments."""
-    try:
-        value, rows = metric(read_only(y), read_only(prediction))
-    except LossError:
-        raise
-    except Exception as error:
-        raise LossError(
-            f"The metric {quote(metric.name)} can't be computed: {reason(error)}"
-        ) from error
-    number, influences = real_numbers(value), real_numbers(rows)
-    if number is None or influences is None or number.ndim or influences.shape != y.shape:
-        raise LossError(
-            f"The metric {quote(metric.name)} must return a number and one influence per row, not "
-            f"{quote(value)} and {quote(rows)}."
-        )
-    if not np.isfinite(number) or not np.isfinite(influences).all():
-        raise LossError(f"The metric {quote(metric.name)} must be finite, but it is not.")
-    return float(number), influences
 
 
 def _read(measurement: Measurement) -> Estimate:

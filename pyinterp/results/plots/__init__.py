@@ -9,6 +9,7 @@ Module                    What is in it
 `curve`                   A curve over a grid with a band, or points for levels
 `surface`                 Tiles over two grids
 `together`                Several importances of the same features
+`ranks`                   Probabilities of ranks, a tile per term and rank
 `agreement`               A variable against its prediction
 `likelihood_and_entropy`  Features by what they do to likelihood and entropy
 `style`                   What all share: colors, limits, labels and captions

@@ -1,0 +1,48 @@
+"""A metric of all rows together, such as an area under a curve, with its sampling error."""
+
+from __future__ import annotations
+
+from functools import partial
+from operator import itemgetter
+from typing import Literal
+
+import numpy as np
+
+from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
+from pyinterp.losses.metric_functions import MetricFunction, MetricLike, choose_metric
+from pyinterp.losses.metrics import Metric, evaluate
+
+__all__ = ["metric_of_rows"]
+
+
+def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:
+    """Return the estimand of a metric M(Y, f(X)), with the sign that it has."""
+    score = choose_metric(metric, problem.predictor, problem.response)
+    unclear = isinstance(score, MetricFunction) and not score.direction
+    better: Literal["smaller", "larger"] = "smaller" if score.smaller_is_better else "larger"
+    return Estimand(
+        key=("metric of rows", score),
+        terms=Terms.plain([score.name]),
+        measure=partial(_measure, metric=score),
+        read=itemgetter("metric"),
+        label=score.name,
+        title="metric of predictions",
+        quantity="metric",
+        details=(score.name,),
+        unit=score.unit.format(y=problem.response.name),
+        meaning=f"Metric of all evaluation rows together{_direction(better, unclear=unclear)}.",
+        notes=(score.note,) if score.note else (),
+        metric=score,
+        better="" if unclear else better,
+        zero_variance="the metric is the same in every refit",
+    )
+
+
+def _direction(better: str, *, unclear: bool) -> str:
+    return "" if unclear else f"; {better} is better"
+
+
+def _measure(case: ModelOnRows, *, metric: Metric) -> Measurement:
+    value, influence = evaluate(metric, case.y, case.whatif.factual)
+    rows = (value + influence)[:, None]
+    return {"metric": Estimate(value=np.array([value]), rows=rows, mc_variance=np.zeros(1))}

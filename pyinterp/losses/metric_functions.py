@@ -1,0 +1,301 @@
+"""Metrics that are functions of users, or scorers of scikit-learn; influences by small changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from inspect import Parameter, signature
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.data.sample import Response
+from pyinterp.errors import LossError, OptionError, did_you_mean, list_of, quote
+from pyinterp.losses.metrics import METRICS, Metric, MetricName, check_metric
+from pyinterp.models.predictor import Predictor
+
+__all__ = ["MetricFunction", "MetricLike", "choose_metric"]
+
+MetricFunctionLike: TypeAlias = Callable[..., Any]
+MetricLike: TypeAlias = "MetricName | str | Metric | MetricFunctionLike"
+
+# Weight that is added to a row; that of every row is 1.
+STEP = 1e-4
+# Up to so many rows are changed one by one; of more, those that are alike are changed together.
+ROWS = 1000
+BLOCKS = 1000
+# Names of scikit-learn's scorers for regression.
+OF_NUMBERS = re.compile("error|deviance|^r2$|explained_variance")
+WEIGHTS = ("sample_weight", "weights")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricFunction(Metric):
+    """A metric by a function without formula of its influences.
+
+    Attributes
+    ----------
+    function : callable
+        ``function(y, prediction)``, and ``function(y, prediction, weights)`` if `weights`.
+    weights : str
+        The name of its parameter for weights of rows; empty if it has none.
+    direction : bool
+        Whether it is certain that `smaller_is_better` is right.
+    """
+
+    function: MetricFunctionLike
+    weights: str = ""
+    direction: bool = False
+
+    def __call__(self, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
+        """Return the metric and influences by the infinitesimal jackknife, or by leaving out."""
+        value = self._value(y, prediction, np.ones(len(y)))
+        influence = np.zeros(len(y))
+        for rows in _blocks(y, prediction):
+            influence[rows] = self._influence(y, prediction, rows, value)
+        return value, influence - influence.mean()
+
+    def _influence(
+        self, y: FloatArray, prediction: FloatArray, rows: IntArray, value: float
+    ) -> float:
+        """Return the mean influence of some rows."""
+        n, k = len(y), len(rows)
+        if self.weights:
+            weights = np.ones(n)
+            weights[rows] += STEP
+            weights *= n / weights.sum()
+            return (self._value(y, prediction, weights) - value) * (n + k * STEP) / (k * STEP)
+        others = np.delete(np.arange(n), rows)
+        if not len(others):
+            return 0.0
+        left_out = self._value(y[others], prediction[others], np.ones(len(others)))
+        return (value - left_out) * (n - k) / k
+
+    def _value(self, y: FloatArray, prediction: FloatArray, weights: FloatArray) -> float:
+        options = {self.weights: weights} if self.weights else {}
+        number = np.asarray(self.function(y, prediction, **options))
+        if number.dtype.kind not in "biuf" or number.size != 1 or not np.isfinite(number).all():
+            raise LossError(
+                f"The metric {quote(self.name)} must return one finite number, not "
+                f"{quote(number)}; a function of every row is a `loss`."
+            )
+        return float(number.reshape(()))
+
+
+def choose_metric(
+    metric: MetricLike, predictor: Predictor, response: Response, *, direction: bool = False
+) -> Metric:
+    """Return the metric, after a check that the predictions suit it.
+
+    Parameters
+    ----------
+    metric : str, Metric or callable
+        One of `METRICS`, the name of a scorer, a scorer, or a function.
+    predictor : Predictor
+    response : Response
+    direction : bool
+        Whether it must be certain that smaller, or larger, is better.
+    """
+    chosen = _by_name(metric, predictor, response)
+    check_metric(chosen, predictor, response)
+    if direction and isinstance(chosen, MetricFunction) and not chosen.direction:
+        raise LossError(
+            f"An importance must know whether a smaller {quote(chosen.name)} is better; pass "
+            "`sklearn.metrics.make_scorer(..., greater_is_better=...)`, or end the function's name "
+            'in "_score" (larger is better), "_error" or "_loss" (smaller).'
+        )
+    return chosen
+
+
+def _by_name(metric: object, predictor: Predictor, response: Response) -> Metric:
+    if isinstance(metric, Metric):
+        return metric
+    if isinstance(metric, str):
+        if metric in METRICS:
+            return METRICS[metric]
+        if metric not in (scorers := get_scorer_names()):
+            refuse_name(metric, scorers)
+        if response.classes is not None and OF_NUMBERS.search(metric):
+            raise LossError(
+                f"The scorer {quote(metric)} is for regression, but `{response.name}` has classes; "
+                'use "accuracy" or "roc_auc", for example.'
+            )
+        # A name can't say which class is of interest: it is the second of two, the one coded 1.
+        codes = None if response.classes is None else tuple(range(len(response.classes)))
+        coded = replace(response, classes=codes)
+        return _of_scorer(_scorer(metric), metric, predictor, coded)
+    if not callable(metric) or isinstance(metric, type):
+        raise LossError(
+            "`metric` must be a name, a Metric, a function `metric(y, prediction)` or a scorer of "
+            f"scikit-learn, not {quote(metric)}."
+        )
+    first, weights = _parameters(metric)
+    if first == "estimator":
+        return _of_scorer(metric, _scorer_name(metric), predictor, response)
+    name = getattr(metric, "__name__", type(metric).__name__)
+    return _of_function(metric, name, weights, predictor)
+
+
+@lru_cache  # scikit-learn makes another one each time, whose measurements would not be shared
+def _scorer(name: str) -> MetricFunctionLike:
+    scorer: MetricFunctionLike = get_scorer(name)
+    return scorer
+
+
+def refuse_name(metric: str, scorers: list[str]) -> NoReturn:
+    """Raise `OptionError` for a name that is none of ours and none of scikit-learn's."""
+    raise OptionError(
+        f"`metric` must be one of {list_of(METRICS, most=20, limit=300)}, the name of a scorer of "
+        f"scikit-learn, a function or a Metric, not {quote(metric)}."
+        + did_you_mean(metric, [*METRICS, *scorers])
+    )
+
+
+def _of_function(
+    function: MetricFunctionLike, name: str, weights: str, predictor: Predictor
+) -> MetricFunction:
+    words = name.rsplit("_", maxsplit=1)[-1]
+    return MetricFunction(
+        name=name,
+        smaller_is_better=words in ("error", "loss", "deviance"),
+        direction=words in ("error", "loss", "deviance", "score"),
+        needs="mean" if predictor.kind == "mean" else "label",
+        note=_note(name, weights),
+        function=function,
+        weights=weights,
+    )
+
+
+def _of_scorer(
+    scorer: MetricFunctionLike, name: str, predictor: Predictor, response: Response
+) -> MetricFunction:
+    weights = _parameters(scorer)[1]
+    return MetricFunction(
+        name=name,
+        smaller_is_better=False,
+        direction=True,
+        needs="mean" if predictor.kind == "mean" else "label",
+        note=f"{_note(name, weights)} A scorer: larger is better.",
+        function=_Scorer(scorer, predictor.kind, response),
+        weights=weights,
+    )
+
+
+def _note(name: str, weights: str) -> str:
+    how = (
+        "the infinitesimal jackknife (small changes of the weights of rows)"
+        if weights
+        else "the jackknife (rows are left out)"
+    )
+    return (
+        f"Influences of rows on {name}: by {how}, one by one up to {ROWS} evaluation rows, else "
+        f"in {BLOCKS} blocks of similar rows; right for smooth functions of rows, not for medians."
+    )
+
+
+def _parameters(function: MetricFunctionLike) -> tuple[str, str]:
+    """Return the names of the first parameter and of that for weights; empty if it has none."""
+    try:
+        parameters = list(signature(function).parameters.values())
+    except (TypeError, ValueError):  # compiled functions may have no signature
+        return "", ""
+    names = [p.name for p in parameters]
+    weights = next((name for name in WEIGHTS if name in names), "")
+    required = [
+        p.name
+        for p in parameters
+        if p.default is Parameter.empty
+        and p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+        and p.name not in WEIGHTS
+    ]
+    if names[:1] != ["estimator"] and len(required) > 2:
+        raise LossError(
+            "A metric is a function of `y` and `prediction`, and of `weights` if it has weights; "
+            f"this one needs {list_of(required)}."
+        )
+    return (names[0] if names else ""), weights
+
+
+def _scorer_name(scorer: MetricFunctionLike) -> str:
+    """Return the name of a scorer's function, with the sign that the scorer gives it."""
+    text = repr(scorer)
+    if not text.startswith("make_scorer("):
+        return getattr(scorer, "__name__", type(scorer).__name__)
+    name = text.removeprefix("make_scorer(").split(",")[0].rstrip(")")
+    return f"-{name}" if "greater_is_better=False" in text else name
+
+
+@dataclass(frozen=True)
+class _Scorer:
+    """A scorer of scikit-learn as a function of responses and predictions."""
+
+    scorer: MetricFunctionLike
+    kind: str
+    response: Response
+
+    def __call__(self, y: FloatArray, prediction: FloatArray, **weights: FloatArray) -> Any:
+        rows = np.arange(len(y))[:, None]
+        if self.response.classes is None:
+            return self.scorer(_Regressor(prediction), rows, y, **weights)
+        stand_in = _Probabilities if self.kind == "probability" else _Labels
+        classes = np.array(self.response.classes)
+        model = stand_in(prediction, classes)
+        return self.scorer(model, rows, self.response.labels(y), **weights)
+
+
+class _Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
+    """A regressor that knows the predictions of the rows."""
+
+    def __init__(self, prediction: FloatArray) -> None:
+        self.prediction = prediction
+
+    def predict(self, rows: IntArray) -> FloatArray:
+        """Return the predictions of rows, by their numbers."""
+        return self.prediction[rows[:, 0]]
+
+
+class _Labels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
+    """A classifier that knows the predictions of the rows."""
+
+    def __init__(self, prediction: FloatArray, classes: npt.NDArray[Any]) -> None:
+        self.prediction, self.classes = prediction, classes
+        self.classes_ = classes
+
+    def predict(self, rows: IntArray) -> npt.NDArray[Any]:
+        """Return the labels of rows, by their numbers."""
+        return np.asarray(self.classes[self.prediction[rows[:, 0]].argmax(axis=1)])
+
+
+class _Probabilities(_Labels):
+    """A classifier that knows the probabilities of the rows."""
+
+    def predict_proba(self, rows: IntArray) -> FloatArray:
+        """Return the probabilities of rows, by their numbers."""
+        return self.prediction[rows[:, 0]]
+
+
+def _blocks(y: FloatArray, prediction: FloatArray) -> Iterator[IntArray]:
+    """Yield rows that are changed together: each by itself, or those that are most alike.
+
+    The influence of a row is a function of its response and prediction.
+    """
+    n = len(y)
+    if n <= ROWS or (prediction.ndim == 2 and prediction.shape[1] > 2):
+        yield from np.arange(n)[:, None]
+        return
+    score = prediction[:, -1] if prediction.ndim == 2 else prediction
+    groups = (
+        [np.flatnonzero(y == value) for value in np.unique(y)]
+        if prediction.ndim == 2
+        else np.array_split(np.argsort(y, kind="stable"), int(BLOCKS**0.5))
+    )
+    for group in groups:
+        ordered = group[np.argsort(score[group], kind="stable")]
+        parts = max(1, round(BLOCKS * len(group) / n))
+        yield from np.array_split(ordered, min(parts, len(group)))

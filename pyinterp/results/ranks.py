@@ -1,0 +1,105 @@
+"""Ranks of the terms of results, with the probability of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from pyinterp.checks import check_alpha
+from pyinterp.results import summary as tables
+
+if TYPE_CHECKING:
+    from plotnine import ggplot
+    from statsmodels.iolib.summary import Summary
+
+__all__ = ["Ranks"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Ranks:
+    """Probability of each rank for each term, as ``ranks()`` of results returns it.
+
+    Attributes
+    ----------
+    probabilities : DataFrame
+        A row per term, in the order of expected ranks, and a column per rank, which is 1 for the
+        largest value, or for the smallest.
+    mcse : float
+        Largest Monte Carlo error of a probability; 0 if they are exact.
+    description : str
+        What is ranked.
+    order : str
+        What has rank 1.
+    note : str
+        How the probabilities are computed.
+    """
+
+    probabilities: pd.DataFrame
+    mcse: float
+    description: str
+    order: str
+    note: str
+
+    @property
+    def expected_ranks(self) -> pd.Series[float]:
+        """Expected rank of every term."""
+        ranks = np.arange(1, self.probabilities.shape[1] + 1)
+        values = self.probabilities.to_numpy() @ ranks
+        return pd.Series(values, index=self.probabilities.index, name="expected_rank")
+
+    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return intervals of ranks, from the alpha / 2 to the 1 - alpha / 2 quantile."""
+        check_alpha(alpha)
+        below = self.probabilities.to_numpy().cumsum(axis=1)
+        columns = [
+            1 + np.argmax(below >= level - 1e-12, axis=1) for level in (alpha / 2, 1 - alpha / 2)
+        ]
+        return pd.DataFrame(np.column_stack(columns), index=self.probabilities.index)
+
+    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return expected rank, its interval and the probability of the first rank, by term."""
+        limits = self.conf_int(alpha).to_numpy()
+        return pd.DataFrame(
+            {
+                "expected_rank": self.expected_ranks,
+                "conf_low": limits[:, 0],
+                "conf_high": limits[:, 1],
+                "first": self.probabilities.iloc[:, 0],
+            }
+        )
+
+    def summary(self, alpha: float = 0.05) -> Summary:
+        """Return a table of expected ranks, intervals and the probability of the first rank."""
+        low, high = f"[{alpha / 2:.3g}", f"{1 - alpha / 2:.3g}]"
+        headings = {
+            "expected_rank": "expected rank",
+            "conf_low": low,
+            "conf_high": high,
+            "first": "P(rank 1)",
+        }
+        formats = {"expected rank": "%.2f", low: "%.0f", high: "%.0f", "P(rank 1)": "%.3f"}
+        return tables.summarize_frame(
+            self.summary_frame(alpha).rename(columns=headings),
+            formats,
+            title="Ranks with their uncertainty",
+            facts=[("Estimand:", self.description), ("Rank 1:", self.order)],
+            notes=[self.note],
+        )
+
+    def plot(self) -> ggplot:
+        """Plot the probability of each rank for each term, as tiles."""
+        from pyinterp.results.plots.ranks import rank_tiles  # noqa: PLC0415 - plotnine is slow
+
+        return rank_tiles(self)
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return str(self.summary().as_html())

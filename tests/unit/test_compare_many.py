@@ -1,0 +1,160 @@
+"""Comparisons of several results, of independent ones, and with practical equivalence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.linear_model import LinearRegression, Ridge
+
+import pyinterp as pi
+from pyinterp.errors import InferenceError, OptionError
+
+N = 80
+
+
+def data(seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    x = pd.DataFrame(rng.normal(size=(N, 2)), columns=["a", "b"])
+    return x.assign(y=x["a"] + rng.normal(size=N))
+
+
+def fit(frame: pd.DataFrame, model: Any, formula: str = "y ~ .") -> Any:
+    learner = pi.Learner.from_formula(formula, frame, model)
+    return learner.fit(seed=1, resampling=pi.Subsampling(5), progress=False)
+
+
+@pytest.fixture(scope="module")
+def three() -> dict[str, Any]:
+    frame = data(0)
+    return {
+        "lm": fit(frame, LinearRegression()),
+        "ridge": fit(frame, Ridge(50)),
+        "b": fit(frame, LinearRegression(), "y ~ b"),
+    }
+
+
+def test_a_list_a_mapping_and_arguments_agree(three: dict[str, Any]) -> None:
+    several = list(three.values())
+    mapping = pi.compare(three)
+    for other in (pi.compare(several, names=list(three)), pi.compare(*several, names=list(three))):
+        pd.testing.assert_series_equal(mapping.params, other.params)
+    assert list(mapping.params.index) == ["lm - ridge", "lm - b"]
+
+
+@pytest.mark.parametrize("reference", ["ridge", 1])
+def test_all_others_are_subtracted_from_the_reference(
+    three: dict[str, Any], reference: str | int
+) -> None:
+    compared = pi.compare(three, reference=reference)
+    first = pi.compare(three["ridge"], three["lm"], three["b"], names=["ridge", "lm", "b"])
+    pd.testing.assert_series_equal(compared.params, first.params)
+    pd.testing.assert_series_equal(compared.bse, first.bse)
+
+
+def test_all_pairs_are_those_of_two_with_multiplicity(three: dict[str, Any]) -> None:
+    compared = pi.compare(three, pairs="all")
+    assert list(compared.params.index) == ["lm - ridge", "lm - b", "ridge - b"]
+    two = pi.compare(three["ridge"], three["b"])
+    assert compared.params.iloc[2] == pytest.approx(two.params.iloc[0], rel=1e-12)
+    assert compared.bse.iloc[2] == pytest.approx(two.bse.iloc[0], rel=1e-12)
+    adjusted = pi.compare(three, pairs="all", p_adjust="bonferroni")
+    np.testing.assert_allclose(adjusted.pvalues, np.minimum(3 * compared.pvalues, 1))
+    joint = pi.compare(three, pairs="all", simultaneous=True).conf_int()
+    assert (joint[1] - joint[0] > compared.conf_int()[1] - compared.conf_int()[0]).all()
+
+
+def test_metrics_are_compared_with_their_sign(three: dict[str, Any]) -> None:
+    compared = pi.compare(three, metric="rsq_trad")
+    assert compared.params["lm - b"] > 0
+    assert "Positive" in compared.estimand.meaning
+    assert "Negative" in pi.compare(three, metric="rmse").estimand.meaning
+    difference = (
+        three["lm"].metric("rmse").params["rmse"] - three["b"].metric("rmse").params["rmse"]
+    )
+    assert pi.compare(three, metric="rmse").params["lm - b"] == pytest.approx(difference)
+
+
+def test_the_bayesian_test_is_the_posterior_of_corani_and_benavoli(three: dict[str, Any]) -> None:
+    compared, rope = pi.compare(three["lm"], three["ridge"], rope=0.1), 0.1
+    values = compared.refit_frame().iloc[:, 0].to_numpy()
+    m, share = len(values), compared.context.n_evaluation / N
+    scale = np.sqrt((1 / m + share / (1 - share)) * values.var(ddof=1))
+    posterior = stats.t(m - 1, values.mean(), scale)
+    left, inside, right = compared.rope_test(rope).iloc[0]
+    assert left == pytest.approx(posterior.cdf(-rope), rel=1e-9)
+    assert inside == pytest.approx(posterior.cdf(rope) - posterior.cdf(-rope), rel=1e-9)
+    assert right == pytest.approx(posterior.sf(rope), rel=1e-9)
+    assert "Bayesian" in str(compared)
+    with pytest.raises(InferenceError, match="repeated splits"):
+        three["lm"].loss(cov_type="naive").rope_test(rope)
+
+
+def test_independent_results_have_welchs_test() -> None:
+    samples = [data(1), data(2).iloc[:50]]
+    losses = [np.square(s["y"] - s["a"]).to_numpy() for s in samples]
+    models = [
+        pi.FittedModel(lambda x: x[:, 0], s[["a", "b"]].to_numpy(), s["y"].to_numpy())
+        for s in samples
+    ]
+    compared = pi.compare(models, paired=False, names=["one", "two"])
+    welch = stats.ttest_ind(*losses, equal_var=False)
+    assert compared.tvalues.iloc[0] == pytest.approx(welch.statistic, rel=1e-10)
+    assert compared.df_resid == pytest.approx(welch.df, rel=1e-10)
+    assert compared.pvalues.iloc[0] == pytest.approx(welch.pvalue, rel=1e-8)
+    limits = welch.confidence_interval()
+    np.testing.assert_allclose(compared.conf_int().iloc[0], [limits.low, limits.high], rtol=1e-8)
+    with pytest.raises(InferenceError, match="no contribution"):
+        compared.row_frame()
+    with pytest.raises(InferenceError, match=r"paired=False"):
+        pi.compare(models)
+
+
+def test_several_independent_differences_have_a_joint_covariance() -> None:
+    fits = [fit(data(k), LinearRegression()) for k in range(3)]
+    compared = pi.compare(fits, paired=False, pairs="all", simultaneous=True)
+    v = [f.loss().cov_params().iloc[0, 0] for f in fits]
+    expected = [[v[0] + v[1], v[0], -v[1]], [v[0], v[0] + v[2], v[2]], [-v[1], v[2], v[1] + v[2]]]
+    np.testing.assert_allclose(compared.cov_params(), expected, rtol=1e-12)
+    terms = pi.compare([f.pfi() for f in fits[:2]], paired=False)
+    np.testing.assert_allclose(
+        terms.params, fits[0].pfi().params.to_numpy() - fits[1].pfi().params.to_numpy()
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"reference": "svm"}, "must be the name of one of the results"),
+        ({"reference": 3}, "`reference` must be a whole number"),
+        ({"pairs": "both"}, "`pairs` must be one of"),
+        ({"pairs": "all", "reference": 1}, "with all pairs there is none"),
+        ({"paired": False}, "same resamples"),
+        ({"loss": "squared", "metric": "rmse"}, "not both"),
+        ({"names": ["a", "b", "c"]}, "not both"),
+        ({"rope": -1.0}, "`rope` must be"),
+    ],
+)
+def test_wrong_comparisons_are_refused(
+    three: dict[str, Any], options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises((OptionError, InferenceError), match=said):
+        pi.compare(three, **options)
+
+
+@pytest.mark.calibration
+def test_the_unpaired_test_holds_its_size() -> None:
+    rng, times, rejected = np.random.default_rng(5), 1000, 0
+    for _ in range(times):
+        models = []
+        for n, scale in ((40, 0.2), (80, 3.0)):  # what is equal is the loss, not its distribution
+            x = rng.normal(size=(n, 1))
+            y = x[:, 0] * scale + rng.normal(size=n)
+            models.append(pi.FittedModel(lambda z, s=scale: s * z[:, 0], x, y))
+        compared = pi.compare(models, paired=False, names=["one", "two"], metric="mae")
+        rejected += compared.pvalues.iloc[0] < 0.05
+    print("size", rejected / times)
+    assert 0.03 <= rejected / times <= 0.07

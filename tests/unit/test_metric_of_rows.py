@@ -1,0 +1,206 @@
+"""The metric itself: scikit-learn's values, influences, errors, and what is refused."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics as sk
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+import pyinterp as pi
+from pyinterp._typing import FloatArray
+from pyinterp.errors import LossError, OptionError
+from pyinterp.losses import metric_functions
+from pyinterp.losses.metric_functions import MetricFunction
+from pyinterp.losses.metrics import METRICS
+
+RNG = np.random.default_rng(3)
+N = 120
+X = pd.DataFrame(RNG.normal(size=(N, 2)), columns=["a", "b"])
+SCORE = X["a"] + X["b"] / 2 + RNG.normal(size=N)
+CLASSES = X.assign(y=np.where(SCORE > 0, "yes", "no"))
+NUMBERS = X.assign(y=SCORE)
+
+
+@pytest.fixture(scope="module")
+def classes() -> Any:
+    learner = pi.Learner.from_formula("y ~ .", CLASSES, LogisticRegression())
+    return learner.fit(seed=1, resampling=pi.Subsampling(4), progress=False)
+
+
+@pytest.fixture(scope="module")
+def numbers() -> Any:
+    learner = pi.Learner.from_formula("y ~ .", NUMBERS, LinearRegression())
+    return learner.fit(seed=1, resampling=pi.Subsampling(4), progress=False)
+
+
+def probabilities(function: Any, **options: Any) -> Any:
+    return lambda y, prediction: function(y, prediction[:, 1], **options)
+
+
+OF_CLASSES: dict[str, tuple[Any, Any]] = {
+    "roc_auc": ("roc_auc", probabilities(sk.roc_auc_score)),
+    "pr_auc": ("pr_auc", probabilities(sk.average_precision_score)),
+    "log_loss": ("log_loss", probabilities(sk.log_loss)),
+    "named scorer": ("neg_log_loss", lambda y, p: -sk.log_loss(y, p)),
+    "named scorer of labels": ("f1", lambda y, p: sk.f1_score(y, p.argmax(1))),
+    "scorer": (
+        sk.make_scorer(sk.f1_score, pos_label="no"),
+        lambda y, p: sk.f1_score(y, p.argmax(1), pos_label=0),
+    ),
+    "scorer of probabilities": (
+        sk.make_scorer(sk.brier_score_loss, response_method="predict_proba", pos_label="no"),
+        lambda y, p: sk.brier_score_loss(1 - y, p[:, 0]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_CLASSES)
+def test_values_on_the_rows_of_each_refit_are_scikit_learns(classes: Any, name: str) -> None:
+    metric, expected = OF_CLASSES[name]
+    values = [expected(c.y, c.whatif.factual) for c in classes.analysis.cases]
+    result = classes.metric(metric)
+    np.testing.assert_allclose(result.refit_frame().iloc[:, 0], values, rtol=1e-12)
+    assert result.params.iloc[0] == pytest.approx(np.mean(values), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        ("rmse", sk.root_mean_squared_error),
+        ("mae", sk.mean_absolute_error),
+        ("neg_mean_absolute_error", lambda y, p: -sk.mean_absolute_error(y, p)),
+        ("r2", sk.r2_score),
+        (sk.median_absolute_error, sk.median_absolute_error),
+        (sk.mean_pinball_loss, sk.mean_pinball_loss),
+    ],
+)
+def test_values_for_numbers_are_scikit_learns(numbers: Any, metric: Any, expected: Any) -> None:
+    values = [expected(c.y, c.whatif.factual) for c in numbers.analysis.cases]
+    np.testing.assert_allclose(numbers.metric(metric).refit_frame().iloc[:, 0], values, rtol=1e-12)
+
+
+def fitted() -> tuple[Any, FloatArray, FloatArray]:
+    model = LinearRegression().fit(X, SCORE)
+    return pi.FittedModel(model, X, SCORE), np.asarray(SCORE), model.predict(X)
+
+
+def test_errors_without_a_formula_are_those_by_formula() -> None:
+    result, y, prediction = fitted()
+
+    def by_leaving_out(y: FloatArray, prediction: FloatArray) -> float:
+        return float(np.mean(np.abs(y - prediction)))
+
+    exact = result.metric("mae").bse.iloc[0]
+    assert exact == pytest.approx(np.std(np.abs(y - prediction), ddof=1) / N**0.5, rel=1e-12)
+    assert result.metric(sk.mean_absolute_error).bse.iloc[0] == pytest.approx(exact, rel=1e-6)
+    assert result.metric(by_leaving_out).bse.iloc[0] == pytest.approx(exact, rel=1e-9)
+    squared = result.metric("rsq_trad").bse.iloc[0]
+    assert result.metric("r2").bse.iloc[0] == pytest.approx(squared, rel=1e-4)
+    notes = [result.metric(m).estimand.notes[0] for m in (sk.r2_score, by_leaving_out)]
+    assert "infinitesimal jackknife" in notes[0]
+    assert "left out" in notes[1]
+
+
+def test_blocks_of_similar_rows_have_nearly_the_influences_of_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    y = RNG.normal(size=3000)
+    prediction = y + RNG.normal(size=3000)
+    metric = MetricFunction(
+        name="m",
+        smaller_is_better=True,
+        function=sk.root_mean_squared_error,
+        weights="sample_weight",
+    )
+    exact = METRICS["rmse"](y, prediction)[1]
+    blocks = metric(y, prediction)[1]
+    assert blocks.std() == pytest.approx(exact.std(), rel=0.05)
+    assert np.corrcoef(exact, blocks)[0, 1] > 0.95
+    assert len({*blocks.round(9)}) <= metric_functions.BLOCKS
+
+
+def test_the_header_and_notes_name_the_metric_that_was_asked_for(classes: Any) -> None:
+    for table in (classes.metric("roc_auc"), classes.pfi(metric="roc_auc", permutations=2)):
+        text = str(table)
+        assert "Metric:" in text
+        assert "log loss" not in text
+    assert table.fit.loss == classes.metric("roc_auc").params.iloc[0]
+    assert "larger is better" in str(classes.metric("roc_auc"))
+    assert "average precision" in str(classes.metric("pr_auc"))
+
+
+def test_importance_by_a_function_is_that_of_the_metric(numbers: Any) -> None:
+    by_name = numbers.pfi(metric="mae", permutations=2)
+    by_function = numbers.pfi(metric=sk.mean_absolute_error, permutations=2)
+    by_scorer = numbers.pfi(metric="neg_mean_absolute_error", permutations=2)
+    np.testing.assert_allclose(by_function.params, by_name.params, rtol=1e-12)
+    np.testing.assert_allclose(by_scorer.params, by_name.params, rtol=1e-12)
+    np.testing.assert_allclose(by_function.bse, by_name.bse, rtol=1e-6)
+
+
+def no_direction(y: FloatArray, prediction: FloatArray) -> float:
+    return 1.0
+
+
+def no_number(y: FloatArray, prediction: FloatArray) -> float:
+    return float("nan")
+
+
+def of_three(y: FloatArray, prediction: FloatArray, other: FloatArray) -> float:
+    return 1.0
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ("rocauc", "Did you mean `roc_auc`"),
+        ("r2", "is for regression"),
+        ("rmse", "needs numeric predictions"),
+        (None, "must be a name"),
+        (sk.roc_auc_score, "can't be computed"),
+        (lambda y, p: p[:, 0] + y, "one finite number"),
+        (no_number, "one finite number"),
+        (of_three, "this one needs"),
+    ],
+)
+def test_what_is_no_metric_is_refused(classes: Any, metric: Any, said: str) -> None:
+    with pytest.raises((LossError, OptionError), match=said):
+        classes.metric(metric)
+
+
+def test_importance_needs_a_direction(numbers: Any) -> None:
+    with pytest.raises(LossError, match="whether a smaller"):
+        numbers.pfi(metric=no_direction)
+    assert numbers.metric(no_direction).estimand.better == ""
+
+
+def test_results_survive_pickle(classes: Any) -> None:
+    for metric in ("pr_auc", "f1", sk.make_scorer(sk.accuracy_score)):
+        result = classes.metric(metric)
+        again = pickle.loads(pickle.dumps(result))  # noqa: S301 - written here
+        assert again.params.equals(result.params)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("name", ["rmse", "mae", "rsq", "roc_auc", "pr_auc", "log_loss"])
+def test_standard_errors_of_one_model_are_those_of_a_simulation(name: str) -> None:
+    rng, n, times = np.random.default_rng(11), 400, 3000
+    values, errors = [], []
+    for _ in range(times):
+        score = rng.normal(size=n)
+        if METRICS[name].needs == "mean":
+            y, prediction = score + rng.normal(size=n), score
+        else:
+            p = 1 / (1 + np.exp(-1.5 * score))
+            y, prediction = (rng.uniform(size=n) < p) * 1.0, np.column_stack([1 - p, p])
+        value, influence = METRICS[name](y, prediction)
+        values.append(value)
+        errors.append(influence.std(ddof=1) / n**0.5)
+    ratio = float(np.sqrt(np.mean(np.square(errors))) / np.std(values, ddof=1))
+    print(name, round(ratio, 4))
+    assert ratio == pytest.approx(1, abs=0.05)

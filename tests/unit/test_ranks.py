@@ -1,0 +1,74 @@
+"""Ranks with their uncertainty: closed forms, symmetry, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+from pyinterp.errors import InferenceError, OptionError
+from pyinterp.inference.ranking import rank_probabilities
+
+DRAWS = 100_000
+ERROR = 4 * 0.5 / DRAWS**0.5  # four Monte Carlo errors
+
+
+def test_two_terms_have_the_closed_form() -> None:
+    cov = np.array([[2.0, 0.5], [0.5, 1.0]])
+    shares, exact = rank_probabilities(np.array([1.0, 0.3]), cov, 7, draws=10, seed=0)
+    assert exact
+    assert shares[0, 0] == pytest.approx(stats.t.cdf(0.7 / np.sqrt(2.0), 7), rel=1e-12)
+    np.testing.assert_allclose(shares.sum(axis=0), 1)
+
+
+@pytest.mark.parametrize("df", [5.0, np.inf])
+def test_a_third_term_far_away_changes_nothing(df: float) -> None:
+    cov = np.array([[2.0, 0.5, 0], [0.5, 1.0, 0], [0, 0, 1e-8]])
+    shares, exact = rank_probabilities(np.array([1.0, 0.3, -1e4]), cov, df, draws=DRAWS, seed=0)
+    assert not exact
+    assert shares[0, 0] == pytest.approx(stats.t.cdf(0.7 / np.sqrt(2.0), df), abs=ERROR)
+    assert shares[2, 2] == 1
+
+
+@pytest.mark.parametrize("cov", [np.eye(3), np.eye(3) + 2, np.zeros((3, 3))])
+def test_terms_that_are_alike_have_every_rank_alike(cov: np.ndarray) -> None:
+    shares, _ = rank_probabilities(np.zeros(3), cov, 15, draws=DRAWS, seed=1)
+    tolerance = ERROR if cov.any() else 0.15  # ties take turns by chunks of draws
+    np.testing.assert_allclose(shares, 1 / 3, atol=tolerance)
+    np.testing.assert_allclose(shares.sum(axis=0), 1)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+
+
+def test_results_have_ranks_with_table_and_plot() -> None:
+    data = pi.datasets.load_diabetes()
+    learner = pi.Learner.from_formula("progression ~ bmi + bp + s5 + age", data, LinearRegression())
+    res = learner.fit(seed=1, resampling=pi.Subsampling(5), progress=False)
+    ranks = res.pfi().ranks()
+    assert isinstance(ranks.probabilities, pd.DataFrame)
+    assert ranks.expected_ranks.is_monotonic_increasing
+    assert ranks.expected_ranks.sum() == pytest.approx(10)
+    assert ranks.probabilities.equals(res.pfi().ranks().probabilities)
+    limits = ranks.conf_int()
+    assert ((limits[0] <= ranks.expected_ranks) & (ranks.expected_ranks <= limits[1])).all()
+    reverse = res.pfi().ranks(largest_first=False)
+    assert reverse.expected_ranks["age"] == pytest.approx(5 - ranks.expected_ranks["age"], abs=0.05)
+    assert "Monte Carlo error" in str(ranks)
+    assert "exact" in str(res.pfi(["bmi", "bp"]).ranks())
+    figure = ranks.plot()
+    figure.draw()
+    assert len(figure.data) == 16
+    with pytest.raises(OptionError, match="one value per feature"):
+        res.pd("bmi").ranks()
+    with pytest.raises(OptionError, match="draws"):
+        res.pfi().ranks(draws=0)
+
+
+def test_terms_without_errors_have_no_ranks() -> None:
+    data = pi.datasets.load_diabetes()[["bmi", "bp", "progression"]]
+    model = LinearRegression().fit(data[["bmi", "bp"]], data["progression"])
+    native = pi.FittedModel(model, data[["bmi", "bp"]], data["progression"]).native_importance()
+    with pytest.raises(InferenceError, match="standard error"):
+        native.ranks()
