@@ -13,6 +13,7 @@ Module          What is in it
 `design`        Designs: variables to columns, and columns of rows with replaced values
 `readers`       The two ways in: a formula with a frame, or a response with variables
 `sample`        Samples and responses
+`weights`       Weights of rows: frequencies, or inverse probabilities of sampling
 `features`      Features, and names that are looked up among them
 `typical`       Medians and most frequent levels
 ==============  ===============================================================================

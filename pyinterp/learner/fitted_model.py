@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pyinterp._typing import IntArray
 from pyinterp.checks import check_choice, check_memory, is_list
 from pyinterp.data.design import ArrayDesign, Design, FrameDesign, is_single
 from pyinterp.data.features import features_of
@@ -26,6 +27,7 @@ from pyinterp.data.sample import (
     read_response,
     read_variables,
 )
+from pyinterp.data.weights import WeightsType, distinct_rows, read_weights, take_rows
 from pyinterp.errors import DataError, OptionError, did_you_mean, list_of, quote, short
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
@@ -68,6 +70,10 @@ class FittedModel(Interpretable):
         function of one column gives the probability of the second of two classes.
     missing : {"drop", "raise"}
         What to do with rows that have missing values.
+    weights : str or array of shape (n,), optional
+        Weights of the evaluation rows, or the name of their column in `X`.
+    weights_type : {"frequency", "sampling"}
+        As in `Learner`.
     seed : int, Generator or None
         For permutations, where not all are used.
     engine : {"auto", "trees", "linear", "batched"}
@@ -108,6 +114,8 @@ class FittedModel(Interpretable):
         cluster: str | npt.ArrayLike | None = None,
         classes: Sequence[Any] | None = None,
         missing: Missing = "drop",
+        weights: str | npt.ArrayLike | None = None,
+        weights_type: WeightsType | None = None,
         seed: int | np.random.Generator | None = None,
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
@@ -126,8 +134,14 @@ class FittedModel(Interpretable):
         if isinstance(y, str):
             frame = frame.drop(columns=y)
         units = None if cluster is None else _column(cluster, frame, "cluster")
-        if isinstance(cluster, str) and not uses(fitted, cluster):
-            frame = frame.drop(columns=cluster)
+        read = read_weights(weights, weights_type, frame, rows=rows, data="X")
+        for column in (cluster, weights):
+            if isinstance(column, str) and column in frame and not uses(fitted, column):
+                frame = frame.drop(columns=column)
+        labels, repeats = index_of(X, y), None if read is None else read.repeats
+        if repeats is not None:
+            frame, response, units = (_repeated(part, repeats) for part in (frame, response, units))
+            labels = None if labels is None else labels.take(repeats)
         columns, named = match(fitted, X, frame, learner_name(fitted))
         parts: list[pd.DataFrame | pd.Series[Any]] = [frame[columns]]
         parts += [part for part in (response, units) if part is not None]
@@ -142,7 +156,7 @@ class FittedModel(Interpretable):
             y=numbers,
             response=about,
             rows=np.flatnonzero(keep),
-            index=None if (labels := index_of(X, y)) is None else labels[keep],
+            index=None if labels is None else labels[keep],
             clusters=clusters,
         )
         self._assemble(
@@ -153,6 +167,7 @@ class FittedModel(Interpretable):
             dropped_rows=int((~keep).sum()),
             plan="none (one fitted model)",
             where="evaluation rows",
+            weighting="" if repeats is None else distinct_rows(repeats[keep]),
             seed=seed,
             engine=engine,
             memory_mb=memory_mb,
@@ -177,6 +192,7 @@ class FittedModel(Interpretable):
         dropped_rows: int,
         plan: str,
         where: str,
+        weighting: str,
         seed: int | np.random.Generator | None,
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
@@ -212,6 +228,7 @@ class FittedModel(Interpretable):
                 plan=plan,
                 where=where,
                 failed_refits=0,
+                weighting=weighting,
                 seed=seeds.entropy,
             ),
             seeds=seeds,
@@ -248,6 +265,11 @@ def _column(values: npt.ArrayLike | str, frame: pd.DataFrame, what: str) -> pd.S
             + did_you_mean(values, frame)
         )
     return frame[values]
+
+
+def _repeated(part: Any, positions: IntArray) -> Any:
+    """Return rows of a frame or column; None for None."""
+    return None if part is None else take_rows(part, positions).reset_index(drop=True)
 
 
 def _cluster_numbers(units: pd.Series[Any]) -> npt.NDArray[np.intp]:

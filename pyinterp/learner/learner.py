@@ -26,6 +26,7 @@ from pyinterp.data.sample import (
     read_response,
     read_variables,
 )
+from pyinterp.data.weights import Weights, WeightsType, distinct_rows, read_weights, take_rows
 from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, quote
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
@@ -74,6 +75,12 @@ class Learner:
         Variables that are replaced jointly, by the name of the group.
     missing : {"drop", "raise"}
         What to do with rows that have missing values in the response or a variable.
+    weights : str or array of shape (n,), optional
+        Weights of the rows, or the name of their column, which is then no variable.
+    weights_type : {"frequency", "sampling"}
+        What they are, without default. A row of frequency 2 is two rows in all that follows, 0
+        drops it. A sampling weight is the inverse of a probability of being sampled: learners are
+        fitted with it, and means over rows are weighted.
 
     Attributes
     ----------
@@ -103,9 +110,17 @@ class Learner:
         *,
         groups: Mapping[str, Sequence[str]] | None = None,
         missing: Missing = "drop",
+        weights: str | npt.ArrayLike | None = None,
+        weights_type: WeightsType | None = None,
     ) -> None:
-        reader = ArrayReader(as_frame=isinstance(exog, pd.DataFrame))
-        self._setup(reader, (endog, exog), estimator, groups=groups, missing=missing)
+        data = (endog, exog)
+        read = read_weights(
+            weights, weights_type, as_frame(exog, "exog"), rows=_index_of(data), data="exog"
+        )
+        reader = ArrayReader(
+            as_frame=isinstance(exog, pd.DataFrame), weights=None if read is None else read.column
+        )
+        self._setup(reader, data, estimator, groups=groups, missing=missing, weights=read)
 
     @classmethod
     def from_formula(
@@ -119,6 +134,8 @@ class Learner:
         unseen_levels: UnseenLevels = "raise",
         groups: Mapping[str, Sequence[str]] | None = None,
         missing: Missing = "drop",
+        weights: str | npt.ArrayLike | None = None,
+        weights_type: WeightsType | None = None,
         trusted: bool = True,
     ) -> Learner:
         r"""Return a learner for an R-style formula and a data frame.
@@ -151,6 +168,10 @@ class Learner:
             Variables that are replaced jointly, by the name of the group.
         missing : {"drop", "raise"}
             What to do with rows that have missing values in a variable of the formula.
+        weights : str or array of shape (n,), optional
+            As in `Learner`. `.` in the formula does not stand for their column.
+        weights_type : {"frequency", "sampling"}
+            As in `Learner`.
         trusted : bool
             A formula is code: what stands inside function calls is run as Python, with the names
             of the code around. False is for formulas from strangers: before anything is
@@ -179,13 +200,23 @@ class Learner:
             )
         check_flag("trusted", trusted)
         scope = callers_names(1)
+        read = read_weights(weights, weights_type, as_frame(data), rows=data)
+        reader = FormulaReader(
+            formula,
+            data,
+            scope,
+            as_frame=design == "frame",
+            trusted=trusted,
+            weights=None if read is None else read.column,
+        )
         new = cls.__new__(cls)
         new._setup(
-            FormulaReader(formula, data, scope, as_frame=design == "frame", trusted=trusted),
+            reader,
             data,
             estimator,
             groups=groups,
             missing=missing,
+            weights=read,
             options=RefitOptions(design_state=design_state, unseen_levels=unseen_levels),
         )
         return new
@@ -198,11 +229,15 @@ class Learner:
         *,
         groups: Mapping[str, Sequence[str]] | None,
         missing: Missing,
+        weights: Weights | None,
         options: RefitOptions | None = None,
     ) -> None:
         check_estimator(estimator)
         self._reader, self._options, self._missing = reader, options or RefitOptions(), missing
-        self._rows = _index_of(data)
+        self._rows, self._weights = _index_of(data), weights
+        self._repeats = None if weights is None else weights.repeats
+        if self._repeats is not None:
+            data = reader.repeat(data, self._repeats)
         source = reader.read(data)
         self.estimator = suit(estimator, source.response)
         self.population, self._source, self._complete = self._sample(source)
@@ -272,6 +307,11 @@ class Learner:
         check_flag("progress", progress)
         check_memory(memory_mb)
         check_choice("engine", engine, ENGINES)
+        if self._weights is not None and not plan.shares_data:
+            raise OptionError(
+                "Weights are of the data at hand, but this plan draws new data for every refit; leave "
+                "`weights` out, or draw rows as often as they weigh."
+            )
         options = RefitOptions(
             reseed=reseed,
             on_error=on_error,
@@ -333,8 +373,16 @@ class Learner:
             study_name=plan.study_name,
             unit="rows" if plan.cluster is None else "clusters",
             failed_refits=plan.number - len(refits),
+            weighting=self._weighting,
             seed=seeds.entropy,
         )
+
+    @property
+    def _weighting(self) -> str:
+        """What weights make of the rows, for headers."""
+        if self._repeats is not None:
+            return distinct_rows(self._repeats[self._complete])
+        return ""
 
     @takes()
     def fit_model(self, *, seed: int | np.random.Generator | None = None) -> FittedModel:
@@ -378,6 +426,7 @@ class Learner:
             dropped_rows=self.dropped_rows,
             plan="none (one fitted model)",
             where="in sample",
+            weighting=self._weighting,
             seed=seeds.entropy,
         )
 
@@ -449,7 +498,10 @@ class Learner:
                 )
         else:
             check_aligned(by, self._rows, what, "data")
-            column = as_column(by, len(frame), what, "data")
+            rows = len(frame) if self._weights is None else len(self._weights.values)
+            column = as_column(by, rows, what, "data")
+            if self._repeats is not None:
+                column = take_rows(column, self._repeats).reset_index(drop=True)
         levels = column[self._complete]
         if levels.isna().any():
             raise DataError(

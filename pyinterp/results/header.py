@@ -59,6 +59,8 @@ class Context:
         Rows analyzed.
     dropped_rows : int
         Rows left out because of missing values.
+    weighting : str
+        What weights make of the rows, such as "90 distinct"; empty without weights.
     plan : str
         Resampling plan; for one model, where its evaluation rows come from.
     study_name : str
@@ -90,6 +92,7 @@ class Context:
     learner: str
     nobs: int
     dropped_rows: int
+    weighting: str
     plan: str
     study_name: str
     where: str
@@ -119,6 +122,7 @@ def context_of(
     study_name: str = "",
     unit: str = "rows",
     failed_refits: int,
+    weighting: str = "",
     seed: int | None,
 ) -> Context:
     """Describe an analysis for its headers."""
@@ -129,6 +133,7 @@ def context_of(
         learner=learner,
         nobs=nobs,
         dropped_rows=dropped_rows,
+        weighting=weighting,
         plan=plan,
         study_name=study_name,
         where=where,
