@@ -14,7 +14,7 @@ from pyinterp.checks import check_choice
 from pyinterp.data.frames import as_column, check_aligned
 from pyinterp.errors import DataError, OptionError, did_you_mean, quote
 
-__all__ = ["Weights", "WeightsType", "distinct_rows", "read_weights", "take_rows"]
+__all__ = ["Weights", "WeightsType", "distinct_rows", "effective_size", "read_weights", "take_rows"]
 
 WeightsType: TypeAlias = Literal["frequency", "sampling"]
 
@@ -45,6 +45,14 @@ class Weights:
         if self.kind == "sampling":
             return None
         return np.repeat(np.arange(len(self.values)), self.values.astype(np.intp))
+
+
+    def of_rows(self, rows: IntArray) -> FloatArray | None:
+        """Return sampling weights of analyzed rows with mean 1; None if all rows weigh the same."""
+        if self.kind == "frequency":
+            return None
+        chosen = self.values[rows]
+        return None if np.ptp(chosen) == 0 else chosen / chosen.mean()
 
 
 def read_weights(
@@ -103,6 +111,13 @@ def read_weights(
 def distinct_rows(positions: IntArray) -> str:
     """Return how many of the user's rows are analyzed, for headers."""
     return f"{len(np.unique(positions))} distinct"
+
+
+def effective_size(weights: FloatArray | None) -> str:
+    """Return Kish's effective sample size, for headers; empty without weights."""
+    if weights is None:
+        return ""
+    return f"effective {weights.sum() ** 2 / np.square(weights).sum():.1f}"
 
 
 def take_rows(values: Any, positions: IntArray) -> Any:

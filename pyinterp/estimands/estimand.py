@@ -31,6 +31,7 @@ __all__ = [
     "Problem",
     "Terms",
     "check_estimate",
+    "check_weights",
     "full_quantity",
     "no_remarks",
 ]
@@ -133,6 +134,11 @@ class ModelOnRows:
         return self.predictive if loss.needs == "distribution" else self.whatif
 
     @property
+    def weights(self) -> FloatArray | None:
+        """The sampling weights of the evaluation rows; None if all weigh the same."""
+        return self.sample.weights
+
+    @property
     def y(self) -> FloatArray:
         """The responses of the evaluation rows."""
         if self.sample.y is None:
@@ -221,9 +227,18 @@ class Estimate:
     mc_variance: FloatArray
 
     @classmethod
-    def of_rows(cls, rows: FloatArray) -> Estimate:
-        """Return the exact estimate of means of rows' values, shape (n, q); rows do not donate."""
-        return cls(value=rows.mean(axis=0), rows=rows, mc_variance=np.zeros(rows.shape[1]))
+    def of_rows(cls, rows: FloatArray, weights: FloatArray | None = None) -> Estimate:
+        """Return the exact estimate of means of rows' values, shape (n, q); rows do not donate.
+
+        With weights, shape (n,), contributions are the value plus weighted deviations from it (the
+        linearization of a ratio of two sums), so that variances need no weights.
+        """
+        none = np.zeros(rows.shape[1])
+        if weights is None:
+            return cls(value=rows.mean(axis=0), rows=rows, mc_variance=none)
+        shares = weights / weights.mean()
+        value = np.average(rows, axis=0, weights=weights)
+        return cls(value=value, rows=value + shares[:, None] * (rows - value), mc_variance=none)
 
     @classmethod
     def stack(cls, parts: Sequence[Estimate]) -> Estimate:
@@ -390,6 +405,8 @@ class Estimand:
         Name of what computes the estimand, if it is not what-if predictions.
     distributional : bool
         Whether what-if predictions are of distributions.
+    unweighted : str
+        Why it takes no sampling weights, after "because"; empty if its means are weighted.
     missing : mapping of str to str
         By term, the reason to print if its estimate is missing in some refit.
     remarks : callable
@@ -425,6 +442,7 @@ class Estimand:
     zero_variance: str = "all refits agree exactly, so there is no variance"
     engine: str = ""
     distributional: bool = False
+    unweighted: str = "its weighted form is not written yet"
     missing: Mapping[str, str] = field(default_factory=dict)
     remarks: Callable[[pd.Series[float]], Sequence[str]] = no_remarks
     correction: Correction | None = None
@@ -471,6 +489,15 @@ def check_estimate(estimate: object, terms: Terms, n: int) -> None:
             f"An estimate of {q} terms on {n} evaluation rows must have `value` and `mc_variance` "
             f"of shape ({q},), `rows` and `donors` of shape ({n}, {q}); it has {values}, "
             f"{variances}, {rows} and {donors}."
+        )
+
+
+def check_weights(estimand: Estimand, population: Sample) -> None:
+    """Raise `OptionError` if rows have sampling weights that the estimand does not take."""
+    if population.weights is not None and estimand.unweighted:
+        raise OptionError(
+            f"{estimand.heading} takes no sampling weights, because {estimand.unweighted}; ask for "
+            "another estimand, or leave `weights` out."
         )
 
 

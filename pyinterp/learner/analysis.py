@@ -18,6 +18,7 @@ from pyinterp.estimands.estimand import (
     ModelOnRows,
     Problem,
     check_estimate,
+    check_weights,
 )
 from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
@@ -117,6 +118,7 @@ class Analysis:
 
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
         """Return the measurements of all refits, made once per key and function."""
+        check_weights(estimand, self.problem.population)
         # A key that is used again for another function, as in a notebook, is another measurement.
         key = estimand.key, getattr(estimand.measure, "func", estimand.measure)
         if key not in self._measurements_by_key:
@@ -200,7 +202,7 @@ class Analysis:
         except InferenceError:  # one refit of one cluster: no standard error to show
             spread = float("nan")
         label, explained_share = "", float("nan")
-        if row_loss.constant is not None:
+        if row_loss.constant is not None and problem.population.weights is None:
             share = risk(problem, loss=row_loss, relation="explained")
             label, explained_share = share.label, float(self.replicates(share).per_refit.mean())
         return GoodnessOfFit(

@@ -27,7 +27,7 @@ from pyinterp.data.sample import (
     read_response,
     read_variables,
 )
-from pyinterp.data.weights import WeightsType, distinct_rows, read_weights, take_rows
+from pyinterp.data.weights import WeightsType, distinct_rows, effective_size, read_weights, take_rows
 from pyinterp.errors import DataError, OptionError, did_you_mean, list_of, quote, short
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
@@ -158,6 +158,7 @@ class FittedModel(Interpretable):
             rows=np.flatnonzero(keep),
             index=None if labels is None else labels[keep],
             clusters=clusters,
+            weights=None if read is None else read.of_rows(np.flatnonzero(keep)),
         )
         self._assemble(
             predictor,
@@ -167,7 +168,9 @@ class FittedModel(Interpretable):
             dropped_rows=int((~keep).sum()),
             plan="none (one fitted model)",
             where="evaluation rows",
-            weighting="" if repeats is None else distinct_rows(repeats[keep]),
+            weighting=effective_size(sample.weights)
+            if repeats is None
+            else distinct_rows(repeats[keep]),
             seed=seed,
             engine=engine,
             memory_mb=memory_mb,

@@ -26,7 +26,7 @@ from pyinterp.data.sample import (
     read_response,
     read_variables,
 )
-from pyinterp.data.weights import Weights, WeightsType, distinct_rows, read_weights, take_rows
+from pyinterp.data.weights import Weights, WeightsType, distinct_rows, effective_size, read_weights, take_rows
 from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, quote
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
@@ -35,6 +35,7 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.adapters import fits_intercept, needs_intercept, suit, wants_frames
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
+from pyinterp.models.sample_weight import check_takes_weights
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
 from pyinterp.resampling import HalfSampling, Resampling, Units
@@ -240,6 +241,8 @@ class Learner:
             data = reader.repeat(data, self._repeats)
         source = reader.read(data)
         self.estimator = suit(estimator, source.response)
+        if weights is not None and weights.kind == "sampling":
+            check_takes_weights(self.estimator)
         self.population, self._source, self._complete = self._sample(source)
         self.dropped_rows = int((~self._complete).sum())
         check_row_options(
@@ -382,7 +385,7 @@ class Learner:
         """What weights make of the rows, for headers."""
         if self._repeats is not None:
             return distinct_rows(self._repeats[self._complete])
-        return ""
+        return effective_size(self.population.weights)
 
     @takes()
     def fit_model(self, *, seed: int | np.random.Generator | None = None) -> FittedModel:
@@ -417,6 +420,7 @@ class Learner:
             response,
             seeds.stream("refits", 1),
             keep_set=True,
+            weights=population.weights,
         )
         return FittedModel._of_sample(
             predictor,
@@ -466,6 +470,7 @@ class Learner:
             response=response,
             rows=np.flatnonzero(keep),
             index=None if source.index is None else source.index[keep],
+            weights=None if self._weights is None else self._weights.of_rows(np.flatnonzero(keep)),
         )
         return sample, source, keep
 

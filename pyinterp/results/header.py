@@ -153,7 +153,8 @@ def context_of(
 
 def _fingerprint(refit: Refit) -> bytes:
     digest = blake2b(digest_size=16)
-    for part in (refit.train_rows, refit.evaluation.rows, refit.evaluation.y):
+    evaluation = refit.evaluation
+    for part in (refit.train_rows, evaluation.rows, evaluation.y, evaluation.weights):
         if part is not None:
             digest.update(np.ascontiguousarray(part).tobytes())
     return digest.digest()

@@ -46,7 +46,7 @@ PLANS = {
     "bootstrap": pi.Bootstrap(3),
     "subsampling": pi.Subsampling(3),
     "cross-validation": pi.CrossValidation(3),
-    "nested-cv": pi.NestedCrossValidation(3),
+    "nested-cv": pi.NestedCrossValidation(3, repeats=2),
     "nested bootstrap": pi.NestedBootstrap(3, 2),
     "holdout": pi.Holdout(0.6),
 }
@@ -76,7 +76,8 @@ def _both(**options: object) -> tuple[pi.Learner, pi.Learner]:
 
 def _same(ours: object, theirs: object) -> None:
     np.testing.assert_array_equal(ours.params, theirs.params)
-    np.testing.assert_array_equal(ours.cov_params(), theirs.cov_params())
+    if hasattr(ours, "cov_params"):
+        np.testing.assert_array_equal(ours.cov_params(), theirs.cov_params())
     pd.testing.assert_frame_equal(ours.summary_frame(), theirs.summary_frame(), check_exact=True)
 
 
