@@ -46,7 +46,6 @@ class Weights:
             return None
         return np.repeat(np.arange(len(self.values)), self.values.astype(np.intp))
 
-
     def of_rows(self, rows: IntArray) -> FloatArray | None:
         """Return sampling weights of analyzed rows with mean 1; None if all rows weigh the same."""
         if self.kind == "frequency":
@@ -87,12 +86,14 @@ def read_weights(
     """
     if weights is None:
         if weights_type is not None:
-            raise OptionError(f"`weights_type` is of weights: pass `weights`, a column of `{data}`.")
+            raise OptionError(
+                f"`weights_type` is of weights: pass `weights`, a column of `{data}`."
+            )
         return None
     if weights_type is None:
         raise OptionError(
-            'Say what the weights are: `weights_type="frequency"` for numbers of observations, where '
-            'a row of weight 2 is two rows, or "sampling" for inverse probabilities of sampling, '
+            'Say what the weights are: `weights_type="frequency"` for numbers of observations, '
+            'where a row of weight 2 is two rows, or "sampling" for inverse probabilities of sampling, '
             "where it is one row that stands for twice as many of the population; standard errors "
             "differ."
         )
@@ -103,9 +104,7 @@ def read_weights(
     _check_sign(numbers, kind)
     if kind == "frequency":
         _check_counts(numbers)
-    return Weights(
-        kind=kind, values=numbers, column=weights if isinstance(weights, str) else None
-    )
+    return Weights(kind=kind, values=numbers, column=weights if isinstance(weights, str) else None)
 
 
 def distinct_rows(positions: IntArray) -> str:
@@ -182,8 +181,8 @@ def _check_counts(numbers: FloatArray) -> None:
     total = numbers.sum()
     if total > MOST_ROWS:
         raise DataError(
-            f'Weights of type "frequency" must add up to at most {MOST_ROWS:,} rows, which are kept '
-            f"as rows, but add up to {total:,.0f}; if they count a population, they are "
+            f'Weights of type "frequency" must add up to at most {MOST_ROWS:,} rows, which are '
+            f"kept as rows, but add up to {total:,.0f}; if they count a population, they are "
             '`weights_type="sampling"`.'
         )
     if total == 0:

@@ -152,6 +152,11 @@ class ModelOnRows:
 
         Given the response too, if `with_response`.
         """
+        if self.weights is not None:
+            raise OptionError(
+                "Samplers take no sampling weights, because they learn from rows that weigh the "
+                "same; leave `weights` out."
+            )
         key = sampler, variables, with_response
         if key not in self._distributions:
             beside = " and the response" if with_response else ""
@@ -405,7 +410,7 @@ class Estimand:
         Name of what computes the estimand, if it is not what-if predictions.
     distributional : bool
         Whether what-if predictions are of distributions.
-    unweighted : str
+    no_weights : str
         Why it takes no sampling weights, after "because"; empty if its means are weighted.
     missing : mapping of str to str
         By term, the reason to print if its estimate is missing in some refit.
@@ -442,7 +447,7 @@ class Estimand:
     zero_variance: str = "all refits agree exactly, so there is no variance"
     engine: str = ""
     distributional: bool = False
-    unweighted: str = "its weighted form is not written yet"
+    no_weights: str = "its weighted form is not written yet"
     missing: Mapping[str, str] = field(default_factory=dict)
     remarks: Callable[[pd.Series[float]], Sequence[str]] = no_remarks
     correction: Correction | None = None
@@ -494,9 +499,9 @@ def check_estimate(estimate: object, terms: Terms, n: int) -> None:
 
 def check_weights(estimand: Estimand, population: Sample) -> None:
     """Raise `OptionError` if rows have sampling weights that the estimand does not take."""
-    if population.weights is not None and estimand.unweighted:
+    if population.weights is not None and estimand.no_weights:
         raise OptionError(
-            f"{estimand.heading} takes no sampling weights, because {estimand.unweighted}; ask for "
+            f"{estimand.heading} takes no sampling weights, because {estimand.no_weights}; ask for "
             "another estimand, or leave `weights` out."
         )
 

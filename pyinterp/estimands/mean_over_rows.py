@@ -79,7 +79,7 @@ def mean_over_rows(
         quantity=title or f"mean {label}",
         null=null,
         unit=unit,
-        unweighted="",
+        no_weights="",
         meaning=note or "Mean over evaluation rows.",
     )
 

@@ -18,7 +18,7 @@ __all__ = ["RiskRelation", "best_constant", "risk"]
 RiskRelation: TypeAlias = Literal["loss", "explained"]
 
 
-UNWEIGHTED = "a loss states its best constant prediction for rows that weigh the same"
+NO_WEIGHTS = "a loss states its best constant prediction for rows that weigh the same"
 
 
 def risk(
@@ -54,7 +54,7 @@ def risk(
         details=(row_loss.name,),
         null=None if relation == "loss" else 0.0,
         unit=row_loss.unit.format(y=problem.response.name) if relation == "loss" else "",
-        unweighted="" if relation == "loss" else UNWEIGHTED,
+        no_weights="" if relation == "loss" else NO_WEIGHTS,
         meaning=note,
         loss=row_loss,
     )

@@ -27,7 +27,13 @@ from pyinterp.data.sample import (
     read_response,
     read_variables,
 )
-from pyinterp.data.weights import WeightsType, distinct_rows, effective_size, read_weights, take_rows
+from pyinterp.data.weights import (
+    WeightsType,
+    distinct_rows,
+    effective_size,
+    read_weights,
+    take_rows,
+)
 from pyinterp.errors import DataError, OptionError, did_you_mean, list_of, quote, short
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
@@ -140,7 +146,7 @@ class FittedModel(Interpretable):
                 frame = frame.drop(columns=column)
         labels, repeats = index_of(X, y), None if read is None else read.repeats
         if repeats is not None:
-            frame, response, units = (_repeated(part, repeats) for part in (frame, response, units))
+            frame, response, units = (_repeat(part, repeats) for part in (frame, response, units))
             labels = None if labels is None else labels.take(repeats)
         columns, named = match(fitted, X, frame, learner_name(fitted))
         parts: list[pd.DataFrame | pd.Series[Any]] = [frame[columns]]
@@ -270,7 +276,7 @@ def _column(values: npt.ArrayLike | str, frame: pd.DataFrame, what: str) -> pd.S
     return frame[values]
 
 
-def _repeated(part: Any, positions: IntArray) -> Any:
+def _repeat(part: Any, positions: IntArray) -> Any:
     """Return rows of a frame or column; None for None."""
     return None if part is None else take_rows(part, positions).reset_index(drop=True)
 

@@ -26,7 +26,14 @@ from pyinterp.data.sample import (
     read_response,
     read_variables,
 )
-from pyinterp.data.weights import Weights, WeightsType, distinct_rows, effective_size, read_weights, take_rows
+from pyinterp.data.weights import (
+    Weights,
+    WeightsType,
+    distinct_rows,
+    effective_size,
+    read_weights,
+    take_rows,
+)
 from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, quote
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
@@ -312,8 +319,8 @@ class Learner:
         check_choice("engine", engine, ENGINES)
         if self._weights is not None and not plan.shares_data:
             raise OptionError(
-                "Weights are of the data at hand, but this plan draws new data for every refit; leave "
-                "`weights` out, or draw rows as often as they weigh."
+                "Weights are of the data at hand, but this plan draws new data for every refit; "
+                "leave `weights` out, or draw rows as often as they weigh."
             )
         options = RefitOptions(
             reseed=reseed,

@@ -1,4 +1,4 @@
-"""Frequency weights are rows: a row of weight 2 is two rows, in every estimand, plan and variance."""
+"""Frequency weights are rows: a row of weight 2 is two rows, in every estimand and plan."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_the_header_says_how_many_rows_are_distinct() -> None:
     _, counts = _data()
     text = str(ours.fit(pi.Holdout(0.6), seed=1).pfi().summary())
     assert f"{counts.sum()} ({(counts > 0).sum()} distinct)" in text
-    again = pickle.loads(pickle.dumps(ours))
+    again = pickle.loads(pickle.dumps(ours))  # noqa: S301 - our own pickle
     _same(again.fit_model(seed=1).pfi(), ours.fit_model(seed=1).pfi())
 
 
@@ -217,4 +217,4 @@ def test_wrong_weights_are_refused(weights: object, kind: object, sentence: str)
 def test_weights_are_refused_where_every_refit_has_new_data() -> None:
     ours, _ = _both(estimator=LinearRegression())
     with pytest.raises(errors.OptionError, match="draws new data"):
-        ours.fit(pi.FreshDraws(lambda rng: _data()[0], 3), seed=1)
+        ours.fit(pi.FreshDraws(lambda _: _data()[0], 3), seed=1)

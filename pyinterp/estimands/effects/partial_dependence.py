@@ -97,7 +97,7 @@ def partial_dependence(
         if average == "exemplar"
         else "",
         curves=kind != "pd",
-        unweighted=_unweighted(kind, average),
+        no_weights=_no_weights(kind, average),
     )
 
 
@@ -165,7 +165,7 @@ def _of_uncertainty(
         loss=likelihood if problem.population.y is not None else None,
         distributional=predictor.distribution is not None,
         curves=kind != "pd",
-        unweighted=_unweighted(kind, average),
+        no_weights=_no_weights(kind, average),
     )
 
 
@@ -252,7 +252,7 @@ def _short(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _unweighted(kind: PDKind, average: Average) -> str:
+def _no_weights(kind: PDKind, average: Average) -> str:
     """Return why a PD takes no sampling weights; empty for the mean of curves."""
     if average != "mean":
         return f"of the averages of curves only the mean is weighted, not {average!r}"

@@ -81,7 +81,7 @@ def permutation_importance(
         exact="All draws, no Monte Carlo error." if conditional else ALL_PAIRS,
         inexact=SOME_PAIRS,
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
-        unweighted=_unweighted(permutations, conditional=conditional),
+        no_weights=_no_weights(permutations, conditional=conditional),
         diagnostic=beside,
         loss=row_loss,
         distributional=row_loss.needs == "distribution",
@@ -146,7 +146,7 @@ def read_ratio(measurement: Measurement) -> Estimate:
     return ratio(measurement["switched"], measurement["original"])
 
 
-def _unweighted(permutations: Permutations, *, conditional: bool) -> str:
+def _no_weights(permutations: Permutations, *, conditional: bool) -> str:
     """Return why a PFI takes no sampling weights; empty for all pairs of rows."""
     if conditional:
         return "its samplers learn from rows that weigh the same"
