@@ -93,9 +93,9 @@ def read_weights(
     if weights_type is None:
         raise OptionError(
             'Say what the weights are: `weights_type="frequency"` for numbers of observations, '
-            'where a row of weight 2 is two rows, or "sampling" for inverse probabilities of sampling, '
-            "where it is one row that stands for twice as many of the population; standard errors "
-            "differ."
+            'where a row of weight 2 is two rows, or "sampling" for inverse probabilities of '
+            "sampling, where it is one row that stands for twice as many of the population; "
+            "standard errors differ."
         )
     check_choice("weights_type", weights_type, ("frequency", "sampling"))
     column = _column(weights, frame, rows, data)

@@ -47,7 +47,7 @@ REFUSED = {
     "h": (lambda r: r.h_statistic(), "not written yet"),
     "cvim": (lambda r: r.cvim(["x1"]), "not written yet|samplers learn"),
     "amvim": (lambda r: r.amvim(["x1"]), "not written yet|samplers learn"),
-    "positivity": (lambda r: r.positivity(["x1"]), "not written yet"),
+    "positivity": (lambda r: r.positivity(["x1"]), "samplers learn"),
     "plot_positivity": (lambda r: r.plot_positivity("x1"), "learn from rows"),
     "causal": (lambda r: r.causal("x1"), "takes no sampling weights"),
     "redundancy": (lambda r: r.redundancy(["x1"]), "takes no sampling weights"),
