@@ -14,6 +14,7 @@ Module          What is in it
 `readers`       The two ways in: a formula with a frame, or a response with variables
 `row_data`      The user's data, in which masks, queries and columns name rows
 `sample`        Samples and responses
+`weights`       Weights of rows: frequencies, or inverse probabilities of sampling
 `features`      Features, and names that are looked up among them
 `typical`       Medians and most frequent levels
 ==============  ===============================================================================

@@ -10,11 +10,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pyinterp._typing import IntArray
 from pyinterp.data.design import ArrayDesign, Design, FormulaDesign, FrameDesign, is_single
-from pyinterp.data.formula import Scope, Terms, column_code, evaluate, namespace, parse
+from pyinterp.data.formula import (
+    Scope,
+    Terms,
+    column_code,
+    evaluate,
+    names_in,
+    namespace,
+    parse,
+)
 from pyinterp.data.frames import as_column, check_aligned, index_of, one_column
 from pyinterp.data.frames import as_frame as read_frame
 from pyinterp.data.sample import is_category
+from pyinterp.data.weights import take_rows
 from pyinterp.errors import DataError, FormulaError, short
 
 __all__ = ["ArrayReader", "FormulaReader", "Reader", "Source"]
@@ -53,6 +63,10 @@ class Reader(ABC):
         """Split the data into variables and response."""
 
     @abstractmethod
+    def repeat(self, data: Any, positions: IntArray) -> Any:
+        """Return the user's rows at these positions, in the user's form."""
+
+    @abstractmethod
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
         """Return the design, its state learned from `variables`."""
 
@@ -72,6 +86,8 @@ class FormulaReader(Reader):
         Hand the variables over as a DataFrame instead of a matrix.
     trusted : bool
         Whether the formula may use names of the caller and any function.
+    weights : str, optional
+        Column of weights, for which `.` does not stand.
     """
 
     def __init__(
@@ -82,11 +98,13 @@ class FormulaReader(Reader):
         *,
         as_frame: bool,
         trusted: bool = True,
+        weights: str | None = None,
     ) -> None:
         frame = read_frame(data)
         self._as_frame = as_frame
         numeric = None if trusted else [str(c) for c in frame if _is_number(frame[c])]
-        self._parsed = parse(formula, map(str, frame.columns), scope, numeric=numeric)
+        columns = _without_weights(formula, [str(c) for c in frame], weights)
+        self._parsed = parse(formula, columns, scope, numeric=numeric)
         names = self._parsed.terms.names.union(self._parsed.response.names)
         self._scope = Scope(names, scope)
         used = {v for product in self._parsed.terms.products for f in product for v in f.variables}
@@ -113,6 +131,10 @@ class FormulaReader(Reader):
         if absent:
             raise DataError(f"Variable `{short(absent[0])}` of the formula is not in the data.")
         return Source(frame, frame[self._variables], self._response(frame), data.index)
+
+    def repeat(self, data: Any, positions: IntArray) -> Any:
+        """Return these rows of the data frame."""
+        return take_rows(data, positions)
 
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
         """Return the formula's design matrix, or the variables as a frame."""
@@ -171,10 +193,12 @@ class ArrayReader(Reader):
     ----------
     as_frame : bool
         `exog` is a DataFrame, and handed over as one.
+    weights : str, optional
+        Column of `exog` that holds weights, and is no variable.
     """
 
-    def __init__(self, *, as_frame: bool) -> None:
-        self._as_frame = as_frame
+    def __init__(self, *, as_frame: bool, weights: str | None = None) -> None:
+        self._as_frame, self._weights = as_frame, weights
 
     def read(self, data: Any) -> Source:
         """Return exog as variables, endog as response."""
@@ -183,11 +207,19 @@ class ArrayReader(Reader):
                 f"Data must be a pair (endog, exog) of arrays, not {type(data).__name__}."
             )
         endog, exog = data
-        variables = read_frame(exog, "exog")
+        frame = read_frame(exog, "exog")
         check_aligned(endog, exog, "endog", "exog")
-        response = as_column(endog, len(variables), "endog", "exog")
+        response = as_column(endog, len(frame), "endog", "exog")
         named = response.rename(_name_of(endog) or "y")
-        return Source(variables, variables, named, index_of(exog, endog))
+        variables = frame.drop(columns=[c for c in frame if c == self._weights])
+        if variables.shape[1] == 0:
+            raise DataError("`exog` must have a variable beside the column of weights.")
+        return Source(frame, variables, named, index_of(exog, endog))
+
+    def repeat(self, data: Any, positions: IntArray) -> Any:
+        """Return these rows of endog and exog."""
+        self.read(data)  # which checks that they have the same number of rows
+        return tuple(take_rows(part, positions) for part in data)
 
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
         """Return the variables as a frame or as an array."""
@@ -211,6 +243,13 @@ class _Quote:
 
     def __call__(self, name: str) -> pd.Series[Any]:
         return self._frame[name]
+
+
+def _without_weights(formula: str, columns: list[str], weights: str | None) -> list[str]:
+    """Return the columns that `.` stands for: weights are no variable unless they are named."""
+    if weights is None or not isinstance(formula, str) or weights in names_in(formula, [weights]):
+        return columns
+    return [name for name in columns if name != weights]
 
 
 def _name_of(endog: Any) -> str:

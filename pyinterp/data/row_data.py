@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pyinterp._typing import IntArray
 from pyinterp.data.frames import as_column, check_aligned
 from pyinterp.errors import DataError, OptionError, did_you_mean, quote, short
 
-__all__ = ["RowData", "Rows", "mask_of", "source_frame"]
+__all__ = ["RowData", "Rows", "source_frame"]
 
 Rows: TypeAlias = str | npt.ArrayLike | None
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -29,6 +30,11 @@ class RowData:
     index : pandas.DataFrame or None
         Without columns, with the user's index, to which masks are aligned.
     complete : ndarray of bool, shape (N,)
+        Which rows are analyzed.
+    repeats : ndarray of int, shape (N,), or None
+        Position in the user's data of every row, if weights repeat them.
+    length : int or None
+        Number of the user's rows, if weights repeat them.
     what : str
         What the data are called in messages.
     """
@@ -36,6 +42,8 @@ class RowData:
     frame: pd.DataFrame
     index: pd.DataFrame | None
     complete: BoolArray
+    repeats: IntArray | None = None
+    length: int | None = None
     what: str = "data"
 
     def column(self, by: str | npt.ArrayLike, what: str) -> pd.Series[Any]:
@@ -56,33 +64,39 @@ class RowData:
                 )
             column = self.frame[by]
         else:
-            check_aligned(by, self.index, what, self.what)
-            column = as_column(by, len(self.frame), what, self.what)
+            column = self._values(by, what)
         absent = int(column[self.complete].isna().sum())
         if absent:
             raise DataError(f"`{what}` must have no missing values; {absent} rows have.")
         return column
 
-    def mask(self, rows: Rows) -> BoolArray:
-        """Return which of all N rows a mask or a query names."""
-        return mask_of(rows, self.frame, self.index, "rows", self.what)
+    def mask(self, rows: Rows, argument: str = "rows") -> BoolArray:
+        """Return which of all N rows a mask, or a query of pandas, names; None names all.
+
+        Raises
+        ------
+        OptionError
+            If a query can't be read, or `rows` are neither a query nor booleans.
+        DataError
+            If there is not one value per row, or it is missing.
+        """
+        if rows is None:
+            return np.ones(len(self.frame), dtype=bool)
+        if isinstance(rows, str):
+            return _booleans(_evaluate(rows, self.frame, argument), argument)
+        return _booleans(self._values(rows, argument), argument)
+
+    def _values(self, values: npt.ArrayLike, argument: str) -> pd.Series[Any]:
+        """Return an array of one value per row of the user's data, repeated like these."""
+        check_aligned(values, self.index, argument, self.what)
+        if self.repeats is None:
+            return as_column(values, len(self.frame), argument, self.what)
+        column = as_column(values, self.length or 0, argument, self.what)
+        return column.take(self.repeats).reset_index(drop=True)
 
 
-def mask_of(rows: Rows, frame: pd.DataFrame, index: object, argument: str, what: str) -> BoolArray:
-    """Return a boolean mask of the rows that a mask, or a query of pandas, names.
-
-    Raises
-    ------
-    OptionError
-        If a query can't be read, or `rows` are neither a query nor booleans.
-    DataError
-        If there is not one value per row, or it is missing.
-    """
-    if isinstance(rows, str):
-        values: Any = _evaluate(rows, frame, argument)
-    else:
-        check_aligned(rows, index, argument, what)
-        values = as_column(rows, len(frame), argument, what)
+def _booleans(values: Any, argument: str) -> BoolArray:
+    """Return values as booleans, if they are; missing ones are not."""
     column = pd.Series(values)
     if column.isna().any():
         raise DataError(

@@ -73,6 +73,8 @@ class Sample:
         The unit that each row belongs to, if rows are not independent.
     index : pandas.Index or None
         The user's names of the rows; None if they have none but their positions.
+    weights : ndarray of shape (n,), or None
+        Sampling weights with mean 1 over the analyzed data; None if all rows weigh the same.
     """
 
     variables: pd.DataFrame
@@ -81,6 +83,7 @@ class Sample:
     rows: IntArray
     clusters: IntArray | None = None
     index: pd.Index | None = None
+    weights: FloatArray | None = None
 
     @property
     def labels(self) -> pd.Index:
@@ -101,6 +104,7 @@ class Sample:
             rows=self.rows[rows],
             clusters=None if self.clusters is None else self.clusters[rows],
             index=None if self.index is None else self.index.take(rows),
+            weights=None if self.weights is None else self.weights[rows],
         )
 
     def with_clusters(self, clusters: IntArray) -> Sample:

@@ -32,6 +32,7 @@ __all__ = [
     "Problem",
     "Terms",
     "check_estimate",
+    "check_weights",
     "full_quantity",
     "no_remarks",
 ]
@@ -134,6 +135,11 @@ class ModelOnRows:
         return self.predictive if loss.needs == "distribution" else self.whatif
 
     @property
+    def weights(self) -> FloatArray | None:
+        """The sampling weights of the evaluation rows; None if all weigh the same."""
+        return self.sample.weights
+
+    @property
     def y(self) -> FloatArray:
         """The responses of the evaluation rows."""
         if self.sample.y is None:
@@ -147,6 +153,11 @@ class ModelOnRows:
 
         Given the response too, if `with_response`.
         """
+        if self.weights is not None:
+            raise OptionError(
+                "Samplers take no sampling weights, because they learn from rows that weigh the "
+                "same; leave `weights` out."
+            )
         key = sampler, variables, with_response
         if key not in self._distributions:
             beside = " and the response" if with_response else ""
@@ -233,9 +244,18 @@ class Estimate:
     mc_variance: FloatArray
 
     @classmethod
-    def of_rows(cls, rows: FloatArray) -> Estimate:
-        """Return the exact estimate of means of rows' values, shape (n, q); rows do not donate."""
-        return cls(value=rows.mean(axis=0), rows=rows, mc_variance=np.zeros(rows.shape[1]))
+    def of_rows(cls, rows: FloatArray, weights: FloatArray | None = None) -> Estimate:
+        """Return the exact estimate of means of rows' values, shape (n, q); rows do not donate.
+
+        With weights, shape (n,), contributions are the value plus weighted deviations from it (the
+        linearization of a ratio of two sums), so that variances need no weights.
+        """
+        none = np.zeros(rows.shape[1])
+        if weights is None:
+            return cls(value=rows.mean(axis=0), rows=rows, mc_variance=none)
+        shares = weights / weights.mean()
+        value = np.average(rows, axis=0, weights=weights)
+        return cls(value=value, rows=value + shares[:, None] * (rows - value), mc_variance=none)
 
     @classmethod
     def stack(cls, parts: Sequence[Estimate]) -> Estimate:
@@ -408,6 +428,8 @@ class Estimand:
         Whether what-if predictions are of distributions.
     rowless : str
         Why the values are the same whatever the evaluation rows; empty if they are not.
+    no_weights : str
+        Why it takes no sampling weights, after "because"; empty if its means are weighted.
     missing : mapping of str to str
         By term, the reason to print if its estimate is missing in some refit.
     remarks : callable
@@ -446,6 +468,7 @@ class Estimand:
     engine: str = ""
     distributional: bool = False
     rowless: str = ""
+    no_weights: str = "its weighted form is not written yet"
     missing: Mapping[str, str] = field(default_factory=dict)
     remarks: Callable[[pd.Series[float]], Sequence[str]] = no_remarks
     correction: Correction | None = None
@@ -492,6 +515,15 @@ def check_estimate(estimate: object, terms: Terms, n: int) -> None:
             f"An estimate of {q} terms on {n} evaluation rows must have `value` and `mc_variance` "
             f"of shape ({q},), `rows` and `donors` of shape ({n}, {q}); it has {values}, "
             f"{variances}, {rows} and {donors}."
+        )
+
+
+def check_weights(estimand: Estimand, population: Sample) -> None:
+    """Raise `OptionError` if rows have sampling weights that the estimand does not take."""
+    if population.weights is not None and estimand.no_weights:
+        raise OptionError(
+            f"{estimand.heading} takes no sampling weights, because {estimand.no_weights}; ask for "
+            "another estimand, or leave `weights` out."
         )
 
 

@@ -79,6 +79,7 @@ def mean_over_rows(
         quantity=title or f"mean {label}",
         null=null,
         unit=unit,
+        no_weights="",
         meaning=note or "Mean over evaluation rows.",
     )
 
@@ -99,4 +100,4 @@ def _measure(
             f"`function` must return finite numbers of shape ({len(y)}, {count}), one row per "
             f"evaluation row and one column per name; got {got}."
         )
-    return {"mean": Estimate.of_rows(values)}
+    return {"mean": Estimate.of_rows(values, case.weights)}

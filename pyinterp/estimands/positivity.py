@@ -39,6 +39,7 @@ def positivity(
         terms=Terms.plain(list(chosen)),
         measure=partial(_measure, features=chosen, samplers=samplers),
         read=_read,
+        no_weights="its samplers learn from rows that weigh the same",
         label="R²_j",
         title="positivity diagnostic",
         quantity="R² of a feature on the others",

@@ -18,6 +18,9 @@ __all__ = ["RiskRelation", "best_constant", "risk"]
 RiskRelation: TypeAlias = Literal["loss", "explained"]
 
 
+NO_WEIGHTS = "a loss states its best constant prediction for rows that weigh the same"
+
+
 def risk(
     problem: Problem, *, loss: LossLike | None = None, relation: RiskRelation = "loss"
 ) -> Estimand:
@@ -51,6 +54,7 @@ def risk(
         details=(row_loss.name,),
         null=None if relation == "loss" else 0.0,
         unit=row_loss.unit.format(y=problem.response.name) if relation == "loss" else "",
+        no_weights="" if relation == "loss" else NO_WEIGHTS,
         meaning=note,
         loss=row_loss,
         better="smaller" if relation == "loss" else "larger",
@@ -73,8 +77,9 @@ def best_constant(case: ModelOnRows, loss: Loss) -> FloatArray | None:
 
 
 def _measure(case: ModelOnRows, *, loss: Loss) -> Measurement:
-    measured = {"loss": Estimate.of_rows(loss(case.y, case.serving(loss).factual)[:, None])}
-    constant = best_constant(case, loss)
+    losses = loss(case.y, case.serving(loss).factual)[:, None]
+    measured = {"loss": Estimate.of_rows(losses, case.weights)}
+    constant = best_constant(case, loss) if case.weights is None else None
     if constant is not None:
         measured["constant"] = Estimate.of_rows(loss(case.y, constant)[:, None])
     return measured

@@ -21,6 +21,7 @@ from pyinterp.estimands.estimand import (
     ModelOnRows,
     Problem,
     check_estimate,
+    check_weights,
 )
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import risk
@@ -179,6 +180,7 @@ class Analysis:
 
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
         """Return the measurements of all refits, made once per key and function."""
+        check_weights(estimand, self.problem.population)
         # A key that is used again for another function, as in a notebook, is another measurement.
         key = estimand.key, getattr(estimand.measure, "func", estimand.measure)
         if key not in self._measurements_by_key:
@@ -278,7 +280,7 @@ class Analysis:
         expected = self.replicates(risk(problem, loss=row_loss))
         spread = _standard_error(expected)
         label, explained_share = "", float("nan")
-        if row_loss.constant is not None:
+        if row_loss.constant is not None and problem.population.weights is None:
             share = risk(problem, loss=row_loss, relation="explained")
             label, explained_share = share.label, float(self.replicates(share).per_refit.mean())
         return GoodnessOfFit(

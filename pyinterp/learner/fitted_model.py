@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pyinterp._typing import IntArray
 from pyinterp.checks import check_choice, check_memory, is_list
 from pyinterp.data.design import ArrayDesign, Design, FrameDesign, is_single
 from pyinterp.data.features import features_of
@@ -26,6 +27,13 @@ from pyinterp.data.sample import (
     complete_rows,
     read_response,
     read_variables,
+)
+from pyinterp.data.weights import (
+    WeightsType,
+    distinct_rows,
+    effective_size,
+    read_weights,
+    take_rows,
 )
 from pyinterp.errors import DataError, OptionError, did_you_mean, list_of, quote, short
 from pyinterp.estimands.estimand import Problem
@@ -69,6 +77,10 @@ class FittedModel(Interpretable):
         function of one column gives the probability of the second of two classes.
     missing : {"drop", "raise"}
         What to do with rows that have missing values.
+    weights : str or array of shape (n,), optional
+        Weights of the evaluation rows, or the name of their column in `X`.
+    weights_type : {"frequency", "sampling"}
+        As in `Learner`.
     seed : int, Generator or None
         For permutations, where not all are used.
     engine : {"auto", "trees", "linear", "batched"}
@@ -109,6 +121,8 @@ class FittedModel(Interpretable):
         cluster: str | npt.ArrayLike | None = None,
         classes: Sequence[Any] | None = None,
         missing: Missing = "drop",
+        weights: str | npt.ArrayLike | None = None,
+        weights_type: WeightsType | None = None,
         seed: int | np.random.Generator | None = None,
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
@@ -128,8 +142,15 @@ class FittedModel(Interpretable):
         if isinstance(y, str):
             frame = frame.drop(columns=y)
         units = None if cluster is None else _column(cluster, frame, "cluster")
-        if isinstance(cluster, str) and not uses(fitted, cluster):
-            frame = frame.drop(columns=cluster)
+        read = read_weights(weights, weights_type, frame, rows=rows, data="X")
+        for column in (cluster, weights):
+            if isinstance(column, str) and column in frame and not uses(fitted, column):
+                frame = frame.drop(columns=column)
+        labels, repeats = index_of(X, y), None if read is None else read.repeats
+        if repeats is not None:
+            frame, response, units = (_repeat(part, repeats) for part in (frame, response, units))
+            labels = None if labels is None else labels.take(repeats)
+            every = _repeat(every, repeats)
         columns, named = match(fitted, X, frame, learner_name(fitted))
         parts: list[pd.DataFrame | pd.Series[Any]] = [frame[columns]]
         parts += [part for part in (response, units) if part is not None]
@@ -144,8 +165,9 @@ class FittedModel(Interpretable):
             y=numbers,
             response=about,
             rows=np.flatnonzero(keep),
-            index=None if (labels := index_of(X, y)) is None else labels[keep],
+            index=None if labels is None else labels[keep],
             clusters=clusters,
+            weights=None if read is None else read.of_rows(np.flatnonzero(keep)),
         )
         self._assemble(
             predictor,
@@ -155,6 +177,9 @@ class FittedModel(Interpretable):
             dropped_rows=int((~keep).sum()),
             plan="none (one fitted model)",
             where="evaluation rows",
+            weighting=effective_size(sample.weights)
+            if repeats is None
+            else distinct_rows(repeats[keep]),
             seed=seed,
             engine=engine,
             memory_mb=memory_mb,
@@ -162,6 +187,8 @@ class FittedModel(Interpretable):
                 frame=every,
                 index=None if (names := index_of(X, y)) is None else pd.DataFrame(index=names),
                 complete=keep,
+                repeats=repeats,
+                length=None if read is None else len(read.values),
                 what="X",
             ),
         )
@@ -185,6 +212,7 @@ class FittedModel(Interpretable):
         dropped_rows: int,
         plan: str,
         where: str,
+        weighting: str,
         seed: int | np.random.Generator | None,
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
@@ -221,6 +249,7 @@ class FittedModel(Interpretable):
                 plan=plan,
                 where=where,
                 failed_refits=0,
+                weighting=weighting,
                 seed=seeds.entropy,
             ),
             seeds=seeds,
@@ -258,6 +287,11 @@ def _column(values: npt.ArrayLike | str, frame: pd.DataFrame, what: str) -> pd.S
             + did_you_mean(values, frame)
         )
     return frame[values]
+
+
+def _repeat(part: Any, positions: IntArray) -> Any:
+    """Return rows of a frame or column; None for None."""
+    return None if part is None else take_rows(part, positions).reset_index(drop=True)
 
 
 def _cluster_numbers(units: pd.Series[Any]) -> npt.NDArray[np.intp]:

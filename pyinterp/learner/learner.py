@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.features import features_of
 from pyinterp.data.formula import callers_names
 from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, Source
-from pyinterp.data.row_data import RowData, Rows, mask_of, source_frame
+from pyinterp.data.row_data import RowData, Rows, source_frame
 from pyinterp.data.sample import (
     Missing,
     Sample,
@@ -24,6 +25,13 @@ from pyinterp.data.sample import (
     complete_rows,
     read_response,
     read_variables,
+)
+from pyinterp.data.weights import (
+    Weights,
+    WeightsType,
+    distinct_rows,
+    effective_size,
+    read_weights,
 )
 from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, quote
 from pyinterp.estimands.estimand import Problem
@@ -33,6 +41,7 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.adapters import fits_intercept, needs_intercept, suit, wants_frames
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
+from pyinterp.models.sample_weight import check_takes_weights
 from pyinterp.parallel.progress import ProgressOption, check_progress
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
@@ -76,6 +85,12 @@ class Learner:
         What to do with rows that have missing values in the response or a variable.
     subset : str or array of bool, optional
         Rows to analyze: a mask, or a query of the variables such as "age > 50".
+    weights : str or array of shape (n,), optional
+        Weights of the rows, or the name of their column, which is then no variable.
+    weights_type : {"frequency", "sampling"}
+        What they are, without default. A row of frequency 2 is two rows in all that follows, 0
+        drops it. A sampling weight is the inverse of a probability of being sampled: learners are
+        fitted with it, and means over rows are weighted.
 
     Attributes
     ----------
@@ -105,10 +120,26 @@ class Learner:
         *,
         groups: Mapping[str, Sequence[str]] | None = None,
         missing: Missing = "drop",
+        weights: str | npt.ArrayLike | None = None,
+        weights_type: WeightsType | None = None,
         subset: Rows = None,
     ) -> None:
-        reader = ArrayReader(as_frame=isinstance(exog, pd.DataFrame))
-        self._setup(reader, (endog, exog), estimator, groups=groups, missing=missing, subset=subset)
+        data = (endog, exog)
+        read = read_weights(
+            weights, weights_type, as_frame(exog, "exog"), rows=_index_of(data), data="exog"
+        )
+        reader = ArrayReader(
+            as_frame=isinstance(exog, pd.DataFrame), weights=None if read is None else read.column
+        )
+        self._setup(
+            reader,
+            data,
+            estimator,
+            groups=groups,
+            missing=missing,
+            weights=read,
+            subset=subset,
+        )
 
     @classmethod
     def from_formula(
@@ -122,6 +153,8 @@ class Learner:
         unseen_levels: UnseenLevels = "raise",
         groups: Mapping[str, Sequence[str]] | None = None,
         missing: Missing = "drop",
+        weights: str | npt.ArrayLike | None = None,
+        weights_type: WeightsType | None = None,
         trusted: bool = True,
         subset: Rows = None,
     ) -> Learner:
@@ -155,6 +188,10 @@ class Learner:
             Variables that are replaced jointly, by the name of the group.
         missing : {"drop", "raise"}
             What to do with rows that have missing values in a variable of the formula.
+        weights : str or array of shape (n,), optional
+            As in `Learner`. `.` in the formula does not stand for their column.
+        weights_type : {"frequency", "sampling"}
+            As in `Learner`.
         trusted : bool
             A formula is code: what stands inside function calls is run as Python, with the names
             of the code around. False is for formulas from strangers: before anything is
@@ -186,14 +223,24 @@ class Learner:
             )
         check_flag("trusted", trusted)
         scope = callers_names(1)
+        read = read_weights(weights, weights_type, as_frame(data), rows=data)
+        reader = FormulaReader(
+            formula,
+            data,
+            scope,
+            as_frame=design == "frame",
+            trusted=trusted,
+            weights=None if read is None else read.column,
+        )
         new = cls.__new__(cls)
         new._setup(
-            FormulaReader(formula, data, scope, as_frame=design == "frame", trusted=trusted),
+            reader,
             data,
             estimator,
             groups=groups,
             missing=missing,
             subset=subset,
+            weights=read,
             options=RefitOptions(design_state=design_state, unseen_levels=unseen_levels),
         )
         return new
@@ -206,21 +253,31 @@ class Learner:
         *,
         groups: Mapping[str, Sequence[str]] | None,
         missing: Missing,
+        weights: Weights | None,
         subset: Rows = None,
         options: RefitOptions | None = None,
     ) -> None:
         check_estimator(estimator)
         self._reader, self._options, self._missing = reader, options or RefitOptions(), missing
-        self._rows = _index_of(data)
+        self._rows, self._weights = _index_of(data), weights
+        if weights is not None and weights.repeats is not None:
+            data = reader.repeat(data, weights.repeats)
         source = reader.read(data)
         self.estimator = suit(estimator, source.response)
+        if weights is not None and weights.kind == "sampling":
+            check_takes_weights(self.estimator)
         frame = source_frame(source.frame, source.response)
-        self._subset = np.ones(len(frame), dtype=bool)
-        if subset is not None:
-            self._subset = mask_of(subset, frame, self._rows, "subset", "data")
+        self.data = RowData(
+            frame=frame,
+            index=self._rows,
+            complete=np.ones(len(frame), dtype=bool),
+            repeats=None if weights is None else weights.repeats,
+            length=None if weights is None else len(weights.values),
+        )
+        self._subset = self.data.mask(subset, "subset")
         self.population, _, complete = self._sample(source, self._subset)
         self.dropped_rows = int((self._subset & ~complete).sum())
-        self.data = RowData(frame=frame, index=self._rows, complete=complete)
+        self.data = replace(self.data, complete=complete)
         check_row_options(
             self.estimator.get_params(deep=True),
             learner_name(self.estimator),
@@ -288,6 +345,11 @@ class Learner:
         check_progress(progress)
         check_memory(memory_mb)
         check_choice("engine", engine, ENGINES)
+        if self._weights is not None and not plan.shares_data:
+            raise OptionError(
+                "Weights are of the data at hand, but this plan draws new data for every refit; "
+                "leave `weights` out, or draw rows as often as they weigh."
+            )
         options = RefitOptions(
             reseed=reseed,
             on_error=on_error,
@@ -353,9 +415,17 @@ class Learner:
             study_name=plan.study_name,
             unit="rows" if plan.cluster is None else "clusters",
             failed_refits=plan.number - len(refits),
+            weighting=self._weighting,
             seed=seeds.entropy,
             plan_note=plan.note,
         )
+
+    @property
+    def _weighting(self) -> str:
+        """What weights make of the rows, for headers."""
+        if self.data.repeats is not None:
+            return distinct_rows(self.data.repeats[self.data.complete])
+        return effective_size(self.population.weights)
 
     @takes()
     def fit_model(self, *, seed: int | np.random.Generator | None = None) -> FittedModel:
@@ -390,6 +460,7 @@ class Learner:
             response,
             seeds.stream("refits", 1),
             keep_set=True,
+            weights=population.weights,
         )
         return FittedModel._of_sample(
             predictor,
@@ -399,6 +470,7 @@ class Learner:
             dropped_rows=self.dropped_rows,
             plan="none (one fitted model)",
             where="in sample",
+            weighting=self._weighting,
             seed=seeds.entropy,
             data=self.data,
         )
@@ -446,6 +518,7 @@ class Learner:
             response=response,
             rows=np.flatnonzero(keep),
             index=None if source.index is None else source.index[keep],
+            weights=None if self._weights is None else self._weights.of_rows(np.flatnonzero(keep)),
         )
         return sample, source, keep
 

@@ -14,6 +14,7 @@ Module                What is in it
 `distributional`      A regressor of the user's own with its distribution
 `column_names`        Columns matched by name, whichever library the model comes from
 `adapters`            What estimators say about themselves, and statsmodels models as learners
+`sample_weight`       Sampling weights in the fit of learners
 `row_options`         Options with one value per row, which are refused
 ====================  =========================================================================
 

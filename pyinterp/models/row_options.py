@@ -76,8 +76,9 @@ def check_row_options(
         if column or is_per_row(name, value, lengths):
             raise OptionError(
                 f"`{name}` of {who} has one value per row, which would not follow the rows into "
-                "resamples: refits would pair it with other rows. Leave it out; weights, offsets "
-                "and groups of rows are not supported yet."
+                "resamples: refits would pair it with other rows. Leave it out; a Learner takes "
+                "`weights`, which follow the rows, but offsets and groups of rows are not "
+                "supported yet."
             )
 
 

@@ -97,6 +97,7 @@ class LeaveOut:
                 *parts,
                 self.seeds.stream("refits", job.refit.number) if self.options.reseed else None,
                 workers=workers,
+                weights=None if job.refit.train is None else job.refit.train.weights,
             )
             for job, parts in _with_rows(jobs)
         )
@@ -173,9 +174,10 @@ def _predict(
     rng: np.random.Generator | None,
     *,
     workers: int,
+    weights: FloatArray | None,
 ) -> FloatArray | Exception:
     try:
-        predictor = fit_one(estimator, matrix, y, response, rng, workers=workers)
+        predictor = fit_one(estimator, matrix, y, response, rng, workers=workers, weights=weights)
         with threads.shared_cores([predictor.estimator], workers):
             return predictor(evaluation)
     except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by train

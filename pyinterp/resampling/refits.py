@@ -25,6 +25,7 @@ from pyinterp.errors import (
 )
 from pyinterp.models.adapters import wants_codes, wants_frames
 from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.models.sample_weight import weight_option
 from pyinterp.parallel import outcomes, threads
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
@@ -131,6 +132,7 @@ def refit(
             *_training(refit_design, part),
             seeds.stream("refits", k) if options.reseed else None,
             workers=threads.workers(options.n_jobs),
+            weights=part.train.weights,
         )
         for k, (refit_design, part) in enumerate(zip(designs, parts, strict=True), start=1)
     )
@@ -162,8 +164,9 @@ def fit_one(
     *,
     workers: int = 1,
     keep_set: bool = False,
+    weights: FloatArray | None = None,
 ) -> Predictor:
-    """Train a clone of `estimator` on design rows `matrix` and responses `y`.
+    """Train a clone of `estimator` on design rows `matrix` and responses `y`, maybe weighted.
 
     As one of several `workers` it uses its share of the cores.
     Every ``random_state`` inside the estimator, those of a pipeline's steps included, gets its own
@@ -176,12 +179,14 @@ def fit_one(
         seeds = dict(zip(names, rng.integers(2**31 - 1, size=len(names)).tolist(), strict=True))
         unset = {name: seed for name, seed in seeds.items() if params[name] is None}
         model.set_params(**(unset if keep_set else seeds))
+    option = None if weights is None else weight_option(model)
+    weighted = {} if option is None else {option: weights}
     coded = response.classes is not None and wants_codes(model)
     with threads.shared_cores([model], workers):
         if wants_frames(model):
-            model.fit(matrix, response.column(y))
+            model.fit(matrix, response.column(y), **weighted)
         else:
-            model.fit(matrix, y.astype(np.intp) if coded else response.labels(y))
+            model.fit(matrix, y.astype(np.intp) if coded else response.labels(y), **weighted)
     return Predictor.of(model, response.classes, coded=coded)
 
 
@@ -193,6 +198,7 @@ def fit_alone(
     rng: np.random.Generator | None,
     *,
     keep_set: bool = False,
+    weights: FloatArray | None = None,
 ) -> Predictor:
     """Train as `fit_one` does, where there are no other refits.
 
@@ -202,7 +208,7 @@ def fit_alone(
         If the estimator can't be trained; it chains the cause.
     """
     try:
-        return fit_one(estimator, matrix, y, response, rng, keep_set=keep_set)
+        return fit_one(estimator, matrix, y, response, rng, keep_set=keep_set, weights=weights)
     except PyinterpError:
         raise
     except Exception as error:
@@ -226,11 +232,12 @@ def _attempt(
     rng: np.random.Generator | None,
     *,
     workers: int,
+    weights: FloatArray | None,
 ) -> Predictor | Exception:
     if isinstance(matrix, Exception):
         return matrix
     try:
-        return fit_one(estimator, matrix, y, response, rng, workers=workers)
+        return fit_one(estimator, matrix, y, response, rng, workers=workers, weights=weights)
     except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by refit
         return error
 

@@ -62,6 +62,8 @@ class Context:
         Rows analyzed.
     dropped_rows : int
         Rows left out because of missing values.
+    weighting : str
+        What weights make of the rows, such as "90 distinct"; empty without weights.
     plan : str
         Resampling plan; for one model, where its evaluation rows come from.
     study_name : str
@@ -97,6 +99,7 @@ class Context:
     learner: str
     nobs: int
     dropped_rows: int
+    weighting: str
     plan: str
     study_name: str
     where: str
@@ -129,6 +132,7 @@ def context_of(
     unit: str = "rows",
     failed_refits: int,
     plan_note: str = "",
+    weighting: str = "",
     seed: int | None,
 ) -> Context:
     """Describe an analysis for its headers."""
@@ -139,6 +143,7 @@ def context_of(
         learner=learner,
         nobs=nobs,
         dropped_rows=dropped_rows,
+        weighting=weighting,
         plan=plan,
         study_name=study_name,
         where=where,
@@ -164,7 +169,8 @@ def fingerprints(refits: Sequence[Refit]) -> tuple[bytes, ...]:
 
 def _fingerprint(refit: Refit) -> bytes:
     digest = blake2b(digest_size=16)
-    for part in (refit.train_rows, refit.evaluation.rows, refit.evaluation.y):
+    evaluation = refit.evaluation
+    for part in (refit.train_rows, evaluation.rows, evaluation.y, evaluation.weights):
         if part is not None:
             digest.update(np.ascontiguousarray(part).tobytes())
     return digest.digest()

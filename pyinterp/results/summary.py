@@ -268,9 +268,9 @@ def _in_two(facts: Sequence[tuple[str, str]]) -> list[tuple[str, str, str, str]]
 
 def _facts(results: EstimandResults, estimand: str) -> list[tuple[str, str]]:
     context, fit = results.context, results.fit
-    nobs = str(context.nobs)
-    if context.dropped_rows:
-        nobs += f" ({context.dropped_rows} dropped)"
+    dropped = f"{context.dropped_rows} dropped" if context.dropped_rows else ""
+    remarks = ", ".join(filter(None, (context.weighting, dropped)))
+    nobs = f"{context.nobs} ({remarks})" if remarks else str(context.nobs)
     refits = str(context.refits)
     if context.pairs:
         apart = context.refits != 2 * context.pairs

@@ -224,3 +224,30 @@ def test_that_all_groups_are_equal_is_a_joint_test_of_their_differences() -> Non
     joint = pfi.wald_test([[1.0, 0, -1, 0], [0, 1, 0, -1]])
     assert pfi.equality_test().fvalue == pytest.approx(joint.fvalue, rel=1e-9)
     assert joint.df_num == len(pfi.differences().effect) == 2
+
+
+@pytest.mark.parametrize("kind", ["frequency", "sampling"])
+def test_weights_hold_within_groups_and_rows(kind: Any) -> None:
+    """A weight of 3 is three rows: in all numbers, or for sampling weights in the estimates."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(80, 2)), columns=["x", "y"])
+    frame["y"] += frame["x"]
+    frame["g"] = rng.choice(["a", "b"], 80)
+    frame["w"] = rng.integers(1, 4, 80)
+    repeated = frame.loc[frame.index.repeat(frame["w"])]
+    weighted = pi.Learner.from_formula(
+        "y ~ x", frame, LinearRegression(), weights="w", weights_type=kind, subset="x > -1"
+    ).fit_model(seed=1)
+    plain = pi.Learner.from_formula("y ~ x", repeated, LinearRegression(), subset="x > -1")
+    plain = plain.fit_model(seed=1)
+    options = [
+        ({"by": frame["g"]}, {"by": repeated["g"]}),
+        ({"rows": frame["x"] > 0}, {"rows": repeated["x"] > 0}),
+        ({"rows": "x > 0 and g == 'a'"}, {"rows": "x > 0 and g == 'a'"}),
+    ]
+    for here, there in options:
+        for ask in (lambda res, o: res.pd("x", grid=[0.0, 1.0], **o), lambda res, o: res.loss(**o)):
+            one, two = ask(weighted, here), ask(plain, there)
+            pd.testing.assert_series_equal(one.params, two.params, rtol=1e-12)
+            if kind == "frequency":
+                pd.testing.assert_series_equal(one.bse, two.bse, rtol=1e-12)

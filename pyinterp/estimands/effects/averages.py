@@ -18,14 +18,20 @@ AVERAGES = ("mean", "median", "trimmed", "exemplar")
 TRIM = 0.1
 
 
-def average_curve(curves: FloatArray, average: Average) -> Estimate:
+def average_curve(
+    curves: FloatArray, average: Average, weights: FloatArray | None = None
+) -> Estimate:
     """Return the average of curves, shape (n, q), with every row's contribution.
+
+    Only the mean takes weights of rows.
 
     Contributions to robust averages are their influence functions, with the average added.
     """
+    if average == "mean":
+        return Estimate.of_rows(curves, weights)
     if average == "exemplar":  # one made-up row, whose curve is no mean over rows
         return Estimate.of_rows(curves)
-    return {"mean": Estimate.of_rows, "median": _median, "trimmed": _trimmed_mean}[average](curves)
+    return {"median": _median, "trimmed": _trimmed_mean}[average](curves)
 
 
 def _trimmed_mean(curves: FloatArray) -> Estimate:

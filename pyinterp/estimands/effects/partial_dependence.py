@@ -97,6 +97,7 @@ def partial_dependence(
         if average == "exemplar"
         else "",
         curves=kind != "pd",
+        no_weights=_no_weights(kind, average),
     )
 
 
@@ -164,6 +165,7 @@ def _of_uncertainty(
         loss=likelihood if problem.population.y is not None else None,
         distributional=predictor.distribution is not None,
         curves=kind != "pd",
+        no_weights=_no_weights(kind, average),
     )
 
 
@@ -174,7 +176,7 @@ def _measure_losses(
     y, curves = case.y if needs_response else np.zeros(n), np.empty((n, len(donors)))
     for rows, predictions in case.serving(loss).of(list(donors.columns)).cross(donors):
         curves[rows] = loss(y[rows, None], predictions)
-    return {"curve": average_curve(curves, average)}
+    return {"curve": average_curve(curves, average, case.weights)}
 
 
 def _variables(problem: Problem, features: str | Sequence[str]) -> tuple[str, ...]:
@@ -250,6 +252,13 @@ def _short(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
+def _no_weights(kind: PDKind, average: Average) -> str:
+    """Return why a PD takes no sampling weights; empty for the mean of curves."""
+    if average != "mean":
+        return f"of the averages of curves only the mean is weighted, not {average!r}"
+    return "" if kind == "pd" else "the curves of single rows, which its plot draws, have none"
+
+
 def _transform(kind: PDKind, at: Points, n_classes: int) -> FloatArray | None:
     """Return the matrix that turns curves into centered curves or slopes; None for identity."""
     if kind in ("pd", "ice"):
@@ -278,7 +287,7 @@ def _measure(
     else:
         for rows, predictions in case.whatif.of(list(donors.columns)).cross(donors):
             curves[rows] = np.moveaxis(rescale(predictions, classes, scale), 0, 1)
-    return {"curve": average_curve(curves.reshape(n, -1), average)}
+    return {"curve": average_curve(curves.reshape(n, -1), average, case.weights)}
 
 
 def _of_exemplar(case: ModelOnRows, donors: pd.DataFrame) -> FloatArray:

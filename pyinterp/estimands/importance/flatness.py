@@ -125,6 +125,7 @@ def flatness(
         meaning=_meaning(spread, levels, numbers=numbers, ice=ice),
         notes=_notes(spread, numbers=numbers, ice=ice),
         correction=_correction(curves, blocks) if spread == "sd" and numbers and not ice else None,
+        no_weights="it is of the curves of single rows" if ice else first.no_weights,
         zero_variance="its curve does not vary in any refit",
     )
 

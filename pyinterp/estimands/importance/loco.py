@@ -8,10 +8,10 @@ from functools import partial
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import Features
-from pyinterp.errors import LossError
+from pyinterp.errors import LossError, OptionError
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.estimands.importance.relation import Relation, difference, ratio
-from pyinterp.estimands.risk import best_constant
+from pyinterp.estimands.risk import NO_WEIGHTS, best_constant
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 
 __all__ = ["leave_one_covariate_out"]
@@ -49,6 +49,7 @@ def leave_one_covariate_out(
         # more than the feature gives; above it the error grows with the value, as that of PFI does.
         lower_bound=0.0 if relation == "difference" else 1.0,
         unit=unit,
+        no_weights="",
         loss=row_loss,
         meaning=_meaning(row_loss, relation, unit),
         notes=_notes(row_loss, relation),
@@ -62,10 +63,13 @@ def leave_one_covariate_out(
 def _measure(case: ModelOnRows, *, features: Features, loss: Loss) -> Measurement:
     original = loss(case.y, case.whatif.factual)[:, None]
     without = [
-        Estimate.of_rows(loss(case.y, _predict(case, name, variables, loss))[:, None])
+        Estimate.of_rows(loss(case.y, _predict(case, name, variables, loss))[:, None], case.weights)
         for name, variables in features.items()
     ]
-    return {"without": Estimate.stack(without), "original": Estimate.of_rows(original)}
+    return {
+        "without": Estimate.stack(without),
+        "original": Estimate.of_rows(original, case.weights),
+    }
 
 
 def _predict(case: ModelOnRows, name: str, variables: tuple[str, ...], loss: Loss) -> FloatArray:
@@ -73,6 +77,11 @@ def _predict(case: ModelOnRows, name: str, variables: tuple[str, ...], loss: Los
     prediction = case.without(variables)
     if prediction is not None:
         return prediction
+    if case.weights is not None:
+        raise OptionError(
+            f"Without `{name}` no column is left to predict from, and {NO_WEIGHTS}; leave "
+            "`weights` out, or have two variables or more."
+        )
     constant = best_constant(case, loss)
     if constant is None:
         raise LossError(

@@ -9,6 +9,7 @@ import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.importance.weighted_losses import weighted_pairs
 from pyinterp.losses.rowwise import Loss
 from pyinterp.samplers import balanced_permutations
 from pyinterp.whatif import PREDICTIONS, FeatureWhatIf
@@ -28,6 +29,7 @@ def marginal_losses(
     loss: Loss,
     permutations: Permutations,
     draw: Callable[[], np.random.Generator],
+    weights: FloatArray | None = None,
 ) -> tuple[Estimate, Estimate]:
     r"""Return the mean loss with a feature replaced, and with its own values.
 
@@ -48,6 +50,8 @@ def marginal_losses(
         Number K of permutations.
     draw : callable
         Returns the random stream, for K < n - 1; not called for all pairs.
+    weights : ndarray of shape (n,), optional
+        Sampling weights of the rows, also as donors; then all pairs are taken.
 
     Returns
     -------
@@ -55,6 +59,8 @@ def marginal_losses(
         With one term each and both sides' contributions.
     """
     n = len(y)
+    if weights is not None:
+        return weighted_pairs(whatif, y, losses, loss, weights)
     k = _number(permutations, n, len(whatif.donors.frame), whatif.most_pairs(loss))
     if k < n - 1:
         return some_pairs(whatif, y, losses, loss, balanced_permutations(n, k, draw()))

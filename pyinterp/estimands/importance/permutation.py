@@ -81,6 +81,7 @@ def permutation_importance(
         exact="All draws, no Monte Carlo error." if conditional else ALL_PAIRS,
         inexact=SOME_PAIRS,
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+        no_weights=_no_weights(permutations, conditional=conditional),
         diagnostic=beside,
         loss=row_loss,
         distributional=row_loss.needs == "distribution",
@@ -119,7 +120,13 @@ def _measure(
             )
         else:
             pair = marginal_losses(
-                whatif, case.y, losses, loss=loss, permutations=permutations, draw=draw
+                whatif,
+                case.y,
+                losses,
+                loss=loss,
+                permutations=permutations,
+                draw=draw,
+                weights=case.weights,
             )
         pairs.append(pair)
     return {
@@ -137,6 +144,15 @@ def read_difference(measurement: Measurement) -> Estimate:
 def read_ratio(measurement: Measurement) -> Estimate:
     """Return the mean loss with the feature replaced over the mean loss."""
     return ratio(measurement["switched"], measurement["original"])
+
+
+def _no_weights(permutations: Permutations, *, conditional: bool) -> str:
+    """Return why a PFI takes no sampling weights; empty for all pairs of rows."""
+    if conditional:
+        return "its samplers learn from rows that weigh the same"
+    if not isinstance(permutations, str):
+        return 'weighted donors are those of all pairs of rows, `permutations="all"`'
+    return ""
 
 
 def _coverage(loss: Loss, relation: Relation, permutations: Permutations) -> str:

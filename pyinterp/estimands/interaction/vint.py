@@ -73,6 +73,7 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
         details=(full_quantity(first.quantity, details=first.details),),
         null=None,
         unit=first.unit,
+        no_weights=first.no_weights,
         meaning=MEANING,
         notes=_notes(problem, subsets),
         zero_variance="no refit lets the effect of one depend on the other",

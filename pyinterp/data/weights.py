@@ -1,0 +1,189 @@
+"""Weights of rows: how often each was observed, or how many of a population it stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import check_choice
+from pyinterp.data.frames import as_column, check_aligned
+from pyinterp.errors import DataError, OptionError, did_you_mean, quote
+
+__all__ = ["Weights", "WeightsType", "distinct_rows", "effective_size", "read_weights", "take_rows"]
+
+WeightsType: TypeAlias = Literal["frequency", "sampling"]
+
+MOST_ROWS = 10_000_000  # repeated rows are kept as rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    """Weights of the user's rows, checked.
+
+    Attributes
+    ----------
+    kind : {"frequency", "sampling"}
+        Whether a weight is a number of observations, or an inverse probability of sampling.
+    values : ndarray of shape (n,)
+        In the order of the user's rows.
+    column : str or None
+        The column of the data that holds them, if they were named.
+    """
+
+    kind: WeightsType
+    values: FloatArray
+    column: str | None = None
+
+    @property
+    def repeats(self) -> IntArray | None:
+        """Position of the user's row that every analyzed row is; None if each is itself."""
+        if self.kind == "sampling":
+            return None
+        return np.repeat(np.arange(len(self.values)), self.values.astype(np.intp))
+
+    def of_rows(self, rows: IntArray) -> FloatArray | None:
+        """Return sampling weights of analyzed rows with mean 1; None if all rows weigh the same."""
+        if self.kind == "frequency":
+            return None
+        chosen = self.values[rows]
+        return None if np.ptp(chosen) == 0 else chosen / chosen.mean()
+
+
+def read_weights(
+    weights: str | npt.ArrayLike | None,
+    weights_type: object,
+    frame: pd.DataFrame,
+    *,
+    rows: object = None,
+    data: str = "data",
+) -> Weights | None:
+    """Return checked weights; None without.
+
+    Parameters
+    ----------
+    weights : str or array of shape (n,), or None
+        Name of a column of `frame`, or one number per row.
+    weights_type : {"frequency", "sampling"}
+        There is no default: the two give different standard errors.
+    frame : pandas.DataFrame
+        All columns of the user's rows.
+    rows : object
+        The user's rows with their index, for Series of weights.
+    data : str
+        What the rows are called in messages.
+
+    Raises
+    ------
+    OptionError
+        If the kind of weights is not said, or the column does not exist.
+    DataError
+        If there is not one weight of the kind per row.
+    """
+    if weights is None:
+        if weights_type is not None:
+            raise OptionError(
+                f"`weights_type` is of weights: pass `weights`, a column of `{data}`."
+            )
+        return None
+    if weights_type is None:
+        raise OptionError(
+            'Say what the weights are: `weights_type="frequency"` for numbers of observations, '
+            'where a row of weight 2 is two rows, or "sampling" for inverse probabilities of '
+            "sampling, where it is one row that stands for twice as many of the population; "
+            "standard errors differ."
+        )
+    check_choice("weights_type", weights_type, ("frequency", "sampling"))
+    column = _column(weights, frame, rows, data)
+    kind: WeightsType = "frequency" if weights_type == "frequency" else "sampling"
+    numbers = _numbers(column)
+    _check_sign(numbers, kind)
+    if kind == "frequency":
+        _check_counts(numbers)
+    return Weights(kind=kind, values=numbers, column=weights if isinstance(weights, str) else None)
+
+
+def distinct_rows(positions: IntArray) -> str:
+    """Return how many of the user's rows are analyzed, for headers."""
+    return f"{len(np.unique(positions))} distinct"
+
+
+def effective_size(weights: FloatArray | None) -> str:
+    """Return Kish's effective sample size, for headers; empty without weights."""
+    if weights is None:
+        return ""
+    return f"effective {weights.sum() ** 2 / np.square(weights).sum():.1f}"
+
+
+def take_rows(values: Any, positions: IntArray) -> Any:
+    """Return rows of a frame, Series, array or list, each with its index."""
+    if isinstance(values, pd.DataFrame | pd.Series):
+        return values.iloc[positions]
+    if isinstance(values, list | tuple):
+        return [values[row] for row in positions]
+    return values[positions]
+
+
+def _column(
+    weights: str | npt.ArrayLike, frame: pd.DataFrame, rows: object, data: str
+) -> pd.Series[Any]:
+    if not isinstance(weights, str):
+        check_aligned(weights, rows, "weights", data)
+        return as_column(weights, len(frame), "weights", data)
+    if weights not in frame:
+        raise OptionError(
+            f"`weights` names column {quote(weights)}, which is not in `{data}`."
+            + did_you_mean(weights, frame)
+        )
+    return frame[weights]
+
+
+def _numbers(column: pd.Series[Any]) -> FloatArray:
+    dtype = column.dtype
+    if not pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_complex_dtype(dtype):
+        raise DataError(f"`weights` must be numbers, but they have dtype {dtype}; convert them.")
+    numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if len(wrong):
+        raise DataError(
+            f"`weights` must be finite, but {len(wrong)} are missing or infinite (the first in row "
+            f"{int(wrong[0])}); fill them in, or drop those rows."
+        )
+    return numbers
+
+
+def _check_sign(numbers: FloatArray, kind: WeightsType) -> None:
+    wrong = np.flatnonzero(numbers < 0 if kind == "frequency" else numbers <= 0)
+    if len(wrong):
+        row = int(wrong[0])
+        must = "0 or more" if kind == "frequency" else "positive"
+        remedy = "" if kind == "frequency" else "; drop rows that stand for none"
+        raise DataError(
+            f"Weights of type {kind!r} must be {must}, but that of row {row} is "
+            f"{numbers[row]:g}{remedy}."
+        )
+
+
+def _check_counts(numbers: FloatArray) -> None:
+    """Raise `DataError` unless these are numbers of observations that can be kept as rows."""
+    fractional = np.flatnonzero(numbers % 1)
+    if len(fractional):
+        row = int(fractional[0])
+        raise DataError(
+            'Weights of type "frequency" are numbers of observations and must be whole, but that '
+            f"of row {row} is {numbers[row]:g}; for inverse probabilities of sampling use "
+            '`weights_type="sampling"`.'
+        )
+    total = numbers.sum()
+    if total > MOST_ROWS:
+        raise DataError(
+            f'Weights of type "frequency" must add up to at most {MOST_ROWS:,} rows, which are '
+            f"kept as rows, but add up to {total:,.0f}; if they count a population, they are "
+            '`weights_type="sampling"`.'
+        )
+    if total == 0:
+        raise DataError("All weights are 0, so no row is left; give some a positive weight.")

@@ -1,0 +1,239 @@
+"""Sampling weights: whole numbers give the estimates of repeated rows, naive sums the errors."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pyinterp as pi
+from pyinterp import errors
+
+N = 30
+ROUNDING = 1e-10  # of sums in another order
+MODELS = {
+    "trees": RandomForestRegressor(5, random_state=0),
+    "linear": LinearRegression(),
+    "batched": KNeighborsRegressor(),
+}
+WEIGHTED = {
+    "loss": lambda r: r.loss(),
+    "pd": lambda r: r.pd("x1", grid=[-1.0, 0.0, 1.0]),
+    "pd, 2": lambda r: r.pd(["x1", "x2"], grid=pd.DataFrame({"x1": [0.0, 1.0], "x2": [1.0, 0.0]})),
+    "firm": lambda r: r.firm(["x1", "x2"], grid={"x1": [-1.0, 0.0, 1.0], "x2": [0.0, 1.0]}),
+    "vint": lambda r: r.vint([("x1", "x2")], grid={"x1": [-1.0, 0.0, 1.0], "x2": [0.0, 1.0]}),
+    "mean over rows": lambda r: r.estimate(pi.mean_over_rows(lambda y, f: y * f, "product")),
+}
+REFUSED = {
+    "pfi, 5 permutations": (lambda r: r.pfi(permutations=5), "all pairs of rows"),
+    "cpfi": (lambda r: r.pfi(["x1"], sampler="residual"), "samplers learn"),
+    "pfi, metric": (lambda r: r.pfi(metric="rmse"), "not written yet"),
+    "explained": (lambda r: r.loss(relation="explained"), "best constant"),
+    "pd, median": (lambda r: r.pd("x1", average="median"), "only the mean"),
+    "ice": (lambda r: r.pd("x1", kind="ice"), "curves of single rows"),
+    "firm, ice": (lambda r: r.firm(ice=True), "curves of single rows"),
+    "c-ice": (lambda r: r.pd("x1", kind="c-ice"), "curves of single rows"),
+    "pd, trimmed": (lambda r: r.pd("x1", average="trimmed"), "only the mean"),
+    "pd, exemplar": (lambda r: r.pd("x1", average="exemplar"), "only the mean"),
+    "native": (lambda r: r.native_importance(), "not written yet"),
+    "h": (lambda r: r.h_statistic(), "not written yet"),
+    "cvim": (lambda r: r.cvim(["x1"]), "not written yet|samplers learn"),
+    "amvim": (lambda r: r.amvim(["x1"]), "not written yet|samplers learn"),
+    "positivity": (lambda r: r.positivity(["x1"]), "samplers learn"),
+    "plot_positivity": (lambda r: r.plot_positivity("x1"), "learn from rows"),
+    "causal": (lambda r: r.causal("x1"), "takes no sampling weights"),
+    "redundancy": (lambda r: r.redundancy(["x1"]), "takes no sampling weights"),
+    "uncertainty": (lambda r: r.uncertainty(), "takes no sampling weights"),
+    "entropy_pfi": (lambda r: r.entropy_pfi(), "takes no sampling weights"),
+}
+
+
+def _data(classes: bool = False) -> tuple[pd.DataFrame, pd.Series, np.ndarray]:
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame({"x1": rng.normal(size=N), "x2": rng.integers(0, 4, N).astype(float)})
+    X["x3"] = rng.normal(size=N)
+    y = X.x1 * X.x2 + X.x3**2 + rng.normal(size=N)
+    if classes:
+        y = pd.Series(np.where(y > 0, "yes", "no"))
+    return X, y.rename("y"), rng.integers(1, 5, N)
+
+
+def _weighted(model: object, weights: np.ndarray | None, kind: str = "sampling") -> pi.FittedModel:
+    X, y, _ = _data()
+    options = {} if weights is None else {"weights": weights, "weights_type": kind}
+    return pi.FittedModel(model.fit(X, y), X, y, **options)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("estimand", WEIGHTED)
+def test_whole_numbers_give_the_estimates_of_repeated_rows(estimand: str, model: str) -> None:
+    counts = _data()[2]
+    ours = WEIGHTED[estimand](_weighted(MODELS[model], counts))
+    theirs = WEIGHTED[estimand](_weighted(MODELS[model], counts, "frequency"))
+    np.testing.assert_allclose(ours.params, theirs.params, rtol=ROUNDING, atol=ROUNDING)
+    unweighted = WEIGHTED[estimand](_weighted(MODELS[model], None))
+    if (estimand, model) not in {("firm", "linear"), ("vint", "linear")}:  # of slopes alone
+        assert not np.allclose(ours.params, unweighted.params, rtol=1e-6)
+
+
+@pytest.mark.parametrize("estimand", [*WEIGHTED, "pfi"])
+@pytest.mark.parametrize("model", MODELS)
+def test_one_weight_for_all_rows_gives_the_unweighted_numbers(estimand: str, model: str) -> None:
+    ask = WEIGHTED.get(estimand, lambda r: r.pfi())
+    ours, theirs = (ask(_weighted(MODELS[model], w)) for w in (np.full(N, 2.5), None))
+    np.testing.assert_array_equal(ours.params, theirs.params)
+    np.testing.assert_array_equal(ours.bse, theirs.bse)
+
+
+def test_standard_errors_of_a_mean_are_those_of_the_linearized_ratio() -> None:
+    X, y, w = _data()
+    fit = LinearRegression().fit(X, y)
+    losses = (y - fit.predict(X)).to_numpy() ** 2
+    ours = _weighted(LinearRegression(), w).loss()
+    mean = (w * losses).sum() / w.sum()
+    spread = np.sqrt((w**2 * (losses - mean) ** 2).sum() / w.sum() ** 2 * N / (N - 1))
+    np.testing.assert_allclose(ours.params.iloc[0], mean, rtol=ROUNDING)
+    np.testing.assert_allclose(ours.bse.iloc[0], spread, rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_pfi_over_all_pairs_is_that_of_loops(model: str, loss: str) -> None:
+    X, y, w = _data()
+    fit = MODELS[model].fit(X, y)
+    distance = np.square if loss == "squared" else np.abs
+    ours = pi.FittedModel(fit, X, y, weights=w, weights_type="sampling").pfi(loss=loss)
+    for name in X:
+        switched = 0.0
+        for i in range(N):
+            rows = X.iloc[[i] * N].assign(**{name: X[name].to_numpy()})
+            losses = distance(y[i] - fit.predict(rows))
+            others = np.arange(N) != i
+            switched += w[i] * (w * losses)[others].sum() / w[others].sum()
+        original = (w * distance(y - fit.predict(X))).sum()
+        np.testing.assert_allclose(
+            ours.params[name], (switched - original) / w.sum(), rtol=1e-9, atol=1e-9
+        )
+
+
+def test_pfi_has_the_standard_error_of_weights_that_hardly_differ() -> None:
+    nearly = np.where(np.arange(N) == 0, 1 + 1e-7, 1.0)
+    ours, theirs = (_weighted(LinearRegression(), w).pfi() for w in (nearly, None))
+    np.testing.assert_allclose(ours.params, theirs.params, rtol=1e-5)
+    np.testing.assert_allclose(ours.bse, theirs.bse, rtol=1e-5)
+
+
+def test_pfi_of_classes_and_of_a_feature_that_is_not_used() -> None:
+    X, y, w = _data(classes=True)
+    fit = LogisticRegression().fit(X, y)
+    ours = pi.FittedModel(fit, X, y, weights=w, weights_type="sampling").pfi()
+    p = pd.DataFrame(fit.predict_proba(X), columns=fit.classes_)
+    assert np.isfinite(ours.bse).all()
+    loss = pi.FittedModel(fit, X, y, weights=w, weights_type="sampling").loss()
+    chosen = np.array([p.loc[i, y[i]] for i in range(N)])
+    np.testing.assert_allclose(loss.params.iloc[0], np.average(-np.log(chosen), weights=w))
+    wide = X.assign(z=np.arange(N) % 5, c=1.0)
+    unused = LinearRegression().fit(wide, _data()[1])
+    unused.coef_[3] = 0.0
+    results = pi.FittedModel(unused, wide, _data()[1], weights=w, weights_type="sampling")
+    pfi = results.pfi()
+    assert pfi.params["z"] == pfi.params["c"] == 0.0
+    np.testing.assert_array_equal(results.mvim().params, pfi.params)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [LinearRegression(), make_pipeline(StandardScaler(), LinearRegression())],
+    ids=["linear", "pipeline"],
+)
+def test_learners_are_fitted_with_the_weights(estimator: object) -> None:
+    X, y, w = _data()
+    frame = X.assign(y=y, w=w * 10.0)
+    learner = pi.Learner.from_formula(
+        "y ~ .", frame, estimator, weights="w", weights_type="sampling"
+    )
+    wls = sm.WLS(y, sm.add_constant(X), weights=w).fit()
+    at = pd.DataFrame({"x1": [0.0, 1.0], "x2": [1.0, 2.0], "x3": [0.0, 3.0]})
+    predicted = learner.fit_model().analysis.refits[0].predictor(learner.design.encode(at))
+    np.testing.assert_allclose(predicted, wls.predict(sm.add_constant(at)))
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        pi.Bootstrap(3),
+        pi.Subsampling(3),
+        pi.CrossValidation(3),
+        pi.NestedCrossValidation(3, repeats=2),
+        pi.NestedBootstrap(3, 2),
+        pi.Holdout(0.6),
+    ],
+    ids=lambda plan: type(plan).__name__,
+)
+def test_every_plan_takes_weights_and_their_scale_does_not_matter(plan: pi.Resampling) -> None:
+    X, y, w = _data()
+    ours, theirs = (
+        pi.Learner(y, X, LinearRegression(), weights=scale * w, weights_type="sampling")
+        .fit(plan, seed=1, progress=False)
+        .pfi()
+        for scale in (1, 16)
+    )
+    pd.testing.assert_frame_equal(ours.summary_frame(), theirs.summary_frame())
+    unweighted = pi.Learner(y, X, LinearRegression()).fit(plan, seed=1, progress=False).pfi()
+    assert not np.allclose(ours.params, unweighted.params, rtol=1e-3)
+    assert np.isfinite(ours.bse).all()
+
+
+def test_loco_weights_fits_and_losses() -> None:
+    X, y, w = _data()
+    fit = pi.Learner(y, X, LinearRegression(), weights=w, weights_type="sampling").fit(
+        pi.Holdout(0.6), seed=1, progress=False
+    )
+    refit = fit.refits[0]
+    train, test = refit.train.rows, refit.evaluation.rows
+    full, less = (
+        sm.WLS(y[train], sm.add_constant(V.iloc[train]), weights=w[train]).fit()
+        for V in (X, X[["x2", "x3"]])
+    )
+    losses = [
+        np.average((y[test] - model.predict(sm.add_constant(V.iloc[test]))) ** 2, weights=w[test])
+        for model, V in ((less, X[["x2", "x3"]]), (full, X))
+    ]
+    np.testing.assert_allclose(fit.loco("x1").params.iloc[0], losses[0] - losses[1])
+
+
+@pytest.mark.parametrize("estimand", REFUSED)
+def test_what_is_not_weighted_is_refused_with_its_reason(estimand: str) -> None:
+    ask, reason = REFUSED[estimand]
+    with pytest.raises(errors.PyinterpError, match=reason):
+        ask(_weighted(RandomForestRegressor(5, min_samples_leaf=8, random_state=0), _data()[2]))
+
+
+def test_learners_without_weights_are_refused() -> None:
+    X, y, w = _data()
+    for estimator in (KNeighborsRegressor(), pi.statsmodels_learner(sm.OLS)):
+        with pytest.raises(errors.OptionError, match="takes no `sample_weight`"):
+            pi.Learner(y, X, estimator, weights=w, weights_type="sampling")
+
+
+def test_weighted_results_are_not_paired_with_unweighted_ones() -> None:
+    X, y, w = _data()
+    ours = pi.Learner(y, X, LinearRegression(), weights=w, weights_type="sampling")
+    theirs = pi.Learner(y, X, LinearRegression())
+    with pytest.raises(errors.PyinterpError):
+        pi.compare(*(one.fit(pi.Subsampling(3), seed=1) for one in (ours, theirs)))
+
+
+def test_the_header_has_the_effective_sample_size() -> None:
+    w = _data()[2]
+    kept = pickle.dumps(_weighted(LinearRegression(), w))
+    results = pickle.loads(kept).pfi()  # noqa: S301 - our own pickle
+    assert f"{N} (effective {w.sum() ** 2 / (w**2).sum():.1f})" in str(results.summary())
