@@ -9,6 +9,7 @@ from pyinterp.inference import Alternative, CovType
 from pyinterp.learner.conditions import Conditions
 from pyinterp.learner.effects import Effects
 from pyinterp.learner.importances import Importances
+from pyinterp.learner.local_effects import LocalEffects
 from pyinterp.learner.uncertainties import Uncertainties
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
@@ -17,7 +18,7 @@ from pyinterp.results.results import EstimandResults
 __all__ = ["Interpretable"]
 
 
-class Interpretable(Effects, Importances, Conditions, Uncertainties):
+class Interpretable(Effects, LocalEffects, Importances, Conditions, Uncertainties):
     """Methods common to a fitted learner and a single fitted model: one per estimand."""
 
     @takes()
