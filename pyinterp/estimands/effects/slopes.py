@@ -83,7 +83,6 @@ def slopes(
             "every row."
         ),
         zero_variance="a feature that no refit uses, or a slope that all refits and rows share",
-        curves=True,
     )
 
 
@@ -112,7 +111,12 @@ def average_marginal_effects(
         for label in outputs.labels
         for term in _term_names(name, levels.get(name))
     ]
-    notes = ("Of a category it is the mean change from its first level.",) if levels else ()
+    notes = ["Of a category it is the mean change from its first level."] if levels else []
+    if step is not None and widths:
+        notes.append(
+            "Slopes are central differences over "
+            + ("one standard deviation of the variable." if step == "sd" else f"{step:g}.")
+        )
     return Estimand(
         key=("ame", tuple(names), tuple(widths.items()), outputs),
         terms=Terms.plain(terms),
@@ -132,7 +136,7 @@ def average_marginal_effects(
             f"Mean slope of the {words_of(problem, outputs.scale, outputs.labels)} in the "
             "variable, all variables of every row as they are."
         ),
-        notes=notes,
+        notes=tuple(notes),
         zero_variance="not used in any refit, or a slope that all refits and rows share",
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_, truediv
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["panels"]
 
+LINE = 42  # characters of the caption, below the last panel
 MARGIN = 0.04  # of the range, above and below
 WIDTH, HEIGHT = 2.6, 2.1  # of a panel, in inches
 
@@ -34,7 +36,8 @@ def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | ggp
         if results.estimand.terms.facet is not None:
             figure += facet_wrap(results.estimand.terms.facet)
         drawings.append(figure + labs(y=_quantity(results) if k % across == 0 else ""))
-    drawings[-1] += labs(caption=caption(several[0], alpha, surface=False))
+    words = textwrap.fill(caption(several[0], alpha, surface=False), LINE)
+    drawings[-1] += labs(caption=words) + theme(plot_caption=element_text(size=7))
     if len(drawings) == 1:
         return drawings[0]
     drawings += [plot_spacer() for _ in range(-len(drawings) % across)]

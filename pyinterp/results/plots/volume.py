@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from plotnine import facet_grid, facet_wrap, ggplot
+from plotnine import element_text, facet_grid, facet_wrap, ggplot, theme
 
 from pyinterp.data.sample import is_category
 from pyinterp.results.plots.surface import surface
@@ -26,7 +26,7 @@ def volume(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
     texts = [f"{name} = {v:.4g}" if isinstance(v, float) else f"{name} = {v}" for v in values]
     panel = frame[axis].map(dict(zip(values, texts, strict=True)))
     frame = frame.assign(panel=pd.Categorical(panel, categories=list(dict.fromkeys(texts))))
-    figure = surface(results, frame)
+    figure = surface(results, frame) + theme(axis_text_x=element_text(rotation=90))
     if terms.facet is None:
         return figure + facet_wrap("panel")
     return figure + facet_grid(terms.facet, "panel")
