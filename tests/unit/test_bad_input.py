@@ -288,7 +288,7 @@ def test_bad_options_of_pfi(
 BAD_GRIDS: list[tuple[Any, dict[str, Any], str]] = [
     ("q", {}, r"Can't find variable `q`. Variables: x, z, g"),
     (["x", "z", "g", "x"], {}, "of one variable or of two or three different ones"),
-    (["x", "x"], {}, "two different ones"),
+    (["x", "x"], {}, "different ones"),
     ([], {}, "of one variable or of two"),
     ("x", {"grid": "quantiles"}, "`grid` must be one of .*Did you mean `quantile`"),
     ("x", {"grid": [0.0, np.inf]}, "The grid of `x` must be finite numbers"),

@@ -63,8 +63,8 @@ class RGrid:
         Leave out of the range what Tukey's boxplot calls outliers: more than 1.5 hinge spreads
         beyond the hinges.
     chull : bool
-        For two numeric variables, keep the points inside the convex hull of the data, its edges
-        included (on which R's own test drops some points of integers).
+        For two numeric variables, the first two of three, keep the points inside the convex hull
+        of the data, its edges included (on which R's own test drops some points of integers).
     cats : sequence of str
         Numbers that are categories: all distinct values are taken.
     check_class : bool
@@ -350,9 +350,9 @@ def _frame_points(data: pd.DataFrame, names: tuple[str, ...], grid: pd.DataFrame
 
 
 def in_hull(data: pd.DataFrame, points: Points) -> Points:
-    """Return the points of two numeric variables that are inside the convex hull of the data."""
-    names = points.names
-    if len(names) != 2 or any(is_category(data[n]) for n in names):
+    """Return the points whose first two variables are inside the convex hull of the data."""
+    names = points.names[:2]
+    if len(names) < 2 or any(is_category(data[n]) for n in names):
         raise OptionError(
             "`chull` keeps points inside the convex hull of two numeric variables; the variables "
             f"are {list_of(names)}."
@@ -364,8 +364,11 @@ def in_hull(data: pd.DataFrame, points: Points) -> Points:
             f"`{names[0]}` and `{names[1]}` have no convex hull with an inside: their points lie "
             "on a line; use `chull=False`."
         ) from None
-    inside = hull.find_simplex(np.asarray(points.cells, dtype=np.float64)) >= 0
-    return Points(names, tuple(c for c, keep in zip(points.cells, inside, strict=True) if keep))
+    flat = np.asarray([cell[:2] for cell in points.cells], dtype=np.float64)
+    inside = hull.find_simplex(flat) >= 0
+    return Points(
+        points.names, tuple(c for c, keep in zip(points.cells, inside, strict=True) if keep)
+    )
 
 
 def _without_outliers(data: FloatArray) -> FloatArray:

@@ -37,7 +37,8 @@ def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | ggp
             figure += facet_wrap(results.estimand.terms.facet)
         drawings.append(figure + labs(y=_quantity(results) if k % across == 0 else ""))
     words = textwrap.fill(caption(several[0], alpha, surface=False), LINE)
-    drawings[-1] += labs(caption=words) + theme(plot_caption=element_text(size=7))
+    drawings[-1] += labs(caption=words)
+    drawings[-1] += theme(plot_caption=element_text(size=7))
     if len(drawings) == 1:
         return drawings[0]
     drawings += [plot_spacer() for _ in range(-len(drawings) % across)]
