@@ -171,7 +171,7 @@ class _Removal:
     def _slopes(self, surface: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the mean steps of the surface along each variable."""
         across, along = _differences(surface)
-        return _weighted(across, self.shares, 1), _weighted(along, self.shares, 0)
+        return _weighted_means(across, self.shares, 1), _weighted_means(along, self.shares, 0)
 
 
 def _differences(surface: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -180,7 +180,7 @@ def _differences(surface: FloatArray) -> tuple[FloatArray, FloatArray]:
     return (across[:, 1:] + across[:, :-1]) / 2, (along[1:] + along[:-1]) / 2
 
 
-def _weighted(steps: FloatArray, shares: FloatArray, axis: int) -> FloatArray:
+def _weighted_means(steps: FloatArray, shares: FloatArray, axis: int) -> FloatArray:
     """Return weighted means along an axis, plain ones where there is no row."""
     total = shares.sum(axis=axis)
     mean = np.asarray(steps.mean(axis=axis))
