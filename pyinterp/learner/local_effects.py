@@ -226,7 +226,8 @@ class LocalEffects(FittedModels):
 
         .. math:: E\Big[\frac{\partial f(X)}{\partial x_j}\Big]
 
-        by central differences; of a category, mean changes from its first level. They are the
+        by central differences; of a category, or a number of two values, mean changes from the
+        first. They are the
         ``get_margeff()`` of statsmodels, whose standard errors are of coefficients given the
         rows; ours are of rows, and for a learner of training too.
 
@@ -245,7 +246,7 @@ class LocalEffects(FittedModels):
         -------
         EstimandResults
             In units of the prediction per unit of the variable; one term per number, and per level
-            but the first of a category (and class).
+            but the first of a category or a number of two values (and class).
 
         Raises
         ------

@@ -113,3 +113,14 @@ def test_a_constant_has_no_slope(data: pd.DataFrame) -> None:
     fitted = pi.FittedModel(lambda X: X["x"].to_numpy(), data[["x"]].assign(one=1.0))
     with pytest.raises(OptionError, match="`one` is constant"):
         fitted.ame()
+
+
+def test_a_number_of_two_values_has_a_contrast(data: pd.DataFrame) -> None:
+    X = sm.add_constant(data[["x"]].assign(two=(data["z"] > 20).astype(float)))
+    theirs = sm.Logit(data["k"], X).fit(disp=0)
+    ours = pi.FittedModel(theirs, X, data["k"]).ame(["x", "two"])
+    assert list(ours.params.index) == ["x", "two[1 - 0]"]
+    expected = theirs.get_margeff(dummy=True).margeff
+    np.testing.assert_allclose(ours.params, expected, rtol=MARGEFF)
+    steps = pi.FittedModel(lambda X: 1.0 * (X["two"] > 0.5).to_numpy(), X[["two"]])
+    assert steps.ame(step="sd").params.iloc[0] == 1

@@ -96,13 +96,13 @@ def average_marginal_effects(
 ) -> Estimand:
     r"""Average marginal effects, :math:`E[\partial f(X) / \partial x_j]` at the rows' own values.
 
-    Of a category they are contrasts of its levels with the first.
+    Of a category, or a number of two values, they are contrasts of its levels with the first.
     """
     variables = [str(name) for name in problem.population.variables.columns]
     names = variables if features is None else list(dict.fromkeys(names_of(features)))
     check_names(names, variables, kind="variable")
     outputs = Outputs.of(problem.predictor, scale, which_class)
-    levels = {name: _levels(problem, name) for name in names if _is_level(problem, name)}
+    levels = {name: _levels(problem, name) for name in names if _is_contrast(problem, name)}
     widths = {n: _width(problem, n, step, outputs) for n in names if n not in levels}
     several = len(outputs.labels) > 1
     terms = [
@@ -111,7 +111,7 @@ def average_marginal_effects(
         for label in outputs.labels
         for term in _term_names(name, levels.get(name))
     ]
-    notes = ["Of a category it is the mean change from its first level."] if levels else []
+    notes = ["A term [b - a] is the mean change of all rows from a to b."] if levels else []
     if step is not None and widths:
         notes.append(
             "Slopes are central differences over "
@@ -145,6 +145,11 @@ def _is_level(problem: Problem, name: str) -> bool:
     return is_category(problem.population.variables[name]) or name in problem.discrete
 
 
+def _is_contrast(problem: Problem, name: str) -> bool:
+    """Whether a variable has levels, or two values only: between them a tree sees no change."""
+    return _is_level(problem, name) or problem.population.variables[name].nunique() == 2
+
+
 def _levels(problem: Problem, name: str) -> pd.Series[Any]:
     """Return the levels that occur, as a column of the data's type."""
     column = problem.population.variables[name]
@@ -160,7 +165,7 @@ def _levels(problem: Problem, name: str) -> pd.Series[Any]:
 def _term_names(name: str, levels: pd.Series[Any] | None) -> list[str]:
     if levels is None:
         return [name]
-    first, *rest = levels.tolist()
+    first, *rest = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in levels]
     return [f"{name}[{level} - {first}]" for level in rest]
 
 
