@@ -185,7 +185,6 @@ FITTED: tuple[tuple[str, str], ...] = (
 QUESTIONS: tuple[tuple[str, str], ...] = (
     ("res.pd('no such')", "no such variable"),
     ("res.pd([])", "of what?"),
-    ("res.pd(None)", "of what?"),
     ("res.pd('y')", "the response is no feature"),
     ("res.pd(['x', 'z', 'g'])", "three axes"),
     ("res.pd(['x', 'x'])", "twice one axis"),
