@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Subsampling,
     )
     from pyinterp.results.causal_results import CausalResults
+    from pyinterp.results.curve_results import CurveResults
     from pyinterp.results.results import EstimandResults
     from pyinterp.results.together import ImportanceResults
     from pyinterp.results.uncertainty_results import UncertaintyResults
@@ -42,6 +43,7 @@ __all__ = [
     "Bootstrap",
     "CausalResults",
     "CrossValidation",
+    "CurveResults",
     "Distributional",
     "Estimand",
     "EstimandResults",
@@ -80,6 +82,7 @@ _HOME = {
     "Bootstrap": "resampling",
     "CausalResults": "results.causal_results",
     "CrossValidation": "resampling",
+    "CurveResults": "results.curve_results",
     "Distributional": "models.distributional",
     "Estimand": "estimands.estimand",
     "EstimandResults": "results.results",

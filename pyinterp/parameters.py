@@ -77,7 +77,7 @@ DESCRIPTIONS = {
         """,
     "points": """
         points : int, optional
-            Grid points per variable; 20 for one variable, 10 each for two.
+            Grid points per variable; 20 for one variable, 10 each for two, 5 each for three.
         """,
     "kind": """
         kind : {"pd", "ice", "c-ice", "d-ice"}

@@ -11,6 +11,7 @@ Module            What is in it
 `fitted_model`    `FittedModel`
 `fitted_models`   ``estimate``, which makes results of any estimand
 `effects`         ``pd``, ``firm``, ``vint``, ``h_statistic``
+`local_effects`   ``ale``, ``m_plot``, ``slopes``, ``ame``
 `importances`     ``pfi``, ``mvim``, ``cvim``, ``amvim``, ``loco``, ``native_importance``, and
                   ``importance``, several of them in one table
 `conditions`      ``positivity``, ``plot_positivity``, ``causal``

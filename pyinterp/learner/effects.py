@@ -3,32 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 from pyinterp.data.row_data import Rows
 from pyinterp.estimands.effects.averages import Average
+from pyinterp.estimands.effects.dependence import dependence, grids_of
 from pyinterp.estimands.effects.grids import Grid
-from pyinterp.estimands.effects.partial_dependence import PDKind, PDOf, partial_dependence
+from pyinterp.estimands.effects.partial_dependence import PDKind, PDOf
 from pyinterp.estimands.effects.scales import Scale
 from pyinterp.estimands.importance.flatness import Spread, flatness
+from pyinterp.estimands.importance.permutation import Replacement
 from pyinterp.estimands.interaction.h_statistic import Order, h_statistic
 from pyinterp.estimands.interaction.vint import Sets, vint
 from pyinterp.inference import Alternative, CovType
 from pyinterp.learner.fitted_models import FittedModels
 from pyinterp.learner.subgroups import By
 from pyinterp.parameters import takes
+from pyinterp.results.curve_results import CurveResults
 from pyinterp.results.results import EstimandResults
 
 __all__ = ["Effects"]
 
 
+class PDOptions(TypedDict, total=False):
+    """Options of ``pd``, for types."""
+
+    grid: Grid
+    points: int | None
+    of: PDOf
+    kind: PDKind
+    scale: Scale | None
+    which_class: Any
+    average: Average
+    sampler: Replacement
+    cov_type: CovType | None
+    alternative: Alternative
+    p_adjust: str | None
+    simultaneous: bool
+
+
 class Effects(FittedModels):
     """Methods for effects: how predictions depend on variables."""
+
+    @overload
+    def pd(
+        self, features: str | Sequence[str], **options: Unpack[PDOptions]
+    ) -> EstimandResults: ...
+
+    @overload
+    def pd(self, features: None = None, **options: Unpack[PDOptions]) -> CurveResults: ...
 
     @takes()
     def pd(
         self,
-        features: str | Sequence[str],
+        features: str | Sequence[str] | None = None,
         *,
         grid: Grid = "quantile",
         points: int | None = None,
@@ -37,14 +65,15 @@ class Effects(FittedModels):
         scale: Scale | None = None,
         which_class: Any = None,
         average: Average = "mean",
+        sampler: Replacement = "marginal",
         rows: Rows = None,
         by: By = None,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
         simultaneous: bool = False,
-    ) -> EstimandResults:
-        """Partial dependence (PD) on one or two variables, with its ICE curves.
+    ) -> EstimandResults | CurveResults:
+        """Partial dependence (PD) on one to three variables, with its ICE curves.
 
         .. math:: PD_S(x) = E[f(x, X_C)]
 
@@ -53,8 +82,9 @@ class Effects(FittedModels):
 
         Parameters
         ----------
-        features : str or sequence of two str
-            The variables.
+        features : str or sequence of str, optional
+            One variable, or two or three that are set together; by default the curves of all
+            variables, one by one.
         {grid}
         {points}
         of : {"prediction", "entropy", "nll"}
@@ -66,41 +96,52 @@ class Effects(FittedModels):
         {scale}
         {which_class}
         {average}
+        sampler : "marginal", str, Sampler or mapping
+            "marginal" is the PD. "conditional", "residual" or "categorical" weight the rows by
+            how likely the value is given their other variables, which estimates
+            :math:`E[f(x, X_C) | X_j = x]`: the M-plot, by way of a model of the variable.
         {rows}
         {by}
         {inference}
 
         Returns
         -------
-        EstimandResults
+        EstimandResults or CurveResults
             In units of the prediction; one term per grid point (and class). ``row_frame()`` has
-            the ICE curves.
+            the ICE curves. `CurveResults`, one of these per variable, without `features`.
 
         Raises
         ------
         OptionError
             If a variable, level or class is unknown, or the grid can't be used.
         """
-        estimand = partial_dependence(
-            self.analysis.problem,
-            features,
-            grid=grid,
-            points=points,
-            of=of,
-            kind=kind,
-            scale=scale,
-            which_class=which_class,
-            average=average,
-        )
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        curve: dict[str, Any] = {
+            "grid": grid,
+            "points": points,
+            "of": of,
+            "kind": kind,
+            "scale": scale,
+            "which_class": which_class,
+            "average": average,
+        }
+        options: dict[str, Any] = {
+            "rows": rows,
+            "by": by,
+            "cov_type": cov_type,
+            "alternative": alternative,
+            "p_adjust": p_adjust,
+            "simultaneous": simultaneous,
+        }
+        problem = self.analysis.problem
+        if features is not None:
+            estimand = dependence(problem, features, sampler=sampler, **curve)
+            return self.estimate(estimand, **options)
+        names = [str(name) for name in problem.population.variables.columns]
+        estimands = {
+            name: dependence(problem, name, sampler=sampler, **{**curve, "grid": one})
+            for name, one in grids_of(names, grid).items()
+        }
+        return CurveResults({n: self.estimate(e, **options) for n, e in estimands.items()})
 
     @takes()
     def firm(

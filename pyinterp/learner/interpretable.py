@@ -11,6 +11,7 @@ from pyinterp.inference import Alternative, CovType
 from pyinterp.learner.conditions import Conditions
 from pyinterp.learner.effects import Effects
 from pyinterp.learner.importances import Importances
+from pyinterp.learner.local_effects import LocalEffects
 from pyinterp.learner.subgroups import By
 from pyinterp.learner.uncertainties import Uncertainties
 from pyinterp.losses.metric_functions import MetricLike
@@ -21,7 +22,7 @@ from pyinterp.results.results import EstimandResults
 __all__ = ["Interpretable"]
 
 
-class Interpretable(Effects, Importances, Conditions, Uncertainties):
+class Interpretable(Effects, LocalEffects, Importances, Conditions, Uncertainties):
     """Methods common to a fitted learner and a single fitted model: one per estimand."""
 
     @takes()

@@ -122,8 +122,8 @@ def translate(
     PARTIAL.check(curve.values())
     data = rows_of(object)
     # With one variable, or with a factor, pdp has no hull.
-    hull = curve.chull and len(names) == 2
-    hull = hull and not any(is_category(data[n]) for n in names if n in data)
+    hull = curve.chull and len(names) > 1
+    hull = hull and not any(is_category(data[n]) for n in names[:2] if n in data)
     rule = curve.rule(hull=hull)
     scale, which = _scale(object.analysis.problem.predictor, curve)
     grid = rule if pred_grid is None else _points(pred_grid, names, data, rule)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.data.features import names_of
+from pyinterp.errors import OptionError, quote
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.r_style.arguments import DECILES, Curve, PredGrid, Task, rows_of, translate
 from pyinterp.r_style.r_functions import PARTIAL
@@ -20,7 +21,7 @@ __all__ = ["partial"]
 @PARTIAL.keywords("r_style")
 def partial(
     object: Interpretable,  # noqa: A002 - R's name
-    pred_var: str | Sequence[str],
+    pred_var: str | Sequence[str] | None = None,
     *,
     pred_grid: PredGrid | None = None,
     grid_resolution: int | None = None,
@@ -44,8 +45,8 @@ def partial(
     ----------
     object : results
         A `FittedModel`, or the results of a learner.
-    pred_var : str or sequence of two str
-        The variables.
+    pred_var : str or sequence of str, optional
+        One variable, two or three; by default the columns of `pred_grid`.
     {arguments}
 
     Returns
@@ -67,7 +68,7 @@ def partial(
         cats=cats,
         check_class=check_class,
     )
-    names = names_of(pred_var, "pred_var")
+    names = _variables(pred_var, pred_grid)
     options = translate(object, curve, names, pred_grid)
     centered = ice and center
     results = object.pd(
@@ -81,6 +82,18 @@ def partial(
         return points.assign(yhat=results.params.to_numpy())
     half = 0.5 if centered and options["scale"] == "probability" else 0.0
     return _curves(points, results.row_frame().to_numpy() + half)
+
+
+def _variables(pred_var: str | Sequence[str] | None, pred_grid: PredGrid | None) -> list[str]:
+    """Return the variables that are named, or those of the grid."""
+    if pred_var is not None:
+        return names_of(pred_var, "pred_var")
+    if not isinstance(pred_grid, Mapping | pd.DataFrame):
+        raise OptionError(
+            "`pred_var` can be left out if `pred_grid` has the variables as columns, such as "
+            f"{{'x': [0, 1]}}; got {quote(pred_grid)}."
+        )
+    return [str(name) for name in pred_grid]
 
 
 def _points(results: EstimandResults, data: pd.DataFrame) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 `pyinterp.r_style` has these functions without R, `r_bridge` calls them in R. Both check and refuse
 arguments by what stands here, docstrings are written from it, and so are the tables in
 `docs/from_r.md`: ``python tests/docs/test_from_r.py`` writes them. Arguments and defaults are those
-of pdp 0.8, vip 0.4 (`vint` of 0.3.2) and hstats 1.1.
+of pdp 0.9.1, vip 0.4 (`vint` of 0.3.2) and hstats 1.1.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ ROWS = Refusal(
     "`pi.FittedModel(model, X, y)`."
 )
 ALL_ROWS = Refusal("all rows of the results are permuted; make results of fewer rows.")
+BATCHES = Refusal("copies of rows are predicted in batches that fit `memory_mb` of `fit`.")
+SHARE = Refusal("take the share of the rows first, such as `data.sample(frac=0.5)`.")
 PREDICTION = Refusal("the model itself predicts; pass a function of rows as the model.")
 DRAWING = Refusal("it returns a data frame; `plot()` of results draws.")
 THREADS = Refusal("it is one process; `fit` of a learner has `n_jobs`.")
@@ -172,7 +174,7 @@ PLACE = (
 )
 PLOTTING = (
     ("plot", "FALSE"),
-    ("plot.engine", '"lattice"'),
+    ("plot.engine", '"tinyplot"'),
     ("smooth", "FALSE"),
     ("rug", "FALSE"),
     ("levelplot", "TRUE"),
@@ -180,6 +182,8 @@ PLOTTING = (
     ("contour.color", '"white"'),
     ("palette", '"viridis"'),
     ("alpha", "1"),
+    ("color.by", "NULL"),
+    ("bars", "FALSE"),
 )
 PARTIAL = RFunction(
     package="pdp",
@@ -238,8 +242,10 @@ PARTIAL = RFunction(
         *_refusals(DRAWING, *PLOTTING),
         *PLACE,
         replace(TRAIN, default=""),
+        *_refusals(BATCHES, ("batch.size", "NULL")),
         *_refusals(SILENT, ("progress", "FALSE")),
         *_refusals(THREADS, ("parallel", "FALSE"), ("paropts", "NULL")),
+        *_refusals(SHARE, ("frac", "1")),
     ),
 )
 
@@ -543,6 +549,13 @@ HSTATS = RFunction(
 FUNCTIONS = {f.name: f for f in (PARTIAL, VI_FIRM, VI_PERMUTE, VINT, VI, HSTATS)}
 
 CONVENTIONS = {
+    "exemplar": Convention(
+        topic="the row of `approx = TRUE`",
+        r="pdp: medians and most frequent levels of a data frame; of a matrix medians rounded up, "
+        "and since 0.9.1 the most frequent values of the columns in `cats`",
+        here="medians and most frequent levels",
+        same='`average="exemplar"`',
+    ),
     "grid": Convention(
         topic="grid of a number",
         r="pdp: min(number of distinct values, 51) equally spaced values; whole numbers truncated",

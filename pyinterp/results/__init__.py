@@ -8,6 +8,7 @@ Module                 What is in it
 =====================  =============================================================
 `results`              `EstimandResults`, the results of one estimand
 `together`             Several importances in one table
+`curve_results`        Curves of several variables
 `causal_results`       The causal reading: effects, importance and share of variance
 `uncertainty_results`  Likelihood, entropy and redundancy, with a decision
 `groups`               Differences between groups of rows

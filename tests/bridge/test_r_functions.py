@@ -27,6 +27,7 @@ HANDED_ON = {
 REQUIRED = inspect.Parameter.empty
 # R stops without a metric, and in `vint` without features; others are values that R writes as code.
 DEFAULTS = {
+    ("r_style", "pred.var"): None,  # the variables of `pred_grid`
     ("r_style", "pred.grid"): None,
     ("r_bridge", "pred.grid"): None,
     ("r_style", "feature_names"): None,

@@ -195,6 +195,14 @@ EFFECTS: dict[str, tuple[Ask, int]] = {
     "c-ice": (lambda r: r.pd("x", points=4, kind="c-ice", grid="equidistant"), 4),
     "d-ice": (lambda r: r.pd("x", points=4, kind="d-ice"), 4),
     "surface": (lambda r: r.pd(["g", "z"], points=3), 9),
+    "three variables": (lambda r: r.pd(["g", "z", "x"], points=2), 12),
+    "ale": (lambda r: r.ale("x", points=4), 4),
+    "ale of levels": (lambda r: r.ale("g"), 3),
+    "ale of two": (lambda r: r.ale(["x", "z"], points=3), 9),
+    "m-plot": (lambda r: r.m_plot("x", points=4), 4),
+    "conditional pd": (lambda r: r.pd("g", sampler="conditional"), 3),
+    "slopes": (lambda r: r.slopes("x", points=4, step="sd"), 4),
+    "ame": (lambda r: r.ame(step="sd"), 4),
 }
 
 

@@ -59,9 +59,21 @@ CURVES = {
 }
 METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "pd": (
-        {"features": "features", "of": "choice", **CURVES},
+        {"features": "features", "of": "choice", "sampler": "sampler", **CURVES},
         {"features": "'x'", "points": "4"},
     ),
+    **{
+        name: (
+            {"features": "features", **parts, "scale": "choice", "which_class": "class"},
+            {"features": "'x'"},
+        )
+        for name, parts in {
+            "ale": {"grid": "grid", "points": "count"},
+            "m_plot": {"grid": "grid", "points": "count", "span": "number"},
+            "slopes": {"grid": "grid", "points": "count", "step": "number"},
+            "ame": {"step": "number"},
+        }.items()
+    },
     "firm": (
         {
             "features": "features",

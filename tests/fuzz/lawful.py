@@ -12,6 +12,7 @@ import pandas as pd
 from plotnine import ggplot
 
 from pyinterp.results.causal_results import CausalResults
+from pyinterp.results.curve_results import CurveResults
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import ImportanceResults
 
@@ -49,8 +50,9 @@ def _(value: EstimandResults) -> list[str]:
     return [fault for law in LAWS if (fault := law(value, frame))]
 
 
-@broken_laws.register
-def _(value: ImportanceResults) -> list[str]:
+@broken_laws.register(CurveResults)
+@broken_laws.register(ImportanceResults)
+def _(value: CurveResults | ImportanceResults) -> list[str]:
     if not value.results:
         return ["a table without terms"]
     str(value)

@@ -185,9 +185,8 @@ FITTED: tuple[tuple[str, str], ...] = (
 QUESTIONS: tuple[tuple[str, str], ...] = (
     ("res.pd('no such')", "no such variable"),
     ("res.pd([])", "of what?"),
-    ("res.pd(None)", "of what?"),
     ("res.pd('y')", "the response is no feature"),
-    ("res.pd(['x', 'z', 'g'])", "three axes"),
+    ("res.pd(['x', 'z', 'g', 'x'])", "three at most"),
     ("res.pd(['x', 'x'])", "twice one axis"),
     ("res.pd('x', grid=[])", "no points"),
     ("res.pd('x', grid=[np.nan])", "at a missing value"),

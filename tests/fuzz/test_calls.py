@@ -16,8 +16,8 @@ import pyinterp as pi
 LEAST = 5000
 # Made by the package, not by users; or modules, whose members are listed below.
 NOT_CALLED = {
-    "CausalResults", "EstimandResults", "ImportanceResults", "LearnerResults", "datasets",
-    "UncertaintyResults", "r_style", "samplers", "simulation",
+    "CausalResults", "CurveResults", "EstimandResults", "ImportanceResults", "LearnerResults",
+    "datasets", "UncertaintyResults", "r_style", "samplers", "simulation",
     "distributions", "Distributional",  # the user's own function says what is right
     "estimators",  # scikit-learn's, whose options are its own, and networks, which need PyTorch
     # Parts of an estimand, which measure and read what their author says; and metrics, likewise.

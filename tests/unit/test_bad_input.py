@@ -287,14 +287,14 @@ def test_bad_options_of_pfi(
 
 BAD_GRIDS: list[tuple[Any, dict[str, Any], str]] = [
     ("q", {}, r"Can't find variable `q`. Variables: x, z, g"),
-    (["x", "z", "g"], {}, "of one variable or of two different ones"),
-    (["x", "x"], {}, "two different ones"),
+    (["x", "z", "g", "x"], {}, "of one variable or of two or three different ones"),
+    (["x", "x"], {}, "different ones"),
     ([], {}, "of one variable or of two"),
     ("x", {"grid": "quantiles"}, "`grid` must be one of .*Did you mean `quantile`"),
     ("x", {"grid": [0.0, np.inf]}, "The grid of `x` must be finite numbers"),
     ("x", {"grid": ["a"]}, "The grid of `x` must be finite numbers"),
     ("x", {"grid": {"z": [1.0]}}, "`grid` names 'z', which is not among"),
-    (["x", "z"], {"grid": [1.0, 2.0]}, "A grid for two variables must be a mapping"),
+    (["x", "z"], {"grid": [1.0, 2.0]}, "A grid for several variables must be a mapping"),
     ("g", {"grid": ["d"]}, "'d' is not a level of `g`. Levels: a, b, c"),
     ("x", {"points": 1}, "`points` must be a whole number of at least 2, not 1"),
     ("x", {"points": 2.5}, "not 2.5"),

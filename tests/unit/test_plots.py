@@ -281,3 +281,17 @@ def test_nats_are_on_the_axis_of_a_classifiers_likelihood() -> None:
     res = pi.Learner.from_formula("y ~ a", frame, LogisticRegression()).fit(pi.Holdout(), seed=1)
     assert res.likelihood_pfi().plot().labels.x.endswith("[nats]")
     assert res.likelihood_pfi(relation="ratio").estimand.unit == ""
+
+
+def test_points_without_an_estimate_are_counted_not_drawn() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
+    model = LinearRegression().fit(frame, frame["x"] * frame["z"])
+    fitted = pi.FittedModel(model, frame)
+    curve = fitted.m_plot("x", points=6, rows=frame["x"] > 0)
+    absent = int(curve.params.isna().sum())
+    assert absent > 0
+    plot = curve.plot()
+    assert len(layers(plot)["geom_line"]) == 6 - absent
+    assert f"{absent} of 6 points have no estimate" in plot.labels.caption.replace("\n", " ")
+    plot.draw()

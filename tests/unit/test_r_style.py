@@ -209,3 +209,40 @@ def test_h_statistics_of_three_classes_are_refused() -> None:
     model = pi.FittedModel(LogisticRegression().fit(X, LABELS), X)
     with pytest.raises(OptionError, match="not for 3"):
         r_style.hstats(model)
+
+
+def three_variables() -> tuple[pi.FittedModel, pd.DataFrame]:
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("xzw"))
+    model = LinearRegression().fit(data, data["x"] * data["z"] + data["w"])
+    return pi.FittedModel(model, data), data
+
+
+def test_three_variables_are_those_of_pdp() -> None:
+    fitted, _ = three_variables()
+    frame = pi.r_style.partial(fitted, ["x", "z", "w"], grid_resolution=4)
+    assert list(frame) == ["x", "z", "w", "yhat"]
+    assert len(frame) == 64
+    assert frame["x"].iloc[:5].nunique() == 4  # the first varies fastest, as in expand.grid
+    estimator = fitted.analysis.problem.predictor.estimator
+    np.testing.assert_allclose(frame["yhat"], estimator.predict(frame[["x", "z", "w"]]), atol=1e-12)
+    inside = pi.r_style.partial(fitted, ["x", "z", "w"], grid_resolution=4, chull=True)
+    pair = pi.r_style.partial(fitted, ["x", "z"], grid_resolution=4, chull=True)
+    assert len(inside) == 4 * len(pair) < 64
+
+
+def test_the_variables_of_a_grid_need_no_name() -> None:
+    fitted, _ = three_variables()
+    grid = pd.DataFrame({"x": [0.0, 1.0], "w": [0.5, 0.5]})
+    omitted = pi.r_style.partial(fitted, pred_grid=grid)
+    pd.testing.assert_frame_equal(omitted, pi.r_style.partial(fitted, ["x", "w"], pred_grid=grid))
+    for missing in (None, [0, 1]):
+        with pytest.raises(OptionError, match="`pred_var` can be left out if `pred_grid`"):
+            pi.r_style.partial(fitted, pred_grid=missing)
+
+
+def test_new_arguments_of_pdp_are_refused_with_a_reason() -> None:
+    fitted, _ = three_variables()
+    for name, reason in {"frac": "share of the rows", "color_by": "draws", "bars": "draws"}.items():
+        with pytest.raises(TypeError, match=reason):
+            pi.r_style.partial(fitted, "x", **{name: 0.5})

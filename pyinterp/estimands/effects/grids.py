@@ -1,4 +1,4 @@
-"""Where partial dependence is evaluated: grids of one variable, and points of one or two."""
+"""Where partial dependence is evaluated: grids of one variable, and points of several."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ __all__ = [
 ]
 
 RULES = ("quantile", "equidistant", "unique", "r")
+POINTS = {1: 20, 2: 10, 3: 5}  # per variable, by their number
 DECILES = tuple(k / 10 for k in range(1, 10))
 
 
@@ -62,8 +63,8 @@ class RGrid:
         Leave out of the range what Tukey's boxplot calls outliers: more than 1.5 hinge spreads
         beyond the hinges.
     chull : bool
-        For two numeric variables, keep the points inside the convex hull of the data, its edges
-        included (on which R's own test drops some points of integers).
+        For two numeric variables, the first two of three, keep the points inside the convex hull
+        of the data, its edges included (on which R's own test drops some points of integers).
     cats : sequence of str
         Numbers that are categories: all distinct values are taken.
     check_class : bool
@@ -120,7 +121,7 @@ class RGrid:
 
 @dataclass(frozen=True)
 class Points:
-    """The points of one or two variables at which rows are predicted.
+    """The points of one variable or several at which rows are predicted.
 
     Attributes
     ----------
@@ -161,7 +162,7 @@ def points_of(
     points: int | None = None,
     discrete: frozenset[str] = frozenset(),
 ) -> Points:
-    """Return the points of a grid for one or two variables.
+    """Return the points of a grid for one variable or several.
 
     Parameters
     ----------
@@ -170,7 +171,7 @@ def points_of(
     names : tuple of str
     grid : Grid
     points : int, optional
-        Grid points per variable; 20 for one variable, 10 each for two.
+        Grid points per variable; 20 for one variable, 10 each for two, 5 each for three.
     discrete : frozenset of str
         Numbers of which only observed values can be predicted.
     """
@@ -298,7 +299,7 @@ def _axes(
     discrete: frozenset[str],
 ) -> dict[str, tuple[Any, ...]]:
     """Return the grid of every variable, of which the points are all combinations."""
-    number = (20 if len(names) == 1 else 10) if points is None else points
+    number = POINTS[len(names)] if points is None else points
     check_count("points", number, 2)
     if points is not None and (isinstance(grid, RGrid) or (isinstance(grid, str) and grid == "r")):
         raise OptionError(
@@ -325,7 +326,7 @@ def _axes(
     else:
         if not isinstance(grid, str | RGrid) and len(names) > 1:
             raise OptionError(
-                "A grid for two variables must be a mapping such as {'a': [0, 1], 'b': [2, 3]}."
+                "A grid for several variables must be a mapping such as {'a': [0, 1], 'b': [2, 3]}."
             )
         grids = {n: rule(n, grid) for n in names}
     return {n: grid_values(data[n], grids[n], number) for n in names}
@@ -349,9 +350,9 @@ def _frame_points(data: pd.DataFrame, names: tuple[str, ...], grid: pd.DataFrame
 
 
 def in_hull(data: pd.DataFrame, points: Points) -> Points:
-    """Return the points of two numeric variables that are inside the convex hull of the data."""
-    names = points.names
-    if len(names) != 2 or any(is_category(data[n]) for n in names):
+    """Return the points whose first two variables are inside the convex hull of the data."""
+    names = points.names[:2]
+    if len(names) < 2 or any(is_category(data[n]) for n in names):
         raise OptionError(
             "`chull` keeps points inside the convex hull of two numeric variables; the variables "
             f"are {list_of(names)}."
@@ -363,8 +364,11 @@ def in_hull(data: pd.DataFrame, points: Points) -> Points:
             f"`{names[0]}` and `{names[1]}` have no convex hull with an inside: their points lie "
             "on a line; use `chull=False`."
         ) from None
-    inside = hull.find_simplex(np.asarray(points.cells, dtype=np.float64)) >= 0
-    return Points(names, tuple(c for c, keep in zip(points.cells, inside, strict=True) if keep))
+    flat = np.asarray([cell[:2] for cell in points.cells], dtype=np.float64)
+    inside = hull.find_simplex(flat) >= 0
+    return Points(
+        points.names, tuple(c for c, keep in zip(points.cells, inside, strict=True) if keep)
+    )
 
 
 def _without_outliers(data: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -26,11 +26,21 @@ from pyinterp.estimands.effects.scales import (
     rescale,
     scale_of,
 )
+from pyinterp.estimands.effects.support import support_notes
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss
 
-__all__ = ["PDKind", "PDOf", "partial_dependence"]
+__all__ = [
+    "PDKind",
+    "PDOf",
+    "details_of",
+    "partial_dependence",
+    "terms_of",
+    "unit_of",
+    "variables_of",
+    "words_of",
+]
 
 PDKind: TypeAlias = Literal["pd", "ice", "c-ice", "d-ice"]
 PDOf: TypeAlias = Literal["prediction", "entropy", "nll"]
@@ -48,7 +58,7 @@ def partial_dependence(
     which_class: Any = None,
     average: Average = "mean",
 ) -> Estimand:
-    """Partial dependence (PD) of one or two variables on a grid fixed from all rows.
+    """Partial dependence (PD) of one to three variables on a grid fixed from all rows.
 
     .. math:: PD_S(x) = E[f(x, X_C)]
 
@@ -61,7 +71,7 @@ def partial_dependence(
         return _of_uncertainty(
             problem, features, grid, points, of, kind, scale, which_class, average
         )
-    names = _variables(problem, features)
+    names = variables_of(problem, features)
     at = points_of(problem.population.variables, names, grid, points, problem.discrete)
     _check_kind(kind, at, average)
     classes = classes_of(problem.predictor, which_class)
@@ -70,7 +80,7 @@ def partial_dependence(
     positions = tuple(position for _, position in classes)
     return Estimand(
         key=("pd", names, at.cells, positions, used_scale, average),
-        terms=_terms(at, labels),
+        terms=terms_of(at, labels),
         measure=partial(
             _measure,
             donors=at.frame(problem.population.variables),
@@ -83,9 +93,9 @@ def partial_dependence(
         title="partial dependence",
         quantity={"c-ice": "centered PD", "d-ice": "slope of PD"}.get(kind, "PD"),
         of=", ".join(names),
-        details=_details(used_scale, labels, average),
+        details=details_of(used_scale, labels, average),
         null=None if kind in ("pd", "ice") else 0.0,
-        unit=_unit(problem, kind, used_scale),
+        unit=unit_of(problem, kind, used_scale),
         meaning=_meaning(problem, at, kind, used_scale, labels, average),
         coverage="PD" if kind in ("pd", "ice") and average == "mean" else "",
         zero_variance=(
@@ -96,9 +106,15 @@ def partial_dependence(
         no_model_error="the prediction of one made-up row is no mean over rows"
         if average == "exemplar"
         else "",
+        remarks=_remarks(problem, at),
         curves=kind != "pd",
         no_weights=_no_weights(kind, average),
     )
+
+
+def _remarks(problem: Problem, at: Points) -> Callable[[pd.Series[float]], Sequence[str]]:
+    """Return the function that says where the grid leaves the data."""
+    return partial(support_notes, data=problem.population.variables[list(at.names)], at=at)
 
 
 ADJECTIVE = {"entropy": "entropy-based", "nll": "likelihood-based"}
@@ -130,7 +146,7 @@ def _of_uncertainty(
         raise OptionError(
             f'`of="{of}"` is the mean over rows of numbers in nats: leave `{option}` out.'
         )
-    names = _variables(problem, features)
+    names = variables_of(problem, features)
     at = points_of(problem.population.variables, names, grid, points, problem.discrete)
     _check_kind(kind, at, average)
     predictor = problem.predictive
@@ -142,7 +158,7 @@ def _of_uncertainty(
     labels = {"c-ice": "c-PD", "d-ice": "d-PD"}
     return Estimand(
         key=("pd", names, at.cells, row_loss, average),
-        terms=_terms(at, [None]),
+        terms=terms_of(at, [None]),
         measure=partial(
             _measure_losses,
             donors=at.frame(problem.population.variables),
@@ -164,6 +180,7 @@ def _of_uncertainty(
         zero_variance="all refits agree exactly, so there is no variance",
         loss=likelihood if problem.population.y is not None else None,
         distributional=predictor.distribution is not None,
+        remarks=_remarks(problem, at),
         curves=kind != "pd",
         no_weights=_no_weights(kind, average),
     )
@@ -179,8 +196,14 @@ def _measure_losses(
     return {"curve": average_curve(curves, average, case.weights)}
 
 
-def _variables(problem: Problem, features: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the names of one variable or of two, checked."""
+def variables_of(
+    problem: Problem,
+    features: str | Sequence[str],
+    *,
+    most: int = 3,
+    what: str = "Partial dependence",
+) -> tuple[str, ...]:
+    """Return the names of one variable or of several different ones, checked."""
     names = tuple(names_of(features))
     variables = problem.population.variables.columns
     for name in names:
@@ -190,12 +213,12 @@ def _variables(problem: Problem, features: str | Sequence[str]) -> tuple[str, ..
                 f"Can't find variable `{short(name)}`{group}. Variables: {list_of(variables)}."
                 + did_you_mean(name, variables)
             )
-    if not 1 <= len(names) <= 2 or len(set(names)) < len(names):
-        raise OptionError(
-            "Partial dependence is of one variable or of two different ones, not of "
-            f"{quote(names)}."
-        )
+    if not 1 <= len(names) <= most or len(set(names)) < len(names):
+        raise OptionError(f"{what} is of one variable{HOW_MANY[most]}, not of {quote(names)}.")
     return names
+
+
+HOW_MANY = {1: "", 2: " or of two different ones", 3: " or of two or three different ones"}
 
 
 def _check_kind(kind: PDKind, points: Points, average: Average) -> None:
@@ -213,7 +236,7 @@ def _check_kind(kind: PDKind, points: Points, average: Average) -> None:
         raise OptionError('`kind="d-ice"` is a slope: it needs at least two different grid points.')
 
 
-def _terms(at: Points, labels: Sequence[Any]) -> Terms:
+def terms_of(at: Points, labels: Sequence[Any]) -> Terms:
     """Return one term per point and class, class by class."""
     names, cells = at.names, _cell_names(at)
     columns: dict[str, list[Any]] = {}
@@ -304,7 +327,7 @@ def _read(measurement: Measurement, *, transform: FloatArray | None) -> Estimate
     return curve if transform is None else curve.linear(transform)
 
 
-def _details(scale: UsedScale, labels: Sequence[Any], average: Average) -> tuple[str, ...]:
+def details_of(scale: UsedScale, labels: Sequence[Any], average: Average) -> tuple[str, ...]:
     """Return the header's words in parentheses: scale, class and average, unless the default."""
     of_class = f"class {labels[0]}" if len(labels) == 1 and labels[0] is not None else ""
     parts = [
@@ -315,7 +338,8 @@ def _details(scale: UsedScale, labels: Sequence[Any], average: Average) -> tuple
     return tuple(part for part in parts if part)
 
 
-def _unit(problem: Problem, kind: PDKind, scale: UsedScale) -> str:
+def unit_of(problem: Problem, kind: PDKind, scale: UsedScale) -> str:
+    """Return the unit of a curve: that of the response, or none that can be named."""
     if scale != "mean" or kind == "d-ice" or problem.population.response is None:
         return ""
     return problem.population.response.name
@@ -330,6 +354,13 @@ def _meaning(
     average: Average,
 ) -> str:
     """Return the first footnote: what the values are."""
+    predicted = words_of(problem, scale, labels)
+    whose = "every row" if average != "exemplar" else "one row of medians and most frequent levels"
+    return _setting(at, kind, AVERAGE_OF[average], predicted, whose)
+
+
+def words_of(problem: Problem, scale: UsedScale, labels: Sequence[Any]) -> str:
+    """Return what is predicted, on its scale and of its class, in words."""
     response = problem.population.response
     name = "the response" if response is None else f"`{response.name}`"
     label = "the class shown" if len(labels) > 1 else str(labels[0])
@@ -349,8 +380,7 @@ def _meaning(
         predicted += f" that {name} is {label}"
     elif response is not None:
         predicted += f" of {name}"
-    whose = "every row" if average != "exemplar" else "one row of medians and most frequent levels"
-    return _setting(at, kind, AVERAGE_OF[average], predicted, whose)
+    return predicted
 
 
 AVERAGE_OF = {

@@ -8,6 +8,8 @@ Module                    What is in it
 `points`                  One value per feature, with its interval
 `curve`                   A curve over a grid with a band, or points for levels
 `surface`                 Tiles over two grids
+`volume`                  Tiles over two grids for every value on a third
+`panels`                  Curves of several variables
 `together`                Several importances of the same features
 `ranks`                   Probabilities of ranks, a tile per term and rank
 `agreement`               A variable against its prediction
@@ -28,24 +30,28 @@ from plotnine import facet_wrap, ggplot, labs
 from pyinterp.results.plots.agreement import agreement
 from pyinterp.results.plots.curve import curve
 from pyinterp.results.plots.likelihood_and_entropy import likelihood_and_entropy
+from pyinterp.results.plots.panels import panels
 from pyinterp.results.plots.points import points
 from pyinterp.results.plots.style import caption
 from pyinterp.results.plots.surface import surface
 from pyinterp.results.plots.together import together
+from pyinterp.results.plots.volume import volume
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["SHAPES", "agreement", "likelihood_and_entropy", "plot", "together"]
+__all__ = ["SHAPES", "agreement", "likelihood_and_entropy", "panels", "plot", "together"]
 
 # By the number of axes of the terms; with one it is a curve, which has options of its own.
-SHAPES = {0: points, 2: surface}
+SHAPES = {0: points, 2: surface, 3: volume}
 
 
 def plot(results: EstimandResults, *, alpha: float, sort: bool = True, **of_curves: Any) -> ggplot:
-    """Draw one value per feature, a curve or a surface, by the number of axes of the terms."""
+    """Draw values, a curve, a surface or several, by the number of axes of the terms."""
     terms = results.estimand.terms
     frame = results.summary_frame(alpha).reset_index()
+    if terms.axes:  # a point without estimate is not drawn; the caption counts them
+        frame = frame[frame["estimate"].notna()]
     if sort and not terms.axes:
         frame = frame.sort_values("estimate", ascending=False, na_position="last")
     if terms.groups:  # a column's name may be any text, which plotnine would evaluate
@@ -58,6 +64,6 @@ def plot(results: EstimandResults, *, alpha: float, sort: bool = True, **of_curv
         figure = curve(results, frame, **of_curves)
     else:
         figure = SHAPES[len(terms.axes)](results, frame)
-    if terms.facet is not None:
+    if terms.facet is not None and len(terms.axes) < 3:
         figure += facet_wrap("panel" if terms.groups else terms.facet)
-    return figure + labs(caption=caption(results, alpha, surface=len(terms.axes) == 2))
+    return figure + labs(caption=caption(results, alpha, surface=len(terms.axes) > 1))

@@ -47,4 +47,7 @@ def caption(results: EstimandResults, alpha: float, *, surface: bool) -> str:
         band = "simultaneous "
     intervals = f"{level} {side}{band}intervals ({results.variance.label})"
     what = "" if surface else f" {intervals}."
+    absent = int(results.params.isna().sum()) if results.estimand.terms.axes else 0
+    if absent:
+        what += f" {absent} of {len(results.params)} points have no estimate."
     return "\n".join(textwrap.wrap(f"{context.learner}, {over}.{what}", 60))

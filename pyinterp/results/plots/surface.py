@@ -29,10 +29,10 @@ LABELS = 8  # of the tiles along an axis
 def surface(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
     """Draw a tile per grid point, its color the estimate."""
     terms = results.estimand.terms
-    x, y = terms.axes
+    x, y = terms.axes[:2]
     # Tiles of equal size: grids by quantile are uneven, so cells are drawn in order.
     labeled = {}
-    for axis in terms.axes:
+    for axis in (x, y):
         values = frame[axis].drop_duplicates()
         if not is_category(values):  # within a hull the first row of points is not the whole axis
             values = values.sort_values()

@@ -1,0 +1,148 @@
+"""Conditional partial dependence: the other variables as they go with the value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pyinterp._typing import FloatArray
+from pyinterp.errors import OptionError, list_of
+from pyinterp.estimands.effects.grids import Grid, Points, points_of
+from pyinterp.estimands.effects.outputs import Outputs
+from pyinterp.estimands.effects.partial_dependence import (
+    details_of,
+    terms_of,
+    unit_of,
+    variables_of,
+    words_of,
+)
+from pyinterp.estimands.effects.scales import Scale
+from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
+from pyinterp.samplers import SamplerLike
+from pyinterp.samplers.categorical import Categorical
+from pyinterp.samplers.choice import check_names, choose_sampler
+from pyinterp.samplers.residual import Residual
+from pyinterp.samplers.sampler import ConditionalDistribution, Sampler, Target
+
+__all__ = ["conditional_dependence"]
+
+POINTS = 1024  # at which the density of residuals is evaluated
+
+
+def conditional_dependence(
+    problem: Problem,
+    features: str | Sequence[str],
+    *,
+    sampler: SamplerLike,
+    grid: Grid = "quantile",
+    points: int | None = None,
+    scale: Scale | None = None,
+    which_class: Any = None,
+) -> Estimand:
+    r"""Mean prediction at a value, over the other variables given the value.
+
+    .. math:: E[f(x, X_C) | X_j = x] = E\Big[f(x, X_C) \frac{p(x | X_C)}{p(x)}\Big]
+
+    where the density of the variable given the others is what a sampler learns: that of its
+    residuals around its prediction, or probabilities of levels.
+    """
+    names = variables_of(problem, features, most=1, what="Conditional partial dependence")
+    (name,) = names
+    if isinstance(sampler, Mapping):
+        check_names(sampler, {name: names})
+    target = Target(name, names, name in problem.discrete)
+    law = choose_sampler(sampler, target, problem.population.variables)
+    if not isinstance(law, Residual | Categorical):
+        raise OptionError(
+            "Conditional partial dependence weights rows by the density of the variable given the "
+            f'others, which "residual" and "categorical" have, but {type(law).__name__} has not.'
+        )
+    by_level = isinstance(law, Categorical)
+    data = problem.population.variables
+    rule = "unique" if by_level and isinstance(grid, str) else grid
+    at = points_of(data, names, rule, points, problem.discrete)
+    if by_level:
+        _check_observed(at, data[name])
+    outputs = Outputs.of(problem.predictor, scale, which_class)
+    terms = terms_of(at, outputs.labels)
+    return Estimand(
+        key=("conditional pd", names, at.cells, law, outputs),
+        terms=terms,
+        measure=partial(_measure, donors=at.frame(data), law=law, outputs=outputs),
+        read=itemgetter("curve"),
+        label="PD",
+        title="conditional partial dependence",
+        quantity="conditional PD",
+        of=name,
+        details=details_of(outputs.scale, outputs.labels, "mean"),
+        unit=unit_of(problem, "pd", outputs.scale),
+        meaning=(
+            f"Mean {words_of(problem, outputs.scale, outputs.labels)} when `{name}` is set to the "
+            "value shown, over rows weighted by how likely the value is given their other "
+            f"variables ({'probabilities of levels' if by_level else 'density of residuals'})."
+        ),
+        missing=dict.fromkeys(
+            terms.names, "a value that no evaluation row of a refit makes likely"
+        ),
+    )
+
+
+def _check_observed(at: Points, column: pd.Series[Any]) -> None:
+    """Raise `OptionError` unless all grid values occur, as levels do."""
+    strange = [cell[0] for cell in at.cells if not (column == cell[0]).any()]
+    if strange:
+        raise OptionError(
+            f"`{column.name}` is drawn by levels, so its grid must be observed values; "
+            f'{list_of(strange)} are not. Use `grid="unique"`, or `sampler="residual"`.'
+        )
+
+
+def _measure(
+    case: ModelOnRows, *, donors: pd.DataFrame, law: Sampler, outputs: Outputs
+) -> Measurement:
+    (name,) = donors.columns
+    n, g = case.sample.nobs, len(donors)
+    curves = np.empty((len(outputs.labels), n, g))
+    for rows, predictions in case.whatif.of([name]).cross(donors):
+        curves[:, rows] = outputs.values(predictions)
+    density = _densities(case.conditional(law, (name,)), case.sample.variables[name], donors[name])
+    return {"curve": Estimate.stack([_weighted_mean(one, density) for one in curves])}
+
+
+def _densities(
+    learned: ConditionalDistribution, column: pd.Series[Any], values: pd.Series[Any]
+) -> FloatArray:
+    """Return the density of every value given the other variables of every row, shape (n, g)."""
+    prediction = np.asarray(learned.prediction)
+    if learned.levels:
+        place = [list(learned.levels).index(value) for value in values]
+        return prediction[:, place]
+    away = values.to_numpy(np.float64) - prediction[:, None]
+    return _kernel_density(column.to_numpy(np.float64) - prediction, away)
+
+
+def _kernel_density(sample: FloatArray, at: FloatArray) -> FloatArray:
+    """Return a normal kernel density estimate (Silverman's bandwidth), interpolated on a grid."""
+    spread = np.subtract(*np.quantile(sample, [0.75, 0.25])) / 1.349
+    width = 0.9 * min(sample.std(), spread or np.inf) * len(sample) ** -0.2
+    if width == 0:
+        return np.zeros(at.shape)
+    grid = np.linspace(sample.min() - 4 * width, sample.max() + 4 * width, POINTS)
+    density = np.zeros(POINTS)
+    for point in sample:
+        density += np.exp(-(((grid - point) / width) ** 2) / 2)
+    return np.interp(at, grid, density, left=0.0, right=0.0)
+
+
+def _weighted_mean(values: FloatArray, weights: FloatArray) -> Estimate:
+    """Return the weighted mean of every column, contributions by the delta method."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = weights / weights.mean(axis=0)
+    mean = (share * values).mean(axis=0)
+    rows = mean + share * (values - mean)
+    return Estimate(value=mean, rows=rows, mc_variance=np.zeros(len(mean)))

@@ -1,0 +1,130 @@
+"""M-plot: the mean prediction of rows near a value, whatever else goes with the value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import Interval, check_number
+from pyinterp.data.sample import is_category
+from pyinterp.errors import OptionError
+from pyinterp.estimands.effects.grids import Grid, Points, points_of
+from pyinterp.estimands.effects.outputs import Outputs
+from pyinterp.estimands.effects.partial_dependence import (
+    details_of,
+    terms_of,
+    unit_of,
+    variables_of,
+    words_of,
+)
+from pyinterp.estimands.effects.scales import Scale
+from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
+
+__all__ = ["m_plot"]
+
+FEW_VALUES = 10  # of a number: its rows are grouped by it
+SINGULAR = 1e-10  # share of the spread within a window below which there is no slope
+
+
+def m_plot(
+    problem: Problem,
+    features: str | Sequence[str],
+    *,
+    grid: Grid = "quantile",
+    points: int | None = None,
+    span: float = 0.2,
+    scale: Scale | None = None,
+    which_class: Any = None,
+) -> Estimand:
+    r"""Marginal plot of one variable, :math:`E[f(X) | X_j = x]` (Apley and Zhu 2020, eq. 4).
+
+    A local linear fit of the predictions on the variable, with tricube weights over the nearest
+    rows as in R's ``loess(degree = 1)``; of a category the mean over the rows of each level.
+    """
+    check_number("span", span, Interval(0, 1, "high"))
+    names = variables_of(problem, features, most=1, what="An M-plot")
+    data = problem.population.variables
+    at = points_of(data, names, grid, points, problem.discrete)
+    column, values = data[names[0]], [cell[0] for cell in at.cells]
+    grouped = is_category(column) or names[0] in problem.discrete
+    grouped = grouped or (
+        column.nunique() <= FEW_VALUES and bool(pd.Series(values).isin(column).all())
+    )
+    widths = None if grouped else _widths(column.to_numpy(np.float64), values, span, names[0])
+    outputs = Outputs.of(problem.predictor, scale, which_class)
+    terms = terms_of(at, outputs.labels)
+    predicted = words_of(problem, outputs.scale, outputs.labels)
+    near = (
+        f"of the rows with the value of `{names[0]}` shown"
+        if grouped
+        else f"near the value of `{names[0]}` shown: a local line through the nearest "
+        f"{100 * span:g}% of the rows"
+    )
+    return Estimand(
+        key=("m-plot", names, at.cells, outputs, None if grouped else span),
+        terms=terms,
+        measure=partial(_measure, at=at, widths=widths, outputs=outputs),
+        read=itemgetter("curve"),
+        label="M-plot",
+        title="mean prediction by value",
+        quantity="M-plot",
+        of=names[0],
+        details=details_of(outputs.scale, outputs.labels, "mean"),
+        unit=unit_of(problem, "pd", outputs.scale),
+        meaning=f"Mean {predicted} {near}. What goes with the variable counts as its effect.",
+        missing=dict.fromkeys(terms.names, "no evaluation row near the value in a refit"),
+    )
+
+
+def _widths(x: FloatArray, values: list[float], span: float, name: str) -> FloatArray:
+    """Return the distance from every value to its nearest rows' last, of all rows."""
+    low, high = x.min(), x.max()
+    if min(values) < low or max(values) > high:
+        raise OptionError(
+            f"An M-plot is a mean of rows near a value: the grid of `{name}` must be within the "
+            f"observed range [{low:.6g}, {high:.6g}]; got {min(values):.6g} to {max(values):.6g}."
+        )
+    k = min(max(int(np.ceil(span * len(x))), 2), len(x)) - 1
+    return np.array([np.partition(np.abs(x - value), k)[k] for value in values])
+
+
+def _measure(
+    case: ModelOnRows, *, at: Points, widths: FloatArray | None, outputs: Outputs
+) -> Measurement:
+    predictions = outputs.values(case.whatif.factual)
+    column, values = case.sample.variables[at.names[0]], [cell[0] for cell in at.cells]
+    if widths is None:
+        same = np.column_stack([(column == value).to_numpy() for value in values])
+        weights, away = same.astype(np.float64), np.zeros(same.shape)
+    else:
+        away = column.to_numpy(np.float64)[:, None] - np.array(values, dtype=np.float64)
+        weights = _tricube(away, widths)
+    return {"curve": Estimate.stack([_local_line(one, away, weights) for one in predictions])}
+
+
+def _tricube(away: FloatArray, widths: FloatArray) -> FloatArray:
+    """Return weights that fall from 1 to 0 at the width; of width 0 only at 0 is one."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(away == 0, 0.0, np.abs(away) / widths)
+    return np.asarray(np.clip(1 - share**3, 0.0, None) ** 3)
+
+
+def _local_line(values: FloatArray, away: FloatArray, weights: FloatArray) -> Estimate:
+    """Return the level at 0 of a weighted line through values, for every column of weights."""
+    s0, s1, s2 = ((weights * away**power).mean(axis=0) for power in (0, 1, 2))
+    spread = s0 * s2 - s1**2
+    flat = spread <= SINGULAR * np.maximum(s0 * s2, np.finfo(np.float64).tiny)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        line = weights * (s2 - s1 * away) / np.where(flat, 1.0, spread)
+        kernel = np.where(flat, weights / s0, line)
+        level = kernel.T @ values / len(values)
+        slope = np.where(flat, 0.0, (weights * away).T @ values / len(values) - s1 * level)
+        slope = np.where(flat, 0.0, slope / np.where(flat, 1.0, s2))
+    rows = level + kernel * (values[:, None] - level - slope * away)
+    return Estimate(value=level, rows=rows, mc_variance=np.zeros(len(level)))

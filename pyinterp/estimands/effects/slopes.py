@@ -1,0 +1,258 @@
+"""Slopes of predictions: along a grid, and at the rows' own values (average marginal effects)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import POSITIVE, check_number
+from pyinterp.data.features import check_names, names_of
+from pyinterp.data.sample import is_category
+from pyinterp.errors import OptionError
+from pyinterp.estimands.effects.grids import Grid, grid_values, points_of
+from pyinterp.estimands.effects.outputs import Outputs
+from pyinterp.estimands.effects.partial_dependence import (
+    details_of,
+    terms_of,
+    variables_of,
+    words_of,
+)
+from pyinterp.estimands.effects.scales import Scale
+from pyinterp.estimands.estimand import (
+    Estimand,
+    Estimate,
+    Measurement,
+    ModelOnRows,
+    Problem,
+    Terms,
+)
+
+__all__ = ["Step", "average_marginal_effects", "slopes"]
+
+Step: TypeAlias = float | Literal["sd"] | None
+
+SHARE_OF_RANGE = 1e-4  # of the default step, as in marginaleffects
+PROBES = 200  # rows at which a model is asked whether its predictions are steps
+
+
+def slopes(
+    problem: Problem,
+    features: str | Sequence[str],
+    *,
+    step: Step = None,
+    grid: Grid = "quantile",
+    points: int | None = None,
+    scale: Scale | None = None,
+    which_class: Any = None,
+) -> Estimand:
+    r"""Derivative of the partial dependence on one number, by central differences of every row.
+
+    .. math:: \frac1h E[f(x + h/2, X_C) - f(x - h/2, X_C)]
+    """
+    names = variables_of(problem, features, most=1, what="A slope")
+    (name,) = names
+    if _is_level(problem, name):
+        raise OptionError(
+            f"A slope needs a number, but `{name}` is a category; `ame` has its contrasts."
+        )
+    outputs = Outputs.of(problem.predictor, scale, which_class)
+    width = _width(problem, name, step, outputs)
+    data = problem.population.variables
+    at = points_of(data, names, grid, points, problem.discrete)
+    values = at.frame(data)[name].to_numpy(np.float64)
+    return Estimand(
+        key=("slopes", names, at.cells, width, outputs),
+        terms=terms_of(at, outputs.labels),
+        measure=partial(_measure_slopes, name=name, values=values, width=width, outputs=outputs),
+        read=itemgetter("slope"),
+        label="slope",
+        title="slope of partial dependence",
+        quantity="slope of PD",
+        of=name,
+        details=details_of(outputs.scale, outputs.labels, "mean"),
+        null=0.0,
+        meaning=(
+            f"Mean slope in `{name}` of the {words_of(problem, outputs.scale, outputs.labels)} "
+            f"when it is set to the value shown: a central difference of width {width:.3g} for "
+            "every row."
+        ),
+        zero_variance="a feature that no refit uses, or a slope that all refits and rows share",
+    )
+
+
+def average_marginal_effects(
+    problem: Problem,
+    features: str | Sequence[str] | None = None,
+    *,
+    step: Step = None,
+    scale: Scale | None = None,
+    which_class: Any = None,
+) -> Estimand:
+    r"""Average marginal effects, :math:`E[\partial f(X) / \partial x_j]` at the rows' own values.
+
+    Of a category, or a number of two values, they are contrasts of its levels with the first.
+    """
+    variables = [str(name) for name in problem.population.variables.columns]
+    names = variables if features is None else list(dict.fromkeys(names_of(features)))
+    check_names(names, variables, kind="variable")
+    outputs = Outputs.of(problem.predictor, scale, which_class)
+    levels = {name: _levels(problem, name) for name in names if _is_contrast(problem, name)}
+    widths = {n: _width(problem, n, step, outputs) for n in names if n not in levels}
+    several = len(outputs.labels) > 1
+    terms = [
+        f"{label}: {term}" if several else term
+        for name in names
+        for label in outputs.labels
+        for term in _term_names(name, levels.get(name))
+    ]
+    notes = ["A term [b - a] is the mean change of all rows from a to b."] if levels else []
+    if step is not None and widths:
+        notes.append(
+            "Slopes are central differences over "
+            + ("one standard deviation of the variable." if step == "sd" else f"{step:g}.")
+        )
+    return Estimand(
+        key=("ame", tuple(names), tuple(widths.items()), outputs),
+        terms=Terms.plain(terms),
+        measure=partial(
+            _measure_effects,
+            names=names,
+            widths=widths,
+            levels={n: pd.DataFrame({n: column}) for n, column in levels.items()},
+            outputs=outputs,
+        ),
+        read=itemgetter("effects"),
+        label="AME",
+        title="average marginal effects",
+        details=details_of(outputs.scale, outputs.labels, "mean"),
+        null=0.0,
+        meaning=(
+            f"Mean slope of the {words_of(problem, outputs.scale, outputs.labels)} in the "
+            "variable, all variables of every row as they are."
+        ),
+        notes=tuple(notes),
+        zero_variance="not used in any refit, or a slope that all refits and rows share",
+    )
+
+
+def _is_level(problem: Problem, name: str) -> bool:
+    return is_category(problem.population.variables[name]) or name in problem.discrete
+
+
+def _is_contrast(problem: Problem, name: str) -> bool:
+    """Whether a variable has levels, or two values only: between them a tree sees no change."""
+    return _is_level(problem, name) or problem.population.variables[name].nunique() == 2
+
+
+def _levels(problem: Problem, name: str) -> pd.Series[Any]:
+    """Return the levels that occur, as a column of the data's type."""
+    column = problem.population.variables[name]
+    at = points_of(problem.population.variables, (name,), grid_values(column, "unique"))
+    levels = at.frame(problem.population.variables)[name]
+    if len(levels) < 2:
+        raise OptionError(
+            f"A contrast needs two levels, but `{name}` has one; name the other variables."
+        )
+    return levels
+
+
+def _term_names(name: str, levels: pd.Series[Any] | None) -> list[str]:
+    if levels is None:
+        return [name]
+    first, *rest = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in levels]
+    return [f"{name}[{level} - {first}]" for level in rest]
+
+
+def _width(problem: Problem, name: str, step: Step, outputs: Outputs) -> float:
+    """Return the width of differences; refuse a tiny one for a model that predicts steps."""
+    x = problem.population.variables[name].to_numpy(dtype=np.float64)
+    if isinstance(step, str):
+        if step != "sd":
+            raise OptionError(f'`step` must be a positive number, "sd" or None, not {step!r}.')
+        width = float(x.std(ddof=1))
+    elif step is not None:
+        check_number("step", step, POSITIVE)
+        width = float(step)
+    else:
+        width = SHARE_OF_RANGE * float(np.ptp(x))
+    if not width > 0:
+        raise OptionError(f"A slope needs a variable that varies, but `{name}` is constant.")
+    if step is None and _has_steps(problem, name, width, float(x.std()), outputs):
+        raise OptionError(
+            f"The model predicts steps in `{name}`, as trees do: its slope is 0 but at jumps. Pass "
+            f'the width of differences, such as `step="sd"` (here {x.std(ddof=1):.3g}).'
+        )
+    return width
+
+
+def _has_steps(problem: Problem, name: str, width: float, wide: float, outputs: Outputs) -> bool:
+    """Whether most predictions change over a wide interval, but not over a narrow one."""
+    data = problem.population.variables
+    rows = data.iloc[np.unique(np.linspace(0, len(data) - 1, PROBES).astype(int))]
+
+    def difference(by: float) -> FloatArray:
+        x = rows[name].to_numpy(dtype=np.float64)
+        low, high = (
+            outputs.values(problem.predictor(problem.design.encode(rows.assign(**{name: at}))))
+            for at in (x - by / 2, x + by / 2)
+        )
+        return np.asarray(np.abs(high - low).max(axis=0))
+
+    moving = difference(wide) > 0
+    still = difference(width)[moving] == 0
+    return bool(len(still)) and float(still.mean()) > 0.5
+
+
+def _measure_slopes(
+    case: ModelOnRows, *, name: str, values: FloatArray, width: float, outputs: Outputs
+) -> Measurement:
+    n, g = case.sample.nobs, len(values)
+    ends = pd.DataFrame({name: np.concatenate([values - width / 2, values + width / 2])})
+    rows = np.empty((len(outputs.labels), n, g))
+    for block, predictions in case.whatif.of([name]).cross(ends):
+        at = outputs.values(predictions)
+        rows[:, block] = (at[..., g:] - at[..., :g]) / width
+    return {"slope": Estimate.of_rows(np.concatenate(list(rows), axis=1))}
+
+
+def _measure_effects(
+    case: ModelOnRows,
+    *,
+    names: Sequence[str],
+    widths: dict[str, float],
+    levels: dict[str, pd.DataFrame],
+    outputs: Outputs,
+) -> Measurement:
+    parts = [
+        _contrasts(case, levels[name], outputs)
+        if name in levels
+        else _row_slopes(case, name, widths[name], outputs)
+        for name in names
+    ]
+    return {"effects": Estimate.of_rows(np.concatenate(parts, axis=1))}
+
+
+def _row_slopes(case: ModelOnRows, name: str, width: float, outputs: Outputs) -> FloatArray:
+    """Return every row's slope at its own value, shape (n, outputs)."""
+    x = case.sample.variables[name].to_numpy(dtype=np.float64)
+    n = len(x)
+    ends = pd.DataFrame({name: np.concatenate([x - width / 2, x + width / 2])})
+    index = np.column_stack([np.arange(n), n + np.arange(n)])
+    at = outputs.values(case.whatif.of([name]).pairs(np.arange(n), index, ends))
+    return np.asarray((at[..., 1] - at[..., 0]).T / width)
+
+
+def _contrasts(case: ModelOnRows, levels: pd.DataFrame, outputs: Outputs) -> FloatArray:
+    """Return every row's changes from the first level, shape (n, outputs x other levels)."""
+    n, k = case.sample.nobs, len(levels)
+    rows = np.empty((len(outputs.labels), n, k - 1))
+    for block, predictions in case.whatif.of(list(levels.columns)).cross(levels):
+        at = outputs.values(predictions)
+        rows[:, block] = at[..., 1:] - at[..., :1]
+    return np.concatenate(list(rows), axis=1)

@@ -1,0 +1,53 @@
+"""Where a grid leaves the data: beyond the range of a number, or the convex hull of two."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from scipy.spatial import Delaunay, QhullError
+
+from pyinterp.data.sample import is_category
+from pyinterp.estimands.effects.grids import Points
+
+__all__ = ["support_notes"]
+
+
+def support_notes(_: pd.Series[float], *, data: pd.DataFrame, at: Points) -> tuple[str, ...]:
+    """Return what to know about grid points at which a model extrapolates."""
+    cells = pd.DataFrame(list(at.cells), columns=list(at.names))
+    numbers = [name for name in at.names if not is_category(data[name])]
+    notes = []
+    for name in numbers:
+        low, high = float(data[name].min()), float(data[name].max())
+        values = cells[name].drop_duplicates()
+        beyond = int((~values.between(low, high)).sum())
+        if beyond:
+            notes.append(
+                f"{beyond} of {len(values)} grid points {_are(beyond)} outside the observed range "
+                f"[{low:.6g}, {high:.6g}] of `{name}`: predictions there are extrapolated."
+            )
+    for pair in combinations(numbers, 2):
+        notes += _hull_note(data, cells, list(pair))
+    return tuple(notes)
+
+
+def _hull_note(data: pd.DataFrame, cells: pd.DataFrame, pair: list[str]) -> list[str]:
+    """Return a note on the points of a pair that are outside its convex hull, if there are some."""
+    values = cells[pair].drop_duplicates().to_numpy(np.float64)
+    try:
+        hull = Delaunay(data[pair].drop_duplicates().to_numpy(np.float64))
+    except QhullError:  # values on a line, which has no inside
+        return []
+    beyond = int((hull.find_simplex(values, tol=1e-9) < 0).sum())
+    if not beyond:
+        return []
+    return [
+        f"{beyond} of {len(values)} grid points {_are(beyond)} outside the convex hull of "
+        f"`{pair[0]}` and `{pair[1]}`: predictions there are extrapolated."
+    ]
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

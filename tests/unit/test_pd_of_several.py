@@ -1,0 +1,113 @@
+"""PD of all variables, of three at once, and notes where a grid leaves the data."""
+
+from __future__ import annotations
+
+import pickle
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+from pyinterp.errors import OptionError
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame(rng.uniform(size=(90, 2)), columns=["x", "z"])
+    frame["g"] = rng.choice(["a", "b"], 90)
+    frame["y"] = frame["x"] * frame["z"] * (1 + (frame["g"] == "b")) + rng.normal(size=90)
+    return frame
+
+
+@pytest.fixture(scope="module")
+def model(data: pd.DataFrame) -> Any:
+    return pi.Learner.from_formula("y ~ x * z * g", data, LinearRegression()).fit_model()
+
+
+def tiles_of(plot: Any) -> pd.DataFrame:
+    built = deepcopy(plot)
+    built._build()
+    return built.layers[0].data
+
+
+def text(results: Any) -> str:
+    return " ".join(str(results.summary()).split())
+
+
+def test_all_variables_have_their_curve(model: Any) -> None:
+    curves = model.pd(points=5, grid={"x": [0.1, 0.2]})
+    assert isinstance(curves, pi.CurveResults)
+    assert list(curves) == ["x", "z", "g"]
+    for name, options in {"x": {"grid": [0.1, 0.2]}, "z": {"points": 5}, "g": {}}.items():
+        alone = model.pd(name, **options)
+        pd.testing.assert_series_equal(curves[name].params, alone.params)
+        assert str(curves.summary()).count(f"{name}[") >= len(alone.params)
+    assert list(curves.summary_frame()["variable"].unique()) == ["x", "z", "g"]
+    assert len(curves.params) == len(curves.bse) == len(curves.to_r()) == 2 + 5 + 2
+    copy = pickle.loads(pickle.dumps(curves))  # noqa: S301 - written here
+    pd.testing.assert_series_equal(copy.params, curves.params)
+    with pytest.raises(OptionError, match="There is no curve of 'w'"):
+        curves["w"]
+
+
+def test_all_curves_share_their_vertical_scale(model: Any, tmp_path: Any) -> None:
+    picture = model.pd(points=4).plot()
+    picture.save(tmp_path / "all.png", verbose=False)
+    assert (tmp_path / "all.png").stat().st_size > 10_000
+
+
+def test_three_variables_are_a_surface_per_value(data: pd.DataFrame, model: Any) -> None:
+    result = model.pd(["x", "z", "g"], points=3)
+    (refit,) = model.analysis.refits
+    layout = result.estimand.terms.layout
+    for k, (x, z, g) in enumerate(layout.itertuples(index=False)):
+        rows = data[["x", "z", "g"]].assign(x=x, z=z, g=g)
+        mean = refit.predictor(refit.design.encode(rows)).mean()
+        assert result.params.iloc[k] == pytest.approx(mean, abs=1e-12)
+    assert len(result.params) == 18
+    tiles = tiles_of(result.plot())
+    assert len(tiles) == 18
+    assert tiles["PANEL"].nunique() == 2
+
+
+def test_three_variables_and_classes(data: pd.DataFrame) -> None:
+    three = data.assign(k=pd.cut(data["y"], 3, labels=list("lmh")).astype(str)).drop(columns="y")
+    learner = pi.Learner.from_formula("k ~ x + z + g", three, RandomForestClassifier(5))
+    result = learner.fit_model(seed=1).pd(["x", "z", "g"], points=3)
+    assert tiles_of(result.plot())["PANEL"].nunique() == 6
+
+
+@pytest.mark.parametrize(
+    ("features", "grid", "words"),
+    [
+        ("x", [100, 200], "2 of 2 grid points are outside the observed range"),
+        ("x", [0.5, 200], "1 of 2 grid points is outside the observed range"),
+        (["x", "z"], {"x": [0.5, 2], "z": [0.5]}, "1 of 2 grid points is outside the observed"),
+        (["x", "z"], {"x": [0.0, 0.5], "z": [0, 0.5]}, "outside the convex hull of `x` and `z`"),
+    ],
+)
+def test_a_grid_that_leaves_the_data_is_noted(
+    model: Any, features: Any, grid: Any, words: str
+) -> None:
+    assert words in text(model.pd(features, grid=grid))
+
+
+def test_a_grid_within_the_data_is_not(model: Any) -> None:
+    inside = [model.pd("x"), model.pd("g"), model.pd(["x", "g"])]
+    inside.append(model.pd(["x", "z"], grid={"x": [0.4, 0.6], "z": [0.4, 0.6]}))
+    assert not any("outside" in text(result) for result in inside)
+
+
+def test_what_is_refused(model: Any) -> None:
+    with pytest.raises(OptionError, match="for all variables must be a rule"):
+        model.pd(grid=[0, 1])
+    with pytest.raises(OptionError, match="`grid` names 'w'"):
+        model.pd(grid={"w": [0, 1]})
+    with pytest.raises(OptionError, match="of one variable or of two or three different ones"):
+        model.pd(["x", "z", "g", "x"])

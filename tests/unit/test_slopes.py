@@ -1,0 +1,126 @@
+"""Slopes and average marginal effects: statsmodels' numbers and closed forms."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+import pyinterp as pi
+from pyinterp.errors import OptionError
+
+MARGEFF = 1e-6  # central differences against statsmodels' derivatives
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"x": rng.normal(size=200), "z": rng.uniform(size=200) * 50})
+    frame["g"] = rng.choice(["lo", "hi", "mid"], 200)
+    frame["y"] = frame["x"] * frame["z"] / 50 + (frame["g"] == "hi") + rng.normal(size=200)
+    frame["k"] = (frame["y"] > 0.5).astype(float)
+    return frame
+
+
+@pytest.mark.parametrize("model", [sm.Logit, sm.Probit, sm.Poisson])
+def test_ame_is_statsmodels_get_margeff(data: pd.DataFrame, model: Any) -> None:
+    X = sm.add_constant(data[["x", "z"]])
+    theirs = model(data["k"], X).fit(disp=0)
+    ours = pi.FittedModel(theirs, X, data["k"]).ame(["x", "z"])
+    np.testing.assert_allclose(ours.params, theirs.get_margeff().margeff, rtol=MARGEFF)
+
+
+def test_of_a_linear_model_it_is_the_coefficient(data: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("y ~ x + z + g", data, pi.statsmodels_learner(sm.OLS))
+    fitted = learner.fit_model()
+    result = fitted.ame()
+    theirs = sm.formula.ols("y ~ x + z + C(g, Treatment('hi'))", data).fit().params
+    expected = [theirs["x"], theirs["z"], *theirs.filter(like="C(g").to_numpy()]
+    assert list(result.params.index) == ["x", "z", "g[lo - hi]", "g[mid - hi]"]
+    np.testing.assert_allclose(result.params, expected, rtol=MARGEFF)
+    np.testing.assert_allclose(fitted.slopes("x", points=5).params, theirs["x"], rtol=MARGEFF)
+
+
+def test_slopes_are_those_of_the_rows_at_the_grid(data: pd.DataFrame) -> None:
+    fitted = pi.Learner.from_formula("y ~ x * z + g", data, LinearRegression()).fit_model()
+    (refit,) = fitted.analysis.refits
+    at = {
+        x: refit.predictor(refit.design.encode(data[["x", "z", "g"]].assign(x=x))) for x in (0, 1)
+    }
+    rows = at[1] - at[0]  # linear in x
+    result = fitted.slopes("x", grid=[-1, 2])
+    np.testing.assert_allclose(result.params, rows.mean(), rtol=MARGEFF)
+    np.testing.assert_allclose(result.bse, rows.std(ddof=1) / np.sqrt(200), rtol=MARGEFF)
+    ame = fitted.ame("x")
+    np.testing.assert_allclose(ame.bse, rows.std(ddof=1) / np.sqrt(200), rtol=MARGEFF)
+    assert result.null == 0
+
+
+def test_at_the_rows_own_values_the_slope_of_a_square_is_twice_the_mean(data: pd.DataFrame) -> None:
+    fitted = pi.FittedModel(lambda X: X["x"].to_numpy() ** 2, data[["x", "z"]])
+    result = fitted.ame()
+    assert result.params["x"] == pytest.approx(2 * data["x"].mean(), rel=MARGEFF)
+    assert result.params["z"] == 0
+    grid = np.array([-1.0, 0.5])
+    np.testing.assert_allclose(fitted.slopes("x", grid=grid).params, 2 * grid, rtol=MARGEFF)
+
+
+def test_steps_are_refused_without_a_width(data: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("y ~ x + z + g", data, RandomForestRegressor(10))
+    results = learner.fit(pi.HalfSampling(2), seed=1)
+    for method in (results.ame, lambda: results.slopes("z")):
+        with pytest.raises(OptionError, match=r'predicts steps in .* as trees do.*step="sd"'):
+            method()
+    result = results.ame(step="sd")
+    assert (result.bse > 0).all()
+    assert "one standard deviation" in str(result.summary())
+    copy = pickle.loads(pickle.dumps(result))  # noqa: S301 - written here
+    pd.testing.assert_series_equal(copy.params, result.params)
+
+
+def test_classes_have_effects_that_add_up_to_0(data: pd.DataFrame) -> None:
+    three = data.assign(t=pd.cut(data["y"], 3, labels=list("abc")).astype(str)).drop(columns="y")
+    learner = pi.Learner.from_formula("t ~ x + z + g", three, LogisticRegression(max_iter=1000))
+    result = learner.fit_model().ame()
+    assert len(result.params) == 12
+    sums = result.params.groupby(lambda name: name.split(": ")[1]).sum()
+    np.testing.assert_allclose(sums, 0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda f: f.slopes("g"), "needs a number, but `g` is a category"),
+        (lambda f: f.slopes(["x", "z"]), "is of one variable, not of"),
+        (lambda f: f.ame("q"), "q"),
+        (lambda f: f.ame(step=-1), "step"),
+        (lambda f: f.ame(step="range"), '"sd" or None'),
+    ],
+)
+def test_what_is_refused(data: pd.DataFrame, call: Any, words: str) -> None:
+    fitted = pi.Learner.from_formula("y ~ x * z + g", data, LinearRegression()).fit_model()
+    with pytest.raises(OptionError, match=words):
+        call(fitted)
+
+
+def test_a_constant_has_no_slope(data: pd.DataFrame) -> None:
+    fitted = pi.FittedModel(lambda X: X["x"].to_numpy(), data[["x"]].assign(one=1.0))
+    with pytest.raises(OptionError, match="`one` is constant"):
+        fitted.ame()
+
+
+def test_a_number_of_two_values_has_a_contrast(data: pd.DataFrame) -> None:
+    X = sm.add_constant(data[["x"]].assign(two=(data["z"] > 20).astype(float)))
+    theirs = sm.Logit(data["k"], X).fit(disp=0)
+    ours = pi.FittedModel(theirs, X, data["k"]).ame(["x", "two"])
+    assert list(ours.params.index) == ["x", "two[1 - 0]"]
+    expected = theirs.get_margeff(dummy=True).margeff
+    np.testing.assert_allclose(ours.params, expected, rtol=MARGEFF)
+    steps = pi.FittedModel(lambda X: 1.0 * (X["two"] > 0.5).to_numpy(), X[["two"]])
+    assert steps.ame(step="sd").params.iloc[0] == 1
