@@ -113,6 +113,16 @@ DESCRIPTIONS = {
             Column of the data, or one level per row: estimates for the rows of each level, as
             `rows` gives them, with one covariance of all.
         """,
+    "table": """
+        title : str, optional
+            Heading of the table.
+        notes : {"short", "full", "none"}
+            "short" says what estimates and intervals mean, and what is missing. "full" adds how
+            they are computed, for papers.
+        decimals : int, optional
+            Of estimates and their errors; by default four significant digits of the largest, or
+            two of a usual error.
+        """,
     "inference": """
         cov_type : str, optional
             Variance estimator: "half-sample" (default after `HalfSampling`), "nested-cv" (after

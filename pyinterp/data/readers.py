@@ -58,6 +58,8 @@ class Source:
 class Reader(ABC):
     """Reads data in the user's form: the data at hand and fresh draws alike."""
 
+    formula: str = ""
+
     @abstractmethod
     def read(self, data: Any) -> Source:
         """Split the data into variables and response."""
@@ -101,6 +103,7 @@ class FormulaReader(Reader):
         weights: str | None = None,
     ) -> None:
         frame = read_frame(data)
+        self.formula = formula
         self._as_frame = as_frame
         numeric = None if trusted else [str(c) for c in frame if _is_number(frame[c])]
         columns = _without_weights(formula, [str(c) for c in frame], weights)

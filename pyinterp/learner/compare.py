@@ -148,6 +148,8 @@ def compare(
         context=replace(
             base.context,
             learner=_learners(learners, pairs),
+            specification="",
+            formula=_common([r.context.formula for r in results]),
             engine=_engines(results),
             nobs=base.context.nobs if paired else sum(r.nobs for r in results),
         ),
@@ -161,6 +163,11 @@ def compare(
         labels=base.labels if paired else (),
     )
     return compared if rope is None else _with_rope(compared, rope)
+
+
+def _common(formulas: Sequence[str]) -> str:
+    """Return the formula of all results; empty if they have different ones."""
+    return formulas[0] if len(set(formulas)) == 1 else ""
 
 
 def _listed_results(

@@ -42,6 +42,7 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.column_names import formula_of, is_statsmodels, match, uses
 from pyinterp.models.predictor import Predictor, check_instance, learner_name
 from pyinterp.models.row_options import check_offset
+from pyinterp.models.specification import specification
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit
 from pyinterp.results.header import context_of
@@ -177,6 +178,8 @@ class FittedModel(Interpretable):
             dropped_rows=int((~keep).sum()),
             plan="none (one fitted model)",
             where="evaluation rows",
+            formula=formula_of(fitted) or "",
+            settings=specification(fitted),
             weighting=effective_size(sample.weights)
             if repeats is None
             else distinct_rows(repeats[keep]),
@@ -217,6 +220,8 @@ class FittedModel(Interpretable):
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
         data: RowData,
+        formula: str = "",
+        settings: str = "",
     ) -> None:
         check_choice("engine", engine, ENGINES)
         seeds = Seeds.start(seed)
@@ -244,6 +249,8 @@ class FittedModel(Interpretable):
                 level="model",
                 endog_name=sample.response.name if sample.response is not None else "",
                 learner=learner_name(predictor.estimator),
+                formula=formula,
+                specification=settings,
                 nobs=sample.nobs,
                 dropped_rows=dropped_rows,
                 plan=plan,

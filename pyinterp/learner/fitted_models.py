@@ -11,7 +11,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.data.row_data import Rows
 from pyinterp.data.sample import Sample
-from pyinterp.errors import OptionError, quote
+from pyinterp.errors import OptionError, quote, short
 from pyinterp.estimands.estimand import Estimand
 from pyinterp.estimands.groups import by_group
 from pyinterp.inference import Alternative, CovType, side_by_side, variance
@@ -38,7 +38,9 @@ class FittedModels:
     def __repr__(self) -> str:
         context = self.analysis.context
         refits = f", {context.refits} refits ({context.plan})" if context.level == "learner" else ""
-        return f"<{type(self).__name__}: {context.learner}{refits}, {context.nobs} rows>"
+        parts = [short(context.formula, 100), context.specification or context.learner]
+        name = ", ".join(filter(None, parts))
+        return f"<{type(self).__name__}: {name}{refits}, {context.nobs} rows>"
 
     @takes()
     def estimate(

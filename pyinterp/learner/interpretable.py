@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from statsmodels.iolib.summary import Summary
-
 from pyinterp.data.row_data import Rows
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import RiskRelation, risk
@@ -17,7 +15,9 @@ from pyinterp.learner.uncertainties import Uncertainties
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
+from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.results import EstimandResults
+from pyinterp.results.table import Table
 
 __all__ = ["Interpretable"]
 
@@ -113,6 +113,24 @@ class Interpretable(Effects, LocalEffects, Importances, Conditions, Uncertaintie
             simultaneous=simultaneous,
         )
 
-    def summary(self, alpha: float = 0.05, *, sort: bool = True) -> Summary:
-        """Return the summary of `pfi` with default options."""
-        return self.pfi().summary(alpha, sort=sort)
+    @takes()
+    def summary(
+        self,
+        alpha: float = 0.05,
+        *,
+        sort: bool = True,
+        title: str | None = None,
+        notes: NotesOption = "short",
+        decimals: int | None = None,
+    ) -> Table:
+        """Return the summary of `pfi` with default options.
+
+        Parameters
+        ----------
+        alpha : float
+            Significance level of the intervals.
+        sort : bool
+            Print features in decreasing order of their estimates.
+        {table}
+        """
+        return self.pfi().summary(alpha, sort=sort, title=title, notes=notes, decimals=decimals)

@@ -33,7 +33,7 @@ from pyinterp.data.weights import (
     effective_size,
     read_weights,
 )
-from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, quote
+from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, quote, short
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.fitted_model import FittedModel
@@ -42,6 +42,7 @@ from pyinterp.models.adapters import fits_intercept, needs_intercept, suit, want
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.sample_weight import check_takes_weights
+from pyinterp.models.specification import specification
 from pyinterp.parallel.progress import ProgressOption, check_progress
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
@@ -290,6 +291,13 @@ class Learner:
         self.features = dict(features_of(self.design.variables, groups))
         self._check_intercept()
 
+    def __repr__(self) -> str:
+        name = self._reader.formula or f"{self.endog_names} ~ {len(self.design.variables)} columns"
+        return (
+            f"<{type(self).__name__}: {short(name, 100)}, {specification(self.estimator)}, "
+            f"{self.population.nobs} rows>"
+        )
+
     @takes()
     def fit(
         self,
@@ -408,6 +416,8 @@ class Learner:
             level="learner" if plan.number > 1 else "model",
             endog_name=self.endog_names,
             learner=learner_name(self.estimator),
+            formula=self._reader.formula,
+            specification=specification(self.estimator),
             nobs=population.nobs,
             dropped_rows=self.dropped_rows,
             plan=plan.label,
@@ -473,6 +483,8 @@ class Learner:
             weighting=self._weighting,
             seed=seeds.entropy,
             data=self.data,
+            formula=self._reader.formula,
+            settings=specification(self.estimator),
         )
 
     def variables_of(self, data: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:

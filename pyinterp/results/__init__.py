@@ -14,7 +14,12 @@ Module                 What is in it
 `groups`               Differences between groups of rows
 `ranks`                Ranks of terms, with the probability of each
 `header`               The analysis behind the numbers, for headers
-`summary`              Tables as text, HTML, LaTeX and CSV
+`summary`              Summary tables: header, columns of numbers, footnotes
+`footnotes`            Footnotes, short and full
+`table`                Tables as text, HTML, LaTeX, Markdown and CSV
+`latex`                LaTeX of tables
+`excel`                Excel files of results
+`tabular`              What all results with a summary can do
 `plots`                Plots
 =====================  =============================================================
 

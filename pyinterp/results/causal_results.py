@@ -5,19 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyinterp.checks import check_alpha
+import pandas as pd
+
+from pyinterp.parameters import takes
 from pyinterp.results import summary as tables
+from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.results import EstimandResults
+from pyinterp.results.table import Table
+from pyinterp.results.tabular import Tabular
 
 if TYPE_CHECKING:
     from plotnine import ggplot
-    from statsmodels.iolib.summary import Summary
 
 __all__ = ["CausalResults"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class CausalResults:
+class CausalResults(Tabular):
     """What a feature would do if it were set, if the stated assumptions hold.
 
     Attributes
@@ -35,27 +39,39 @@ class CausalResults:
     importance: EstimandResults
     share: EstimandResults
 
-    def summary(self, alpha: float = 0.05) -> Summary:
+    @takes()
+    def summary(
+        self,
+        alpha: float = 0.05,
+        *,
+        title: str | None = None,
+        notes: NotesOption = "short",
+        decimals: int | None = None,
+    ) -> Table:
         """Return the three tables with their assumptions.
 
         Parameters
         ----------
         alpha : float
             Significance level of the intervals.
+        {table}
         """
-        check_alpha(alpha)
-        parts = [self.effects, self.importance, self.share]
-        return tables.summarize_below(parts, alpha=alpha, title="Causal reading")
+        options = tables.TableOptions(alpha=alpha, title=title, notes=notes, decimals=decimals)
+        return tables.summarize_below(self.parts, options, title="Causal reading")
+
+    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return the parts' summary frames below each other, with a column `measure`."""
+        frames = [
+            part.summary_frame(alpha).assign(measure=part.estimand.label) for part in self.parts
+        ]
+        stacked = pd.concat(frames)
+        return stacked[["measure", *stacked.columns.drop("measure")]]
+
+    @property
+    def parts(self) -> list[EstimandResults]:
+        """The three results, in the order of the table."""
+        return [self.effects, self.importance, self.share]
 
     def plot(self, alpha: float = 0.05) -> ggplot:
         """Plot the average effects, with the effects of every row as thin curves."""
         return self.effects.plot(alpha)
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def __repr__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return str(self.summary().as_html())

@@ -10,19 +10,22 @@ import pandas as pd
 
 from pyinterp.checks import check_alpha
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote
+from pyinterp.parameters import takes
 from pyinterp.results import summary as tables
+from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.results import EstimandResults, broom_frame
+from pyinterp.results.table import Table
+from pyinterp.results.tabular import Tabular
 
 if TYPE_CHECKING:
     from plotnine import ggplot
     from plotnine.composition import Compose
-    from statsmodels.iolib.summary import Summary
 
 __all__ = ["CurveResults"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CurveResults:
+class CurveResults(Tabular):
     """Curves of several variables, as ``pd()`` returns them.
 
     Attributes
@@ -57,18 +60,26 @@ class CurveResults:
         """Standard errors of all curves, by term."""
         return pd.concat([result.bse for result in self.results.values()])
 
-    def summary(self, alpha: float = 0.05) -> Summary:
+    @takes()
+    def summary(
+        self,
+        alpha: float = 0.05,
+        *,
+        title: str | None = None,
+        notes: NotesOption = "short",
+        decimals: int | None = None,
+    ) -> Table:
         """Return the tables of all curves below each other, under one header.
 
         Parameters
         ----------
         alpha : float
             Significance level of the intervals.
+        {table}
         """
-        check_alpha(alpha)
         several = list(self.results.values())
-        title = several[0].estimand.heading
-        return tables.summarize_below(several, alpha=alpha, title=title)
+        options = tables.TableOptions(alpha=alpha, title=title, notes=notes, decimals=decimals)
+        return tables.summarize_below(several, options, title=several[0].estimand.heading)
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return the curves' summary frames below each other, with a column `variable`."""
@@ -95,12 +106,3 @@ class CurveResults:
 
         check_alpha(alpha)
         return plots.panels(list(self.results.values()), alpha=alpha)
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def __repr__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return str(self.summary().as_html())

@@ -92,6 +92,10 @@ class Context:
         Footnote on the plan; empty if there is none.
     versions : tuple of (str, str)
         Versions of the packages behind the numbers.
+    formula : str
+        Formula of the learner; empty without one.
+    specification : str
+        The estimator with its settings; empty where `learner` says it all.
     """
 
     level: Literal["learner", "model"]
@@ -116,6 +120,8 @@ class Context:
     versions: tuple[tuple[str, str], ...]
     subgroup: str = ""
     plan_note: str = ""
+    formula: str = ""
+    specification: str = ""
 
 
 def context_of(
@@ -133,6 +139,8 @@ def context_of(
     failed_refits: int,
     plan_note: str = "",
     weighting: str = "",
+    formula: str = "",
+    specification: str = "",
     seed: int | None,
 ) -> Context:
     """Describe an analysis for its headers."""
@@ -159,6 +167,8 @@ def context_of(
         resamples=fingerprints(refits),
         versions=_versions(),
         plan_note=plan_note,
+        formula=formula,
+        specification=specification,
     )
 
 

@@ -9,17 +9,20 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.checks import check_alpha
+from pyinterp.parameters import takes
 from pyinterp.results import summary as tables
+from pyinterp.results.footnotes import NotesOption
+from pyinterp.results.table import Table
+from pyinterp.results.tabular import Tabular
 
 if TYPE_CHECKING:
     from plotnine import ggplot
-    from statsmodels.iolib.summary import Summary
 
 __all__ = ["Ranks"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Ranks:
+class Ranks(Tabular):
     """Probability of each rank for each term, as ``ranks()`` of results returns it.
 
     Attributes
@@ -71,8 +74,25 @@ class Ranks:
             }
         )
 
-    def summary(self, alpha: float = 0.05) -> Summary:
-        """Return a table of expected ranks, intervals and the probability of the first rank."""
+    @takes()
+    def summary(
+        self,
+        alpha: float = 0.05,
+        *,
+        title: str | None = None,
+        notes: NotesOption = "short",
+        decimals: int | None = None,
+    ) -> Table:
+        """Return a table of expected ranks, intervals and the probability of the first rank.
+
+        Parameters
+        ----------
+        alpha : float
+            Significance level of the intervals.
+        {table}
+        """
+        options = tables.TableOptions(alpha=alpha, title=title, notes=notes, decimals=decimals)
+        number = f"%.{2 if decimals is None else decimals}f"
         low, high = f"[{alpha / 2:.3g}", f"{1 - alpha / 2:.3g}]"
         headings = {
             "expected_rank": "expected rank",
@@ -80,13 +100,13 @@ class Ranks:
             "conf_high": high,
             "first": "P(rank 1)",
         }
-        formats = {"expected rank": "%.2f", low: "%.0f", high: "%.0f", "P(rank 1)": "%.3f"}
+        formats = {"expected rank": number, low: "%.0f", high: "%.0f", "P(rank 1)": "%.3f"}
         return tables.summarize_frame(
             self.summary_frame(alpha).rename(columns=headings),
             formats,
-            title="Ranks with their uncertainty",
+            title=options.title or "Ranks with their uncertainty",
             facts=[("Estimand:", self.description), ("Rank 1:", self.order)],
-            notes=[self.note],
+            notes=[] if notes == "none" else [self.note],
         )
 
     def plot(self) -> ggplot:
@@ -94,12 +114,3 @@ class Ranks:
         from pyinterp.results.plots.ranks import rank_tiles  # noqa: PLC0415 - plotnine is slow
 
         return rank_tiles(self)
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def __repr__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return str(self.summary().as_html())

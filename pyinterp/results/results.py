@@ -34,15 +34,18 @@ from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.inference.equivalence import rope_probabilities
 from pyinterp.inference.joint_tests import FlatTest, flatness_test, wald_test
 from pyinterp.inference.ranking import rank_probabilities
+from pyinterp.parameters import takes
 from pyinterp.results import summary as tables
+from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.groups import differences_of
 from pyinterp.results.header import Context, GoodnessOfFit
 from pyinterp.results.ranks import Ranks
+from pyinterp.results.table import Table
+from pyinterp.results.tabular import Tabular
 from pyinterp.whatif import Engine
 
 if TYPE_CHECKING:
     from plotnine import ggplot
-    from statsmodels.iolib.summary import Summary
     from statsmodels.stats.contrast import ContrastResults
 
 __all__ = ["EstimandResults", "broom_frame"]
@@ -56,7 +59,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class EstimandResults:
+class EstimandResults(Tabular):
     """Estimates of one estimand with their inference.
 
     The methods of `Learner.fit` results and of `FittedModel` return them. They are frozen: no
@@ -586,7 +589,16 @@ class EstimandResults:
         )
         return stacked.groupby(positions).mean().set_axis(labels.take(first), axis=0)
 
-    def summary(self, alpha: float = 0.05, *, sort: bool = True) -> Summary:
+    @takes()
+    def summary(
+        self,
+        alpha: float = 0.05,
+        *,
+        sort: bool = True,
+        title: str | None = None,
+        notes: NotesOption = "short",
+        decimals: int | None = None,
+    ) -> Table:
         """Return a table like those of statsmodels.
 
         Parameters
@@ -595,15 +607,17 @@ class EstimandResults:
             Significance level of the intervals.
         sort : bool
             Print features in decreasing order of their estimates; grids always keep their order.
+        {table}
 
         Returns
         -------
         statsmodels.iolib.summary.Summary
-            With ``as_text``, ``as_html``, ``as_latex`` and ``as_csv``.
+            With ``as_text``, ``as_html``, ``as_latex``, ``as_markdown`` and ``as_csv``.
         """
-        check_alpha(alpha)
-        check_flag("sort", sort)
-        return tables.summarize(self, alpha=alpha, sort=sort)
+        options = tables.TableOptions(
+            alpha=alpha, sort=sort, title=title, notes=notes, decimals=decimals
+        )
+        return tables.summarize(self, options)
 
     def plot(
         self,
@@ -654,15 +668,6 @@ class EstimandResults:
         return plots.plot(
             self, alpha=alpha, sort=sort, color=color, observed=observed, curves=curves
         )
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def __repr__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return str(self.summary().as_html())
 
     def _positions(self, cols: Sequence[int] | Sequence[str]) -> list[int]:
         """Return the positions of terms that are named, or numbered."""

@@ -1,27 +1,32 @@
-"""Summary tables, made with statsmodels' table classes: text, HTML, LaTeX and CSV."""
+"""Summary tables, made with statsmodels' table classes."""
 
 from __future__ import annotations
 
-import copy
-import html
+import re
 import textwrap
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
-from statsmodels.iolib.summary import Summary, summary_return
 from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_2cols, fmt_params
 
 from pyinterp._typing import FloatArray
-from pyinterp.inference.coverage import coverage_of
+from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, check_text
+from pyinterp.errors import short
+from pyinterp.results.footnotes import NotesOption, null_heading, of_one, of_several, texts_of
+from pyinterp.results.table import Table
 
 if TYPE_CHECKING:
+    from pyinterp.results.header import Context
     from pyinterp.results.results import EstimandResults
 
 __all__ = [
     "Table",
+    "TableOptions",
     "number_format",
     "summarize",
     "summarize_below",
@@ -30,105 +35,105 @@ __all__ = [
 ]
 
 MINIMUM_WIDTH = 78
+MAXIMUM_WIDTH = 104  # from which on columns, and values of the header, are folded
+NARROWEST = 20  # value of the header
 INDENT = 2  # of the header's right half
-NO_VALUE = "not defined in some refit"
+MOST_DECIMALS = 15
+LONGEST_FORMULA = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """Options of summary tables, checked; `pyinterp.parameters` describes them."""
+
+    alpha: float = 0.05
+    sort: bool = True
+    title: str | None = None
+    notes: NotesOption = "short"
+    decimals: int | None = None
+
+    def __post_init__(self) -> None:
+        check_alpha(self.alpha)
+        check_flag("sort", self.sort)
+        if self.title is not None:
+            check_text("title", self.title)
+        check_choice("notes", self.notes, get_args(NotesOption))
+        if self.decimals is not None:
+            check_count("decimals", self.decimals, 0, MOST_DECIMALS)
+
+    def number(self, frame: pd.DataFrame) -> str:
+        """Return the format of estimates and their errors."""
+        if self.decimals is not None:
+            return f"%.{self.decimals}f"
+        columns = (frame["estimate"], frame["std_error"])
+        return number_format(*(np.asarray(column, dtype=np.float64) for column in columns))
 
 
 class _Column(NamedTuple):
     heading: str
     cells: list[str]
+    group: str = ""  # adjacent columns of a group are not separated
 
 
-class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
-    """A statsmodels summary with footnotes that HTML and LaTeX can set.
-
-    Parameters
-    ----------
-    tables : list of SimpleTable
-    notes : sequence of str
-        Footnotes, one sentence or more each.
-    width : int
-        Line length of the footnotes in text.
-    """
-
-    def __init__(self, tables: list[SimpleTable], notes: Sequence[str], width: int) -> None:
-        super().__init__()
-        self.tables, self.notes = tables, tuple(notes)
-        lines: list[str] = []
-        for note in self.notes:
-            lines += textwrap.wrap(note, width, subsequent_indent="    ")
-        self.add_extra_txt(lines)
-
-    def as_html(self) -> str:
-        """Return the tables in HTML, a line per footnote."""
-        tables = [_escape(table).as_html() for table in self.tables]
-        return "\n".join(tables + [f"<p>{html.escape(note)}</p>" for note in self.notes])
-
-    def as_latex(self) -> str:
-        """Return the tables as LaTeX tabulars (booktabs), a line per footnote."""
-        tabular: str = summary_return(self.tables, return_fmt="latex")
-        return (
-            tabular.replace("²", "$^2$")
-            + "\n\n"
-            + " \\newline\n".join(_latex(note) for note in self.notes)
-        )
-
-
-def summarize(results: EstimandResults, *, alpha: float, sort: bool) -> Table:
+def summarize(results: EstimandResults, options: TableOptions) -> Table:
     """Return the table of one estimand: header, one row per term, and footnotes."""
     return _table(
         results,
-        [_block(results, alpha, sort=sort)],
+        [_block(results, options)],
+        options,
         title=f"{results.estimand.heading}, {_whose(results)}",
         estimand=results.estimand.description,
-        notes=_notes(results, alpha),
+        notes=texts_of(of_one(results, options.alpha), options.notes),
     )
 
 
 def summarize_together(
     several: Sequence[EstimandResults],
+    options: TableOptions,
     *,
-    alpha: float,
-    sort: bool,
     title: str = "Importance",
     notes: Sequence[str] = (),
 ) -> Table:
     """Return one table of importances of the same features, a block of columns for each."""
     first = several[0]
-    frames = [results.summary_frame(alpha) for results in several]
+    frames = [results.summary_frame(options.alpha) for results in several]
     order = frames[0].index
-    if sort:
+    if options.sort:
         order = frames[0].sort_values("estimate", ascending=False, kind="stable").index
     columns: list[_Column] = []
     for results, frame in zip(several, frames, strict=True):
-        columns += _columns(results, frame.loc[order], alpha, tests=False)
-    remarks = [*notes, *_label_notes(several)]
+        label = results.estimand.label
+        columns += [
+            column._replace(group=label)
+            for column in _columns(results, frame.loc[order], options, tests=False)
+        ]
     beside = next((r.diagnostic for r in several if r.diagnostic is not None), None)
     if beside is not None:
         columns.append(_column(beside.estimand.label, beside.params.loc[order], "%.3f"))
-        remarks += _beside(beside)
     return _table(
         first,
         [_Block(columns, order)],
+        options,
         title=f"{title}, {_whose(first)}",
         estimand=", ".join(r.estimand.label for r in several),
-        notes=[*remarks, first.variance.note, *_inference_notes(first, alpha)],
+        notes=texts_of(
+            of_several(several, options.alpha, before=notes, tests=False), options.notes
+        ),
     )
 
 
-def summarize_below(several: Sequence[EstimandResults], *, alpha: float, title: str) -> Table:
+def summarize_below(
+    several: Sequence[EstimandResults], options: TableOptions, *, title: str
+) -> Table:
     """Return tables of several estimands of one analysis below each other, under one header."""
     first = several[0]
-    notes = _label_notes(several)
-    for results in several:
-        if results.diagnostic is not None:
-            notes += _beside(results.diagnostic)
     return _table(
         first,
-        [_block(results, alpha, sort=False) for results in several],
+        [_block(results, options) for results in several],
+        options,
         title=f"{title}, {_whose(first)}",
         estimand=", ".join(r.estimand.label for r in several),
-        notes=[*notes, first.variance.note, *_inference_notes(first, alpha), *_tests(several)],
+        notes=texts_of(of_several(several, options.alpha, tests=True), options.notes),
     )
 
 
@@ -158,7 +163,7 @@ def summarize_frame(
         _column(name, frame[name], fmt) if fmt else _Column(name, [str(w) for w in frame[name]])
         for name, fmt in formats.items()
     ]
-    return _set(_in_two(facts), [_Block(columns, frame.index)], title=title, notes=notes)
+    return _set(facts, [_Block(columns, frame.index)], title=title, notes=notes)
 
 
 class _Block(NamedTuple):
@@ -176,10 +181,14 @@ class _Block(NamedTuple):
         numbers = (max(9, *map(len, (c.heading, *c.cells))) for c in self.columns)
         return [len(max(self.stubs, key=len)), *numbers]
 
+    @property
+    def width(self) -> int:
+        return sum(self.widths) + len(self.widths) - 1
+
     def table(self, width: int) -> SimpleTable:
         """Set the block in `width` characters."""
         widths = self.widths
-        widths[0] += width - (sum(widths) + len(widths) - 1)
+        widths[0] += width - self.width
         return SimpleTable(
             [list(row) for row in zip(*(c.cells for c in self.columns), strict=True)],
             headers=[c.heading for c in self.columns],
@@ -187,46 +196,104 @@ class _Block(NamedTuple):
             txt_fmt={**fmt_params, "data_fmts": ["%s"], "colwidths": widths},
         )
 
+    def fold(self) -> Iterator[_Block]:
+        """Yield blocks of some columns each, which are not wider than a page if that can be."""
+        part: list[_Column] = []
+        for _, columns in groupby(enumerate(self.columns), lambda c: c[1].group or str(c[0])):
+            together = [column for _, column in columns]
+            if part and self._replace(columns=[*part, *together]).width > MAXIMUM_WIDTH:
+                yield self._replace(columns=part)
+                part = []
+            part += together
+        yield self._replace(columns=part)
 
-def _block(results: EstimandResults, alpha: float, *, sort: bool) -> _Block:
-    frame = results.summary_frame(alpha)
+
+def _block(results: EstimandResults, options: TableOptions) -> _Block:
+    frame = results.summary_frame(options.alpha)
     terms = results.estimand.terms
-    if sort and not terms.axes:
+    if options.sort and not terms.axes:
         frame = frame.sort_values("estimate", ascending=False, kind="stable")
         if terms.facet is not None and terms.groups:
             frame = frame.sort_values(terms.facet, kind="stable")
-    return _Block(_columns(results, frame, alpha, tests=True), frame.index)
+    return _Block(_columns(results, frame, options, tests=True), frame.index)
 
 
-def _column(heading: str, values: pd.Series[float], fmt: str) -> _Column:
-    return _Column(heading, [_cell(value, fmt) for value in values])
+def _column(heading: str, values: pd.Series[float], fmt: str, group: str = "") -> _Column:
+    return _Column(heading, [_cell(value, fmt) for value in values], group)
 
 
 def _table(
     results: EstimandResults,
     blocks: Sequence[_Block],
+    options: TableOptions,
     *,
     title: str,
     estimand: str,
     notes: Sequence[str],
 ) -> Table:
-    return _set(_in_two(_facts(results, estimand)), blocks, title=title, notes=notes)
+    return _set(_facts(results, estimand), blocks, title=options.title or title, notes=notes)
 
 
 def _set(
-    header: Sequence[tuple[str, str, str, str]],
+    facts: Sequence[tuple[str, str]],
     blocks: Sequence[_Block],
     *,
     title: str,
     notes: Sequence[str],
 ) -> Table:
-    top = [max(len(row[j]) for row in header) for j in range(4)]
-    gaps = 3 + INDENT
-    block_widths = [sum(block.widths) + len(block.widths) - 1 for block in blocks]
-    width = max(MINIMUM_WIDTH, *block_widths, sum(top) + gaps)
+    folded = [part for block in blocks for part in block.fold()]
+    header = _in_two(facts)
+    lines = _narrow(header) if _header_width(header) > MAXIMUM_WIDTH else header
+    width = max(MINIMUM_WIDTH, *(block.width for block in folded), _header_width(lines))
+    wide = max(MINIMUM_WIDTH, *(block.width for block in blocks), _header_width(header))
+    return Table(
+        [_head(header, wide, title), *(block.table(wide) for block in blocks)],
+        notes,
+        width,
+        facts=facts,
+        folded=[_head(lines, width, title), *(block.table(width) for block in folded)],
+        numbered=True,
+    )
+
+
+class _Lines(textwrap.TextWrapper):
+    """Breaks lines at spaces, and after parentheses, as learners with their settings have."""
+
+    wordsep_simple_re = re.compile(r"(\s+|(?<=\())")
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, break_long_words=False, break_on_hyphens=False)
+
+
+def _header_width(header: Sequence[tuple[str, ...]]) -> int:
+    return sum(_tops(header)) + 3 + INDENT
+
+
+def _tops(header: Sequence[tuple[str, ...]]) -> list[int]:
+    return [max(len(row[j]) for row in header) for j in range(4)]
+
+
+def _narrow(header: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return the header with long values in several lines."""
+    left, value, right, _ = _tops(header)
+    both = MAXIMUM_WIDTH - left - right - 3 - INDENT
+    most = [max(NARROWEST, min(value, both // 2))]
+    most.append(max(NARROWEST, both - most[0]))
+    rows: list[tuple[str, ...]] = []
+    for name, first, other, second in header:
+        pair = zip((first, second), most, strict=True)
+        lines = [_Lines(width=m).wrap(text) or [""] for text, m in pair]
+        for k in range(max(map(len, lines))):
+            one, two = (part[k] if k < len(part) else "" for part in lines)
+            rows.append((name if k == 0 else "", one, other if k == 0 else "", two))
+    return rows
+
+
+def _head(header: Sequence[tuple[str, ...]], width: int, title: str) -> SimpleTable:
+    top, gaps = _tops(header), 3 + INDENT
     top[1] += (width - sum(top) - gaps) // 2
     top[3] += width - sum(top) - gaps
-    head = SimpleTable(
+    return SimpleTable(
         [row[1:] for row in header],
         stubs=[row[0] for row in header],
         title=title,
@@ -239,8 +306,6 @@ def _set(
             "colwidths": [top[0], top[1], top[2] + INDENT, top[3]],
         },
     )
-    numbered = [f"[{k}] {note}" for k, note in enumerate(notes, start=1)]
-    return Table([head, *(block.table(width) for block in blocks)], numbered, width)
 
 
 def number_format(values: FloatArray, errors: FloatArray | None = None) -> str:
@@ -261,7 +326,7 @@ def _whose(results: EstimandResults) -> str:
     return "learner" if results.context.level == "learner" else "one fitted model"
 
 
-def _in_two(facts: Sequence[tuple[str, str]]) -> list[tuple[str, str, str, str]]:
+def _in_two(facts: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
     even = [*facts, *[("", "")] * (len(facts) % 2)]
     return [(*even[k], *even[k + 1]) for k in range(0, len(even), 2)]
 
@@ -279,14 +344,9 @@ def _facts(results: EstimandResults, estimand: str) -> list[tuple[str, str]]:
         )
     if context.failed_refits:
         refits += f" ({context.failed_refits} failed)"
-    facts = [
-        ("Dep. variable:", context.endog_name),
-        ("Learner:", context.learner),
-        ("Estimand:", estimand),
-        ("Engine:", context.engine.name),
-        ("No. observations:", nobs),
-        ("Resampling:", context.plan),
-    ]
+    engine = [("Engine:", context.engine.name)]
+    facts = [*_about(context, estimand, engine), ("No. observations:", nobs)]
+    facts.append(("Resampling:", context.plan))
     if context.subgroup:
         facts += [("Subgroup, rows:", context.subgroup), ("", "")]
     if context.n_train > 0:
@@ -309,18 +369,27 @@ def _facts(results: EstimandResults, estimand: str) -> list[tuple[str, str]]:
     facts += [
         ("Df:", f"{results.df_resid:g}"),
         ("Cov. type:", results.variance.label),
+        *(engine if context.formula else []),
         ("Seed:", "none" if context.seed is None else str(context.seed)),
         ("Date:", context.date),
     ]
     return facts
 
 
+def _about(context: Context, estimand: str, engine: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return what the header says first; with a formula, the engine stands further down."""
+    response = ("Dep. variable:", context.endog_name)
+    learner = ("Learner:", context.specification or context.learner)
+    if not context.formula:
+        return [response, learner, ("Estimand:", estimand), *engine]
+    formula = ("Formula:", short(context.formula, LONGEST_FORMULA))
+    return [response, ("Estimand:", estimand), formula, learner]
+
+
 def _columns(
-    results: EstimandResults, frame: pd.DataFrame, alpha: float, *, tests: bool
+    results: EstimandResults, frame: pd.DataFrame, options: TableOptions, *, tests: bool
 ) -> list[_Column]:
-    number = number_format(
-        np.asarray(frame["estimate"], float), np.asarray(frame["std_error"], float)
-    )
+    number = options.number(frame)
     columns: list[tuple[str, str, str]] = [(results.estimand.label, "estimate", number)]
     correction = results.estimand.correction
     if correction is not None and "corrected" in frame:
@@ -330,10 +399,15 @@ def _columns(
     columns.append(("std err", "std_error", number))
     if tests and results.estimand.null is not None:
         columns += _test_columns(results, frame, number)
-    columns += [(name, column, number) for name, column in _limits(alpha, results.alternative)]
+    limits = _limits(options.alpha, results.alternative)
+    columns += [(name, column, number) for name, column in limits]
     if tests and results.diagnostic is not None:
         columns.append((results.diagnostic.estimand.label, "diagnostic", "%.3f"))
-    return [_column(heading, frame[column], fmt) for heading, column, fmt in columns]
+    together = {column: "limits" for _, column in limits}
+    return [
+        _column(heading, frame[column], fmt, together.get(column, ""))
+        for heading, column, fmt in columns
+    ]
 
 
 def _test_columns(
@@ -342,14 +416,10 @@ def _test_columns(
     """Return heading, column and format of tests and of the standard error that divides t."""
     columns = []
     if not frame["std_error_null"].equals(frame["std_error"].rename("std_error_null")):
-        columns.append((_null_heading(results), "std_error_null", number))
+        columns.append((null_heading(results), "std_error_null", number))
     if frame["statistic"].notna().any():
         columns.append(("t", "statistic", "%.3f"))
     return [*columns, (results.variance.p_headings[results.alternative], "p_value", "%.3f")]
-
-
-def _null_heading(results: EstimandResults) -> str:
-    return f"s.e. at {results.estimand.null:g}"
 
 
 def _limits(alpha: float, alternative: str) -> list[tuple[str, str]]:
@@ -361,129 +431,3 @@ def _limits(alpha: float, alternative: str) -> list[tuple[str, str]]:
 
 def _cell(value: Any, fmt: str) -> str:
     return fmt % value if np.isfinite(value) else ""
-
-
-def _notes(results: EstimandResults, alpha: float) -> list[str]:
-    first, *others = _about(results)
-    notes = [first, *others]
-    if not results.estimand.without_error(results.context.level):
-        notes += [results.variance.note + _coverage(results), *_inference_notes(results, alpha)]
-    notes += _tests([results])
-    if results.context.plan_note:
-        notes.append(results.context.plan_note)
-    if results.diagnostic is not None:
-        notes += _beside(results.diagnostic)
-    return notes
-
-
-def _label_notes(several: Sequence[EstimandResults]) -> list[str]:
-    """List the notes on several estimands with their labels; a common note is listed once."""
-    about: dict[str, list[str]] = {}
-    for results in several:
-        for note in _about(results):
-            about.setdefault(note, []).append(results.estimand.label)
-    return [f"{', '.join(labels)}: {note}" for note, labels in about.items()]
-
-
-def _about(results: EstimandResults) -> list[str]:
-    """List the notes on the estimand, the engine, and terms without estimate or interval."""
-    estimand = results.estimand
-    exact = estimand.exact and not (results.mcse > 0).any()
-    meaning = f"{estimand.meaning} {estimand.exact}" if exact else estimand.meaning
-    notes = [meaning, *estimand.notes]
-    if estimand.correction is not None and results.corrected_params is not None:
-        notes.append(estimand.correction.note)
-    if (results.mcse > 0).any():
-        notes.append(estimand.inexact)
-    if results.context.engine.reason:
-        engine = results.context.engine
-        notes.append(f"Engine: {engine.name} ({engine.reason}).")
-    absent = results.params.index[results.params.isna()]
-    reasons = pd.Series([estimand.missing.get(t, NO_VALUE) for t in absent], index=absent)
-    for reason, terms in reasons.groupby(reasons, sort=False):
-        notes.append(f"No estimate for {_enumerate(terms.index)}: {reason}.")
-    constant = results.bse.index[results.bse == 0]
-    level = results.context.level
-    if estimand.without_error(level):
-        notes.append(f"No standard error: {estimand.no_model_error}.")
-    if len(constant):
-        reason = "every row contributes the same" if level == "model" else estimand.zero_variance
-        notes.append(f"No interval for {_enumerate(constant)}: {reason}.")
-    return [*notes, *estimand.remarks(results.params)]
-
-
-def _tests(several: Sequence[EstimandResults]) -> list[str]:
-    """List the notes on tests that are not t tests by estimate and standard error."""
-    tested = [r for r in several if r.estimand.null is not None and (r.bse > 0).any()]
-    return list(
-        dict.fromkeys(
-            r.variance.test_note.format(
-                null=f"{r.estimand.null:g}", deviation=_deviation(r), error=_null_heading(r)
-            )
-            for r in tested
-            if r.variance.test_note
-        )
-    )
-
-
-def _deviation(results: EstimandResults) -> str:
-    estimand = results.estimand
-    return f"({estimand.label} - {estimand.null:g})" if estimand.null else estimand.label
-
-
-def _beside(diagnostic: EstimandResults) -> list[str]:
-    estimand = diagnostic.estimand
-    return [f"{estimand.label}: {estimand.meaning}", *estimand.remarks(diagnostic.params)]
-
-
-def _inference_notes(results: EstimandResults, alpha: float) -> list[str]:
-    """List the notes on limits, the side of tests and adjustments."""
-    notes = [results.variance.interval_note] if results.variance.interval_note else []
-    if results.alternative != "two-sided":
-        notes.append(f"One-sided: the alternative is {results.alternative} than the null value.")
-    if results.inference.note:
-        notes.append(results.inference.note)
-    limits = results.inference.interval(alpha)
-    sides = {"two-sided": limits, "greater": limits[:, :1], "less": limits[:, 1:]}
-    infinite = np.flatnonzero(np.isinf(sides[results.alternative]).any(axis=1))
-    if len(infinite):
-        terms = _enumerate(results.params.index[infinite])
-        notes.append(f"No limit for {terms}: it lies {results.variance.too_few}.")
-    return notes
-
-
-def _enumerate(terms: pd.Index) -> str:
-    return ", ".join(map(str, terms[:6])) + (", ..." if len(terms) > 6 else "")
-
-
-def _coverage(results: EstimandResults) -> str:
-    kind, plan = results.estimand.coverage, results.context.study_name
-    covered = coverage_of(kind, results.variance.cov_type, plan)
-    single = not results.inference.note and results.alternative == "two-sided"
-    unstudied = results.context.failed_refits or not single
-    return "" if covered is None or unstudied else f" {covered}"
-
-
-def _latex(text: str) -> str:
-    """Escape what LaTeX would read as markup."""
-    special = {
-        "\\": r"\textbackslash{}",
-        **{c: f"\\{c}" for c in "%&#_{}$"},
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "`": "",
-        "²": "$^2$",
-        "<": "$<$",
-        ">": "$>$",
-    }
-    return "".join(special.get(character, character) for character in text)
-
-
-def _escape(table: SimpleTable) -> SimpleTable:
-    """Return a copy whose cells HTML shows as they are."""
-    copied = copy.deepcopy(table)
-    for row in copied:
-        for cell in row:
-            cell.data = html.escape(str(cell.data))
-    copied.title = html.escape(copied.title or "")
-    return copied

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from pyinterp.checks import check_alpha, check_flag
+from pyinterp.parameters import takes
 from pyinterp.results import summary as tables
+from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.results import EstimandResults, broom_frame
+from pyinterp.results.table import Table
+from pyinterp.results.tabular import Tabular
 
 if TYPE_CHECKING:
     from plotnine import ggplot
-    from statsmodels.iolib.summary import Summary
 
 __all__ = ["ImportanceResults"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ImportanceResults:
+class ImportanceResults(Tabular):
     """Importances of the same features, as ``importance()`` returns them.
 
     Attributes
@@ -44,7 +47,16 @@ class ImportanceResults:
         """Standard errors, laid out like `params`."""
         return pd.DataFrame({name: result.bse for name, result in self.results.items()})
 
-    def summary(self, alpha: float = 0.05, *, sort: bool = True) -> Summary:
+    @takes()
+    def summary(
+        self,
+        alpha: float = 0.05,
+        *,
+        sort: bool = True,
+        title: str | None = None,
+        notes: NotesOption = "short",
+        decimals: int | None = None,
+    ) -> Table:
         """Return one table: per feature, each estimate with its standard error and interval.
 
         Conditional measures add the positivity diagnostic R²_j.
@@ -55,10 +67,12 @@ class ImportanceResults:
             Significance level of the intervals.
         sort : bool
             Print features in decreasing order of the first measure.
+        {table}
         """
-        check_alpha(alpha)
-        check_flag("sort", sort)
-        return tables.summarize_together(list(self.results.values()), alpha=alpha, sort=sort)
+        options = tables.TableOptions(
+            alpha=alpha, sort=sort, title=title, notes=notes, decimals=decimals
+        )
+        return tables.summarize_together(list(self.results.values()), options)
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return the measures' summary frames below each other, with a column `measure`."""
@@ -90,12 +104,3 @@ class ImportanceResults:
         several = list(self.results.values())
         labels = [results.estimand.label for results in several]
         return plots.together(several, labels, alpha=alpha, sort=sort)
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def __repr__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return str(self.summary().as_html())

@@ -10,13 +10,16 @@ import numpy as np
 import pandas as pd
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_alpha, check_flag
+from pyinterp.checks import check_alpha
+from pyinterp.parameters import takes
 from pyinterp.results import summary as tables
+from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.results import EstimandResults, broom_frame
+from pyinterp.results.table import Table
+from pyinterp.results.tabular import Tabular
 
 if TYPE_CHECKING:
     from plotnine import ggplot
-    from statsmodels.iolib.summary import Summary
 
 __all__ = ["DECISIONS", "NO_DECISION", "UncertaintyResults"]
 
@@ -55,7 +58,7 @@ SAME = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class UncertaintyResults:
+class UncertaintyResults(Tabular):
     """What each feature does to the likelihood and to the entropy of predictions.
 
     Attributes
@@ -107,7 +110,16 @@ class UncertaintyResults:
         """The three results, in the order of the table."""
         return [self.likelihood, self.entropy, self.redundancy]
 
-    def summary(self, alpha: float | None = None, *, sort: bool = True) -> Summary:
+    @takes()
+    def summary(
+        self,
+        alpha: float | None = None,
+        *,
+        sort: bool = True,
+        title: str | None = None,
+        notes: NotesOption = "short",
+        decimals: int | None = None,
+    ) -> Table:
         """Return one table: per feature, each estimate with standard error and interval.
 
         Parameters
@@ -116,12 +128,17 @@ class UncertaintyResults:
             Significance level of the intervals; by default that of `decisions`.
         sort : bool
             Print features in decreasing order of likelihood-PFI.
+        {table}
         """
-        check_flag("sort", sort)
-        level = self.alpha if alpha is None else alpha
-        check_alpha(level)
+        options = tables.TableOptions(
+            alpha=self.alpha if alpha is None else alpha,
+            sort=sort,
+            title=title,
+            notes=notes,
+            decimals=decimals,
+        )
         return tables.summarize_together(
-            self.parts, alpha=level, sort=sort, title="Uncertainty", notes=self._notes()
+            self.parts, options, title="Uncertainty", notes=self._notes()
         )
 
     def summary_frame(self, alpha: float | None = None) -> pd.DataFrame:
@@ -161,15 +178,6 @@ class UncertaintyResults:
                 listed = ", ".join(map(str, names))
                 notes.append(f"{decision.capitalize()} ({listed}): {sentence}")
         return notes
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def __repr__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return str(self.summary().as_html())
 
 
 def _limits(results: EstimandResults, alpha: float) -> FloatArray:

@@ -78,10 +78,8 @@ def table(result: Any, alpha: float) -> pd.DataFrame:
     """The second block of the CSV: what is printed, as text."""
     lines = result.summary(alpha, sort=False).as_csv().splitlines()
     start = next(i for i, line in enumerate(lines) if "std err" in line)
-    rows = list(itertools.takewhile(lambda line: "," in line, lines[start:]))
-    return pd.read_csv(io.StringIO("\n".join(rows)), index_col=0, skipinitialspace=True).rename(
-        columns=str.strip, index=str.strip
-    )
+    rows = lines[start : start + 1 + len(result.params)]
+    return pd.read_csv(io.StringIO("\n".join(rows)), index_col=0)
 
 
 def named(options: dict[str, Any]) -> str:

@@ -1,0 +1,188 @@
+"""Footnotes of tables: what every reader needs, and what a paper needs besides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from pyinterp.inference.coverage import coverage_of
+
+if TYPE_CHECKING:
+    from pyinterp.results.results import EstimandResults
+
+__all__ = ["Footnote", "NotesOption", "null_heading", "of_one", "of_several", "texts_of"]
+
+NotesOption: TypeAlias = Literal["short", "full", "none"]
+NO_VALUE = "not defined in some refit"
+NO_SIMULATION = " No simulations say how often such intervals cover."
+
+
+class Footnote(NamedTuple):
+    """A footnote.
+
+    Attributes
+    ----------
+    text : str
+    short : str
+        What short footnotes say of it; empty if they leave it out.
+    """
+
+    text: str
+    short: str = ""
+
+
+def texts_of(footnotes: Sequence[Footnote], option: NotesOption) -> list[str]:
+    """Return the texts that a table shows."""
+    if option == "none":
+        return []
+    texts = [note.short if option == "short" else note.text for note in footnotes]
+    return [text for text in texts if text]
+
+
+def of_one(results: EstimandResults, alpha: float) -> list[Footnote]:
+    """List the footnotes of one estimand's table."""
+    notes = _about(results)
+    if not results.estimand.without_error(results.context.level):
+        notes += [_always(results.variance.note + _coverage(results)), *_inference(results, alpha)]
+    notes += _tests([results])
+    if results.context.plan_note:
+        notes.append(_always(results.context.plan_note))
+    if results.diagnostic is not None:
+        notes += _beside(results.diagnostic)
+    return notes
+
+
+def of_several(
+    several: Sequence[EstimandResults], alpha: float, *, before: Sequence[str] = (), tests: bool
+) -> list[Footnote]:
+    """List the footnotes of a table of several estimands of one analysis.
+
+    Parameters
+    ----------
+    several : sequence of EstimandResults
+    alpha : float
+    before : sequence of str
+        What stands before all others.
+    tests : bool
+        Whether the table has tests.
+    """
+    first = several[0]
+    notes = [*map(_always, before), *_with_labels(several)]
+    for diagnostic in dict.fromkeys(r.diagnostic for r in several if r.diagnostic is not None):
+        notes += _beside(diagnostic)
+    notes += [_always(first.variance.note), *_inference(first, alpha)]
+    return list(dict.fromkeys(notes + (_tests(several) if tests else [])))
+
+
+def null_heading(results: EstimandResults) -> str:
+    """Return what tables call the standard error at the null value."""
+    return f"s.e. at {results.estimand.null:g}"
+
+
+def _always(text: str) -> Footnote:
+    return Footnote(text, text)
+
+
+def _with_labels(several: Sequence[EstimandResults]) -> list[Footnote]:
+    """List the notes on several estimands with their labels; a common note is listed once."""
+    about: dict[Footnote, list[str]] = {}
+    for results in several:
+        for note in _about(results):
+            about.setdefault(note, []).append(results.estimand.label)
+    return [
+        Footnote(f"{', '.join(labels)}: {text}", f"{', '.join(labels)}: {short}" if short else "")
+        for (text, short), labels in about.items()
+    ]
+
+
+def _about(results: EstimandResults) -> list[Footnote]:
+    """List the notes on the estimand, the engine, and terms without estimate or interval."""
+    estimand = results.estimand
+    exact = estimand.exact and not (results.mcse > 0).any()
+    meaning = f"{estimand.meaning} {estimand.exact}" if exact else estimand.meaning
+    notes = [Footnote(meaning, estimand.meaning), *map(_always, estimand.notes)]
+    if estimand.correction is not None and results.corrected_params is not None:
+        notes.append(Footnote(estimand.correction.note))
+    if (results.mcse > 0).any():
+        notes.append(Footnote(estimand.inexact))
+    if results.context.engine.reason:
+        engine = results.context.engine
+        notes.append(Footnote(f"Engine: {engine.name} ({engine.reason})."))
+    return notes + [_always(text) for text in _absent(results)]
+
+
+def _absent(results: EstimandResults) -> list[str]:
+    """List the notes on terms without estimate or interval, and on values of estimates."""
+    estimand, level = results.estimand, results.context.level
+    absent = results.params.index[results.params.isna()]
+    reasons = pd.Series([estimand.missing.get(t, NO_VALUE) for t in absent], index=absent)
+    notes = [
+        f"No estimate for {_enumerate(terms.index)}: {reason}."
+        for reason, terms in reasons.groupby(reasons, sort=False)
+    ]
+    constant = results.bse.index[results.bse == 0]
+    if estimand.without_error(level):
+        notes.append(f"No standard error: {estimand.no_model_error}.")
+    if len(constant):
+        reason = "every row contributes the same" if level == "model" else estimand.zero_variance
+        notes.append(f"No interval for {_enumerate(constant)}: {reason}.")
+    return [*notes, *estimand.remarks(results.params)]
+
+
+def _tests(several: Sequence[EstimandResults]) -> list[Footnote]:
+    """List the notes on tests that are not t tests by estimate and standard error."""
+    tested = [r for r in several if r.estimand.null is not None and (r.bse > 0).any()]
+    texts = dict.fromkeys(
+        r.variance.test_note.format(
+            null=f"{r.estimand.null:g}", deviation=_deviation(r), error=null_heading(r)
+        )
+        for r in tested
+        if r.variance.test_note
+    )
+    return [Footnote(text) for text in texts]
+
+
+def _deviation(results: EstimandResults) -> str:
+    estimand = results.estimand
+    return f"({estimand.label} - {estimand.null:g})" if estimand.null else estimand.label
+
+
+def _beside(diagnostic: EstimandResults) -> list[Footnote]:
+    estimand = diagnostic.estimand
+    about = f"{estimand.label}: {estimand.meaning}"
+    return [Footnote(about), *map(_always, estimand.remarks(diagnostic.params))]
+
+
+def _inference(results: EstimandResults, alpha: float) -> list[Footnote]:
+    """List the notes on limits, the side of tests and adjustments."""
+    notes = [Footnote(results.variance.interval_note)] if results.variance.interval_note else []
+    if results.alternative != "two-sided":
+        side = f"One-sided: the alternative is {results.alternative} than the null value."
+        notes.append(_always(side))
+    if results.inference.note:
+        notes.append(_always(results.inference.note))
+    limits = results.inference.interval(alpha)
+    sides = {"two-sided": limits, "greater": limits[:, :1], "less": limits[:, 1:]}
+    infinite = np.flatnonzero(np.isinf(sides[results.alternative]).any(axis=1))
+    if len(infinite):
+        terms = _enumerate(results.params.index[infinite])
+        notes.append(_always(f"No limit for {terms}: it lies {results.variance.too_few}."))
+    return notes
+
+
+def _enumerate(terms: pd.Index) -> str:
+    return ", ".join(map(str, terms[:6])) + (", ..." if len(terms) > 6 else "")
+
+
+def _coverage(results: EstimandResults) -> str:
+    """Return what simulations say, or that there are none; nothing for one fitted model."""
+    kind, plan = results.estimand.coverage, results.context.study_name
+    covered = coverage_of(kind, results.variance.cov_type, plan)
+    single = not results.inference.note and results.alternative == "two-sided"
+    if covered is not None:
+        return f" {covered}" if single and not results.context.failed_refits else ""
+    warned = results.context.level == "model" or results.variance.cov_type == "naive"
+    return "" if warned else NO_SIMULATION

@@ -1,0 +1,79 @@
+"""What all results with a summary table can do: show themselves, and go into papers."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from pyinterp.results.excel import write_excel
+from pyinterp.results.footnotes import NotesOption
+from pyinterp.results.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Tabular"]
+
+
+class Tabular:
+    """Results that have a method ``summary``."""
+
+    if TYPE_CHECKING:
+        summary: Callable[..., Table]
+        summary_frame: Callable[..., pd.DataFrame]
+
+    def to_latex(
+        self, *, caption: str | None = None, label: str = "", notes: NotesOption = "short"
+    ) -> str:
+        r"""Return the summary as a LaTeX table with booktabs rules and footnotes.
+
+        Write ``\usepackage{booktabs,threeparttable}`` in the document.
+
+        Parameters
+        ----------
+        caption : str, optional
+            As LaTeX reads it; by default the table's title. Empty for none.
+        label : str
+            For ``\ref``, such as "tab:pfi".
+        notes : {"short", "full", "none"}
+            Footnotes, as in ``summary``.
+        """
+        return self.summary(notes=notes).as_latex(label, caption)
+
+    def to_markdown(self, *, notes: NotesOption = "short") -> str:
+        """Return the summary in Markdown.
+
+        Parameters
+        ----------
+        notes : {"short", "full", "none"}
+            Footnotes, as in ``summary``.
+        """
+        return self.summary(notes=notes).as_markdown()
+
+    def to_excel(self, path: str | PathLike[str]) -> None:
+        """Write numbers, and what they are, to an Excel file of two sheets.
+
+        The first has `summary_frame`, in full precision, the second the header and footnotes.
+
+        Parameters
+        ----------
+        path : str or path
+            A file whose name ends in ".xlsx", which is overwritten.
+
+        Raises
+        ------
+        ImportError
+            Without openpyxl.
+        """
+        write_excel(path, self.summary_frame(), self.summary(notes="full"))
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return str(self.summary().as_html())
