@@ -183,7 +183,11 @@ def test_trees_exact_equals_batched(normal: pd.DataFrame) -> None:
     X = normal.assign(g=np.resize([0.0, 1.0, 2.0], len(normal)))
     forest = RandomForestRegressor(10, random_state=1).fit(X, X["a"] * X["b"] + X["g"])
     exact, batched = (pi.FittedModel(forest, X, engine=e, seed=1) for e in ("trees", "batched"))
-    for options in ({"order": "pairwise"}, {"most_rows": 25}, {"order": "three-way", "most_rows": 20}):
+    for options in (
+        {"order": "pairwise"},
+        {"most_rows": 25},
+        {"order": "three-way", "most_rows": 20},
+    ):
         one, other = exact.h_statistic(**options), batched.h_statistic(**options)
         np.testing.assert_allclose(one.params, other.params, rtol=1e-9, atol=EXACT)
         np.testing.assert_allclose(one.bse, other.bse, rtol=1e-9, atol=EXACT)
