@@ -212,11 +212,11 @@ class FittedModel(Interpretable):
         dropped_rows: int,
         plan: str,
         where: str,
-        weighting: str,
+        weighting: str = "",
         seed: int | np.random.Generator | None,
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
-        data: RowData,
+        data: RowData | None = None,
     ) -> None:
         check_choice("engine", engine, ENGINES)
         seeds = Seeds.start(seed)
