@@ -377,7 +377,7 @@ class Effects(FittedModels):
             order=order,
             normalize=normalize,
             squared=squared,
-            rows=most_rows,
+            most_rows=most_rows,
             eps=eps,
             scale=scale,
             which_class=which_class,

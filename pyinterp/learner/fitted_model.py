@@ -215,11 +215,11 @@ class FittedModel(Interpretable):
         dropped_rows: int,
         plan: str,
         where: str,
-        weighting: str,
+        weighting: str = "",
         seed: int | np.random.Generator | None,
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
-        data: RowData,
+        data: RowData | None = None,
         formula: str = "",
         settings: str = "",
     ) -> None:

@@ -369,7 +369,7 @@ class Learner:
         seeds = Seeds.start(seed)
         units = self._units(plan)
         population = self._with_clusters(plan, units)
-        if isinstance(plan, Splits) and plan.names_rows:
+        if isinstance(plan, Splits) and plan.of_positions:
             self._check_positions()
         plan = plan.on(population, units, seeds.stream("splits"))
         refits = refit(
@@ -543,10 +543,15 @@ class Learner:
 
     def _check_positions(self) -> None:
         """Raise `OptionError` if positions in the data are not those of the analyzed rows."""
+        if self.data.repeats is not None:
+            raise OptionError(
+                "These splits name rows by position, but frequency weights repeat rows, which "
+                "shifts positions: use a splitter such as KFold, or repeat the rows of the data."
+            )
         left_out = int((~self.data.complete).sum())
         if left_out:
             raise OptionError(
-                f"A list of splits names rows by position, but {left_out} rows are left out "
+                f"These splits name rows by position, but {left_out} rows are left out "
                 "(missing values, or `subset`), which shifts positions: filter the data first, "
                 "or use a splitter."
             )

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from heapq import heapify, heappop, heappush
 from inspect import Parameter, signature
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -289,13 +290,44 @@ def _blocks(y: FloatArray, prediction: FloatArray) -> Iterator[IntArray]:
     if n <= ROWS or (prediction.ndim == 2 and prediction.shape[1] > 2):
         yield from np.arange(n)[:, None]
         return
-    score = prediction[:, -1] if prediction.ndim == 2 else prediction
-    groups = (
-        [np.flatnonzero(y == value) for value in np.unique(y)]
-        if prediction.ndim == 2
-        else np.array_split(np.argsort(y, kind="stable"), int(BLOCKS**0.5))
-    )
-    for group in groups:
-        ordered = group[np.argsort(score[group], kind="stable")]
-        parts = max(1, round(BLOCKS * len(group) / n))
-        yield from np.array_split(ordered, min(parts, len(group)))
+    if prediction.ndim == 2:
+        place = prediction[:, -1:]
+        cells = [np.flatnonzero(y == value) for value in np.unique(y)]
+    else:
+        place = np.column_stack([y, prediction, y - prediction])
+        cells = [np.arange(n)]
+    yield from _divided(place, cells)
+
+
+def _divided(place: FloatArray, cells: list[IntArray]) -> list[IntArray]:
+    """Divide cells of rows at their mean, always the widest, so that outliers stand alone."""
+    scale = np.square(place - place.mean(axis=0)).sum(axis=0)
+    place = place[:, scale > 0] / np.sqrt(scale[scale > 0])
+    if not place.shape[1]:
+        return cells
+    queue = [_Cell.of(place, rows) for rows in cells]
+    heapify(queue)
+    while len(queue) < BLOCKS and queue[0].order < 0:
+        wide = heappop(queue)
+        above = place[wide.rows, wide.axis] > place[wide.rows, wide.axis].mean()
+        if above.all() or not above.any():  # equal but for rounding
+            heappush(queue, wide._replace(order=0.0))
+            continue
+        for side in (above, ~above):
+            heappush(queue, _Cell.of(place, wide.rows[side]))
+    return [cell.rows for cell in queue]
+
+
+class _Cell(NamedTuple):
+    """Rows, minus the largest sum of squares of their places, and the axis that has it."""
+
+    order: float
+    first: int
+    axis: int
+    rows: IntArray
+
+    @classmethod
+    def of(cls, place: FloatArray, rows: IntArray) -> _Cell:
+        squares = np.square(place[rows] - place[rows].mean(axis=0)).sum(axis=0)
+        axis = int(squares.argmax())
+        return cls(-float(squares[axis]), int(rows[0]), axis, rows)

@@ -611,8 +611,8 @@ CONVENTIONS = {
     ),
     "metrics": Convention(
         topic="metrics of vip",
-        r="its list has `pr_auc` too",
-        here="`pr_auc` is not offered, as it has no influence function that we trust",
+        r="`pr_auc` joins points of precision and recall by lines",
+        here="`pr_auc` is the average precision, the area under steps, as in scikit-learn",
     ),
     "link": Convention(
         topic="predictions of a `glm` of counts or with another link",

@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.model_selection import PredefinedSplit
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.sample import Sample
@@ -65,8 +66,13 @@ class Splits(Splitting):
 
     @property
     def names_rows(self) -> bool:
-        """Whether rows are named by their positions in the data."""
+        """Whether this is a list of rows, by their positions in the data."""
         return not _is_splitter(self.splits)
+
+    @property
+    def of_positions(self) -> bool:
+        """Whether rows are named by their positions in the data, by a list or a splitter."""
+        return self.names_rows or isinstance(self.splits, PredefinedSplit)
 
     @property
     def number(self) -> int:

@@ -20,7 +20,7 @@ def differences_of(terms: Terms, reference: str | None) -> Hypotheses:
             '`pfi(by="sex")`.'
         )
     base = levels[0] if reference is None else reference
-    if base not in levels:
+    if not isinstance(base, str) or base not in levels:
         raise OptionError(
             f"`reference` must be one of the groups {list_of(levels)}, not {quote(reference)}."
             + did_you_mean(str(reference), levels)

@@ -672,7 +672,7 @@ class EstimandResults(Tabular):
     def _positions(self, cols: Sequence[int] | Sequence[str]) -> list[int]:
         """Return the positions of terms that are named, or numbered."""
         names = self.exog_names
-        if isinstance(cols, str) or not pd.api.types.is_list_like(cols):
+        if isinstance(cols, str | Mapping | pd.DataFrame) or np.ndim(np.asarray(cols, object)) != 1:
             raise OptionError(
                 f"`cols` must be a list of names or positions of terms, not {quote(cols)}."
             )

@@ -48,6 +48,9 @@ READING = {
     "p_adjust": "choice",
     "simultaneous": "flag",
 }
+# Which rows are asked, by a mask or a query; the first have no groups.
+ONLY_ROWS = ("importance", "uncertainty", "redundancy", "causal")
+SUBGROUPS = {"rows": "rows", "by": "groups of rows"}
 DRAWN = {"permutations": "permutations", "sampler": "sampler"}
 CURVES = {
     "grid": "grid",
@@ -93,12 +96,12 @@ METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
             "order": "choice",
             "normalize": "flag",
             "squared": "flag",
-            "rows": "count",
+            "most_rows": "count",
             "eps": "positive",
             "scale": "choice",
             "which_class": "class",
         },
-        {"rows": "10"},
+        {"most_rows": "10"},
     ),
     "pfi": (
         {
@@ -122,6 +125,7 @@ METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {"measures": "['mvim', 'pfi']"},
     ),
     "loss": ({"loss": "loss", "relation": "choice"}, {}),
+    "metric": ({"metric": "metric asked"}, {"metric": "'rmse'"}),
     "positivity": ({"features": "features", "sampler": "sampler"}, {"features": "'x'"}),
     "likelihood_pfi": (
         {"features": "features", "which_class": "class", "relation": "choice", **DRAWN},
@@ -139,7 +143,10 @@ METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     ),
 }
 PLAIN = {
-    "plot_positivity": ({"feature": "feature", "sampler": "sampler"}, {"feature": "'x'"}),
+    "plot_positivity": (
+        {"feature": "feature", "sampler": "sampler", "rows": "rows"},
+        {"feature": "'x'"},
+    ),
     "summary": ({"alpha": "alpha", "sort": "flag"}, {}),
 }
 # They need class probabilities or another distribution.
@@ -159,23 +166,36 @@ ASKED = {
 }
 ALPHA = {"alpha": "alpha"}
 TABLE = {
-    "conf_int": ALPHA,
+    "conf_int": {**ALPHA, "cols": "terms"},
     "summary": {"alpha": "alpha", "sort": "flag"},
     "summary_frame": ALPHA,
     "tidy": ALPHA,
     "to_r": ALPHA,
     "plot": ALPHA,
     "t_test": {"hypotheses": "hypotheses"},
+    "wald_test": {"hypotheses": "hypotheses together"},
+    "f_test": {"hypotheses": "hypotheses together"},
+    "flat_test": {},
+    "differences": {"reference": "group"},
+    "equality_test": {},
+    "ranks": {"largest_first": "flag", "draws": "draws", "seed": "natural"},
+    "rope_test": {"rope": "positive"},
     "glance": {},
-    "cov_params": {},
+    "cov_params": {"r_matrix": "contrasts"},
     "row_frame": {},
     "refit_frame": {},
     "null_variance_test": {},
 }
 TABLES = {
-    "pf": tuple(TABLE),
+    "pf": tuple(
+        name
+        for name in TABLE
+        if name not in ("flat_test", "differences", "equality_test", "rope_test")
+    ),
+    "pfg": ("differences", "equality_test", "summary", "plot"),
+    "pfc": ("rope_test",),
     "pf0": ("conf_int", "summary", "t_test", "null_variance_test"),
-    "pdx": ("conf_int", "plot", "summary_frame", "summary", "row_frame"),
+    "pdx": ("conf_int", "plot", "summary_frame", "summary", "row_frame", "flat_test"),
     "pdxg": ("plot", "summary"),
     "imp": ("summary", "plot", "summary_frame"),
     "cau": ("summary", "plot"),
@@ -193,7 +213,14 @@ CURVE = {
     "which_class": "which",
     "prob": "flag",
 }
-SPECIFICATION = {"groups": "groups", "missing": "choice"}
+BASE = {
+    "t_test": {"hypotheses": "'x = z'"},
+    "wald_test": {"hypotheses": "'x = z'"},
+    "f_test": {"hypotheses": "'x = z'"},
+    "rope_test": {"rope": "0.1"},
+}
+WEIGHTS = {"weights": "weights", "weights_type": "choice"}
+SPECIFICATION = {"groups": "groups", "missing": "choice", "subset": "rows", **WEIGHTS}
 ENGINE = {"engine": "choice", "memory_mb": "memory"}
 BY = {"strata": "by", "cluster": "by"}
 PLANS = {
@@ -223,7 +250,8 @@ SMALL = {
 
 def _asked(who: str, method: str) -> dict[str, str]:
     """Return the arguments of a method; samplers are not learned in 120 nested refits."""
-    kinds = {**METHODS[method][0], **READING}
+    subgroups = {"rows": "rows"} if method in ONLY_ROWS else SUBGROUPS
+    kinds = {**METHODS[method][0], **subgroups, **READING}
     without = {"sampler"} if who == "nested" else set()
     if method == "uncertainty":
         without = {"alternative"}
@@ -255,8 +283,8 @@ def _tables() -> list[Call]:
             name=f"{who}.{method}",
             callee=f"{who}.{method}",
             kinds=TABLE[method],
-            base={"hypotheses": "'x = z'"} if method == "t_test" else {},
-            positional=1 if method == "t_test" else 0,
+            base=BASE.get(method, {}),
+            positional=1 if method in BASE else 0,
         )
         for who, methods in TABLES.items()
         for method in methods
@@ -283,6 +311,7 @@ def _learners() -> list[Call]:
         "cluster": "by",
         "classes": "classes",
         "missing": "choice",
+        **WEIGHTS,
         "seed": "seed",
         **ENGINE,
     }
@@ -390,7 +419,7 @@ def _learners() -> list[Call]:
                 "reseed": "flag",
                 "on_error": "choice",
                 **ENGINE,
-                "progress": "flag",
+                "progress": "progress",
             },
             base={"resampling": "pi.Bootstrap(3)", "seed": "1"},
             positional=1,
@@ -448,7 +477,15 @@ def _plans() -> list[Call]:
             kinds={"generator": "generator", "refits": "count", "fraction": "fraction"},
             base={"generator": "lambda rng: d.sample(30, random_state=rng)", "refits": "3"},
             then=".pfi()",
-        )
+        ),
+        Call(
+            name="Splits",
+            callee="(lambda *a, **k: learner.fit(pi.Splits(*a, **k), seed=1))",
+            kinds={"splits": "splits", "cluster": "by"},
+            base={"splits": "KFold(3)"},
+            positional=1,
+            then=".pfi()",
+        ),
     ]
 
 
@@ -469,7 +506,16 @@ def _rows_curves() -> list[Call]:
 
 
 def _several() -> list[Call]:
-    names = {"names": "labels", "loss": "loss", **READING}
+    names = {
+        "names": "labels",
+        "loss": "loss",
+        "metric": "metric",
+        "reference": "choice",
+        "pairs": "choice",
+        "paired": "flag",
+        "rope": "choice",
+        **READING,
+    }
     return [
         Call(
             name="compare",
@@ -742,7 +788,7 @@ def _simulation() -> list[Call]:
                 "truth_n": "count",
                 "seed": "seed",
                 "n_jobs": "jobs",
-                "progress": "flag",
+                "progress": "progress",
             },
             base={
                 "process": "process",

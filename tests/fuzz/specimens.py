@@ -22,6 +22,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import IsolationForest, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -75,6 +76,8 @@ def _shared() -> dict[str, Any]:
         "ftree": pi.FittedModel(DecisionTreeRegressor(max_depth=3).fit(x, y), x, y, seed=1),
         "pf": res.pfi(),
         "pf0": boot.pfi(),
+        "pfg": res.pfi(by=np.where(np.arange(N) % 2, "a", "b")),
+        "pfc": pi.compare(boot, tree.model.fit(pi.Bootstrap(4), seed=1)),
         "pdx": res.pd("x", points=4),
         "pdxg": res.pd(["x", "g"], points=3),
         "imp": res.importance(["mvim", "pfi"]),
@@ -146,6 +149,7 @@ _MODULES = {
             DummyRegressor,
             GaussianNB,
             IsolationForest,
+            KFold,
             KMeans,
             LinearRegression,
             LogisticRegression,

@@ -183,7 +183,11 @@ def test_trees_exact_equals_batched(normal: pd.DataFrame) -> None:
     X = normal.assign(g=np.resize([0.0, 1.0, 2.0], len(normal)))
     forest = RandomForestRegressor(10, random_state=1).fit(X, X["a"] * X["b"] + X["g"])
     exact, batched = (pi.FittedModel(forest, X, engine=e, seed=1) for e in ("trees", "batched"))
-    for options in ({"order": "pairwise"}, {"rows": 25}, {"order": "three-way", "rows": 20}):
+    for options in (
+        {"order": "pairwise"},
+        {"most_rows": 25},
+        {"order": "three-way", "most_rows": 20},
+    ):
         one, other = exact.h_statistic(**options), batched.h_statistic(**options)
         np.testing.assert_allclose(one.params, other.params, rtol=1e-9, atol=EXACT)
         np.testing.assert_allclose(one.bse, other.bse, rtol=1e-9, atol=EXACT)
@@ -317,8 +321,8 @@ def test_there_is_no_test_of_0(data: pd.DataFrame) -> None:
     ("options", "message"),
     [
         ({"order": "second"}, "`order` must be"),
-        ({"rows": 1}, "`rows` must be a whole number of at least 2"),
-        ({"rows": True}, "`rows` must be a whole number of at least 2"),
+        ({"most_rows": 1}, "`most_rows` must be a whole number of at least 2"),
+        ({"most_rows": True}, "`most_rows` must be a whole number of at least 2"),
         ({"eps": -1.0}, r"`eps` must be a number of at least 0"),
         ({"features": "q"}, "Can't find feature 'q'"),
         ({"features": [("a", "b")]}, "must be a name or a list of names"),

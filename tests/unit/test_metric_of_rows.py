@@ -204,3 +204,13 @@ def test_standard_errors_of_one_model_are_those_of_a_simulation(name: str) -> No
     ratio = float(np.sqrt(np.mean(np.square(errors))) / np.std(values, ddof=1))
     print(name, round(ratio, 4))
     assert ratio == pytest.approx(1, abs=0.05)
+
+
+def test_blocks_of_rows_keep_outliers_apart() -> None:
+    rng = np.random.default_rng(3)
+    n = 2500
+    f = rng.normal(size=n)
+    model = pi.FittedModel(lambda x: x[:, 0], f[:, None], f + rng.standard_t(3, size=n))
+    for ours, theirs in (("mse", sk.mean_squared_error), ("mae", sk.mean_absolute_error)):
+        expected = model.metric(ours).bse.iloc[0]
+        assert model.metric(theirs).bse.iloc[0] == pytest.approx(expected, rel=0.01)

@@ -101,6 +101,7 @@ def test_classes_have_effects_that_add_up_to_0(data: pd.DataFrame) -> None:
         (lambda f: f.ame("q"), "q"),
         (lambda f: f.ame(step=-1), "step"),
         (lambda f: f.ame(step="range"), '"sd" or None'),
+        (lambda f: f.ame("x", step=1e-300), "too small"),
     ],
 )
 def test_what_is_refused(data: pd.DataFrame, call: Any, words: str) -> None:

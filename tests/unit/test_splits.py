@@ -99,6 +99,17 @@ def test_bad_splits_are_refused_by_number(case: str) -> None:
         _pfi(splits)
 
 
+def test_positions_are_not_those_of_rows_that_frequencies_repeat() -> None:
+    data = DATA.assign(n=2)
+    learner = pi.Learner.from_formula(
+        "y ~ a + b", data, LinearRegression(), weights="n", weights_type="frequency"
+    )
+    for rows in ([GOOD, GOOD[::-1]], ms.PredefinedSplit(np.arange(N) % 2)):
+        with pytest.raises(OptionError, match="frequency weights repeat"):
+            learner.fit(rows, seed=1)
+    assert learner.fit(ms.KFold(4), seed=1).nobs == 2 * N
+
+
 def test_positions_need_all_rows() -> None:
     learner = pi.Learner.from_formula(
         "y ~ a + b", DATA.mask(DATA["a"] > 1.5), LinearRegression(), missing="drop"

@@ -183,6 +183,10 @@ def _width(problem: Problem, name: str, step: Step, outputs: Outputs) -> float:
         width = SHARE_OF_RANGE * float(np.ptp(x))
     if not width > 0:
         raise OptionError(f"A slope needs a variable that varies, but `{name}` is constant.")
+    if width <= np.spacing(np.abs(x).max()):
+        raise OptionError(
+            f"A step of {width:.3g} is too small for `{name}`: values differ by rounding only."
+        )
     if step is None and _has_steps(problem, name, width, float(x.std()), outputs):
         raise OptionError(
             f"The model predicts steps in `{name}`, as trees do: its slope is 0 but at jumps. Pass "

@@ -65,7 +65,7 @@ def h_statistic(
     order: Order = "overall",
     normalize: bool = True,
     squared: bool = True,
-    rows: int = 500,
+    most_rows: int = 500,
     eps: float = 0.0,
     scale: Scale | None = None,
     which_class: Any = None,
@@ -92,7 +92,7 @@ def h_statistic(
         Divide by the mean square in the denominator.
     squared : bool
         If not, take the root.
-    rows : int
+    most_rows : int
         Evaluation rows of a refit that are used at most; a random subset of them.
     eps : float
         Mean squares of at most this count as 0; those of rounding errors always do.
@@ -102,7 +102,7 @@ def h_statistic(
     check_choice("order", order, ORDERS)
     check_flag("normalize", normalize)
     check_flag("squared", squared)
-    check_count("rows", rows, 2)
+    check_count("most_rows", most_rows, 2)
     check_number("eps", eps, NOT_NEGATIVE)
     subsets = _subsets(problem, features, order)
     classes = classes_of(problem.predictor, which_class)
@@ -112,7 +112,7 @@ def h_statistic(
     functions = tuple(dict.fromkeys([*above, *below]))
     place = {function: number for number, function in enumerate(functions)}
     return Estimand(
-        key=("h", functions, tuple(problem.features.items()), positions, used_scale, rows),
+        key=("h", functions, tuple(problem.features.items()), positions, used_scale, most_rows),
         terms=class_terms(
             ["total" if order == "total" else ":".join(one) for one in subsets],
             [label for label, _ in classes],
@@ -122,7 +122,7 @@ def h_statistic(
             functions=functions,
             features=problem.features,
             outputs=partial(rescale, classes=positions, scale=used_scale),
-            most=rows,
+            most=most_rows,
         ),
         read=partial(
             _read,
@@ -142,7 +142,7 @@ def h_statistic(
         lower_bound=0.0 if squared else None,
         unit="" if normalize else _unit(problem, used_scale, squared=squared),
         meaning=_meaning(order, normalize=normalize, squared=squared),
-        notes=_notes(problem, rows),
+        notes=_notes(problem, most_rows),
         zero_variance="0 in all refits",
     )
 

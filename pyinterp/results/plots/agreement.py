@@ -11,6 +11,8 @@ from pyinterp.results.plots.style import BLUE, GRAY
 
 __all__ = ["agreement"]
 
+MOST_LEVELS = 12  # a panel each, with a box per level
+
 
 def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, caption: str) -> ggplot:
     """Draw a variable against its prediction, or the probabilities of its levels.
@@ -29,6 +31,13 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, caption: str) -
         line = geom_abline(slope=1, intercept=0, color=GRAY, linetype="dashed")
         points = geom_point(color=BLUE, alpha=0.4, size=1)
         return ggplot(frame, aes(x="predicted", y="observed")) + line + points + labels
+    levels = observed.astype(str).value_counts()
+    if len(levels) > MOST_LEVELS:
+        frequent = levels.index[:MOST_LEVELS]
+        rows = observed.astype(str).isin(frequent)
+        caption += f"\nThe {MOST_LEVELS} most frequent of {len(levels)} levels."
+        columns = [column for column in predicted if str(column) in set(frequent)]
+        observed, predicted = observed[rows], predicted.loc[rows.to_numpy(), columns]
     long = predicted.assign(observed=observed.astype(str)).melt(
         id_vars="observed", var_name="level", value_name="probability"
     )

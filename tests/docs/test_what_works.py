@@ -1,0 +1,217 @@
+"""The page "What works with what" is what happens: every cell is called, none is written by hand.
+
+Run as a script, this file writes the table into the page.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import BayesianRidge
+from sklearn.model_selection import KFold
+from sklearn.svm import SVR
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+from pyinterp.errors import PyinterpError
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "what_works.md"
+MARKS = ("<!-- table: written by tests/docs/test_what_works.py -->", "<!-- end of table -->")
+N = 48
+ENGINES = {
+    "linear, exact": BayesianRidge(),
+    "trees, exact": DecisionTreeRegressor(max_depth=3, min_samples_leaf=5),
+    "batched": SVR(),
+}
+PLANS = {
+    "half-sample": pi.HalfSampling(2, pairs=5),
+    "corrected": pi.Subsampling(2),
+    "nested-cv": pi.NestedCrossValidation(3, repeats=2),
+    "bootstrap": pi.NestedBootstrap(3, 2),
+}
+TWO = ["x", "z"]
+BIAS = pi.mean_over_rows(lambda y, f: y - f, "bias")
+CALLS: Mapping[str, Callable[..., Any]] = {
+    "loss()": lambda r, **o: r.loss(**o),
+    'loss(relation="explained")': lambda r, **o: r.loss(relation="explained", **o),
+    'metric("rmse")': lambda r, **o: r.metric("rmse", **o),
+    "pfi()": lambda r, **o: r.pfi(**o),
+    "pfi(permutations=5)": lambda r, **o: r.pfi(permutations=5, **o),
+    'pfi(metric="rmse")': lambda r, **o: r.pfi(metric="rmse", permutations=3, **o),
+    'pfi(sampler="residual")': lambda r, **o: r.pfi("x", sampler="residual", **o),
+    "mvim()": lambda r, **o: r.mvim(**o),
+    "cvim()": lambda r, **o: r.cvim("x", **o),
+    "amvim()": lambda r, **o: r.amvim("x", **o),
+    "importance()": lambda r, **o: r.importance(features="x", **o),
+    "loco()": lambda r, **o: r.loco(**o),
+    'pd("x")': lambda r, **o: r.pd("x", points=3, **o),
+    'pd(["x", "z"])': lambda r, **o: r.pd(TWO, points=3, **o),
+    "pd()": lambda r, **o: r.pd(points=3, **o),
+    'pd("x", kind="ice")': lambda r, **o: r.pd("x", kind="ice", points=3, **o),
+    'pd("x", average="median")': lambda r, **o: r.pd("x", average="median", points=3, **o),
+    'pd("x", sampler="conditional")': lambda r, **o: r.pd(
+        "x", sampler="conditional", points=3, **o
+    ),
+    'ale("x")': lambda r, **o: r.ale("x", points=3, **o),
+    'm_plot("x")': lambda r, **o: r.m_plot("x", points=3, **o),
+    'slopes("x", step="sd")': lambda r, **o: r.slopes("x", step="sd", points=3, **o),
+    'ame(step="sd")': lambda r, **o: r.ame(step="sd", **o),
+    "firm()": lambda r, **o: r.firm(points=3, **o),
+    "vint()": lambda r, **o: r.vint(points=3, **o),
+    "h_statistic()": lambda r, **o: r.h_statistic(**o),
+    "native_importance()": lambda r, **o: r.native_importance(**o),
+    "positivity()": lambda r, **o: r.positivity("x", **o),
+    "redundancy()": lambda r, **o: r.redundancy("x", **o),
+    'causal("x")': lambda r, **o: r.causal("x", points=3, **o),
+    "likelihood_pfi()": lambda r, **o: r.likelihood_pfi(**o),
+    "entropy_pfi()": lambda r, **o: r.entropy_pfi(**o),
+    "uncertainty()": lambda r, **o: r.uncertainty(["x"], **o),
+    "estimate(pi.mean_over_rows(...))": lambda r, **o: r.estimate(BIAS, **o),
+}
+
+
+class Feature(NamedTuple):
+    """An option of fitting, of a method, or both, and a plan if it is one."""
+
+    fitting: Mapping[str, Any] = {}
+    asking: Mapping[str, Any] = {}
+    plan: Any = None
+
+
+FEATURES = {
+    "frequency weights": Feature({"weights": "w", "weights_type": "frequency"}),
+    "sampling weights": Feature({"weights": "w", "weights_type": "sampling"}),
+    "`subset=`": Feature({"subset": "x > -2"}),
+    "`rows=`": Feature(asking={"rows": "x > -0.5"}),
+    "`by=`": Feature(asking={"by": "g"}),
+    "own splits": Feature(plan=KFold(3)),
+}
+
+
+@cache
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(N, 2)), columns=TWO)
+    frame["y"] = frame["x"] + frame["z"] ** 2 + rng.normal(size=N) / 4
+    return frame.assign(g=np.arange(N) % 2, w=1 + np.arange(N) % 3)
+
+
+@cache
+def fitted(engine: str, level: str, feature: str) -> Any:
+    """Return results, or the sentence with which fitting is refused."""
+    asked = FEATURES.get(feature, Feature())
+    learner = pi.Learner.from_formula("y ~ x + z", data(), ENGINES[engine], **asked.fitting)
+    if level == "one model":
+        return learner.fit_model(seed=1)
+    plan = PLANS[level] if asked.plan is None else asked.plan
+    return learner.fit(plan, seed=1, progress=False)
+
+
+def answer(call: str, engine: str, level: str, feature: str = "") -> str | None:
+    """Return None if the call gives numbers, or else the sentence that refuses it."""
+    try:
+        result = CALLS[call](
+            fitted(engine, level, feature), **FEATURES.get(feature, Feature()).asking
+        )
+    except PyinterpError as error:
+        return str(error)
+    except TypeError as error:  # an option that the method does not have
+        if "takes no keyword argument" not in str(error):
+            raise
+        return re.sub(r"^\w+\(\)", "The method", re.sub(r"; its options are.*", ".", str(error)))
+    str(result)
+    return None
+
+
+def cells(call: str, *, every: bool) -> Iterator[tuple[str, str, str, str | None]]:
+    """Yield feature, engine and level of every cell that works without the feature."""
+    for engine in ENGINES:
+        for level in ("one model", *(PLANS if every else ["corrected"])):
+            if not every and level != "one model" and engine != "linear, exact":
+                continue
+            if answer(call, engine, level) is None:
+                for feature, asked in FEATURES.items():
+                    # Own splits are a plan; the variances of other plans are not theirs.
+                    if asked.plan is None or level == "corrected":
+                        yield feature, engine, level, answer(call, engine, level, feature)
+
+
+def verdicts(call: str, *, every: bool) -> dict[str, str | None]:
+    """Return what every feature gives, which no engine, plan or variance changes."""
+    found: dict[str, str | None] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for feature, engine, level, sentence in cells(call, every=every):
+            first = found.setdefault(feature, sentence)
+            assert (first is None) == (sentence is None), (call, feature, engine, level, sentence)
+    return found
+
+
+def reason(sentence: str) -> str:
+    """Return a sentence without what differs between calls."""
+    sentence = re.sub(r"^.*? takes no sampling weights, because", "Because", sentence)
+    return sentence.replace("Because", "No sampling weights, because", 1)
+
+
+def row(call: str, reasons: list[str], *, every: bool) -> str:
+    """Return a line of the table, and add its reasons to the list."""
+    found, marks = verdicts(call, every=every), []
+    for feature in FEATURES:
+        sentence = found.get(feature, "there are no refits")
+        if sentence is None:
+            marks.append("yes")
+            continue
+        text = reason(sentence)
+        if text not in reasons:
+            reasons.append(text)
+        marks.append(f"no ({reasons.index(text) + 1})")
+    return f"| `{call}` | " + " | ".join(marks) + " |"
+
+
+def written() -> str:
+    return PAGE.read_text(encoding="utf-8").split(MARKS[0])[1].split(MARKS[1])[0]
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(
+    "every", [False, pytest.param(True, marks=pytest.mark.acceptance)], ids=["some", "every"]
+)
+def test_cells_are_what_the_page_says(call: str, every: bool) -> None:
+    """Every engine for one model and one for a learner; or every engine, plan and variance."""
+    page = written()
+    reasons = re.findall(r"^\d+\. (.*)$", page, re.MULTILINE)
+    assert row(call, list(reasons), every=every) in page
+
+
+def test_the_page_has_every_method_that_estimates() -> None:
+    methods = {re.match(r"\w+", call)[0] for call in CALLS}  # type: ignore[index]  # they match
+    others = {
+        "summary", "predict", "plot_positivity", "refits", "halves", "seed", "nobs", "analysis",
+        "model", "resampling",
+    }  # fmt: skip
+    public = {name for name in dir(pi.LearnerResults) if not name.startswith("_")}
+    assert public - methods - others == set()
+
+
+def rewrite() -> None:
+    reasons: list[str] = []
+    lines = [row(call, reasons, every=True) for call in CALLS]
+    head = ["| | " + " | ".join(FEATURES) + " |", "|---" * (len(FEATURES) + 1) + "|"]
+    notes = [f"{k}. {text}" for k, text in enumerate(reasons, start=1)]
+    table = "\n".join([*head, *lines, "", *notes])
+    page = PAGE.read_text(encoding="utf-8")
+    before, after = page.split(MARKS[0])[0], page.split(MARKS[1])[1]
+    text = f"{before}{MARKS[0]}\n\n{table}\n\n{MARKS[1]}{after}"
+    PAGE.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    rewrite()
