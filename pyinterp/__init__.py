@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyinterp.losses.rowwise import Loss
     from pyinterp.models.adapters import statsmodels_learner
     from pyinterp.models.distributional import Distributional
+    from pyinterp.report_page import report
     from pyinterp.resampling import (
         Bootstrap,
         CrossValidation,
@@ -71,6 +72,7 @@ __all__ = [
     "mean_over_rows",
     "plot_col",
     "r_style",
+    "report",
     "samplers",
     "simulation",
     "statsmodels_learner",
@@ -106,6 +108,7 @@ _HOME = {
     "compare": "learner.compare",
     "mean_over_rows": "estimands.mean_over_rows",
     "plot_col": "learner.compare",
+    "report": "report_page",
     "statsmodels_learner": "models.adapters",
     "summary_col": "learner.compare",
 }

@@ -69,9 +69,16 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         shown.tables = self.folded
         return str(Summary.as_text(shown))
 
-    def as_html(self) -> str:
-        """Return the tables in HTML, a line per footnote."""
-        tables = [_escape(table).as_html() for table in self.tables]
+    def as_html(self, *, header: bool = True) -> str:
+        """Return the tables in HTML, a line per footnote.
+
+        Parameters
+        ----------
+        header : bool
+            Whether with what the header says of the analysis.
+        """
+        shown = self.tables if header or not self.facts else self.tables[1:]
+        tables = [_escape(table).as_html() for table in shown]
         return "\n".join(tables + [f"<p>{html.escape(note)}</p>" for note in self.notes])
 
     def as_latex(self, label: str = "", caption: str | None = None) -> str:

@@ -1,0 +1,21 @@
+"""One page for a colleague: an analysis as a self-contained HTML file.
+
+In come results of a learner or a fitted model; out goes a page with tables, pictures, a paragraph
+on methods, references and versions. Nothing is computed here: the page asks the methods that
+everybody calls, and shows their tables and plots.
+
+============  ==================================================================================
+Module        What is in it
+============  ==================================================================================
+`page`        `report`, and the sections of the page
+`methods`     The paragraph that says what was computed
+`references`  Papers behind the methods that the page uses
+`markup`      HTML of headings, pictures and the page itself
+============  ==================================================================================
+
+A new section is a function in `page` that returns HTML.
+"""
+
+from pyinterp.report_page.page import report
+
+__all__ = ["report"]

@@ -1,0 +1,93 @@
+"""The paragraph of a page that says what was computed, for the methods section of a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from pyinterp.report_page.references import BY_METHOD
+from pyinterp.results.header import Context
+from pyinterp.results.results import EstimandResults
+
+__all__ = ["methods", "references"]
+
+CURVES = (
+    "Partial dependence: the mean of the predictions of all rows with the variable set to the "
+    "value shown."
+)
+Shown: TypeAlias = Mapping[str, Sequence[EstimandResults]]
+
+
+def methods(asked: Shown) -> str:
+    """Return sentences on the data, the learner, its refits, every estimand and the intervals.
+
+    Parameters
+    ----------
+    asked : mapping of str to list of EstimandResults
+        What the page shows, by the key of its papers; the first has the variance that is
+        described.
+    """
+    first = _first(asked)
+    context = first.context
+    sentences = [_data(context), _learner(context), _evaluation(context)]
+    for method, several in asked.items():
+        sentences += [CURVES] if method == "pd" else [_about(r) for r in several]
+    if first.bse.gt(0).any():
+        sentences.append(first.variance.note)
+    sentences.append(f"Predictions of what-if rows: {first.engine.name}.")
+    if context.seed is not None:
+        sentences.append(f"Seed: {context.seed}.")
+    return " ".join(filter(None, sentences))
+
+
+def references(asked: Shown) -> list[str]:
+    """Return the papers behind what was asked, each once, in the order of their first authors."""
+    first, used = _first(asked), [method for method, several in asked.items() if several]
+    if first.context.level == "learner":
+        used += ["learner", first.cov_type]
+    return sorted({paper for method in used for paper in BY_METHOD.get(method, ())})
+
+
+def _about(results: EstimandResults) -> str:
+    estimand = results.estimand
+    return f"{estimand.heading}: {estimand.meaning}"
+
+
+def _first(asked: Shown) -> EstimandResults:
+    return next(results for several in asked.values() for results in several)
+
+
+def _data(context: Context) -> str:
+    what = f"The response {context.endog_name}" if context.endog_name else "A model"
+    parts = [f"{what} was analyzed in {context.nobs} observations"]
+    if context.weighting:
+        parts.append(f" ({context.weighting})")
+    if context.dropped_rows:
+        parts.append(f"; {context.dropped_rows} others have missing values")
+    return f"{''.join(parts)}."
+
+
+def _learner(context: Context) -> str:
+    name = context.specification or context.learner
+    formula = f", with the formula “{context.formula}”" if context.formula else ""
+    return f"The learner is {name}{formula}."
+
+
+def _evaluation(context: Context) -> str:
+    """Return how the learner was refitted, and which rows evaluate."""
+    if context.level == "model":
+        where = {
+            "in sample": "the rows that trained it, so that its loss and importances are "
+            "optimistic",
+        }.get(context.where, "rows that it is given, as if they had not trained it")
+        return f"One fitted model is interpreted on {where}; intervals do not allow for refits."
+    text = (
+        f"It was trained {context.refits} times, on {context.n_train:.0f} {context.unit} on "
+        f"average, and evaluated on {context.n_evaluation:.0f} ({context.plan}, {context.where})"
+    )
+    if context.pairs:
+        text += (
+            f"; {context.pairs} pairs of refits on complementary halves of the data give "
+            "standard errors"
+        )
+    return f"{text}. Estimates are means over refits."

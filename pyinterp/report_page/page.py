@@ -1,0 +1,146 @@
+"""A page on one analysis: its loss, importances, effects, methods and references."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from os import PathLike
+from pathlib import Path
+
+from pyinterp.checks import check_alpha, check_count, check_text
+from pyinterp.data.features import names_of
+from pyinterp.errors import OptionError, quote
+from pyinterp.learner.interpretable import Interpretable
+from pyinterp.report_page import markup
+from pyinterp.report_page.methods import methods, references
+from pyinterp.results.results import EstimandResults
+
+__all__ = ["report"]
+
+WIDTH = 7.0  # of pictures, in inches
+ROW = 0.28  # of one feature
+CURVE = 3.2
+MOST_INTERACTING = 4  # features among which pairs are asked
+
+
+def report(
+    res: Interpretable,
+    path: str | PathLike[str],
+    *,
+    title: str | None = None,
+    features: str | Sequence[str] | None = None,
+    top: int = 6,
+    alpha: float = 0.05,
+) -> Path:
+    """Write one page on an analysis: a self-contained HTML file.
+
+    It has the loss, permutation importances, partial dependences with bands, interactions where
+    an exact engine makes them cheap, a paragraph on methods, references and versions. Without a
+    response importances are by the flatness of partial dependence (FIRM).
+
+    Parameters
+    ----------
+    res : LearnerResults or FittedModel
+        What `Learner.fit` and `FittedModel` return.
+    path : path
+        File to write, such as "wine.html". An existing one is replaced.
+    title : str, optional
+        By default the response and the learner.
+    features : str or sequence of str, optional
+        Variables whose partial dependence is shown; by default the `top` most important ones.
+    top : int
+        How many, if `features` does not name them.
+    alpha : float
+        Significance level of intervals.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Raises
+    ------
+    OptionError
+        If `res` is not such a result, or an option does not suit it.
+    OSError
+        If the file can't be written.
+    """
+    if not isinstance(res, Interpretable):
+        raise OptionError(
+            "`report` is of the results of `Learner.fit`, or of a `FittedModel`, not of "
+            f"{quote(res)}."
+        )
+    check_alpha(alpha)
+    check_count("top", top)
+    if title is not None:
+        check_text("title", title)
+    file = Path(path)
+    if not file.parent.is_dir():
+        raise OptionError(f"The folder of {quote(str(file))} must exist; make it first.")
+    with_response = res.analysis.problem.population.y is not None
+    importance = res.pfi() if with_response else res.firm()
+    shown = _most_important(res, importance, top) if features is None else list(names_of(features))
+    curves = [res.pd(name) for name in shown]
+    pairs = _interactions(res, importance)
+    asked = {"pfi" if with_response else "firm": [importance], "pd": curves, "h": pairs}
+    parts = [
+        *_loss(res, alpha, with_response=with_response),
+        markup.section("Importance of features", *_bars(importance, alpha)),
+        markup.section("Partial dependence", *(_curve(curve, alpha) for curve in curves)),
+        *(markup.section("Interactions", *_bars(pair, alpha)) for pair in pairs),
+        markup.section("Methods", markup.paragraph(methods(asked))),
+        markup.section("References", _list(references(asked))),
+    ]
+    context = importance.context
+    heading = title or f"{context.endog_name or 'Model'}: {context.learner}"
+    versions = ", ".join(f"{name} {number}" for name, number in context.versions)
+    file.write_text(
+        markup.page(heading, parts, f"{context.date}. Made with {versions}."), encoding="utf-8"
+    )
+    return file
+
+
+def _most_important(res: Interpretable, importance: EstimandResults, top: int) -> list[str]:
+    """Return the variables of the most important features; groups have no curve."""
+    features = res.analysis.problem.features
+    order = importance.params.sort_values(ascending=False, kind="stable").index
+    single = [str(name) for name in order if features.get(str(name)) == (str(name),)]
+    return single[:top]
+
+
+def _interactions(res: Interpretable, importance: EstimandResults) -> list[EstimandResults]:
+    """Return H statistics of the most important pairs, if an exact engine serves the model."""
+    most = importance.params.sort_values(ascending=False, kind="stable").index[:MOST_INTERACTING]
+    if len(most) < 2 or not importance.engine.name.endswith("exact"):
+        return []
+    return [res.h_statistic([str(name) for name in most], order="pairwise")]
+
+
+def _loss(res: Interpretable, alpha: float, *, with_response: bool) -> Iterable[str]:
+    if with_response:
+        yield markup.section("Analysis and expected loss", _table(res.loss(), alpha, header=True))
+
+
+def _bars(results: EstimandResults, alpha: float) -> list[str]:
+    height = 1.4 + ROW * len(results.params)
+    return [_picture(results, alpha, height), _table(results, alpha)]
+
+
+def _curve(results: EstimandResults, alpha: float) -> str:
+    table = markup.details(f"Table of {results.estimand.description}", _table(results, alpha))
+    return f"{_picture(results, alpha, CURVE)}\n{table}"
+
+
+def _picture(results: EstimandResults, alpha: float, height: float) -> str:
+    description = results.estimand.description
+    return markup.picture(results.plot(alpha), description, width=WIDTH, height=height)
+
+
+def _table(results: EstimandResults, alpha: float, *, header: bool = False) -> str:
+    table = results.summary(alpha, notes="full").as_html(header=header)
+    return f'<div class="tables">{table}</div>'
+
+
+def _list(texts: Iterable[str]) -> str:
+    items = "\n".join(f"<li>{escape(text)}</li>" for text in texts)
+    return f"<ul>\n{items}\n</ul>"
