@@ -296,10 +296,10 @@ def _blocks(y: FloatArray, prediction: FloatArray) -> Iterator[IntArray]:
     else:
         place = np.column_stack([y, prediction, y - prediction])
         cells = [np.arange(n)]
-    yield from _divided(place, cells)
+    yield from _quotient(place, cells)
 
 
-def _divided(place: FloatArray, cells: list[IntArray]) -> list[IntArray]:
+def _quotient(place: FloatArray, cells: list[IntArray]) -> list[IntArray]:
     """Divide cells of rows at their mean, always the widest, so that outliers stand alone."""
     scale = np.square(place - place.mean(axis=0)).sum(axis=0)
     place = place[:, scale > 0] / np.sqrt(scale[scale > 0])
