@@ -30,7 +30,16 @@ WEIGHTED = {
     "pd, 2": lambda r: r.pd(["x1", "x2"], grid=pd.DataFrame({"x1": [0.0, 1.0], "x2": [1.0, 0.0]})),
     "firm": lambda r: r.firm(["x1", "x2"], grid={"x1": [-1.0, 0.0, 1.0], "x2": [0.0, 1.0]}),
     "vint": lambda r: r.vint([("x1", "x2")], grid={"x1": [-1.0, 0.0, 1.0], "x2": [0.0, 1.0]}),
+    "ale": lambda r: r.ale("x1", grid=[-2.0, -0.5, 0.5, 2.5]),
+    "ale, levels": lambda r: r.ale("x2", grid=[0.0, 1.0, 2.0, 3.0]),
+    "ale, 2": lambda r: r.ale(["x1", "x3"], grid={"x1": [-2.5, 0.0, 2.5], "x3": [-3.0, 0.5, 3.0]}),
+    "m-plot": lambda r: r.m_plot("x2", grid=[0.0, 1.0, 2.0, 3.0]),
+    "slopes": lambda r: r.slopes("x1", grid=[-1.0, 1.0], step=1.5),
+    "ame": lambda r: r.ame(["x1", "x3"], step=1.5),
     "mean over rows": lambda r: r.estimate(pi.mean_over_rows(lambda y, f: y * f, "product")),
+}
+UNMOVED = {
+    (estimand, "linear") for estimand in ("firm", "vint", "ale, 2", "slopes", "ame", "ale, levels")
 }
 REFUSED = {
     "pfi, 5 permutations": (lambda r: r.pfi(permutations=5), "all pairs of rows"),
@@ -80,7 +89,7 @@ def test_whole_numbers_give_the_estimates_of_repeated_rows(estimand: str, model:
     theirs = WEIGHTED[estimand](_weighted(MODELS[model], counts, "frequency"))
     np.testing.assert_allclose(ours.params, theirs.params, rtol=ROUNDING, atol=ROUNDING)
     unweighted = WEIGHTED[estimand](_weighted(MODELS[model], None))
-    if (estimand, model) not in {("firm", "linear"), ("vint", "linear")}:  # of slopes alone
+    if (estimand, model) not in UNMOVED:  # slopes of planes
         assert not np.allclose(ours.params, unweighted.params, rtol=1e-6)
 
 
@@ -91,6 +100,23 @@ def test_one_weight_for_all_rows_gives_the_unweighted_numbers(estimand: str, mod
     ours, theirs = (ask(_weighted(MODELS[model], w)) for w in (np.full(N, 2.5), None))
     np.testing.assert_array_equal(ours.params, theirs.params)
     np.testing.assert_array_equal(ours.bse, theirs.bse)
+
+
+@pytest.mark.parametrize("estimand", [*WEIGHTED, "m-plot, line"])
+def test_contributions_are_derivatives_by_the_weights(estimand: str) -> None:
+    """The linearization: what a row adds to the estimate when its weight grows a little."""
+    ask = WEIGHTED.get(estimand, lambda r: r.m_plot("x1", grid=[-0.5, 0.5]))
+    model, (_, _, counts) = MODELS["batched"], _data()
+    results = ask(_weighted(model, counts))
+    contributions = (results.row_frame() - results.params.to_numpy()).to_numpy()
+    for row in (0, 7, 13):
+        sides = []
+        for step in (1e-4, -1e-4):
+            w = counts.astype(float)
+            w[row] += step
+            sides.append(ask(_weighted(model, w)).params.to_numpy())
+        derivative = (sides[0] - sides[1]) / 2e-4 * counts[row] * N
+        np.testing.assert_allclose(contributions[row], derivative, rtol=1e-5, atol=1e-6)
 
 
 def test_standard_errors_of_a_mean_are_those_of_the_linearized_ratio() -> None:
