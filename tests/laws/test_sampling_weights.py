@@ -61,7 +61,7 @@ REFUSED = {
     "causal": (lambda r: r.causal("x1"), "takes no sampling weights"),
     "redundancy": (lambda r: r.redundancy(["x1"]), "takes no sampling weights"),
     "uncertainty": (lambda r: r.uncertainty(), "takes no sampling weights"),
-    "entropy_pfi": (lambda r: r.entropy_pfi(), "takes no sampling weights"),
+    "entropy_pfi": (lambda r: r.entropy_pfi(permutations=5), "all pairs of rows"),
 }
 
 
@@ -148,6 +148,25 @@ def test_pfi_over_all_pairs_is_that_of_loops(model: str, loss: str) -> None:
         np.testing.assert_allclose(
             ours.params[name], (switched - original) / w.sum(), rtol=1e-9, atol=1e-9
         )
+
+
+def test_entropy_pfi_is_that_of_loops() -> None:
+    X, y, w = _data(classes=True)
+    fit = LogisticRegression().fit(X, y)
+    ours = pi.FittedModel(fit, X, y, weights=w, weights_type="sampling").entropy_pfi()
+
+    def entropies(rows: pd.DataFrame) -> np.ndarray:
+        p = fit.predict_proba(rows)
+        return -(p * np.log(p)).sum(axis=1)
+
+    for name in X:
+        total = 0.0
+        for i in range(N):
+            rows = X.iloc[[i] * N].assign(**{name: X[name].to_numpy()})
+            others = np.arange(N) != i
+            total += w[i] * np.average(entropies(rows)[others], weights=w[others])
+        expected = (total - w @ entropies(X)) / w.sum()
+        np.testing.assert_allclose(ours.params[name], expected, rtol=1e-9, atol=1e-12)
 
 
 def test_pfi_has_the_standard_error_of_weights_that_hardly_differ() -> None:
