@@ -30,6 +30,9 @@ WEIGHTED = {
     "pd, 2": lambda r: r.pd(["x1", "x2"], grid=pd.DataFrame({"x1": [0.0, 1.0], "x2": [1.0, 0.0]})),
     "firm": lambda r: r.firm(["x1", "x2"], grid={"x1": [-1.0, 0.0, 1.0], "x2": [0.0, 1.0]}),
     "vint": lambda r: r.vint([("x1", "x2")], grid={"x1": [-1.0, 0.0, 1.0], "x2": [0.0, 1.0]}),
+    "h": lambda r: r.h_statistic(),
+    "h, pairwise": lambda r: r.h_statistic(order="pairwise", normalize=False),
+    "h, importance": lambda r: r.h_statistic(order="importance"),
     "ale": lambda r: r.ale("x1", grid=[-2.0, -0.5, 0.5, 2.5]),
     "ale, levels": lambda r: r.ale("x2", grid=[0.0, 1.0, 2.0, 3.0]),
     "ale, 2": lambda r: r.ale(["x1", "x3"], grid={"x1": [-2.5, 0.0, 2.5], "x3": [-3.0, 0.5, 3.0]}),
@@ -39,7 +42,8 @@ WEIGHTED = {
     "mean over rows": lambda r: r.estimate(pi.mean_over_rows(lambda y, f: y * f, "product")),
 }
 UNMOVED = {
-    (estimand, "linear") for estimand in ("firm", "vint", "ale, 2", "slopes", "ame", "ale, levels")
+    (estimand, "linear")
+    for estimand in ("firm", "vint", "ale, 2", "h", "h, pairwise", "slopes", "ame", "ale, levels")
 }
 REFUSED = {
     "pfi, 5 permutations": (lambda r: r.pfi(permutations=5), "all pairs of rows"),
@@ -53,7 +57,6 @@ REFUSED = {
     "pd, trimmed": (lambda r: r.pd("x1", average="trimmed"), "only the mean"),
     "pd, exemplar": (lambda r: r.pd("x1", average="exemplar"), "only the mean"),
     "native": (lambda r: r.native_importance(), "not written yet"),
-    "h": (lambda r: r.h_statistic(), "not written yet"),
     "cvim": (lambda r: r.cvim(["x1"]), "not written yet|samplers learn"),
     "amvim": (lambda r: r.amvim(["x1"]), "not written yet|samplers learn"),
     "positivity": (lambda r: r.positivity(["x1"]), "samplers learn"),
@@ -108,7 +111,10 @@ def test_contributions_are_derivatives_by_the_weights(estimand: str) -> None:
     ask = WEIGHTED.get(estimand, lambda r: r.m_plot("x1", grid=[-0.5, 0.5]))
     model, (_, _, counts) = MODELS["batched"], _data()
     results = ask(_weighted(model, counts))
-    contributions = (results.row_frame() - results.params.to_numpy()).to_numpy()
+    (estimate,) = results.replicates.estimates
+    contributions = estimate.rows - estimate.value
+    if estimate.donors is not None:
+        contributions = contributions + estimate.donors
     for row in (0, 7, 13):
         sides = []
         for step in (1e-4, -1e-4):
