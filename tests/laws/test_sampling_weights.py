@@ -105,10 +105,13 @@ def test_one_weight_for_all_rows_gives_the_unweighted_numbers(estimand: str, mod
     np.testing.assert_array_equal(ours.bse, theirs.bse)
 
 
-@pytest.mark.parametrize("estimand", [*WEIGHTED, "m-plot, line"])
+LINE = {"m-plot, line": lambda r: r.m_plot("x1", grid=[-0.5, 0.5])}
+
+
+@pytest.mark.parametrize("estimand", [*WEIGHTED, *LINE])
 def test_contributions_are_derivatives_by_the_weights(estimand: str) -> None:
     """The linearization: what a row adds to the estimate when its weight grows a little."""
-    ask = WEIGHTED.get(estimand, lambda r: r.m_plot("x1", grid=[-0.5, 0.5]))
+    ask = {**WEIGHTED, **LINE}[estimand]
     model, (_, _, counts) = MODELS["batched"], _data()
     results = ask(_weighted(model, counts))
     (estimate,) = results.replicates.estimates
