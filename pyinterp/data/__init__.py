@@ -15,6 +15,7 @@ Module          What is in it
 `row_data`      The user's data, in which masks, queries and columns name rows
 `sample`        Samples and responses
 `weights`       Weights of rows: frequencies, or inverse probabilities of sampling
+`offset`        Offsets and exposures of rows
 `features`      Features, and names that are looked up among them
 `typical`       Medians and most frequent levels
 ==============  ===============================================================================

@@ -13,8 +13,16 @@ __all__ = ["Features", "check_names", "features_of", "names_of"]
 Features: TypeAlias = Mapping[str, tuple[str, ...]]
 
 
-def features_of(variables: Sequence[str], groups: Mapping[str, Sequence[str]] | None) -> Features:
-    """Return the features: groups of variables, and every variable that is in no group."""
+def features_of(
+    variables: Sequence[str],
+    groups: Mapping[str, Sequence[str]] | None,
+    besides: str | None = None,
+) -> Features:
+    """Return the features: groups of variables, and every variable that is in no group.
+
+    A variable `besides` them, an offset, is no feature.
+    """
+    variables = [name for name in variables if name != besides]
     if groups is not None and not isinstance(groups, Mapping):
         raise OptionError(
             "`groups` must map names to lists of variables, such as "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from pyinterp.data.formula import (
     Scope,
     Terms,
     column_code,
+    column_factor,
     evaluate,
     names_in,
     namespace,
@@ -88,8 +89,8 @@ class FormulaReader(Reader):
         Hand the variables over as a DataFrame instead of a matrix.
     trusted : bool
         Whether the formula may use names of the caller and any function.
-    weights : str, optional
-        Column of weights, for which `.` does not stand.
+    besides : collection of str
+        Columns of weights or an offset, for which `.` does not stand.
     """
 
     def __init__(
@@ -100,13 +101,13 @@ class FormulaReader(Reader):
         *,
         as_frame: bool,
         trusted: bool = True,
-        weights: str | None = None,
+        besides: Collection[str] = (),
     ) -> None:
         frame = read_frame(data)
         self.formula = formula
         self._as_frame = as_frame
         numeric = None if trusted else [str(c) for c in frame if _is_number(frame[c])]
-        columns = _without_weights(formula, [str(c) for c in frame], weights)
+        columns = _without(formula, [str(c) for c in frame], besides)
         self._parsed = parse(formula, columns, scope, numeric=numeric)
         names = self._parsed.terms.names.union(self._parsed.response.names)
         self._scope = Scope(names, scope)
@@ -124,6 +125,11 @@ class FormulaReader(Reader):
             )
         if as_frame:
             _check_selects(self._parsed.terms)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables of the right side, in the order of the data."""
+        return tuple(self._variables)
 
     def read(self, data: Any) -> Source:
         """Evaluate the response and pick the variables."""
@@ -144,7 +150,13 @@ class FormulaReader(Reader):
         if self._as_frame:
             return FrameDesign(list(variables.columns))
         _check_levels(self._parsed.terms, variables)
-        design = FormulaDesign(self._parsed.terms, variables, self._scope, intercept=intercept)
+        # An offset is the last column, whatever the formula has.
+        offset = [name for name in map(str, variables.columns) if name not in self._variables]
+        terms = self._parsed.terms
+        terms = terms._replace(
+            products=(*terms.products, *((column_factor(name),) for name in offset))
+        )
+        design = FormulaDesign(terms, variables, self._scope, intercept=intercept)
         design.check_rows()
         design.check_coding()
         return design
@@ -196,12 +208,12 @@ class ArrayReader(Reader):
     ----------
     as_frame : bool
         `exog` is a DataFrame, and handed over as one.
-    weights : str, optional
-        Column of `exog` that holds weights, and is no variable.
+    besides : collection of str
+        Columns of `exog` that hold weights or an offset, and are no variables.
     """
 
-    def __init__(self, *, as_frame: bool, weights: str | None = None) -> None:
-        self._as_frame, self._weights = as_frame, weights
+    def __init__(self, *, as_frame: bool, besides: Collection[str] = ()) -> None:
+        self._as_frame, self._besides = as_frame, besides
 
     def read(self, data: Any) -> Source:
         """Return exog as variables, endog as response."""
@@ -214,9 +226,9 @@ class ArrayReader(Reader):
         check_aligned(endog, exog, "endog", "exog")
         response = as_column(endog, len(frame), "endog", "exog")
         named = response.rename(_name_of(endog) or "y")
-        variables = frame.drop(columns=[c for c in frame if c == self._weights])
+        variables = frame.drop(columns=[c for c in frame if c in self._besides])
         if variables.shape[1] == 0:
-            raise DataError("`exog` must have a variable beside the column of weights.")
+            raise DataError("`exog` must have a variable beside the columns of weights and offset.")
         return Source(frame, variables, named, index_of(exog, endog))
 
     def repeat(self, data: Any, positions: IntArray) -> Any:
@@ -248,11 +260,10 @@ class _Quote:
         return self._frame[name]
 
 
-def _without_weights(formula: str, columns: list[str], weights: str | None) -> list[str]:
+def _without(formula: str, columns: list[str], besides: Collection[str]) -> list[str]:
     """Return the columns that `.` stands for: weights are no variable unless they are named."""
-    if weights is None or not isinstance(formula, str) or weights in names_in(formula, [weights]):
-        return columns
-    return [name for name in columns if name != weights]
+    named = names_in(formula, besides) if besides else ()
+    return [name for name in columns if name not in besides or name in named]
 
 
 def _name_of(endog: Any) -> str:

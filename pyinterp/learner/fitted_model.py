@@ -16,6 +16,7 @@ from pyinterp.data.design import ArrayDesign, Design, FrameDesign, is_single
 from pyinterp.data.features import features_of
 from pyinterp.data.formula import names_in
 from pyinterp.data.frames import index_of
+from pyinterp.data.offset import Offset, read_offset
 from pyinterp.data.row_data import RowData, source_frame
 from pyinterp.data.sample import (
     Missing,
@@ -40,6 +41,7 @@ from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.column_names import formula_of, is_statsmodels, match, uses
+from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import Predictor, check_instance, learner_name
 from pyinterp.models.row_options import check_offset
 from pyinterp.models.specification import specification
@@ -82,6 +84,9 @@ class FittedModel(Interpretable):
         Weights of the evaluation rows, or the name of their column in `X`.
     weights_type : {"frequency", "sampling"}
         As in `Learner`.
+    offset, exposure : str or array of shape (n,), optional
+        Of the evaluation rows, as in `Learner`; for statsmodels results that were fitted with one,
+        and models of XGBoost and LightGBM.
     seed : int, Generator or None
         For permutations, where not all are used.
     engine : {"auto", "trees", "linear", "batched"}
@@ -95,7 +100,8 @@ class FittedModel(Interpretable):
     DataError
         If rows, names or the response do not fit the model.
     OptionError
-        If the model was fitted with an offset or exposure, which its ``predict`` leaves out.
+        If the model was fitted with an offset or exposure and there is none here, or without one
+        and there is.
     PredictionError
         On the first question: if predictions are not real, finite, the same for the same rows and,
         for classes, probabilities that add up to 1 or labels of the model.
@@ -124,13 +130,15 @@ class FittedModel(Interpretable):
         missing: Missing = "drop",
         weights: str | npt.ArrayLike | None = None,
         weights_type: WeightsType | None = None,
+        offset: str | npt.ArrayLike | None = None,
+        exposure: str | npt.ArrayLike | None = None,
         seed: int | np.random.Generator | None = None,
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
     ) -> None:
         check_instance(fitted, "fitted")
         if is_statsmodels(fitted):
-            check_offset(fitted)
+            check_offset(fitted, given=offset is not None or exposure is not None)
         if classes is not None:
             _check_classes(classes)
         frame = as_frame(X, "X")
@@ -144,7 +152,8 @@ class FittedModel(Interpretable):
             frame = frame.drop(columns=y)
         units = None if cluster is None else _column(cluster, frame, "cluster")
         read = read_weights(weights, weights_type, frame, rows=rows, data="X")
-        for column in (cluster, weights):
+        apart = read_offset(offset, exposure, frame, rows=rows, data="X")
+        for column in (cluster, weights, offset, exposure):
             if isinstance(column, str) and column in frame and not uses(fitted, column):
                 frame = frame.drop(columns=column)
         labels, repeats = index_of(X, y), None if read is None else read.repeats
@@ -155,9 +164,17 @@ class FittedModel(Interpretable):
         columns, named = match(fitted, X, frame, learner_name(fitted))
         parts: list[pd.DataFrame | pd.Series[Any]] = [frame[columns]]
         parts += [part for part in (response, units) if part is not None]
+        if apart is not None:
+            parts.append(apart.as_column(repeats))
         keep = complete_rows(parts, missing, least=1)
         clusters = None if units is None else _cluster_numbers(units[keep])
         variables, design = _encoding(fitted, X, frame.loc[keep, columns], named)
+        if apart is not None:
+            apart.check_apart(columns)
+            check_takes_offset(fitted, exposure=apart.exposure)
+            fitted = OffsetModel(fitted, apart.name, fitted=True)
+            rows_of = np.flatnonzero(keep) if repeats is None else repeats[keep]
+            variables, design = _beside(design, variables, apart, rows_of)
         predictor, about, numbers = _predictor(
             fitted, classes, None if response is None else response[keep], name
         )
@@ -175,6 +192,7 @@ class FittedModel(Interpretable):
             design,
             sample,
             groups=groups,
+            besides=None if apart is None else apart.name,
             dropped_rows=int((~keep).sum()),
             plan="none (one fitted model)",
             where="evaluation rows",
@@ -212,6 +230,7 @@ class FittedModel(Interpretable):
         sample: Sample,
         *,
         groups: Mapping[str, Sequence[str]] | None,
+        besides: str | None = None,
         dropped_rows: int,
         plan: str,
         where: str,
@@ -237,7 +256,7 @@ class FittedModel(Interpretable):
         self.analysis = Analysis(
             problem=Problem(
                 population=sample,
-                features=features_of(design.variables, groups),
+                features=features_of(design.variables, groups, besides),
                 discrete=design.discrete,
                 predictor=predictor,
                 design=design,
@@ -325,6 +344,15 @@ def _encoding(
     if _takes_frames(fitted, X):
         return variables, FrameDesign(columns)
     return variables, ArrayDesign(columns, single=is_single(variables))
+
+
+def _beside(
+    design: Design, variables: pd.DataFrame, offset: Offset, rows: IntArray
+) -> tuple[pd.DataFrame, Design]:
+    """Return variables and design with the offset of the user's `rows` as their last column."""
+    wider = offset.beside(variables, rows)
+    names = [str(name) for name in wider.columns]
+    return wider, FrameDesign(names) if isinstance(design, FrameDesign) else ArrayDesign(names)
 
 
 def _takes_frames(fitted: Any, X: object) -> bool:

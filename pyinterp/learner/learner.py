@@ -16,6 +16,7 @@ from pyinterp.checks import check_choice, check_flag, check_memory
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.features import features_of
 from pyinterp.data.formula import callers_names
+from pyinterp.data.offset import Offset, read_offset
 from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, Source
 from pyinterp.data.row_data import RowData, Rows, source_frame
 from pyinterp.data.sample import (
@@ -39,6 +40,7 @@ from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.adapters import fits_intercept, needs_intercept, suit, wants_frames
+from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.sample_weight import check_takes_weights
@@ -92,6 +94,12 @@ class Learner:
         What they are, without default. A row of frequency 2 is two rows in all that follows, 0
         drops it. A sampling weight is the inverse of a probability of being sampled: learners are
         fitted with it, and means over rows are weighted.
+    offset : str or array of shape (n,), optional
+        A known part of every row's linear predictor, or the name of its column, which is then no
+        variable. What-if copies of a row keep the row's. For `statsmodels_learner`, XGBoost and
+        LightGBM.
+    exposure : str or array of shape (n,), optional
+        Instead of `offset`, for models with a logarithmic link: its logarithm is the offset.
 
     Attributes
     ----------
@@ -123,15 +131,15 @@ class Learner:
         missing: Missing = "drop",
         weights: str | npt.ArrayLike | None = None,
         weights_type: WeightsType | None = None,
+        offset: str | npt.ArrayLike | None = None,
+        exposure: str | npt.ArrayLike | None = None,
         subset: Rows = None,
     ) -> None:
         data = (endog, exog)
-        read = read_weights(
-            weights, weights_type, as_frame(exog, "exog"), rows=_index_of(data), data="exog"
-        )
-        reader = ArrayReader(
-            as_frame=isinstance(exog, pd.DataFrame), weights=None if read is None else read.column
-        )
+        frame, rows = as_frame(exog, "exog"), _index_of(data)
+        read = read_weights(weights, weights_type, frame, rows=rows, data="exog")
+        apart = read_offset(offset, exposure, frame, rows=rows, data="exog")
+        reader = ArrayReader(as_frame=isinstance(exog, pd.DataFrame), besides=_columns(read, apart))
         self._setup(
             reader,
             data,
@@ -139,6 +147,7 @@ class Learner:
             groups=groups,
             missing=missing,
             weights=read,
+            offset=apart,
             subset=subset,
         )
 
@@ -156,6 +165,8 @@ class Learner:
         missing: Missing = "drop",
         weights: str | npt.ArrayLike | None = None,
         weights_type: WeightsType | None = None,
+        offset: str | npt.ArrayLike | None = None,
+        exposure: str | npt.ArrayLike | None = None,
         trusted: bool = True,
         subset: Rows = None,
     ) -> Learner:
@@ -193,6 +204,8 @@ class Learner:
             As in `Learner`. `.` in the formula does not stand for their column.
         weights_type : {"frequency", "sampling"}
             As in `Learner`.
+        offset, exposure : str or array of shape (n,), optional
+            As in `Learner`. `.` in the formula does not stand for their column.
         trusted : bool
             A formula is code: what stands inside function calls is run as Python, with the names
             of the code around. False is for formulas from strangers: before anything is
@@ -224,15 +237,19 @@ class Learner:
             )
         check_flag("trusted", trusted)
         scope = callers_names(1)
-        read = read_weights(weights, weights_type, as_frame(data), rows=data)
+        frame = as_frame(data)
+        read = read_weights(weights, weights_type, frame, rows=data)
+        apart = read_offset(offset, exposure, frame, rows=data)
         reader = FormulaReader(
             formula,
             data,
             scope,
             as_frame=design == "frame",
             trusted=trusted,
-            weights=None if read is None else read.column,
+            besides=_columns(read, apart),
         )
+        if apart is not None:
+            apart.check_apart(reader.variables)
         new = cls.__new__(cls)
         new._setup(
             reader,
@@ -242,6 +259,7 @@ class Learner:
             missing=missing,
             subset=subset,
             weights=read,
+            offset=apart,
             options=RefitOptions(design_state=design_state, unseen_levels=unseen_levels),
         )
         return new
@@ -255,16 +273,20 @@ class Learner:
         groups: Mapping[str, Sequence[str]] | None,
         missing: Missing,
         weights: Weights | None,
+        offset: Offset | None,
         subset: Rows = None,
         options: RefitOptions | None = None,
     ) -> None:
         check_estimator(estimator)
         self._reader, self._options, self._missing = reader, options or RefitOptions(), missing
-        self._rows, self._weights = _index_of(data), weights
+        self._rows, self._weights, self._offset = _index_of(data), weights, offset
         if weights is not None and weights.repeats is not None:
             data = reader.repeat(data, weights.repeats)
-        source = reader.read(data)
+        source = self._read(data)
         self.estimator = suit(estimator, source.response)
+        if offset is not None:
+            check_takes_offset(self.estimator, exposure=offset.exposure)
+            self.estimator = OffsetModel(self.estimator, offset.name)
         if weights is not None and weights.kind == "sampling":
             check_takes_weights(self.estimator)
         frame = source_frame(source.frame, source.response)
@@ -288,7 +310,9 @@ class Learner:
             self.population.variables, intercept=needs_intercept(estimator)
         )
         self.groups = groups
-        self.features = dict(features_of(self.design.variables, groups))
+        if offset is not None:
+            offset.check_last(self.design.driven([offset.name]), len(self.design.columns))
+        self.features = dict(features_of(self.design.variables, groups, self._besides))
         self._check_intercept()
 
     def __repr__(self) -> str:
@@ -358,6 +382,11 @@ class Learner:
                 "Weights are of the data at hand, but this plan draws new data for every refit; "
                 "leave `weights` out, or draw rows as often as they weigh."
             )
+        if self._offset is not None and not plan.shares_data:
+            raise OptionError(
+                "Offsets are of the data at hand, but this plan draws new data for every refit; "
+                "use a plan that resamples."
+            )
         options = RefitOptions(
             reseed=reseed,
             on_error=on_error,
@@ -378,7 +407,7 @@ class Learner:
             population,
             plan=plan,
             units=units,
-            read=lambda data: self._sample(self._reader.read(data))[0],
+            read=lambda data: self._sample(self._read(data))[0],
             seeds=seeds,
             options=options,
         )
@@ -477,6 +506,7 @@ class Learner:
             self.design,
             population,
             groups=self.groups,
+            besides=self._besides,
             dropped_rows=self.dropped_rows,
             plan="none (one fitted model)",
             where="in sample",
@@ -490,6 +520,8 @@ class Learner:
     def variables_of(self, data: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
         """Return the learner's variables of new rows."""
         frame = as_frame(data)
+        if self._offset is not None:
+            frame = self._offset.of(frame)
         absent = [v for v in self.design.variables if v not in frame]
         if absent:
             raise DataError(
@@ -506,6 +538,19 @@ class Learner:
     def exog_names(self) -> list[str]:
         """Names of the columns that the estimator takes."""
         return list(self.design.columns)
+
+    def _read(self, data: Any) -> Source:
+        """Return variables, the offset as the last of them, and response of the user's rows."""
+        source = self._reader.read(data)
+        if self._offset is None:
+            return source
+        repeats = None if self._weights is None else self._weights.repeats
+        return replace(source, variables=self._offset.beside(source.variables, repeats))
+
+    @property
+    def _besides(self) -> str | None:
+        """The variable that is no feature: an offset."""
+        return None if self._offset is None else self._offset.name
 
     def _sample(
         self, source: Source, subset: npt.NDArray[np.bool_] | None = None
@@ -579,6 +624,12 @@ class Learner:
                 f"{learner_name(self.estimator)} fits one; pass `fit_intercept=False`, or leave "
                 "`- 1` out of the formula."
             )
+
+
+def _columns(weights: Weights | None, offset: Offset | None) -> list[str]:
+    """Return the columns of the data that are no variables unless the formula names them."""
+    parts = (None if part is None else part.column for part in (weights, offset))
+    return [column for column in parts if column is not None]
 
 
 def _plan(resampling: object) -> Resampling:

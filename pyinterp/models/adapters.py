@@ -65,33 +65,50 @@ class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is 
         name: str = self.model.__name__
         return f"{name}({type(family).__name__})" if family is not None else name
 
-    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> None:
+    def _fit(
+        self,
+        X: npt.NDArray[np.float64],
+        y: npt.NDArray[np.float64],
+        offset: npt.NDArray[np.float64] | None,
+    ) -> None:
         options = {"options": self.options or {}, "fit_options": self.fit_options or {}}
         check_row_options(options, self.learner_name, {len(y)})
+        if offset is not None:
+            options["options"] = {**options["options"], "offset": offset}
         with warnings.catch_warnings():
             warnings.filterwarnings("error", "unknown kwargs", ValueWarning)
             self.results_ = self.model(y, X, **options["options"]).fit(**options["fit_options"])
 
-    def _predictions(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def _predictions(
+        self, X: npt.ArrayLike, offset: npt.NDArray[np.float64] | None
+    ) -> npt.NDArray[np.float64]:
         check_is_fitted(self, "results_")
         rows = validate_data(self, X, reset=False, dtype=np.float64)
-        return np.asarray(self.results_.predict(rows), dtype=np.float64)
+        beside = {} if offset is None else {"offset": offset}
+        return np.asarray(self.results_.predict(rows, **beside), dtype=np.float64)
 
 
 class StatsmodelsRegressor(RegressorMixin, _StatsmodelsBase):  # type: ignore[misc]  # untyped
     """A statsmodels model that predicts a mean."""
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> StatsmodelsRegressor:
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        offset: npt.NDArray[np.float64] | None = None,
+    ) -> StatsmodelsRegressor:
         """Fit the model; the results are in ``results_``."""
         rows, response = validate_data(
             self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2
         )
-        self._fit(rows, np.asarray(response, dtype=np.float64))
+        self._fit(rows, np.asarray(response, dtype=np.float64), offset)
         return self
 
-    def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def predict(
+        self, X: npt.ArrayLike, offset: npt.NDArray[np.float64] | None = None
+    ) -> npt.NDArray[np.float64]:
         """Predict the mean response."""
-        return self._predictions(X)
+        return self._predictions(X, offset)
 
 
 class StatsmodelsClassifier(ClassifierMixin, _StatsmodelsBase):  # type: ignore[misc]  # untyped
@@ -106,7 +123,12 @@ class StatsmodelsClassifier(ClassifierMixin, _StatsmodelsBase):  # type: ignore[
     def _several(self) -> bool:
         return self.model.__name__ == "MNLogit"
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> StatsmodelsClassifier:
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        offset: npt.NDArray[np.float64] | None = None,
+    ) -> StatsmodelsClassifier:
         """Fit the model; the results are in ``results_``."""
         rows, response = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(response)
@@ -120,17 +142,21 @@ class StatsmodelsClassifier(ClassifierMixin, _StatsmodelsBase):  # type: ignore[
                 f"Only binary classification is supported by {self.learner_name}, but the response "
                 f"has {len(self.classes_)} classes; use statsmodels_learner(sm.MNLogit)."
             )
-        self._fit(rows, codes.astype(np.float64))
+        self._fit(rows, codes.astype(np.float64), offset)
         return self
 
-    def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def predict_proba(
+        self, X: npt.ArrayLike, offset: npt.NDArray[np.float64] | None = None
+    ) -> npt.NDArray[np.float64]:
         """Predict the probability of every class."""
-        predicted = self._predictions(X)
+        predicted = self._predictions(X, offset)
         return predicted if predicted.ndim == 2 else np.column_stack([1 - predicted, predicted])
 
-    def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+    def predict(
+        self, X: npt.ArrayLike, offset: npt.NDArray[np.float64] | None = None
+    ) -> npt.NDArray[Any]:
         """Predict the most probable class."""
-        best = np.argmax(self.predict_proba(X), axis=1)
+        best = np.argmax(self.predict_proba(X, offset), axis=1)
         classes: npt.NDArray[Any] = self.classes_[best]
         return classes
 

@@ -77,8 +77,7 @@ def check_row_options(
             raise OptionError(
                 f"`{name}` of {who} has one value per row, which would not follow the rows into "
                 "resamples: refits would pair it with other rows. Leave it out; a Learner takes "
-                "`weights`, which follow the rows, but offsets and groups of rows are not "
-                "supported yet."
+                "`weights`, `offset` and `exposure`, which follow the rows, but no groups of rows."
             )
 
 
@@ -93,21 +92,31 @@ def is_per_row(name: str, value: Any, lengths: Collection[int] = ()) -> bool:
     return array and any(size in lengths for size in np.shape(value))
 
 
-def check_offset(results: Any) -> None:
-    """Raise `OptionError` if statsmodels results were fitted with an offset or exposure.
+def check_offset(results: Any, *, given: bool) -> None:
+    """Raise `OptionError` if statsmodels results need an offset that is not there, or take none.
 
     Their ``predict`` takes an offset of 0 for new rows.
     """
     model = results.model
-    for name in ("offset", "exposure"):
-        # Without them statsmodels keeps None, or zeros; the flag stays when data are removed.
-        flagged = getattr(model, f"_{name}_name", None) or getattr(model, f"_has_{name}", False)
-        if flagged or np.any(_numbers(getattr(model, name, None))):
-            raise OptionError(
-                f"The model was fitted with an {name}, which its `predict` leaves out for new "
-                "rows, so that every prediction would be wrong. Pass a function of the rows that "
-                f"predicts with it, by `results.predict(..., {name}=...)`."
-            )
+    needs = [name for name in ("offset", "exposure") if _has(model, name)]
+    if needs and not given:
+        raise OptionError(
+            f"The model was fitted with an {needs[0]}, which its `predict` leaves out for new "
+            "rows, so that every prediction would be wrong: pass that of the evaluation rows, a "
+            "column or array, as `offset=` or `exposure=`."
+        )
+    if given and not needs:
+        raise OptionError(
+            "The model was fitted without an offset or exposure, which can't be added to its "
+            "predictions; leave `offset` and `exposure` out."
+        )
+
+
+def _has(model: Any, name: str) -> bool:
+    """Whether a model was fitted with an offset or exposure other than 0."""
+    # Without them statsmodels keeps None, or zeros; the flag stays when data are removed.
+    flagged = getattr(model, f"_{name}_name", None) or getattr(model, f"_has_{name}", False)
+    return bool(flagged or np.any(_numbers(getattr(model, name, None))))
 
 
 def _numbers(values: Any) -> Any:

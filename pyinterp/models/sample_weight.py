@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.utils.validation import has_fit_parameter
 
 from pyinterp.errors import OptionError
+from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.predictor import learner_name
 
 __all__ = ["check_takes_weights", "weight_option"]
@@ -22,6 +23,8 @@ def weight_option(estimator: Any) -> str | None:
         name, last = steps[-1]
         inside = weight_option(last)
         return None if inside is None else f"{name}__{inside}"
+    if isinstance(estimator, OffsetModel):
+        return weight_option(estimator.estimator)
     return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from scipy import linalg, special, stats
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.formula import library_coding, names_in
 from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.prediction_checks import check_finite
 from pyinterp.models.predictor import Kind
 from pyinterp.whatif.batches import BatchedWhatIf
@@ -63,6 +64,8 @@ def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
 
     Reads scikit-learn's models with ``coef_``, and statsmodels results.
     """
+    if isinstance(estimator, OffsetModel):
+        return _with_offset(read_linear(estimator.inside, kind))
     results = getattr(estimator, "results_", estimator)
     if hasattr(results, "params") and hasattr(results, "model"):
         link = _link_of_results(results.model, kind)
@@ -304,6 +307,13 @@ class LinearFeature(FeatureWhatIf):
             model.intercept + others @ np.delete(model.coefficients, columns, axis=0),
             values @ model.coefficients[columns],
         )
+
+
+def _with_offset(model: LinearModel | None) -> LinearModel | None:
+    """Return a linear model of one more column, which is added to its linear predictor."""
+    if model is None or model.coefficients.shape[1] != 1:
+        return None
+    return replace(model, coefficients=np.vstack([model.coefficients, [[1.0]]]))
 
 
 def _identity(linear: FloatArray) -> FloatArray:

@@ -15,10 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
+from lightgbm import LGBMRegressor
 from sklearn.linear_model import BayesianRidge
 from sklearn.model_selection import KFold
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
+from xgboost import XGBRegressor
 
 import pyinterp as pi
 from pyinterp.errors import PyinterpError
@@ -79,19 +82,26 @@ CALLS: Mapping[str, Callable[..., Any]] = {
 
 
 class Feature(NamedTuple):
-    """An option of fitting, of a method, or both, and a plan if it is one."""
+    """An option of fitting, of a method, or both, a plan if it is one; estimators that take it."""
 
     fitting: Mapping[str, Any] = {}
     asking: Mapping[str, Any] = {}
     plan: Any = None
+    estimators: Mapping[str, Any] = {}
 
 
+OFFSETS = {  # estimators that take one
+    "linear, exact": pi.statsmodels_learner(sm.GLM),
+    "trees, exact": XGBRegressor(n_estimators=3, max_depth=2),
+    "batched": LGBMRegressor(n_estimators=3, min_child_samples=5, n_jobs=1, verbose=-1),
+}
 FEATURES = {
     "frequency weights": Feature({"weights": "w", "weights_type": "frequency"}),
     "sampling weights": Feature({"weights": "w", "weights_type": "sampling"}),
     "`subset=`": Feature({"subset": "x > -2"}),
     "`rows=`": Feature(asking={"rows": "x > -0.5"}),
     "`by=`": Feature(asking={"by": "g"}),
+    "`offset=`": Feature({"offset": "w"}, estimators=OFFSETS),
     "own splits": Feature(plan=KFold(3)),
 }
 
@@ -108,7 +118,9 @@ def data() -> pd.DataFrame:
 def fitted(engine: str, level: str, feature: str) -> Any:
     """Return results, or the sentence with which fitting is refused."""
     asked = FEATURES.get(feature, Feature())
-    learner = pi.Learner.from_formula("y ~ x + z", data(), ENGINES[engine], **asked.fitting)
+    learner = pi.Learner.from_formula(
+        "y ~ x + z", data(), {**ENGINES, **asked.estimators}[engine], **asked.fitting
+    )
     if level == "one model":
         return learner.fit_model(seed=1)
     plan = PLANS[level] if asked.plan is None else asked.plan

@@ -219,7 +219,12 @@ BASE = {
     "f_test": {"hypotheses": "'x = z'"},
     "rope_test": {"rope": "0.1"},
 }
-WEIGHTS = {"weights": "weights", "weights_type": "choice"}
+WEIGHTS = {
+    "weights": "weights",
+    "weights_type": "choice",
+    "offset": "weights",
+    "exposure": "weights",
+}
 SPECIFICATION = {"groups": "groups", "missing": "choice", "subset": "rows", **WEIGHTS}
 ENGINE = {"engine": "choice", "memory_mb": "memory"}
 BY = {"strata": "by", "cluster": "by"}

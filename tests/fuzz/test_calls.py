@@ -94,6 +94,8 @@ SOME_ARGUMENTS = {
         "subset",
         "weights",
         "weights_type",
+        "offset",
+        "exposure",
     },
     "Contrasts.summary": {"xname", "title"},  # statsmodels' own
     "nested.pfi": {"sampler"},

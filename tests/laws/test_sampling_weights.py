@@ -30,7 +30,20 @@ WEIGHTED = {
     "pd, 2": lambda r: r.pd(["x1", "x2"], grid=pd.DataFrame({"x1": [0.0, 1.0], "x2": [1.0, 0.0]})),
     "firm": lambda r: r.firm(["x1", "x2"], grid={"x1": [-1.0, 0.0, 1.0], "x2": [0.0, 1.0]}),
     "vint": lambda r: r.vint([("x1", "x2")], grid={"x1": [-1.0, 0.0, 1.0], "x2": [0.0, 1.0]}),
+    "h": lambda r: r.h_statistic(),
+    "h, pairwise": lambda r: r.h_statistic(order="pairwise", normalize=False),
+    "h, importance": lambda r: r.h_statistic(order="importance"),
+    "ale": lambda r: r.ale("x1", grid=[-2.0, -0.5, 0.5, 2.5]),
+    "ale, levels": lambda r: r.ale("x2", grid=[0.0, 1.0, 2.0, 3.0]),
+    "ale, 2": lambda r: r.ale(["x1", "x3"], grid={"x1": [-2.5, 0.0, 2.5], "x3": [-3.0, 0.5, 3.0]}),
+    "m-plot": lambda r: r.m_plot("x2", grid=[0.0, 1.0, 2.0, 3.0]),
+    "slopes": lambda r: r.slopes("x1", grid=[-1.0, 1.0], step=1.5),
+    "ame": lambda r: r.ame(["x1", "x3"], step=1.5),
     "mean over rows": lambda r: r.estimate(pi.mean_over_rows(lambda y, f: y * f, "product")),
+}
+UNMOVED = {
+    (estimand, "linear")
+    for estimand in ("firm", "vint", "ale, 2", "h", "h, pairwise", "slopes", "ame", "ale, levels")
 }
 REFUSED = {
     "pfi, 5 permutations": (lambda r: r.pfi(permutations=5), "all pairs of rows"),
@@ -44,7 +57,6 @@ REFUSED = {
     "pd, trimmed": (lambda r: r.pd("x1", average="trimmed"), "only the mean"),
     "pd, exemplar": (lambda r: r.pd("x1", average="exemplar"), "only the mean"),
     "native": (lambda r: r.native_importance(), "not written yet"),
-    "h": (lambda r: r.h_statistic(), "not written yet"),
     "cvim": (lambda r: r.cvim(["x1"]), "not written yet|samplers learn"),
     "amvim": (lambda r: r.amvim(["x1"]), "not written yet|samplers learn"),
     "positivity": (lambda r: r.positivity(["x1"]), "samplers learn"),
@@ -52,7 +64,7 @@ REFUSED = {
     "causal": (lambda r: r.causal("x1"), "takes no sampling weights"),
     "redundancy": (lambda r: r.redundancy(["x1"]), "takes no sampling weights"),
     "uncertainty": (lambda r: r.uncertainty(), "takes no sampling weights"),
-    "entropy_pfi": (lambda r: r.entropy_pfi(), "takes no sampling weights"),
+    "entropy_pfi": (lambda r: r.entropy_pfi(permutations=5), "all pairs of rows"),
 }
 
 
@@ -80,7 +92,7 @@ def test_whole_numbers_give_the_estimates_of_repeated_rows(estimand: str, model:
     theirs = WEIGHTED[estimand](_weighted(MODELS[model], counts, "frequency"))
     np.testing.assert_allclose(ours.params, theirs.params, rtol=ROUNDING, atol=ROUNDING)
     unweighted = WEIGHTED[estimand](_weighted(MODELS[model], None))
-    if (estimand, model) not in {("firm", "linear"), ("vint", "linear")}:  # of slopes alone
+    if (estimand, model) not in UNMOVED:  # slopes of planes
         assert not np.allclose(ours.params, unweighted.params, rtol=1e-6)
 
 
@@ -91,6 +103,29 @@ def test_one_weight_for_all_rows_gives_the_unweighted_numbers(estimand: str, mod
     ours, theirs = (ask(_weighted(MODELS[model], w)) for w in (np.full(N, 2.5), None))
     np.testing.assert_array_equal(ours.params, theirs.params)
     np.testing.assert_array_equal(ours.bse, theirs.bse)
+
+
+LINE = {"m-plot, line": lambda r: r.m_plot("x1", grid=[-0.5, 0.5])}
+
+
+@pytest.mark.parametrize("estimand", [*WEIGHTED, *LINE])
+def test_contributions_are_derivatives_by_the_weights(estimand: str) -> None:
+    """The linearization: what a row adds to the estimate when its weight grows a little."""
+    ask = {**WEIGHTED, **LINE}[estimand]
+    model, (_, _, counts) = MODELS["batched"], _data()
+    results = ask(_weighted(model, counts))
+    (estimate,) = results.replicates.estimates
+    contributions = estimate.rows - estimate.value
+    if estimate.donors is not None:
+        contributions = contributions + estimate.donors
+    for row in (0, 7, 13):
+        sides = []
+        for step in (1e-4, -1e-4):
+            w = counts.astype(float)
+            w[row] += step
+            sides.append(ask(_weighted(model, w)).params.to_numpy())
+        derivative = (sides[0] - sides[1]) / 2e-4 * counts[row] * N
+        np.testing.assert_allclose(contributions[row], derivative, rtol=1e-5, atol=1e-6)
 
 
 def test_standard_errors_of_a_mean_are_those_of_the_linearized_ratio() -> None:
@@ -122,6 +157,25 @@ def test_pfi_over_all_pairs_is_that_of_loops(model: str, loss: str) -> None:
         np.testing.assert_allclose(
             ours.params[name], (switched - original) / w.sum(), rtol=1e-9, atol=1e-9
         )
+
+
+def test_entropy_pfi_is_that_of_loops() -> None:
+    X, y, w = _data(classes=True)
+    fit = LogisticRegression().fit(X, y)
+    ours = pi.FittedModel(fit, X, y, weights=w, weights_type="sampling").entropy_pfi()
+
+    def entropies(rows: pd.DataFrame) -> np.ndarray:
+        p = fit.predict_proba(rows)
+        return -(p * np.log(p)).sum(axis=1)
+
+    for name in X:
+        total = 0.0
+        for i in range(N):
+            rows = X.iloc[[i] * N].assign(**{name: X[name].to_numpy()})
+            others = np.arange(N) != i
+            total += w[i] * np.average(entropies(rows)[others], weights=w[others])
+        expected = (total - w @ entropies(X)) / w.sum()
+        np.testing.assert_allclose(ours.params[name], expected, rtol=1e-9, atol=1e-12)
 
 
 def test_pfi_has_the_standard_error_of_weights_that_hardly_differ() -> None:

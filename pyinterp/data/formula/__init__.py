@@ -40,7 +40,7 @@ from pyinterp.data.formula.coding import (
     reason_of,
 )
 from pyinterp.data.formula.columns import Columns
-from pyinterp.data.formula.expressions import Environment, Factor, read_factor
+from pyinterp.data.formula.expressions import Environment, Factor, column_factor, read_factor
 from pyinterp.data.formula.scope import Scope, namespace
 from pyinterp.data.formula.syntax import tree_of, variables_of
 from pyinterp.data.formula.tokens import Token, code_of, column_code, read_tokens
@@ -55,6 +55,7 @@ __all__ = [
     "Terms",
     "callers_names",
     "column_code",
+    "column_factor",
     "evaluate",
     "learn",
     "library_coding",

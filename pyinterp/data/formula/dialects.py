@@ -47,7 +47,7 @@ _INSIDE_A_CALL = _EVERYWHERE | {
 }
 
 FUNCTIONS = {
-    "offset": "learners take no offset; subtract it in the response, as in `I(y - x) ~ .`",
+    "offset": "the offset is an argument, `offset=` or `exposure=`, beside the formula",
     "strata": 'strata belong to the plan, as in `pi.Bootstrap(15, strata="g")`',
     "cluster": 'clusters belong to the plan, as in `pi.HalfSampling(cluster="id")`',
     "frailty": _CLUSTER, "Error": _CLUSTER, "random": _CLUSTER, "re": _CLUSTER,

@@ -16,7 +16,10 @@ def interval_of(x: FloatArray, edges: FloatArray) -> IntArray:
 
 
 def accumulate(
-    steps: FloatArray, reference: FloatArray, widths: FloatArray | None
+    steps: FloatArray,
+    reference: FloatArray,
+    widths: FloatArray | None,
+    row_weights: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Add up mean steps and center the sum.
 
@@ -29,6 +32,8 @@ def accumulate(
     widths : ndarray of shape (J,) or None
         Lengths of the steps, along which the slopes of steps without rows are interpolated; None
         if such steps are missing.
+    row_weights : ndarray of shape (n,), optional
+        Sampling weights with mean 1.
 
     Returns
     -------
@@ -36,7 +41,9 @@ def accumulate(
     rows : ndarray of shape (n, J + 1)
         The rows' contributions, whose mean is `value`.
     """
-    mean, influence = _means(steps)
+    measure = np.ones(len(steps)) if row_weights is None else row_weights
+    mean, influence = _means(steps, measure)
+    reference = reference * measure[:, None]
     running = np.tri(len(mean) + 1, len(mean), -1) @ _filling(np.isfinite(mean), widths)
     effect = running @ np.nan_to_num(mean)
     moves = np.nan_to_num(influence) @ running.T
@@ -51,13 +58,13 @@ def accumulate(
     return value, value + moves - (moves @ weights)[:, None] - around[:, None]
 
 
-def _means(steps: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _means(steps: FloatArray, measure: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the means of columns without missing values, and every row's influence on them."""
-    there = np.isfinite(steps)
+    there = np.isfinite(steps) * measure[:, None]
     count = there.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(there, steps, 0.0).sum(axis=0) / count
-        influence = np.where(there, steps - mean, 0.0) * (len(steps) / count)
+        mean = (there * np.nan_to_num(steps)).sum(axis=0) / count
+        influence = there * np.nan_to_num(steps - mean) * (len(steps) / count)
     return mean, influence
 
 
@@ -73,7 +80,11 @@ def _filling(there: np.ndarray, widths: FloatArray | None) -> FloatArray:
 
 
 def accumulate_pairs(
-    steps: FloatArray, first: IntArray, second: IntArray, edges: tuple[FloatArray, FloatArray]
+    steps: FloatArray,
+    first: IntArray,
+    second: IntArray,
+    edges: tuple[FloatArray, FloatArray],
+    row_weights: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Add up mean second differences over two grids, without the effects of each variable.
 
@@ -84,6 +95,8 @@ def accumulate_pairs(
     first, second : ndarray of int, shape (n,)
         The row's interval of either variable; -1 outside.
     edges : tuple of two ndarrays
+    row_weights : ndarray of shape (n,), optional
+        Sampling weights with mean 1.
 
     Returns
     -------
@@ -97,18 +110,19 @@ def accumulate_pairs(
     if not inside.any():
         return np.full(q, np.nan), np.full((len(steps), q), np.nan)
     cell = np.where(inside, first * m + second, 0)
-    count = np.bincount(cell[inside], minlength=k * m).astype(np.float64)
-    mean = np.bincount(cell[inside], weights=steps[inside], minlength=k * m)
+    measure = inside * (np.ones(len(steps)) if row_weights is None else row_weights)
+    count = np.bincount(cell, weights=measure, minlength=k * m)
+    mean = np.bincount(cell, weights=measure * steps, minlength=k * m)
     mean = np.divide(mean, count, out=np.zeros(k * m), where=count > 0)
     running = np.kron(np.tri(k + 1, k, -1), np.tri(m + 1, m, -1)) @ _nearest(count > 0, edges)
     removal = _Removal(count.reshape(k, m) / count.sum())
     raw = (running @ mean).reshape(k + 1, m + 1)
     value, moves_of_cells = removal(raw), removal.influence(raw)
     linear = np.array([removal(column.reshape(k + 1, m + 1)) for column in running.T])
-    share = inside.mean()
+    share = measure.mean()
     per_row = np.divide(1.0, count, out=np.zeros(k * m), where=count > 0) * len(steps)
     of_steps = ((steps - mean[cell]) * per_row[cell])[:, None] * linear[cell].reshape(-1, q)
-    rows = np.where(inside[:, None], of_steps + moves_of_cells[cell].reshape(-1, q) / share, 0.0)
+    rows = measure[:, None] * (of_steps + moves_of_cells[cell].reshape(-1, q) / share)
     order = np.arange(q).reshape(k + 1, m + 1).T.ravel()
     flat = value.ravel()[order]
     return flat, flat + rows[:, order]

@@ -66,6 +66,7 @@ def accumulated_local_effects(
         of=", ".join(names),
         details=details_of(outputs.scale, outputs.labels, "mean"),
         null=0.0,
+        no_weights="",
         unit=unit_of(problem, "pd", outputs.scale),
         meaning=_meaning(names, words_of(problem, outputs.scale, outputs.labels), numeric=numeric),
         notes=_notes(problem, at, numeric=numeric),
@@ -159,7 +160,7 @@ def _measure_numeric(
         low, high = np.moveaxis(_predict(case, at, inside, ends, frame, outputs), 2, 0)
         steps[:, inside, bins[inside]] = high - low
         reference[inside, bins[inside]] = reference[inside, bins[inside] + 1] = 0.5
-    return _curve([accumulate(one, reference, np.diff(edges)) for one in steps])
+    return _curve([accumulate(one, reference, np.diff(edges), case.weights) for one in steps])
 
 
 def _measure_levels(
@@ -181,7 +182,7 @@ def _measure_levels(
         steps[:, inside[up], at_row[up]] = (above - here)[:, up]
         steps[:, inside[down], at_row[down] - 1] = (here - below)[:, down]
         reference[inside, at_row] = 1.0
-    return _curve([accumulate(one, reference, None) for one in steps])
+    return _curve([accumulate(one, reference, None, case.weights) for one in steps])
 
 
 def _measure_pair(
@@ -200,7 +201,7 @@ def _measure_pair(
         parts = np.moveaxis(_predict(case, at, inside, corners, frame, outputs), 2, 0)
         steps[:, inside] = (parts[3] - parts[2]) - (parts[1] - parts[0])
     x, z = edges
-    return _curve([accumulate_pairs(one, first, second, (x, z)) for one in steps])
+    return _curve([accumulate_pairs(one, first, second, (x, z), case.weights) for one in steps])
 
 
 def _predict(

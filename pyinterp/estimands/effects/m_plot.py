@@ -76,6 +76,7 @@ def m_plot(
         quantity="M-plot",
         of=names[0],
         details=details_of(outputs.scale, outputs.labels, "mean"),
+        no_weights="",
         unit=unit_of(problem, "pd", outputs.scale),
         meaning=f"Mean {predicted} {near}. What goes with the variable counts as its effect.",
         missing=dict.fromkeys(terms.names, "no evaluation row near the value in a refit"),
@@ -105,6 +106,8 @@ def _measure(
     else:
         away = column.to_numpy(np.float64)[:, None] - np.array(values, dtype=np.float64)
         weights = _tricube(away, widths)
+    if case.weights is not None:
+        weights = weights * case.weights[:, None]
     return {"curve": Estimate.stack([_local_line(one, away, weights) for one in predictions])}
 
 

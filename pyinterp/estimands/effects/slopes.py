@@ -77,6 +77,7 @@ def slopes(
         of=name,
         details=details_of(outputs.scale, outputs.labels, "mean"),
         null=0.0,
+        no_weights="",
         meaning=(
             f"Mean slope in `{name}` of the {words_of(problem, outputs.scale, outputs.labels)} "
             f"when it is set to the value shown: a central difference of width {width:.3g} for "
@@ -132,6 +133,7 @@ def average_marginal_effects(
         title="average marginal effects",
         details=details_of(outputs.scale, outputs.labels, "mean"),
         null=0.0,
+        no_weights="",
         meaning=(
             f"Mean slope of the {words_of(problem, outputs.scale, outputs.labels)} in the "
             "variable, all variables of every row as they are."
@@ -222,7 +224,7 @@ def _measure_slopes(
     for block, predictions in case.whatif.of([name]).cross(ends):
         at = outputs.values(predictions)
         rows[:, block] = (at[..., g:] - at[..., :g]) / width
-    return {"slope": Estimate.of_rows(np.concatenate(list(rows), axis=1))}
+    return {"slope": Estimate.of_rows(np.concatenate(list(rows), axis=1), case.weights)}
 
 
 def _measure_effects(
@@ -239,7 +241,7 @@ def _measure_effects(
         else _row_slopes(case, name, widths[name], outputs)
         for name in names
     ]
-    return {"effects": Estimate.of_rows(np.concatenate(parts, axis=1))}
+    return {"effects": Estimate.of_rows(np.concatenate(parts, axis=1), case.weights)}
 
 
 def _row_slopes(case: ModelOnRows, name: str, width: float, outputs: Outputs) -> FloatArray:

@@ -25,6 +25,7 @@ __all__ = [
     "Permutations",
     "Replacement",
     "check_permutations",
+    "no_weights_of",
     "permutation_importance",
     "read_difference",
     "read_ratio",
@@ -81,7 +82,7 @@ def permutation_importance(
         exact="All draws, no Monte Carlo error." if conditional else ALL_PAIRS,
         inexact=SOME_PAIRS,
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
-        no_weights=_no_weights(permutations, conditional=conditional),
+        no_weights=no_weights_of(permutations, conditional=conditional),
         diagnostic=beside,
         loss=row_loss,
         distributional=row_loss.needs == "distribution",
@@ -146,7 +147,7 @@ def read_ratio(measurement: Measurement) -> Estimate:
     return ratio(measurement["switched"], measurement["original"])
 
 
-def _no_weights(permutations: Permutations, *, conditional: bool) -> str:
+def no_weights_of(permutations: Permutations, *, conditional: bool) -> str:
     """Return why a PFI takes no sampling weights; empty for all pairs of rows."""
     if conditional:
         return "its samplers learn from rows that weigh the same"

@@ -140,6 +140,7 @@ def h_statistic(
         null=None,
         # The error of a mean square grows with its distance from 0.
         lower_bound=0.0 if squared else None,
+        no_weights="",
         unit="" if normalize else _unit(problem, used_scale, squared=squared),
         meaning=_meaning(order, normalize=normalize, squared=squared),
         notes=_notes(problem, most_rows),
@@ -210,20 +211,23 @@ class _Cross:
         Of a row with the features of a distinct donor.
     of_row : ndarray of int, shape (r,)
         The position of each row among the distinct donors.
+    row_weights : ndarray of shape (r,)
+        With mean 1.
     """
 
     predictions: FloatArray
     of_row: IntArray
+    row_weights: FloatArray
 
     def effect(self, *, others: bool) -> FloatArray:
         """Partial dependence at the rows, shape (classes, r), on the features or on all others."""
         if others:
-            counts = np.bincount(self.of_row, minlength=self.predictions.shape[2])
+            shares = np.bincount(self.of_row, self.row_weights, self.predictions.shape[2])
             # Not by BLAS, whose sums depend on the number of threads.
-            total: FloatArray = np.einsum("crd,d->cr", self.predictions, counts)
+            total: FloatArray = np.einsum("crd,d->cr", self.predictions, shares)
             return total / len(self.of_row)
-        mean: FloatArray = self.predictions.mean(axis=1)
-        return mean[:, self.of_row]
+        mean: FloatArray = np.einsum("crd,r->cd", self.predictions, self.row_weights)
+        return mean[:, self.of_row] / len(self.of_row)
 
     def backgrounds(self, weights: FloatArray, *, others: bool) -> FloatArray:
         """Return every row's contribution to weighted sums of effects, as a background.
@@ -253,6 +257,7 @@ class _Crossings:
     whatif: WhatIf
     features: Features
     outputs: Callable[[FloatArray], FloatArray]
+    row_weights: FloatArray
     _crosses: dict[tuple[str, ...], _Cross] = field(default_factory=dict)
 
     def of(self, names: tuple[str, ...]) -> _Cross:
@@ -263,7 +268,7 @@ class _Crossings:
         blocks = [(block.rows, self.outputs(block.predictions)) for block in whatif.cross()]
         order = np.argsort(np.concatenate([rows for rows, _ in blocks]))
         stacked = np.concatenate([predictions for _, predictions in blocks], axis=1)
-        crossed = _Cross(stacked[:, order], whatif.donors.of_row)
+        crossed = _Cross(stacked[:, order], whatif.donors.of_row, self.row_weights)
         size = sum(one.predictions.nbytes for one in self._crosses.values())
         if size + crossed.predictions.nbytes <= KEPT_BYTES:
             self._crosses[names] = crossed
@@ -284,8 +289,10 @@ def _measure(
     if n > most:
         subset = np.sort(case.draw(DRAW).choice(n, most, replace=False))
         whatif = whatif.take(subset)
-    squares, backgrounds = mean_squares(whatif, functions, features, outputs)
-    return {"squares": _of_all_rows(squares, backgrounds, subset, n)}
+    weights = np.ones(len(subset)) if case.weights is None else case.weights[subset]
+    weights = weights / weights.mean()
+    squares, backgrounds = mean_squares(whatif, functions, features, outputs, weights)
+    return {"squares": _of_all_rows(squares, backgrounds, weights, subset, n)}
 
 
 def mean_squares(
@@ -293,20 +300,21 @@ def mean_squares(
     functions: Sequence[Combination],
     features: Features,
     outputs: Callable[[FloatArray], FloatArray],
+    row_weights: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     r"""Return squares of sums of centered effects, and backgrounds' contributions to their means.
 
     With :math:`g = \sum_S c_S F_S` and :math:`F_S(x_i) = \frac1r \sum_t f(x_{iS}, x_{t,-S})`, the
     derivative of the mean of :math:`g_i^2` by the weight of row t as a background is
     :math:`\frac2r \sum_S c_S \sum_i g_i f(x_{iS}, x_{t,-S})`; that centering changes too does
-    not matter, as g has mean 0.
+    not matter, as g has mean 0. Weights of rows, with mean 1, make all means weighted ones.
 
     Returns
     -------
     squares, backgrounds : ndarray of shape (r, classes * functions)
         Class by class; the columns of the second have mean 0.
     """
-    crossings = _Crossings(whatif, features, outputs)
+    crossings = _Crossings(whatif, features, outputs, row_weights)
     factual = outputs(whatif.factual)
     classes, r = factual.shape
     uses: dict[Part, list[tuple[int, float]]] = {}
@@ -318,12 +326,12 @@ def mean_squares(
         effect = factual
         if part != PREDICTION:
             effect = crossings.of(part.names).effect(others=part.others)
-        centered = effect - effect.mean(axis=1, keepdims=True)
+        centered = effect - (effect @ row_weights)[:, None] / r
         for number, coefficient in entries:
             sums[..., number] += coefficient * centered
     # Sums that are 0 in exact arithmetic.
     rounding = (ROUNDING * np.abs(factual).max(axis=1)) ** 2
-    still = np.square(sums).mean(axis=1) <= rounding[:, None]
+    still = np.einsum("crk,r->ck", np.square(sums), row_weights) / r <= rounding[:, None]
     sums *= ~still[:, None]
     backgrounds = np.zeros_like(sums)
     for part, entries in uses.items():
@@ -331,9 +339,10 @@ def mean_squares(
             continue
         numbers = [number for number, _ in entries]
         weights = sums[..., numbers] * np.array([coefficient for _, coefficient in entries])
+        weights *= row_weights[:, None]
         donated = crossings.of(part.names).backgrounds(weights, others=part.others)
-        backgrounds[..., numbers] += 2 / r * donated
-    backgrounds -= backgrounds.mean(axis=1, keepdims=True)
+        backgrounds[..., numbers] += 2 / r * donated * row_weights[:, None]
+    backgrounds -= backgrounds.mean(axis=1, keepdims=True) * row_weights[:, None]
     return _flat(np.square(sums)), _flat(backgrounds)
 
 
@@ -342,15 +351,17 @@ def _flat(values: FloatArray) -> FloatArray:
     return np.moveaxis(values, 0, 1).reshape(values.shape[1], -1)
 
 
-def _of_all_rows(rows: FloatArray, donors: FloatArray, subset: IntArray, n: int) -> Estimate:
+def _of_all_rows(
+    rows: FloatArray, donors: FloatArray, weights: FloatArray, subset: IntArray, n: int
+) -> Estimate:
     """Return the estimate from a random subset of n rows; the other rows contribute nothing.
 
     A row of the subset, which has r rows, stands for n / r rows.
     """
-    value = rows.mean(axis=0)
+    value = weights @ rows / len(rows)
     every, as_donor = np.tile(value, (n, 1)), np.zeros((n, len(value)))
     share = n / len(subset)
-    every[subset] += share * (rows - value)
+    every[subset] += share * weights[:, None] * (rows - value)
     as_donor[subset] = share * donors
     return Estimate(value=value, rows=every, donors=as_donor, mc_variance=np.zeros(len(value)))
 

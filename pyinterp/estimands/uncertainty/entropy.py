@@ -20,6 +20,7 @@ from pyinterp.estimands.importance.permutation import (
     Permutations,
     Replacement,
     check_permutations,
+    no_weights_of,
     read_difference,
     read_ratio,
 )
@@ -99,6 +100,7 @@ def entropy_importance(
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
         loss=None if problem.population.y is None else negative_log_likelihood(predictor, position),
         distributional=family is not None,
+        no_weights=no_weights_of(permutations, conditional=False),
     )
 
 
@@ -115,6 +117,7 @@ def _measure(
             loss=loss,
             permutations=permutations,
             draw=partial(case.draw, name),
+            weights=case.weights,
         )
         for name, whatif in serving.of_all(features)
     ]

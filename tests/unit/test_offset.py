@@ -1,0 +1,275 @@
+"""Offsets and exposures: every row keeps its own, through refits and what-if copies."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+import xgboost as xgb
+from sklearn.linear_model import LinearRegression, PoissonRegressor
+from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pyinterp as pi
+from pyinterp.errors import DataError, OptionError, PyinterpError
+
+POISSON = sm.families.Poisson()
+FOLDS = KFold(3)
+
+
+def counts(n: int = 90) -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(n, 2)), columns=["x", "z"])
+    data["g"] = rng.choice(list("abc"), n)
+    data["e"] = np.exp(1.5 * rng.normal(size=n)) * 10
+    data["log_e"] = np.log(data["e"])
+    data["c"] = rng.poisson(np.exp(0.5 * data["x"]) * data["e"]).astype(float)
+    data["b"] = rng.binomial(1, 1 / (1 + np.exp(-data["x"] - data["log_e"] + 2)))
+    data["y"] = data["x"] + data["log_e"] * 3 + rng.normal(size=n) + 20
+    return data
+
+
+def glm(**fit: Any) -> Any:
+    return pi.statsmodels_learner(sm.GLM, family=POISSON, **fit)
+
+
+def poisson_loss(y: Any, mean: Any) -> float:
+    y, mean = np.asarray(y), np.asarray(mean)
+    logs = np.where(y > 0, y * np.log(np.where(y > 0, y, 1) / mean), 0)
+    return float(2 * np.mean(logs - (y - mean)))
+
+
+WAYS = {
+    "exposure, column": lambda _: {"exposure": "e"},
+    "exposure, array": lambda d: {"exposure": d["e"].to_numpy()},
+    "offset, column": lambda _: {"offset": "log_e"},
+    "offset, series": lambda d: {"offset": d["log_e"]},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_refits_have_the_exposures_of_their_rows(way: str) -> None:
+    data = counts()
+    learner = pi.Learner.from_formula("c ~ x * g + z", data, glm(), **WAYS[way](data))
+    res = learner.fit(FOLDS, seed=1, progress=False)
+    losses = res.loss("poisson").refit_frame().iloc[:, 0]
+    for refit, loss in zip(res.refits, losses, strict=True):
+        train, rows = data.iloc[refit.train_rows], data.iloc[refit.evaluation.rows]
+        by_hand = smf.glm("c ~ x * g + z", train, family=POISSON, exposure=train["e"]).fit()
+        assert loss == pytest.approx(
+            poisson_loss(rows["c"], by_hand.predict(rows, exposure=rows["e"])), rel=1e-9
+        )
+
+
+def test_arrays_without_names() -> None:
+    data = counts()
+    X = sm.add_constant(data[["x", "z"]]).to_numpy()
+    model = pi.Learner(data["c"].to_numpy(), X, glm(), exposure=data["e"].to_numpy()).fit_model()
+    by_hand = sm.GLM(data["c"], X, family=POISSON, exposure=data["e"]).fit()
+    assert model.loss("poisson").params.iloc[0] == pytest.approx(
+        poisson_loss(data["c"], by_hand.fittedvalues), rel=1e-9
+    )
+    assert len(model.pfi().params) == 3  # the offset is no feature
+
+
+def test_curves_are_means_at_the_rows_exposures() -> None:
+    data = counts()
+    res = pi.Learner.from_formula("c ~ x * g + z", data, glm(), exposure="e").fit_model()
+    by_hand = smf.glm("c ~ x * g + z", data, family=POISSON, exposure=data["e"]).fit()
+    curve = res.pd("x", grid=[-1.0, 0.5])
+    expected = [by_hand.predict(data.assign(x=x), exposure=data["e"]).mean() for x in (-1.0, 0.5)]
+    np.testing.assert_allclose(curve.params, expected, rtol=1e-9)
+    of_exposure = res.pd("log(e)", grid=[1.0]).params.iloc[0]
+    assert of_exposure == pytest.approx(by_hand.predict(data, offset=np.ones(90)).mean(), rel=1e-9)
+
+
+@pytest.mark.parametrize("model", ["poisson", "logit", "probit", "gaussian"])
+def test_the_linear_engine_is_exact(model: str) -> None:
+    data = counts()
+    response, estimator = {
+        "poisson": ("c", glm()),
+        "logit": ("b", pi.statsmodels_learner(sm.Logit)),
+        "probit": ("b", pi.statsmodels_learner(sm.Probit)),
+        "gaussian": ("y", pi.statsmodels_learner(sm.GLM)),
+    }[model]
+    learner = pi.Learner.from_formula(f"{response} ~ x * g + z", data, estimator, offset="log_e")
+    results = [learner.fit(FOLDS, seed=1, engine=e, progress=False) for e in ("linear", "batched")]
+    for ask in (lambda r: r.pfi(), lambda r: r.pd("x"), lambda r: r.loco("x")):
+        one, other = map(ask, results)
+        np.testing.assert_allclose(one.params, other.params, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(one.bse, other.bse, rtol=1e-8, atol=1e-12)
+
+
+def test_a_model_without_a_feature_keeps_the_offset() -> None:
+    data = counts()
+    loco = pi.Learner.from_formula("c ~ x + z", data, glm(), exposure="e").fit(
+        FOLDS, seed=1, progress=False
+    )
+    differences = []
+    for refit in loco.refits:
+        train, rows = data.iloc[refit.train_rows], data.iloc[refit.evaluation.rows]
+        losses = []
+        for formula in ("c ~ z", "c ~ x + z"):
+            by_hand = smf.glm(formula, train, family=POISSON, exposure=train["e"]).fit()
+            losses.append(poisson_loss(rows["c"], by_hand.predict(rows, exposure=rows["e"])))
+        differences.append(losses[0] - losses[1])
+    got = loco.loco("x", loss="poisson").refit_frame().iloc[:, 0]
+    np.testing.assert_allclose(got, differences, rtol=1e-8)
+
+
+BOOSTED = {
+    "xgboost": (
+        lambda **o: xgb.XGBRegressor(n_estimators=8, max_depth=2, **o),
+        {"base_score": 0.0},
+    ),
+    "lightgbm": (
+        lambda **o: lgb.LGBMRegressor(n_estimators=8, n_jobs=1, verbose=-1, **o),
+        {"boost_from_average": False},
+    ),
+}
+
+
+@pytest.mark.parametrize("library", BOOSTED)
+def test_with_squared_error_an_offset_is_subtracted(library: str) -> None:
+    data = counts()
+    make, start = BOOSTED[library]
+    variables = data[["x", "z"]]
+    with_offset = pi.Learner(data["y"], variables, make(), offset=data["log_e"]).fit_model(seed=1)
+    by_hand = make(**start).fit(variables, data["y"] - data["log_e"])
+    predicted = by_hand.predict(variables) + data["log_e"]
+    assert with_offset.loss().params.iloc[0] == pytest.approx(
+        ((data["y"] - predicted) ** 2).mean(), rel=1e-4
+    )
+    curve = with_offset.pd("x", grid=[0.5]).params.iloc[0]
+    expected = by_hand.predict(variables.assign(x=0.5)).mean() + data["log_e"].mean()
+    assert curve == pytest.approx(expected, rel=1e-5)
+
+
+def test_boosted_counts_and_classes_are_those_of_the_libraries() -> None:
+    data = counts()
+    variables = data[["x", "z"]]
+    margin = xgb.XGBRegressor(n_estimators=8, objective="count:poisson")
+    learner = pi.Learner(data["c"], variables, margin, exposure=data["e"])
+    by_hand = margin.fit(variables, data["c"], base_margin=data["log_e"])
+    mean = by_hand.get_booster().predict(xgb.DMatrix(variables, base_margin=data["log_e"]))
+    loss = learner.fit_model(seed=1).loss("poisson").params.iloc[0]
+    assert loss == pytest.approx(poisson_loss(data["c"], mean), rel=1e-5)
+
+    counted = lgb.LGBMRegressor(n_estimators=8, objective="poisson", n_jobs=1, verbose=-1)
+    fitted = counted.fit(variables, data["c"], init_score=data["log_e"])
+    mean = fitted.predict(variables) * data["e"]  # a rate per unit of exposure
+    model = pi.FittedModel(fitted, variables, data["c"], exposure=data["e"])
+    assert model.loss("poisson").params.iloc[0] == pytest.approx(poisson_loss(data["c"], mean))
+
+    for classifier, name in (
+        (xgb.XGBClassifier(n_estimators=8), "base_margin"),
+        (lgb.LGBMClassifier(n_estimators=8, n_jobs=1, verbose=-1), "init_score"),
+    ):
+        fitted = classifier.fit(variables, data["b"], **{name: data["log_e"]})
+        raw = (
+            fitted.predict(variables, output_margin=True, base_margin=data["log_e"])
+            if name == "base_margin"
+            else fitted.predict(variables, raw_score=True) + data["log_e"].to_numpy()
+        )
+        p = 1 / (1 + np.exp(-np.asarray(raw, dtype=float)))
+        expected = -np.mean(data["b"] * np.log(p) + (1 - data["b"]) * np.log(1 - p))
+        model = pi.FittedModel(fitted, variables, data["b"], offset=data["log_e"])
+        assert model.loss("log").params.iloc[0] == pytest.approx(expected, rel=1e-5)
+
+
+def test_frequencies_subsets_and_missing_exposures() -> None:
+    data = counts()
+    data["w"] = 1 + np.arange(90) % 3
+    data.loc[[3, 7], "e"] = np.nan
+    weighted = pi.Learner.from_formula(
+        "c ~ x + z", data, glm(), exposure="e", weights="w", weights_type="frequency"
+    ).fit_model()
+    rows = data.loc[np.repeat(data.index, data["w"])].reset_index(drop=True)
+    repeated = pi.Learner.from_formula("c ~ x + z", rows, glm(), exposure="e").fit_model()
+    np.testing.assert_array_equal(weighted.pfi().params, repeated.pfi().params)
+    assert repeated.analysis.context.dropped_rows == data["w"][[3, 7]].sum()
+
+    subset = pi.Learner.from_formula("c ~ x + z", data, glm(), exposure=data["e"], subset="x > 0")
+    part = data[data["x"] > 0]
+    other = pi.Learner.from_formula("c ~ x + z", part, glm(), exposure=part["e"])
+    np.testing.assert_array_equal(subset.fit_model().pfi().params, other.fit_model().pfi().params)
+
+
+@pytest.mark.parametrize("formula", ["c ~ .", "c ~ . - log_e", "c ~ bs(x, df=4) * g + z:x"])
+def test_the_offset_is_the_last_column_and_no_feature(formula: str) -> None:
+    data = counts().drop(columns=["b", "y"])
+    learner = pi.Learner.from_formula(formula, data, glm(), exposure="e")
+    assert "e" not in learner.features
+    assert "log(e)" not in learner.features
+    assert "log(e)" in learner.design.columns[-1]
+
+
+def test_new_rows_have_their_exposure() -> None:
+    data = counts()
+    learner = pi.Learner.from_formula("c ~ x + z", data, glm(), exposure="e")
+    res = learner.fit(FOLDS, seed=1, progress=False)
+    new = data[["x", "z", "e"]].head(4)
+    np.testing.assert_allclose(res.predict(new.assign(e=2 * new["e"])), 2 * res.predict(new))
+    with pytest.raises(DataError, match="New rows must have the offset as column `e`"):
+        res.predict(new[["x", "z"]])
+    again = pickle.loads(pickle.dumps(res))  # noqa: S301 - our own bytes
+    np.testing.assert_array_equal(again.pfi().params, res.pfi().params)
+    assert "offset log(e)" in str(res.pfi().summary())
+
+
+REFUSALS: list[tuple[str, Any, str, dict[str, Any], type[PyinterpError], str]] = [
+    ("both", glm(), "c ~ x", {"offset": "log_e", "exposure": "e"}, OptionError, "not both"),
+    ("negative", glm(), "c ~ z", {"exposure": "x"}, DataError, "must be positive"),
+    ("no column", glm(), "c ~ z", {"offset": "loge"}, OptionError, "not in `data`.*`log_e`"),
+    ("text", glm(), "c ~ z", {"offset": "g"}, DataError, "must be numbers"),
+    ("length", glm(), "c ~ z", {"offset": np.ones(3)}, DataError, "one value per row"),
+    ("variable too", glm(), "c ~ z + e", {"exposure": "e"}, OptionError, "can't be a variable too"),
+    ("no log link", pi.statsmodels_learner(sm.GLM), "y ~ z", {"exposure": "e"}, OptionError, "log"),
+    ("OLS", pi.statsmodels_learner(sm.OLS), "y ~ z", {"offset": "log_e"}, OptionError, "takes no"),
+    ("linear", LinearRegression(), "y ~ z", {"offset": "log_e"}, OptionError, "takes no offset"),
+    ("rates", PoissonRegressor(), "c ~ z", {"exposure": "e"}, OptionError, "takes no offset"),
+    (
+        "pipeline",
+        make_pipeline(StandardScaler(), PoissonRegressor()),
+        "c ~ z",
+        {"exposure": "e"},
+        OptionError,
+        "outside of pipelines",
+    ),
+    (
+        "infinite",
+        glm(),
+        "c ~ z",
+        {"offset": np.r_[np.inf, np.zeros(89)]},
+        DataError,
+        "must be finite",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", REFUSALS, ids=[case[0] for case in REFUSALS])
+def test_refusals(case: tuple[str, Any, str, dict[str, Any], type[PyinterpError], str]) -> None:
+    _, estimator, formula, options, error, sentence = case
+    with pytest.raises(error, match=sentence):
+        pi.Learner.from_formula(formula, counts(), estimator, **options)
+
+
+def test_fitted_models_have_the_offset_they_were_fitted_with() -> None:
+    data = counts()
+    plain = smf.glm("c ~ x", data, family=POISSON).fit()
+    with pytest.raises(OptionError, match="fitted without an offset"):
+        pi.FittedModel(plain, data, "c", exposure="e")
+    exposed = smf.glm("c ~ x", data, family=POISSON, exposure=data["e"]).fit()
+    with pytest.raises(OptionError, match="pass that of the evaluation rows"):
+        pi.FittedModel(exposed, data, "c")
+    with pytest.raises(OptionError, match="draws new data"):
+        pi.Learner.from_formula("c ~ x", data, glm(), exposure="e").fit(
+            pi.FreshDraws(lambda _: data, 3)
+        )
