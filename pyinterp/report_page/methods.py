@@ -15,10 +15,10 @@ CURVES = (
     "Partial dependence: the mean of the predictions of all rows with the variable set to the "
     "value shown."
 )
-Shown: TypeAlias = Mapping[str, Sequence[EstimandResults]]
+Tables: TypeAlias = Mapping[str, Sequence[EstimandResults]]
 
 
-def methods(asked: Shown) -> str:
+def methods(asked: Tables) -> str:
     """Return sentences on the data, the learner, its refits, every estimand and the intervals.
 
     Parameters
@@ -40,7 +40,7 @@ def methods(asked: Shown) -> str:
     return " ".join(filter(None, sentences))
 
 
-def references(asked: Shown) -> list[str]:
+def references(asked: Tables) -> list[str]:
     """Return the papers behind what was asked, each once, in the order of their first authors."""
     first, used = _first(asked), [method for method, several in asked.items() if several]
     if first.context.level == "learner":
@@ -53,7 +53,7 @@ def _about(results: EstimandResults) -> str:
     return f"{estimand.heading}: {estimand.meaning}"
 
 
-def _first(asked: Shown) -> EstimandResults:
+def _first(asked: Tables) -> EstimandResults:
     return next(results for several in asked.values() for results in several)
 
 

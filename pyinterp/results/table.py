@@ -60,7 +60,8 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         self.notes = tuple(f"{mark} {note}".strip() for mark, note in self.marked)
         lines: list[str] = []
         for note in self.notes:
-            lines += textwrap.wrap(note, width, subsequent_indent="    " if numbered else "")
+            indent = "    " if numbered else ""
+            lines += textwrap.wrap(note, width, subsequent_indent=indent, break_on_hyphens=False)
         self.add_extra_txt(lines)
 
     def as_text(self) -> str:

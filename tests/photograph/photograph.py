@@ -189,7 +189,9 @@ def frame_of(answer: Any) -> pd.DataFrame:
 
 def table_of(answer: Any) -> list[str]:
     """The lines of a table, without the date."""
-    return re.sub(r"\w{3}, \d\d \w{3} \d{4}", "DATE", str(answer.summary())).splitlines()
+    return re.sub(
+        r"\w{3}, \d\d \w{3} \d{4}", "DATE", str(answer.summary(notes="full"))
+    ).splitlines()
 
 
 def take() -> dict[str, Any]:

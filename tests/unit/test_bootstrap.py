@@ -411,14 +411,14 @@ def test_a_term_that_is_mostly_0_keeps_0_in_its_interval(data: pd.DataFrame) -> 
 
 class TestTables:
     def test_a_table_says_what_its_intervals_are(self, fitted: pi.LearnerResults) -> None:
-        text = " ".join(str(fitted.pfi().summary()).split())
+        text = " ".join(str(fitted.pfi().summary(notes="full")).split())
         assert "Cov. type: bootstrap" in text
         assert "percentiles of 60 bootstrap means" in text
         assert "P is the smallest alpha at which the interval excludes 0: at least 0.033" in text
         assert "0.033 (0.016 if one-sided)." in text
         assert "P>|t|" not in text
         assert " std err P [0.025 0.975] " in text
-        bca = " ".join(str(fitted.pfi(cov_type="bootstrap-bca").summary()).split())
+        bca = " ".join(str(fitted.pfi(cov_type="bootstrap-bca").summary(notes="full")).split())
         assert "Cov. type: bootstrap, BCa" in bca
         assert "Intervals (BCa from 60 bootstrap means" in bca
         assert "0.033 (0.016 if one-sided), but for skewness." in bca
