@@ -135,14 +135,22 @@ def _absent(results: EstimandResults) -> list[str]:
 def _tests(several: Sequence[EstimandResults]) -> list[Footnote]:
     """List the notes on tests that are not t tests by estimate and standard error."""
     tested = [r for r in several if r.estimand.null is not None and (r.bse > 0).any()]
-    texts = dict.fromkeys(
-        r.variance.test_note.format(
-            null=f"{r.estimand.null:g}", deviation=_deviation(r), error=null_heading(r)
+    notes = [
+        Footnote(
+            r.variance.test_note.format(
+                null=f"{r.estimand.null:g}", deviation=_deviation(r), error=null_heading(r)
+            ),
+            f"t = {_deviation(r)} / ({null_heading(r)})." if _divides_by_another(r) else "",
         )
         for r in tested
         if r.variance.test_note
-    )
-    return [Footnote(text) for text in texts]
+    ]
+    return list(dict.fromkeys(notes))
+
+
+def _divides_by_another(results: EstimandResults) -> bool:
+    """Whether t is not the estimate over the standard error beside it."""
+    return not np.array_equal(results.bse_null, results.bse, equal_nan=True)
 
 
 def _deviation(results: EstimandResults) -> str:
