@@ -35,35 +35,59 @@ def permutation_importance(
 ) -> Any:
     """Return importances by feature and repeat; `n_jobs` is for refits, of which there are none."""
     rng = check_random_state(random_state)
-    several = _several(scoring, estimator, X, y)
-    if several is not None:
-        seed = int(rng.randint(2**31))
-        return {
-            name: permutation_importance(
-                estimator,
-                X,
-                y,
-                scoring=one,
-                n_repeats=n_repeats,
-                random_state=seed,
-                sample_weight=sample_weight,
-                max_samples=max_samples,
-            )
-            for name, one in several.items()
-        }
-    options: dict[str, Any] = {"rows": _some_rows(len(X), max_samples, rng)}
-    if sample_weight is not None:
-        model = pi.FittedModel(estimator, X, y, **_weights(sample_weight))
-        if callable(scoring):
-            model.pfi(metric=scoring, **options)
-        pfi = model.pfi(loss=LOSSES.get(scoring), **options)
-        return _bunch([pfi.params.to_numpy()] * n_repeats)
-    metric = ("accuracy" if is_classifier(estimator) else "rsq_trad") if scoring is None else scoring
-    repeats = []
-    for seed in rng.randint(2**31, size=n_repeats).tolist():
-        model = pi.FittedModel(estimator, X, y, seed=seed)
-        repeats.append(model.pfi(metric=metric, permutations=1, **options).params.to_numpy())
-    return _bunch(repeats)
+    seed = rng.randint(np.iinfo(np.int32).max + 1)
+    several = _several(scoring, estimator, X, y) or {"": scoring}
+    n = len(np.asarray(y))
+    most = max_samples if isinstance(max_samples, int) else int(max_samples * n)
+    rows = np.isin(np.arange(n), rng.choice(n, most, replace=False)) if most != n else None
+    weights = {} if sample_weight is None else _weights(sample_weight)
+    model = pi.FittedModel(estimator, X, y, **weights)
+    orders = _orders(most, n_repeats, seed)
+    bunches = {
+        name: _weighted(model, one, rows, n_repeats)
+        if weights
+        else _permuted(model, _metric(one, estimator), rows, orders)
+        for name, one in several.items()
+    }
+    return bunches.get("", bunches)
+
+
+def _metric(scoring: Any, estimator: Any) -> Any:
+    """Return a scoring, or the default one."""
+    if scoring is not None:
+        return scoring
+    return "accuracy" if is_classifier(estimator) else "rsq_trad"
+
+
+def _permuted(model: pi.FittedModel, metric: Any, rows: Any, orders: Any) -> Bunch:
+    """Return importances by every permutation."""
+    names = list(model.analysis.problem.features)
+    return _bunch(
+        [
+            model.pfi(metric=metric, permutations=dict.fromkeys(names, order[:, None]), rows=rows)
+            .params.to_numpy()
+            .copy()
+            for order in orders
+        ]
+    )
+
+
+def _weighted(model: pi.FittedModel, scoring: Any, rows: Any, n_repeats: int) -> Bunch:
+    """Return weighted importances by all pairs of rows, which are the same in all repeats."""
+    by = {"metric": scoring} if callable(scoring) else {"loss": LOSSES.get(scoring)}
+    return _bunch([model.pfi(**by, rows=rows).params.to_numpy()] * n_repeats)
+
+
+def _orders(n: int, repeats: int, seed: int) -> list[Any]:
+    """Return permutations of rows as scikit-learn draws them, each after the other."""
+    rng = np.random.RandomState(seed)
+    step, order = np.arange(n), np.arange(n)
+    orders = []
+    for _ in range(repeats):
+        rng.shuffle(step)
+        order = order[step]
+        orders.append(order)
+    return orders
 
 
 def partial_dependence(
@@ -138,7 +162,7 @@ def _several(scoring: Any, estimator: Any, X: Any, y: Any) -> dict[str, Any] | N
     """Return scorings by name; None if there is only one."""
     if isinstance(scoring, Mapping):
         return dict(scoring)
-    if isinstance(scoring, list | tuple | set):
+    if isinstance(scoring, list | tuple):
         return {name: name for name in scoring}
     if callable(scoring) and isinstance(scores := scoring(estimator, X, y), Mapping):
         return {name: partial(_one_of, scoring, name) for name in scores}
@@ -149,17 +173,9 @@ def _one_of(scoring: Callable[..., Any], name: str, estimator: Any, X: Any, y: A
     return scoring(estimator, X, y)[name]
 
 
-def _some_rows(n: int, most: float, rng: Any) -> Any:
-    """Return a mask of the rows to use, or None for all."""
-    number = most if isinstance(most, int) else int(most * n)
-    mask = np.zeros(n, dtype=bool)
-    mask[rng.choice(n, number, replace=False)] = True
-    return None if mask.all() else mask
-
-
 def _weights(values: Any) -> dict[str, Any]:
-    """Return options for weights: whole numbers are frequencies, which may be 0."""
-    kind = "frequency" if np.asarray(values).dtype.kind in "iu" else "sampling"
+    """Return options for weights: those that may be 0 are frequencies."""
+    kind = "frequency" if (np.asarray(values) == 0).any() else "sampling"
     return {"weights": values, "weights_type": kind}
 
 
