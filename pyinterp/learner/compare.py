@@ -26,6 +26,7 @@ from pyinterp.inference import Alternative, CovType, Replicates, combine, varian
 from pyinterp.inference.independent import independent_difference, independent_variance
 from pyinterp.inference.options import InferenceOptions
 from pyinterp.learner.interpretable import Interpretable
+from pyinterp.learner.unpaired import check_independent, context_of_all
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
@@ -88,8 +89,8 @@ def compare(
     paired : bool
         False is for results of different, independent data sets: estimates are independent, the
         variance of a difference is the sum of variances, and the degrees of freedom of t are those
-        of Welch and Satterthwaite (the smallest of several differences). From the same data but
-        different resamples estimates are not independent; most often such a test is cautious.
+        of Welch and Satterthwaite (the smallest of several differences). Results of the same data
+        are refused, whatever their resamples.
     rope : float, optional
         Half the width of the region of practical equivalence, differences from -rope to rope. Notes
         then have the Bayesian correlated t test (Corani and Benavoli 2015; Benavoli et al. 2017):
@@ -105,7 +106,8 @@ def compare(
     Raises
     ------
     InferenceError
-        If the results do not rest on the same resamples of the same data, and are `paired`.
+        If the results do not rest on the same resamples of the same data, and are `paired`; or if
+        they rest on the same data, and are not.
 
     Examples
     --------
@@ -146,10 +148,9 @@ def compare(
         replicates=replicates,
         variance=spread,
         context=replace(
-            base.context,
+            base.context if paired else context_of_all([r.context for r in results], labels),
             learner=_learners(learners, pairs),
             engine=_engines(results),
-            nobs=base.context.nobs if paired else sum(r.nobs for r in results),
         ),
         fit=None,
         corrected_params=None,
@@ -470,17 +471,13 @@ def _check_comparable(one: EstimandResults, other: EstimandResults, *, paired: b
             "Only the same estimand of the same terms can be compared; got "
             f"{one.estimand.description} and {other.estimand.description}."
         )
-    equal = one.context.resamples == other.context.resamples
-    if paired and not equal:
+    if not paired:
+        check_independent(one, other)
+    elif one.context.resamples != other.context.resamples:
         raise InferenceError(
             "A paired comparison needs the same resamples of the same data, but these results have "
             "different ones; fit both with the same plan and seed, or, if they are of different, "
             "independent data sets, use `paired=False`."
-        )
-    if not paired and equal:
-        raise InferenceError(
-            "`paired=False` is for independent estimates, but these results rest on the same "
-            "resamples of the same data; leave it out."
         )
 
 
