@@ -25,8 +25,8 @@ from pyinterp.estimands.estimand import Estimand, Estimate, Terms
 from pyinterp.inference import Alternative, CovType, Replicates, combine, variance
 from pyinterp.inference.independent import independent_difference, independent_variance
 from pyinterp.inference.options import InferenceOptions
+from pyinterp.learner.independence import check_independent, context_of_all
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.learner.unpaired import check_independent, context_of_all
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes

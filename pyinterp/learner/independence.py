@@ -60,8 +60,8 @@ def context_of_all(contexts: Sequence[Context], labels: Sequence[str]) -> Contex
         weighting=" + ".join(str(context.nobs) for context in contexts),
         dropped_rows=sum(context.dropped_rows for context in contexts),
         failed_refits=0,
-        plan=_joined(context.plan for context in contexts),
-        seed=_joined(str(context.seed) for context in contexts),
+        plan=_join(context.plan for context in contexts),
+        seed=_join(str(context.seed) for context in contexts),
         n_train=0.0,
         resamples=tuple(part for context in contexts for part in context.resamples),
         subgroup="",
@@ -72,7 +72,7 @@ def context_of_all(contexts: Sequence[Context], labels: Sequence[str]) -> Contex
     )
 
 
-def _joined(parts: Iterable[str]) -> str:
+def _join(parts: Iterable[str]) -> str:
     """Return different texts in a row."""
     return " / ".join(dict.fromkeys(parts))
 
