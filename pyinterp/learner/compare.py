@@ -30,6 +30,7 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
+from pyinterp.results.comparison_results import ComparisonResults
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import Table, number_format
 from pyinterp.whatif import Engine
@@ -59,7 +60,7 @@ def compare(
     alternative: Alternative = "two-sided",
     p_adjust: str | None = None,
     simultaneous: bool = False,
-) -> EstimandResults:
+) -> ComparisonResults:
     r"""Comparison of learners: a reference minus each of the others, or all pairs.
 
     Paired, on the same resamples, by default. Per refit both are evaluated on the same rows, so the
@@ -100,8 +101,8 @@ def compare(
 
     Returns
     -------
-    EstimandResults
-        The differences.
+    ComparisonResults
+        The differences. ``ranks()`` has the probability that each learner is best, second, ...
 
     Raises
     ------
@@ -142,7 +143,7 @@ def compare(
         else independent_variance([r.variance for r in results], places)
     )
     learners = labels if pairs == "all" else [labels[places[0][0]], *(labels[j] for _, j in places)]
-    compared = replace(
+    differences = replace(
         base,
         estimand=_difference(base.estimand, contrasts, places, paired=paired),
         replicates=replicates,
@@ -161,6 +162,7 @@ def compare(
         rows=base.rows if paired else (),
         labels=base.labels if paired else (),
     )
+    compared = ComparisonResults.of(differences, tuple(labels), tuple(places), base)
     return compared if rope is None else _with_rope(compared, rope)
 
 
@@ -221,7 +223,7 @@ def _independent_differences(
     return independent_difference([r.replicates for r in results], places)
 
 
-def _with_rope(compared: EstimandResults, rope: float) -> EstimandResults:
+def _with_rope(compared: ComparisonResults, rope: float) -> ComparisonResults:
     """Return the comparison with notes on what its region of practical equivalence holds."""
     frame = compared.rope_test(rope)
     notes = [
