@@ -150,6 +150,26 @@ def test_the_same_grid_gives_the_same_curves(kind: str, weighted: bool) -> None:
             np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-10)
 
 
+# Half of the many cases of shapes, those of the larger grid, are run with all oracles only.
+RARE = {"test_output_shape": ("grid_resolution", 10)}
+
+
+def _with_rare_cases(test: Any, name: str, value: int) -> Any:
+    """Return a test with a mark at one value of a parameter."""
+    marks = []
+    for mark in test.pytestmark:
+        values = list(mark.args[1])
+        if mark.args[0] == name:
+            rare = pytest.param(value, marks=pytest.mark.torture)
+            values = [rare if one == value else one for one in values]
+        marks.append(pytest.mark.parametrize(mark.args[0], values).mark)
+    copy = FunctionType(test.__code__, vars(import_module(test.__module__)), test.__name__)
+    copy.__module__, copy.pytestmark = test.__module__, marks
+    return copy
+
+
 for module in MODULES:
     tests = {name: test for name, test in vars(module).items() if name.startswith("test_")}
     globals().update(tests)
+for name, (parameter, value) in RARE.items():
+    globals()[name] = _with_rare_cases(globals()[name], parameter, value)
