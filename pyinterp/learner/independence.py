@@ -38,7 +38,8 @@ def _same_data(one: EstimandResults, other: EstimandResults) -> bool:
     if "fresh draws" in (one.context.plan, other.context.plan):  # of which the data are no part
         return False
     pairs = ((one.data[name], other.data[name]) for name in shared)
-    return all(np.array_equal(a.to_numpy(), b.to_numpy()) for a, b in pairs)
+    # Missing values are equal too; levels may have other categories.
+    return all(a.equals(b) or np.array_equal(a.to_numpy(), b.to_numpy()) for a, b in pairs)
 
 
 def _fitted_elsewhere(one: EstimandResults, other: EstimandResults) -> bool:
