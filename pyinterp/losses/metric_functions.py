@@ -67,6 +67,30 @@ class MetricFunction(Metric):
                 break
         return value, influence - influence.mean()
 
+    @property
+    def takes_weights(self) -> bool:
+        """Whether the function does."""
+        return bool(self.weights)
+
+    def weighted(
+        self, y: FloatArray, prediction: FloatArray, weights: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """Return the metric of weighted rows, and influences by the infinitesimal jackknife."""
+        value = self._value(y, prediction, weights)
+        influence = np.zeros(len(y))
+        for rows in _blocks(y, prediction):
+            changed = weights.copy()
+            changed[rows] *= 1 + STEP
+            changed *= weights.sum() / changed.sum()
+            change = (self._value(y, prediction, changed) - value) / STEP
+            influence[rows] = len(y) * change * weights[rows] / weights[rows].sum()
+        if not influence.any() and value != self._value(y[1:], prediction[1:], weights[1:]):
+            raise LossError(
+                f"The metric {quote(self.name)} takes weights, but they change nothing: let it use "
+                "them, or leave `weights` out."
+            )
+        return value, influence - influence.mean()
+
     def _by_weights(
         self, y: FloatArray, prediction: FloatArray, rows: IntArray, value: float
     ) -> float:

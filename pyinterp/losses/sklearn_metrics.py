@@ -37,6 +37,18 @@ class Negative(Metric):
         value, influences = self.metric(y, prediction)
         return -value, -influences
 
+    @property
+    def takes_weights(self) -> bool:
+        """Whether the metric does."""
+        return self.metric.takes_weights
+
+    def weighted(
+        self, y: FloatArray, prediction: FloatArray, weights: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """Return minus the metric of weighted rows and minus the influences."""
+        value, influences = self.metric.weighted(y, prediction, weights)
+        return -value, -influences
+
 
 def metric_by_formula(metric: object) -> Metric | None:
     """Return the formula of a function, scorer or scorer's name of scikit-learn; None without."""
