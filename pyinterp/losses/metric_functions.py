@@ -72,7 +72,7 @@ class MetricFunction(Metric):
         """Whether the function does."""
         return bool(self.weights)
 
-    def weighted(
+    def with_weights(
         self, y: FloatArray, prediction: FloatArray, weights: FloatArray
     ) -> tuple[float, FloatArray]:
         """Return the metric of weighted rows, and influences by the infinitesimal jackknife."""

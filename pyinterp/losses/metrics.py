@@ -79,7 +79,7 @@ class Metric(ABC):
         """Whether the metric of weighted rows is written."""
         return False
 
-    def weighted(
+    def with_weights(
         self, y: FloatArray, prediction: FloatArray, weights: FloatArray
     ) -> tuple[float, FloatArray]:
         r"""Return the metric of weighted rows, and influences :math:`n w_i \, dM / dw_i`."""
@@ -113,7 +113,7 @@ class OfMeans(Metric):
         """Always: means are weighted."""
         return True
 
-    def weighted(
+    def with_weights(
         self, y: FloatArray, prediction: FloatArray, weights: FloatArray
     ) -> tuple[float, FloatArray]:
         """Return the function of weighted means, and influences by the delta method."""
@@ -148,7 +148,7 @@ class AreaUnderROC(Metric):
         """Always: pairs of rows weigh the product of their weights."""
         return True
 
-    def weighted(
+    def with_weights(
         self, y: FloatArray, prediction: FloatArray, weights: FloatArray
     ) -> tuple[float, FloatArray]:
         """Return the area over weighted pairs, and influences by weighted placement values."""
@@ -176,14 +176,14 @@ class AveragePrecision(Metric):
 
     def __call__(self, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
         """Return the average precision, rows with equal scores entering together."""
-        return self.weighted(y, prediction, np.ones(len(y)))
+        return self.with_weights(y, prediction, np.ones(len(y)))
 
     @property
     def takes_weights(self) -> bool:
         """Always, as in the formula."""
         return True
 
-    def weighted(
+    def with_weights(
         self, y: FloatArray, prediction: FloatArray, weights: FloatArray
     ) -> tuple[float, FloatArray]:
         """Return the average precision of weighted rows."""
@@ -246,7 +246,7 @@ def evaluate(
     """Return a metric's value and its influences, checked; it can't write into its arguments."""
     arrays = read_only(y), read_only(prediction)
     try:
-        value, rows = metric(*arrays) if weights is None else metric.weighted(*arrays, weights)
+        value, rows = metric(*arrays) if weights is None else metric.with_weights(*arrays, weights)
     except LossError:
         raise
     except Exception as error:

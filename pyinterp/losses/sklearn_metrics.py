@@ -42,11 +42,11 @@ class Negative(Metric):
         """Whether the metric does."""
         return self.metric.takes_weights
 
-    def weighted(
+    def with_weights(
         self, y: FloatArray, prediction: FloatArray, weights: FloatArray
     ) -> tuple[float, FloatArray]:
         """Return minus the metric of weighted rows and minus the influences."""
-        value, influences = self.metric.weighted(y, prediction, weights)
+        value, influences = self.metric.with_weights(y, prediction, weights)
         return -value, -influences
 
 
