@@ -67,14 +67,12 @@ def metric_by_formula(metric: object) -> Metric | None:
 
 def _scorer(name: str) -> Metric:
     metric = METRICS[SCORERS[name]]
-    note = "A scorer: larger is better."
     if not metric.smaller_is_better:
-        return replace(metric, name=name, note=note)
+        return replace(metric, name=name)
     return Negative(
         name=name,
         smaller_is_better=False,
         needs=metric.needs,
         unit=metric.unit,
-        note=note,
         metric=metric,
     )

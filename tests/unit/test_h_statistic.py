@@ -115,7 +115,7 @@ def test_affine_maps_of_the_prediction_change_nothing(normal: pd.DataFrame) -> N
         )
 
 
-def with_weights(f: Callable, X: pd.DataFrame, w: np.ndarray, order: str) -> float:
+def weighted(f: Callable, X: pd.DataFrame, w: np.ndarray, order: str) -> float:
     """A statistic of a, b, c with weights of rows, by brute force from its definition."""
     w, n = w / w.sum(), len(X)
 
