@@ -34,7 +34,7 @@ def as_frame(data: object, what: str = "data") -> pd.DataFrame:
         frame = data.rename(_series_name(data, "x1")).reset_index(drop=True).to_frame()
     elif isinstance(data, np.ndarray) and data.dtype.names:
         frame = _of_fields(data, what)
-    elif isinstance(data, np.ndarray | list | tuple):
+    elif isinstance(data, np.ndarray | list | tuple) or _is_like_array(data):
         frame = _of_array(data, what)
     else:
         raise DataError(
@@ -100,12 +100,19 @@ def one_column(values: object) -> pd.Series[Any] | None:
         column = None
     elif isinstance(values, np.ndarray | list | tuple):
         column = _of_vector(values)
+    elif _is_like_array(values):
+        column = _of_vector(np.asarray(values))
     else:
         column = None
     if column is None:
         return None
     plain = column.reset_index(drop=True)
     return _native(plain) if _is_foreign(plain.dtype) else plain
+
+
+def _is_like_array(values: object) -> bool:
+    """Whether NumPy can make an array of an object, such as a tensor, that has no pandas form."""
+    return callable(getattr(values, "__array__", None)) and not hasattr(values, "to_pandas")
 
 
 def fill_masks(values: Any) -> npt.NDArray[Any]:
@@ -165,7 +172,7 @@ def _of_arrow(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
 
 def _of_array(data: Any, what: str) -> pd.DataFrame:
     try:
-        array = fill_masks(data)
+        array = fill_masks(data if isinstance(data, list | tuple) else np.asanyarray(data))
     except (TypeError, ValueError) as error:
         raise DataError(
             f"`{what}` must be a DataFrame or a numeric array whose rows are equally long."

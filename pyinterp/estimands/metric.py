@@ -34,6 +34,7 @@ def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:
         notes=(score.note,) if score.note else (),
         metric=score,
         better="" if unclear else better,
+        no_weights="" if score.takes_weights else "it is of a function that takes no weights",
         zero_variance="the metric is the same in every refit",
     )
 
@@ -43,6 +44,6 @@ def _direction(better: str, *, unclear: bool) -> str:
 
 
 def _measure(case: ModelOnRows, *, metric: Metric) -> Measurement:
-    value, influence = evaluate(metric, case.y, case.whatif.factual)
+    value, influence = evaluate(metric, case.y, case.whatif.factual, case.weights)
     rows = (value + influence)[:, None]
     return {"metric": Estimate(value=np.array([value]), rows=rows, mc_variance=np.zeros(1))}

@@ -20,6 +20,7 @@ Module            What is in it
 `analysis`        Fitted models with their measurements, by estimand
 `subgroups`       Some of the evaluation rows, or every level of a column
 `compare`         ``compare``, ``summary_col`` and ``plot_col``: several results together
+`independence`    Checks and headers of results of independent data sets
 ================  =============================================================================
 
 A method makes an estimand and hands it to ``estimate``. It computes nothing.

@@ -144,11 +144,12 @@ class Analysis:
         counts = [len(kept) for kept in within.values()]
         if min(counts) < LEAST_ROWS:
             few = sum(count < LEAST_ROWS for count in counts)
+            total, least = int(rows.sum()), list(within)[int(np.argmin(counts))]
             raise DataError(
                 f"Every refit needs at least {LEAST_ROWS} evaluation rows of a subgroup, but "
-                f"{few} of {len(counts)} have fewer of {name}, which has {int(rows.sum())} rows "
-                f"(refit {list(within)[int(np.argmin(counts))]} has {min(counts)}): merge groups, "
-                "or draw within them (`strata=`)."
+                f"{few} of {len(counts)} have fewer: the subgroup ({name}) has {total} "
+                f"row{'' if total == 1 else 's'}, of which refit {least} has {min(counts)}. Merge "
+                "groups, or draw within them (`strata=`)."
             )
         refits = tuple(_keep(refit, within[refit.number]) for refit in self.refits)
         kept = estimating(refits)

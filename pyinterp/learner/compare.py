@@ -25,10 +25,12 @@ from pyinterp.estimands.estimand import Estimand, Estimate, Terms
 from pyinterp.inference import Alternative, CovType, Replicates, combine, variance
 from pyinterp.inference.independent import independent_difference, independent_variance
 from pyinterp.inference.options import InferenceOptions
+from pyinterp.learner.independence import check_independent, context_of_all
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
+from pyinterp.results.comparison_results import ComparisonResults
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import Table, number_format
 from pyinterp.whatif import Engine
@@ -58,7 +60,7 @@ def compare(
     alternative: Alternative = "two-sided",
     p_adjust: str | None = None,
     simultaneous: bool = False,
-) -> EstimandResults:
+) -> ComparisonResults:
     r"""Comparison of learners: a reference minus each of the others, or all pairs.
 
     Paired, on the same resamples, by default. Per refit both are evaluated on the same rows, so the
@@ -88,8 +90,8 @@ def compare(
     paired : bool
         False is for results of different, independent data sets: estimates are independent, the
         variance of a difference is the sum of variances, and the degrees of freedom of t are those
-        of Welch and Satterthwaite (the smallest of several differences). From the same data but
-        different resamples estimates are not independent; most often such a test is cautious.
+        of Welch and Satterthwaite (the smallest of several differences). Results of the same data
+        are refused, whatever their resamples.
     rope : float, optional
         Half the width of the region of practical equivalence, differences from -rope to rope. Notes
         then have the Bayesian correlated t test (Corani and Benavoli 2015; Benavoli et al. 2017):
@@ -99,13 +101,14 @@ def compare(
 
     Returns
     -------
-    EstimandResults
-        The differences.
+    ComparisonResults
+        The differences. ``ranks()`` has the probability that each learner is best, second, ...
 
     Raises
     ------
     InferenceError
-        If the results do not rest on the same resamples of the same data, and are `paired`.
+        If the results do not rest on the same resamples of the same data, and are `paired`; or if
+        they rest on the same data, and are not.
 
     Examples
     --------
@@ -140,18 +143,17 @@ def compare(
         else independent_variance([r.variance for r in results], places)
     )
     learners = labels if pairs == "all" else [labels[places[0][0]], *(labels[j] for _, j in places)]
-    compared = replace(
+    differences = replace(
         base,
         estimand=_difference(base.estimand, contrasts, places, paired=paired),
         replicates=replicates,
         variance=spread,
         context=replace(
-            base.context,
+            base.context if paired else context_of_all([r.context for r in results], labels),
             learner=_learners(learners, pairs),
             specification="",
             formula=_common([r.context.formula for r in results]),
             engine=_engines(results),
-            nobs=base.context.nobs if paired else sum(r.nobs for r in results),
         ),
         fit=None,
         corrected_params=None,
@@ -162,6 +164,7 @@ def compare(
         rows=base.rows if paired else (),
         labels=base.labels if paired else (),
     )
+    compared = ComparisonResults.of(differences, tuple(labels), tuple(places), base)
     return compared if rope is None else _with_rope(compared, rope)
 
 
@@ -227,7 +230,7 @@ def _independent_differences(
     return independent_difference([r.replicates for r in results], places)
 
 
-def _with_rope(compared: EstimandResults, rope: float) -> EstimandResults:
+def _with_rope(compared: ComparisonResults, rope: float) -> ComparisonResults:
     """Return the comparison with notes on what its region of practical equivalence holds."""
     frame = compared.rope_test(rope)
     notes = [
@@ -477,17 +480,13 @@ def _check_comparable(one: EstimandResults, other: EstimandResults, *, paired: b
             "Only the same estimand of the same terms can be compared; got "
             f"{one.estimand.description} and {other.estimand.description}."
         )
-    equal = one.context.resamples == other.context.resamples
-    if paired and not equal:
+    if not paired:
+        check_independent(one, other)
+    elif one.context.resamples != other.context.resamples:
         raise InferenceError(
             "A paired comparison needs the same resamples of the same data, but these results have "
             "different ones; fit both with the same plan and seed, or, if they are of different, "
             "independent data sets, use `paired=False`."
-        )
-    if not paired and equal:
-        raise InferenceError(
-            "`paired=False` is for independent estimates, but these results rest on the same "
-            "resamples of the same data; leave it out."
         )
 
 

@@ -298,6 +298,9 @@ class Learner:
             length=None if weights is None else len(weights.values),
         )
         self._subset = self.data.mask(subset, "subset")
+        if not self._subset.any():
+            which = quote(subset) if isinstance(subset, str) else "the mask"
+            raise DataError(f"`subset` must keep some of the rows, but {which} keeps none.")
         self.population, _, complete = self._sample(source, self._subset)
         self.dropped_rows = int((self._subset & ~complete).sum())
         self.data = replace(self.data, complete=complete)

@@ -2,8 +2,8 @@
 
 `rowwise` has losses of one row, whose mean over rows is a risk; `metrics` has functions of all
 rows, such as the root mean squared error or the area under the ROC curve; `metric_functions` takes
-functions of users and scorers of scikit-learn; `predictive` has those of predictive distributions,
-negative log likelihood and entropy. In come responses and predictions; out go numbers, each with
-its best constant prediction where there is one. A new loss is a `Loss`, a new metric a `Metric`:
-nothing else must change.
+functions of users and scorers of scikit-learn, of which `sklearn_metrics` has formulas;
+`predictive` has those of predictive distributions, negative log likelihood and entropy. In come
+responses and predictions; out go numbers, each with its best constant prediction where there is
+one. A new loss is a `Loss`, a new metric a `Metric`: nothing else must change.
 """

@@ -17,8 +17,9 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.sample import Response
-from pyinterp.errors import LossError, OptionError, did_you_mean, list_of, quote
+from pyinterp.errors import LossError, OptionError, did_you_mean, list_of, quote, reason
 from pyinterp.losses.metrics import METRICS, Metric, MetricName, check_metric
+from pyinterp.losses.sklearn_metrics import metric_by_formula
 from pyinterp.models.predictor import Predictor
 
 __all__ = ["MetricFunction", "MetricLike", "choose_metric"]
@@ -58,20 +59,53 @@ class MetricFunction(Metric):
         """Return the metric and influences by the infinitesimal jackknife, or by leaving out."""
         value = self._value(y, prediction, np.ones(len(y)))
         influence = np.zeros(len(y))
-        for rows in _blocks(y, prediction):
-            influence[rows] = self._influence(y, prediction, rows, value)
+        # A function may ignore its weights, or not change with small changes.
+        for mean_influence in (self._by_weights, self._by_leaving_out)[not self.weights :]:
+            for rows in _blocks(y, prediction):
+                influence[rows] = mean_influence(y, prediction, rows, value)
+            if influence.any():
+                break
         return value, influence - influence.mean()
 
-    def _influence(
+    @property
+    def takes_weights(self) -> bool:
+        """Whether the function does."""
+        return bool(self.weights)
+
+    def with_weights(
+        self, y: FloatArray, prediction: FloatArray, weights: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """Return the metric of weighted rows, and influences by the infinitesimal jackknife."""
+        value = self._value(y, prediction, weights)
+        influence = np.zeros(len(y))
+        for rows in _blocks(y, prediction):
+            changed = weights.copy()
+            changed[rows] *= 1 + STEP
+            changed *= weights.sum() / changed.sum()
+            change = (self._value(y, prediction, changed) - value) / STEP
+            influence[rows] = len(y) * change * weights[rows] / weights[rows].sum()
+        if not influence.any() and value != self._value(y[1:], prediction[1:], weights[1:]):
+            raise LossError(
+                f"The metric {quote(self.name)} takes weights, but they change nothing: let it use "
+                "them, or leave `weights` out."
+            )
+        return value, influence - influence.mean()
+
+    def _by_weights(
         self, y: FloatArray, prediction: FloatArray, rows: IntArray, value: float
     ) -> float:
-        """Return the mean influence of some rows."""
+        """Return the mean influence of some rows, by a small change of their weights."""
         n, k = len(y), len(rows)
-        if self.weights:
-            weights = np.ones(n)
-            weights[rows] += STEP
-            weights *= n / weights.sum()
-            return (self._value(y, prediction, weights) - value) * (n + k * STEP) / (k * STEP)
+        weights = np.ones(n)
+        weights[rows] += STEP
+        weights *= n / weights.sum()
+        return (self._value(y, prediction, weights) - value) * (n + k * STEP) / (k * STEP)
+
+    def _by_leaving_out(
+        self, y: FloatArray, prediction: FloatArray, rows: IntArray, value: float
+    ) -> float:
+        """Return the mean influence of some rows, by leaving them out."""
+        n, k = len(y), len(rows)
         others = np.delete(np.arange(n), rows)
         if not len(others):
             return 0.0
@@ -80,13 +114,32 @@ class MetricFunction(Metric):
 
     def _value(self, y: FloatArray, prediction: FloatArray, weights: FloatArray) -> float:
         options = {self.weights: weights} if self.weights else {}
-        number = np.asarray(self.function(y, prediction, **options))
+        try:
+            number = np.asarray(self.function(y, prediction, **options))
+        except Exception as error:
+            raise LossError(
+                f"The metric {quote(self.name)} can't be computed: {reason(error).rstrip('.')}."
+                + self._advice(prediction)
+            ) from error
         if number.dtype.kind not in "biuf" or number.size != 1 or not np.isfinite(number).all():
             raise LossError(
                 f"The metric {quote(self.name)} must return one finite number, not "
                 f"{quote(number)}; a function of every row is a `loss`."
             )
         return float(number.reshape(()))
+
+    def _advice(self, prediction: FloatArray) -> str:
+        """Return what to pass in place of a function of labels, or of one probability."""
+        if prediction.ndim == 1 or isinstance(self.function, _Scorer):
+            return ""
+        short = self.name.removesuffix("_score")
+        named = short in METRICS or short in get_scorer_names()
+        scorer = f"`sklearn.metrics.make_scorer({self.name})`"
+        return (
+            " A function is given codes 0, 1, ... of classes as `y`, and as `prediction` their "
+            f"probabilities, shape {prediction.shape}; for a function of labels, or of one "
+            "probability, pass " + (f'the name "{short}", or {scorer}.' if named else f"{scorer}.")
+        )
 
 
 def choose_metric(
@@ -103,7 +156,8 @@ def choose_metric(
     direction : bool
         Whether it must be certain that smaller, or larger, is better.
     """
-    chosen = _by_name(metric, predictor, response)
+    formula = metric_by_formula(metric) if response.classes is None else None
+    chosen = _by_name(metric, predictor, response) if formula is None else formula
     check_metric(chosen, predictor, response)
     if direction and isinstance(chosen, MetricFunction) and not chosen.direction:
         raise LossError(
@@ -132,9 +186,10 @@ def _by_name(metric: object, predictor: Predictor, response: Response) -> Metric
         coded = replace(response, classes=codes)
         return _of_scorer(_scorer(metric), metric, predictor, coded)
     if not callable(metric) or isinstance(metric, type):
+        several = "; ask for one metric at a time" if isinstance(metric, list | dict) else ""
         raise LossError(
             "`metric` must be a name, a Metric, a function `metric(y, prediction)` or a scorer of "
-            f"scikit-learn, not {quote(metric)}."
+            f"scikit-learn, not {quote(metric)}{several}."
         )
     first, weights = _parameters(metric)
     if first == "estimator":
@@ -176,7 +231,7 @@ def _of_function(
 def _of_scorer(
     scorer: MetricFunctionLike, name: str, predictor: Predictor, response: Response
 ) -> MetricFunction:
-    weights = _parameters(scorer)[1]
+    weights = _weights_of_scorer(scorer)
     return MetricFunction(
         name=name,
         smaller_is_better=False,
@@ -190,7 +245,8 @@ def _of_scorer(
 
 def _note(name: str, weights: str) -> str:
     how = (
-        "the infinitesimal jackknife (small changes of the weights of rows)"
+        "the infinitesimal jackknife (small changes of the weights of rows; rows are left out if "
+        "nothing changes)"
         if weights
         else "the jackknife (rows are left out)"
     )
@@ -221,6 +277,22 @@ def _parameters(function: MetricFunctionLike) -> tuple[str, str]:
             f"this one needs {list_of(required)}."
         )
     return (names[0] if names else ""), weights
+
+
+def _weights_of_scorer(scorer: MetricFunctionLike) -> str:
+    """Return the name of a scorer's parameter for weights; empty if its function takes none."""
+    weights = _parameters(scorer)[1]
+    function = getattr(scorer, "_score_func", None)
+    # Scorers of `make_scorer` take weights even where they can't hand them on.
+    return weights if function is None or weights in _names_in(function) else ""
+
+
+def _names_in(function: MetricFunctionLike) -> list[str]:
+    """Return the names of a function's parameters; of one without a signature none are known."""
+    try:
+        return list(signature(function).parameters)
+    except (TypeError, ValueError):
+        return []
 
 
 def _scorer_name(scorer: MetricFunctionLike) -> str:
@@ -296,10 +368,10 @@ def _blocks(y: FloatArray, prediction: FloatArray) -> Iterator[IntArray]:
     else:
         place = np.column_stack([y, prediction, y - prediction])
         cells = [np.arange(n)]
-    yield from _quotient(place, cells)
+    yield from _divide(place, cells)
 
 
-def _quotient(place: FloatArray, cells: list[IntArray]) -> list[IntArray]:
+def _divide(place: FloatArray, cells: list[IntArray]) -> list[IntArray]:
     """Divide cells of rows at their mean, always the widest, so that outliers stand alone."""
     scale = np.square(place - place.mean(axis=0)).sum(axis=0)
     place = place[:, scale > 0] / np.sqrt(scale[scale > 0])

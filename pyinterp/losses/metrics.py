@@ -74,6 +74,17 @@ class Metric(ABC):
         positions in the classes, and `prediction` probabilities, shape (n, classes).
         """
 
+    @property
+    def takes_weights(self) -> bool:
+        """Whether the metric of weighted rows is written."""
+        return False
+
+    def with_weights(
+        self, y: FloatArray, prediction: FloatArray, weights: FloatArray
+    ) -> tuple[float, FloatArray]:
+        r"""Return the metric of weighted rows, and influences :math:`n w_i \, dM / dw_i`."""
+        raise LossError(f"The metric {quote(self.name)} has no weighted form.")
+
 
 @dataclass(frozen=True, kw_only=True)
 class OfMeans(Metric):
@@ -97,6 +108,20 @@ class OfMeans(Metric):
         value, gradient = self.combine(means)
         return value, (rows - means) @ gradient
 
+    @property
+    def takes_weights(self) -> bool:
+        """Always: means are weighted."""
+        return True
+
+    def with_weights(
+        self, y: FloatArray, prediction: FloatArray, weights: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """Return the function of weighted means, and influences by the delta method."""
+        rows = self.rows(y, prediction)
+        means = np.average(rows, axis=0, weights=weights)
+        value, gradient = self.combine(means)
+        return value, weights / weights.mean() * ((rows - means) @ gradient)
+
 
 @dataclass(frozen=True, kw_only=True)
 class AreaUnderROC(Metric):
@@ -118,6 +143,25 @@ class AreaUnderROC(Metric):
         share = np.where(event, event.mean(), 1 - event.mean())
         return area, (placement - area) / share
 
+    @property
+    def takes_weights(self) -> bool:
+        """Always: pairs of rows weigh the product of their weights."""
+        return True
+
+    def with_weights(
+        self, y: FloatArray, prediction: FloatArray, weights: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """Return the area over weighted pairs, and influences by weighted placement values."""
+        event, score = _events_and_scores(y, prediction, "area under the ROC curve")
+        _, level = np.unique(score, return_inverse=True)
+        events, others = (np.bincount(level, weights=weights * side) for side in (event, ~event))
+        below = (others.cumsum() - others / 2) / others.sum()
+        above = 1 - (events.cumsum() - events / 2) / events.sum()
+        area = float(events @ below / events.sum())
+        placement = np.where(event, below[level], above[level])
+        total = np.where(event, events.sum(), others.sum())
+        return area, len(y) * weights * (placement - area) / total
+
 
 @dataclass(frozen=True, kw_only=True)
 class AveragePrecision(Metric):
@@ -132,9 +176,21 @@ class AveragePrecision(Metric):
 
     def __call__(self, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
         """Return the average precision, rows with equal scores entering together."""
+        return self.with_weights(y, prediction, np.ones(len(y)))
+
+    @property
+    def takes_weights(self) -> bool:
+        """Always, as in the formula."""
+        return True
+
+    def with_weights(
+        self, y: FloatArray, prediction: FloatArray, weights: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """Return the average precision of weighted rows."""
         event, score = _events_and_scores(y, prediction, "average precision")
         _, level = np.unique(score, return_inverse=True)
-        rows, events = np.bincount(level), np.bincount(level, weights=event)
+        rows = np.bincount(level, weights=weights)
+        events = np.bincount(level, weights=weights * event)
         above, hits = rows[::-1].cumsum()[::-1], events[::-1].cumsum()[::-1]
         precision, total = hits / above, events.sum()
         value = float(events @ precision / total)
@@ -142,7 +198,7 @@ class AveragePrecision(Metric):
         by_event = (events / above).cumsum()
         by_row = (events * precision / above).cumsum()
         change = event * (precision[level] - value + by_event[level]) - by_row[level]
-        return value, len(y) / total * change
+        return value, len(y) / total * weights * change
 
 
 def _events_and_scores(
@@ -184,10 +240,13 @@ def check_metric(metric: Metric, predictor: Predictor, response: Response) -> No
     )
 
 
-def evaluate(metric: Metric, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
+def evaluate(
+    metric: Metric, y: FloatArray, prediction: FloatArray, weights: FloatArray | None = None
+) -> tuple[float, FloatArray]:
     """Return a metric's value and its influences, checked; it can't write into its arguments."""
+    arrays = read_only(y), read_only(prediction)
     try:
-        value, rows = metric(read_only(y), read_only(prediction))
+        value, rows = metric(*arrays) if weights is None else metric.with_weights(*arrays, weights)
     except LossError:
         raise
     except Exception as error:

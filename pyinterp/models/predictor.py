@@ -75,7 +75,7 @@ class Predictor:
         """
         check_kind(estimator, learner_name(estimator))
         if is_classifier(estimator):
-            labels = list(getattr(estimator, "classes_", ()))
+            labels = _classes_of(estimator, needed=classes is None)
             names = tuple(classes) if classes is not None else tuple(_plain(c) for c in labels)
             proba = getattr(estimator, "predict_proba", None)
             if proba is not None:
@@ -120,9 +120,11 @@ class Predictor:
             predicted = predicted[:, 0]
         expected = (len(matrix), self.width) if self.width else (len(matrix),)
         if predicted.shape != expected:
+            several = self.kind == "mean" and predicted.ndim == 2
+            one = "; pass a function of one output, such as `lambda X: model.predict(X)[:, 0]`"
             raise PredictionError(
                 f"{self.name} must return one prediction per row, of shape "
-                f"{expected}; it returned shape {predicted.shape}."
+                f"{expected}; it returned shape {predicted.shape}{one if several else ''}."
             )
         check_finite(predicted, self.name)
         if self.kind == "probability":
@@ -152,6 +154,22 @@ class Predictor:
     def name(self) -> str:
         """What tables and messages call the estimator."""
         return learner_name(self.estimator)
+
+
+def _classes_of(estimator: Any, *, needed: bool) -> list[Any]:
+    """Return the classes of a fitted classifier; raise if they are of several responses."""
+    labels = list(getattr(estimator, "classes_", ()))
+    if needed and not labels:
+        raise PredictionError(
+            f"A classifier must know its classes, `classes_`, but {learner_name(estimator)} has "
+            "none; fit it first."
+        )
+    if labels and np.ndim(labels[0]):
+        raise PredictionError(
+            f"A classifier must predict one response, but {learner_name(estimator)} was fitted to "
+            f"{len(labels)} at once; fit one to each."
+        )
+    return labels
 
 
 def check_estimator(estimator: Any) -> None:

@@ -181,13 +181,13 @@ def _draw(
             pairs = list(splitter.split(population.variables, population.y, groups))
     except Exception as error:
         hint = (
-            ". Its groups are `pi.Splits(splitter, cluster=...)`"
+            " Its groups are `pi.Splits(splitter, cluster=...)`."
             if units is None and "group" in str(error).lower()
             else ""
         )
+        why = reason(error).rstrip(".")
         raise OptionError(
-            f"{type(splitter).__name__} can't split the {population.nobs} rows: {reason(error)}"
-            f"{hint}."
+            f"{type(splitter).__name__} can't split the {population.nobs} rows: {why}.{hint}"
         ) from error
     return [_Pair(np.asarray(train, np.intp), np.asarray(test, np.intp)) for train, test in pairs]
 

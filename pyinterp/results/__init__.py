@@ -12,6 +12,7 @@ Module                 What is in it
 `causal_results`       The causal reading: effects, importance and share of variance
 `uncertainty_results`  Likelihood, entropy and redundancy, with a decision
 `groups`               Differences between groups of rows
+`comparison_results`   Differences of learners, and ranks of them
 `ranks`                Ranks of terms, with the probability of each
 `header`               The analysis behind the numbers, for headers
 `summary`              Summary tables: header, columns of numbers, footnotes

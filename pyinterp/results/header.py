@@ -82,7 +82,8 @@ class Context:
         Mean number of distinct rows (or clusters) that train and evaluate a refit.
     engine : Engine
         What computed the predictions.
-    seed : int or None
+    seed : int, str or None
+        All seeds of results that are compared, as text.
     date : str
     resamples : tuple
         Hashes of every refit's rows: two results can be paired only if these are equal.
@@ -114,7 +115,7 @@ class Context:
     n_train: float
     n_evaluation: float
     engine: Engine
-    seed: int | None
+    seed: int | str | None
     date: str
     resamples: tuple[bytes, ...]
     versions: tuple[tuple[str, str], ...]

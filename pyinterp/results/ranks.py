@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
+from pyinterp.inference import Variance
+from pyinterp.inference.ranking import rank_probabilities
 from pyinterp.parameters import takes
 from pyinterp.results import summary as tables
 from pyinterp.results.footnotes import NotesOption
@@ -18,7 +21,7 @@ from pyinterp.results.tabular import Tabular
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = ["Ranks"]
+__all__ = ["Ranks", "ranks_of"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -114,3 +117,34 @@ class Ranks(Tabular):
         from pyinterp.results.plots.ranks import rank_tiles  # noqa: PLC0415 - plotnine is slow
 
         return rank_tiles(self)
+
+
+def ranks_of(
+    names: pd.Index,
+    estimate: FloatArray,
+    variance: Variance,
+    *,
+    largest_first: bool,
+    draws: int,
+    seed: int,
+    description: str,
+) -> Ranks:
+    """Return the ranks of estimates with this covariance."""
+    sign, df = (1.0 if largest_first else -1.0), variance.df
+    shares, exact = rank_probabilities(sign * estimate, variance.cov, df, draws=draws, seed=seed)
+    places = np.arange(1, len(shares) + 1)
+    order = np.argsort(shares @ places, kind="stable")
+    error = 0.0 if exact else max(1 / draws, float(np.sqrt((shares * (1 - shares)).max() / draws)))
+    how = "exact" if exact else f"{draws:,} draws, Monte Carlo error at most {error:.2g}"
+    return Ranks(
+        probabilities=pd.DataFrame(
+            shares[order], index=names[order], columns=pd.Index(places, name="rank")
+        ),
+        mcse=error,
+        description=description,
+        order="largest" if largest_first else "smallest",
+        note=(
+            f"Probabilities of ranks by the joint t distribution ({df:.4g} df) of the estimates "
+            f"({variance.label}); {how}."
+        ),
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -33,13 +33,12 @@ from pyinterp.inference import (
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.inference.equivalence import rope_probabilities
 from pyinterp.inference.joint_tests import FlatTest, flatness_test, wald_test
-from pyinterp.inference.ranking import rank_probabilities
 from pyinterp.parameters import takes
 from pyinterp.results import summary as tables
 from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.groups import differences_of
 from pyinterp.results.header import Context, GoodnessOfFit
-from pyinterp.results.ranks import Ranks
+from pyinterp.results.ranks import Ranks, ranks_of
 from pyinterp.results.table import Table
 from pyinterp.results.tabular import Tabular
 from pyinterp.whatif import Engine
@@ -330,32 +329,16 @@ class EstimandResults(Tabular):
                 "Ranks need an estimate and a standard error of every term, but "
                 f"`{(missing if len(missing) else self.params.index)[0]}` has none."
             )
-        sign = 1.0 if largest_first else -1.0
         zero = np.where(_array(self.bse) > 0, 1.0, 0.0)
-        shares, exact = rank_probabilities(
-            sign * self._values,
-            self.variance.cov * np.outer(zero, zero),
-            self.df_resid,
+        spread = replace(self.variance, cov=self.variance.cov * np.outer(zero, zero))
+        return ranks_of(
+            self._index,
+            self._values,
+            spread,
+            largest_first=largest_first,
             draws=draws,
             seed=seed,
-        )
-        places = np.arange(1, len(shares) + 1)
-        order = np.argsort(shares @ places, kind="stable")
-        error = (
-            0.0 if exact else max(1 / draws, float(np.sqrt((shares * (1 - shares)).max() / draws)))
-        )
-        how = "exact" if exact else f"{draws:,} draws, Monte Carlo error at most {error:.2g}"
-        return Ranks(
-            probabilities=pd.DataFrame(
-                shares[order], index=self._index[order], columns=pd.Index(places, name="rank")
-            ),
-            mcse=error,
             description=self.estimand.description,
-            order="largest" if largest_first else "smallest",
-            note=(
-                f"Probabilities of ranks by the joint t distribution ({self.df_resid:.4g} df) of "
-                f"the estimates ({self.variance.label}); {how}."
-            ),
         )
 
     def cov_params(self, r_matrix: npt.ArrayLike | None = None) -> pd.DataFrame:

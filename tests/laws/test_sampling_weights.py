@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from sklearn import metrics
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
@@ -39,6 +40,11 @@ WEIGHTED = {
     "m-plot": lambda r: r.m_plot("x2", grid=[0.0, 1.0, 2.0, 3.0]),
     "slopes": lambda r: r.slopes("x1", grid=[-1.0, 1.0], step=1.5),
     "ame": lambda r: r.ame(["x1", "x3"], step=1.5),
+    "rmse": lambda r: r.metric("rmse"),
+    "rsq": lambda r: r.metric("rsq"),
+    "rsq_trad": lambda r: r.metric("rsq_trad"),
+    "scorer": lambda r: r.metric("neg_mean_absolute_error"),
+    "function": lambda r: r.metric(metrics.explained_variance_score),
     "mean over rows": lambda r: r.estimate(pi.mean_over_rows(lambda y, f: y * f, "product")),
 }
 UNMOVED = {
@@ -49,6 +55,11 @@ REFUSED = {
     "pfi, 5 permutations": (lambda r: r.pfi(permutations=5), "all pairs of rows"),
     "cpfi": (lambda r: r.pfi(["x1"], sampler="residual"), "samplers learn"),
     "pfi, metric": (lambda r: r.pfi(metric="rmse"), "not written yet"),
+    "metric by a function": (
+        lambda r: r.metric(lambda y, f: float(np.mean(y - f))),
+        "a function that takes no weights",
+    ),
+    "weights without effect": (lambda r: r.metric(_deaf), "they change nothing"),
     "explained": (lambda r: r.loss(relation="explained"), "best constant"),
     "pd, median": (lambda r: r.pd("x1", average="median"), "only the mean"),
     "ice": (lambda r: r.pd("x1", kind="ice"), "curves of single rows"),
@@ -66,6 +77,10 @@ REFUSED = {
     "uncertainty": (lambda r: r.uncertainty(), "takes no sampling weights"),
     "entropy_pfi": (lambda r: r.entropy_pfi(permutations=5), "all pairs of rows"),
 }
+
+
+def _deaf(y: np.ndarray, prediction: np.ndarray, weights: np.ndarray) -> float:
+    return float(np.mean(np.square(y - prediction)))
 
 
 def _data(classes: bool = False) -> tuple[pd.DataFrame, pd.Series, np.ndarray]:
@@ -137,6 +152,62 @@ def test_standard_errors_of_a_mean_are_those_of_the_linearized_ratio() -> None:
     spread = np.sqrt((w**2 * (losses - mean) ** 2).sum() / w.sum() ** 2 * N / (N - 1))
     np.testing.assert_allclose(ours.params.iloc[0], mean, rtol=ROUNDING)
     np.testing.assert_allclose(ours.bse.iloc[0], spread, rtol=ROUNDING)
+
+
+@pytest.mark.parametrize(
+    ("metric", "theirs"),
+    [
+        ("roc_auc", metrics.roc_auc_score),
+        ("pr_auc", metrics.average_precision_score),
+        ("log_loss", metrics.log_loss),
+        ("accuracy", None),
+        ("bal_accuracy", None),
+        ("f1", None),
+        (metrics.make_scorer(metrics.f1_score, pos_label="yes"), None),
+    ],
+    ids=str,
+)
+def test_metrics_of_weighted_classes_are_scikit_learns(metric: object, theirs: object) -> None:
+    """Whole weights are repeated rows, and errors are those of derivatives by the weights."""
+    X, y, w = _data(classes=True)
+    X["x1"] = X["x1"].round()  # for ties
+    fit = LogisticRegression().fit(X, y)
+    ours, repeated = (
+        pi.FittedModel(fit, X, y, weights=w, weights_type=kind).metric(metric)
+        for kind in ("sampling", "frequency")
+    )
+    assert ours.params.iloc[0] == pytest.approx(repeated.params.iloc[0], rel=ROUNDING)
+    p = fit.predict_proba(X)[:, 1]
+    if theirs is None:
+        return
+    value = theirs(y == "yes", p, sample_weight=w)
+    assert ours.params.iloc[0] == pytest.approx(value, rel=ROUNDING)
+    step, slopes = 1e-5, np.empty(N)
+    for k in range(N):
+        up, down = (w + step * sign * (np.arange(N) == k) for sign in (1, -1))
+        change = theirs(y == "yes", p, sample_weight=up) - theirs(y == "yes", p, sample_weight=down)
+        slopes[k] = change / (2 * step)
+    spread = np.sqrt(np.square(w * slopes).sum() * N / (N - 1))
+    assert ours.bse.iloc[0] == pytest.approx(spread, rel=1e-5)
+    equal = pi.FittedModel(fit, X, y, weights=np.full(N, 2.0), weights_type="sampling")
+    plain = pi.FittedModel(fit, X, y)
+    np.testing.assert_array_equal(equal.metric(metric).bse, plain.metric(metric).bse)
+
+
+@pytest.mark.parametrize("metric", ["rmse", "r2", metrics.explained_variance_score], ids=str)
+def test_errors_of_weighted_metrics_are_those_of_derivatives(metric: object) -> None:
+    X, y, w = _data()
+    f = LinearRegression().fit(X, y).predict(X)
+    theirs = {"rmse": metrics.root_mean_squared_error, "r2": metrics.r2_score}.get(metric, metric)
+    step = 1e-5
+    slopes = [
+        (theirs(y, f, sample_weight=w + one) - theirs(y, f, sample_weight=w - one)) / (2 * step)
+        for one in step * np.eye(N)
+    ]
+    spread = np.sqrt(np.square(w * np.array(slopes)).sum() * N / (N - 1))
+    ours = _weighted(LinearRegression(), w).metric(metric)
+    assert ours.params.iloc[0] == pytest.approx(theirs(y, f, sample_weight=w), rel=ROUNDING)
+    assert ours.bse.iloc[0] == pytest.approx(spread, rel=1e-3)
 
 
 @pytest.mark.parametrize("model", MODELS)

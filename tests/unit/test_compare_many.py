@@ -22,9 +22,9 @@ def data(seed: int) -> pd.DataFrame:
     return x.assign(y=x["a"] + rng.normal(size=N))
 
 
-def fit(frame: pd.DataFrame, model: Any, formula: str = "y ~ .") -> Any:
+def fit(frame: pd.DataFrame, model: Any, formula: str = "y ~ .", seed: int = 1) -> Any:
     learner = pi.Learner.from_formula(formula, frame, model)
-    return learner.fit(seed=1, resampling=pi.Subsampling(5), progress=False)
+    return learner.fit(seed=seed, resampling=pi.Subsampling(5), progress=False)
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +123,44 @@ def test_several_independent_differences_have_a_joint_covariance() -> None:
     np.testing.assert_allclose(
         terms.params, fits[0].pfi().params.to_numpy() - fits[1].pfi().params.to_numpy()
     )
+
+
+def test_dependent_results_are_not_compared_as_independent() -> None:
+    same = fit(data(1), LinearRegression()), fit(data(1), LinearRegression(), seed=9)
+    other = fit(data(1)[["y", "a"]], LinearRegression(), seed=9)  # fewer columns of the same rows
+    for pair in (same, (same[0], other), (same[0].pfi("a"), same[1].pfi("a"))):
+        with pytest.raises(InferenceError, match="rest on the same data"):
+            pi.compare(*pair, paired=False)
+    sample = data(1)
+    model = pi.FittedModel(lambda x: x[:, 0], sample[["a", "b"]].to_numpy(), sample["y"].to_numpy())
+    first = np.arange(len(sample)) < 40
+    with pytest.raises(InferenceError, match="same resamples"):
+        pi.compare(model, model, paired=False)
+    with pytest.raises(InferenceError, match="rest on the same data"):
+        pi.compare(model.loss(), model.loss(rows=first), paired=False)
+    parts = pi.compare(model.loss(rows=first), model.loss(rows=~first), paired=False)
+    errors = np.square(sample["y"] - sample["a"])
+    welch = stats.ttest_ind(errors[first], errors[~first], equal_var=False)
+    assert parts.tvalues.iloc[0] == pytest.approx(welch.statistic, rel=1e-10)
+
+
+def test_headers_of_independent_results_have_both_sides() -> None:
+    one = fit(data(1), LinearRegression(), seed=3)
+    other = fit(data(2).iloc[:50], LinearRegression(), seed=8)
+    compared = pi.compare(one, other, paired=False, names=["big", "small"])
+    text = " ".join(str(compared).split())
+    n = len(data(1))
+    assert f"{n + 50} ({n} + 50)" in text
+    assert "Seed: 3 / 8" in text
+    assert f"big: {n} rows," in text
+    assert "small: 50 rows," in text
+    assert "Train / evaluation" not in text  # of one side only
+    assert compared.glance()["nobs"].iloc[0] == n + 50
+    models = [
+        pi.FittedModel(lambda x: x[:, 0], d[["a", "b"]].to_numpy(), d["y"].to_numpy(), seed=k)
+        for k, d in enumerate((data(1), data(2)))
+    ]
+    assert "Seed: 0 / 1" in " ".join(str(pi.compare(models, paired=False)).split())
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,18 @@ def test_conditional_pd_of_a_level_weights_rows_by_its_probability() -> None:
         assert result.params[f"g[{level}]"] == pytest.approx(expected, rel=1e-9)
 
 
+def test_conditional_pd_says_that_it_depends_on_the_seed(normal: pd.DataFrame) -> None:
+    """Folds of rows differ by seed, where nothing is drawn."""
+    small = normal.head(120)
+    curves = []
+    for seed in (1, 2):
+        model = pi.FittedModel(lambda d: d[:, 0] * d[:, 1], small[["x", "z"]].to_numpy(), seed=seed)
+        curves.append(model.pd("x1", sampler="residual", points=4))
+    assert (curves[0].params != curves[1].params).all()
+    assert (curves[0].mcse == 0).all()
+    assert "depends on the seed" in " ".join(str(curves[0].summary()).split())
+
+
 def test_classes_refits_and_tables(normal: pd.DataFrame) -> None:
     small = normal.head(120).assign(k=lambda d: pd.cut(d["y"], 3, labels=list("lmh")).astype(str))
     learner = pi.Learner.from_formula("k ~ x + z + g", small, RandomForestClassifier(8))

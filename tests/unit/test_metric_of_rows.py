@@ -89,6 +89,109 @@ def fitted() -> tuple[Any, FloatArray, FloatArray]:
     return pi.FittedModel(model, X, SCORE), np.asarray(SCORE), model.predict(X)
 
 
+def weighted_mae(y: FloatArray, prediction: FloatArray, weights: FloatArray) -> float:
+    return float(np.average(np.abs(y - prediction), weights=weights))
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "r2",
+        "neg_mean_squared_error",
+        "neg_root_mean_squared_error",
+        "neg_mean_absolute_error",
+        sk.r2_score,
+        sk.mean_squared_error,
+        sk.root_mean_squared_error,
+        sk.mean_absolute_error,
+        sk.get_scorer("neg_mean_squared_error"),
+        sk.make_scorer(sk.mean_squared_error, greater_is_better=False),
+        sk.get_scorer("r2"),
+    ],
+    ids=repr,
+)
+def test_scikit_learns_metrics_of_numbers_have_formulas(metric: Any) -> None:
+    """Values are scikit-learn's and influences those by small changes of weights."""
+    result, y, prediction = fitted()
+    score = metric_functions.choose_metric(
+        metric, result.analysis.problem.predictor, result.analysis.problem.response, direction=True
+    )
+    assert not isinstance(score, MetricFunction)
+    name = metric if isinstance(metric, str) else score.name
+    scored = isinstance(metric, str) or name in sk.get_scorer_names()
+    scorer = sk.get_scorer(name) if scored else metric
+    function, sign = (scorer._score_func, scorer._sign) if scored else (metric, 1)
+    assert score.smaller_is_better == (not scored and "error" in name)
+    jackknife = MetricFunction(
+        name="m",
+        smaller_is_better=True,
+        function=lambda y, p, sample_weight: sign * function(y, p, sample_weight=sample_weight),
+        weights="sample_weight",
+    )
+    value, influences = score(y, prediction)
+    expected, changes = jackknife(y, prediction)
+    assert value == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(influences, changes, rtol=1e-2, atol=1e-3 * np.std(changes))
+
+
+def test_options_of_a_function_are_not_lost() -> None:
+    """A scorer with options, and a function of the same name, are computed by their own code."""
+    result = fitted()[0]
+
+    def r2_score(y: FloatArray, prediction: FloatArray) -> float:
+        return 0.25
+
+    assert result.metric(r2_score).params.iloc[0] == 0.25
+    assert result.metric(sk.make_scorer(r2_score)).params.iloc[0] == 0.25
+    with_option = sk.make_scorer(sk.r2_score, force_finite=False)
+    assert isinstance(
+        result.metric(with_option).estimand.metric, MetricFunction
+    )  # which knows no formula
+
+
+def test_weights_that_a_function_ignores_do_not_make_errors_0() -> None:
+    result = fitted()[0]
+
+    def with_weights(y: FloatArray, prediction: FloatArray, weights: Any = None) -> float:
+        return float(np.mean(np.abs(y - prediction)))
+
+    def as_in_sklearn(y: FloatArray, prediction: FloatArray, sample_weight: Any = None) -> float:
+        return float(np.mean(np.abs(y - prediction)))
+
+    exact = result.metric("mae").bse.iloc[0]
+    scorer = sk.make_scorer(as_in_sklearn, greater_is_better=False)
+    for ignoring in (with_weights, as_in_sklearn, scorer):
+        assert result.metric(ignoring).bse.iloc[0] == pytest.approx(exact, rel=1e-9)
+    plain = sk.make_scorer(lambda y, p: -np.mean(np.abs(y - p)))  # hands no weights on
+    assert result.metric(plain).bse.iloc[0] == pytest.approx(exact, rel=1e-9)
+    assert "infinitesimal" not in result.metric(plain).estimand.notes[0]
+    assert "rows are left out if nothing changes" in result.metric(scorer).estimand.notes[0]
+    # The median does not change with small weights: no standard error of 0, if not a good one.
+    assert result.metric(sk.median_absolute_error).bse.iloc[0] > 0
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (sk.accuracy_score, 'pass the name "accuracy", or `sklearn.metrics.make_scorer'),
+        (sk.f1_score, 'pass the name "f1"'),
+        (sk.hamming_loss, r"pass `sklearn\.metrics\.make_scorer\(hamming_loss\)`"),
+    ],
+)
+def test_functions_of_labels_are_told_from_those_of_probabilities(function: Any, said: str) -> None:
+    model = LogisticRegression().fit(X, CLASSES["y"])
+    result = pi.FittedModel(model, X, CLASSES["y"])
+    with pytest.raises(LossError, match=said) as refused:
+        result.metric(function)
+    assert "shape (120, 2)" in str(refused.value)
+
+
+@pytest.mark.parametrize("several", [["r2", "max_error"], {"a": "r2"}])
+def test_metrics_are_asked_for_one_at_a_time(several: Any) -> None:
+    with pytest.raises(LossError, match="one metric at a time"):
+        fitted()[0].metric(several)
+
+
 def test_errors_without_a_formula_are_those_by_formula() -> None:
     result, y, prediction = fitted()
 
@@ -97,11 +200,11 @@ def test_errors_without_a_formula_are_those_by_formula() -> None:
 
     exact = result.metric("mae").bse.iloc[0]
     assert exact == pytest.approx(np.std(np.abs(y - prediction), ddof=1) / N**0.5, rel=1e-12)
-    assert result.metric(sk.mean_absolute_error).bse.iloc[0] == pytest.approx(exact, rel=1e-6)
+    assert result.metric(weighted_mae).bse.iloc[0] == pytest.approx(exact, rel=1e-6)
     assert result.metric(by_leaving_out).bse.iloc[0] == pytest.approx(exact, rel=1e-9)
     squared = result.metric("rsq_trad").bse.iloc[0]
-    assert result.metric("r2").bse.iloc[0] == pytest.approx(squared, rel=1e-4)
-    notes = [result.metric(m).estimand.notes[0] for m in (sk.r2_score, by_leaving_out)]
+    assert result.metric("explained_variance").bse.iloc[0] == pytest.approx(squared, rel=1e-3)
+    notes = [result.metric(m).estimand.notes[0] for m in (weighted_mae, by_leaving_out)]
     assert "infinitesimal jackknife" in notes[0]
     assert "left out" in notes[1]
 

@@ -72,3 +72,38 @@ def test_terms_without_errors_have_no_ranks() -> None:
     native = pi.FittedModel(model, data[["bmi", "bp"]], data["progression"]).native_importance()
     with pytest.raises(InferenceError, match="standard error"):
         native.ranks()
+
+
+def test_the_best_of_two_learners_has_the_p_value_of_their_difference() -> None:
+    data = pi.datasets.load_diabetes()
+    fits = {
+        name: pi.Learner.from_formula(f"progression ~ {formula}", data, LinearRegression()).fit(
+            seed=1, resampling=pi.Subsampling(5), progress=False
+        )
+        for name, formula in {"small": "age", "big": "bmi + bp + s5", "one": "s5"}.items()
+    }
+    two = pi.compare({name: fits[name] for name in ("one", "big")})
+    ranks = two.ranks()
+    assert "exact" in str(ranks)
+    less = pi.compare({"big": fits["big"], "one": fits["one"]}, alternative="less").pvalues.iloc[0]
+    assert 1 - ranks.probabilities.loc["big", 1] == pytest.approx(less, rel=1e-9)
+    worst = two.ranks(largest_first=True).probabilities
+    assert worst.loc["big", 2] == pytest.approx(ranks.probabilities.loc["big", 1], rel=1e-12)
+
+    every = [pi.compare(fits, reference=name).ranks() for name in fits]
+    every.append(pi.compare(fits, pairs="all").ranks())
+    for ranks in every:  # whatever differences are shown
+        assert list(ranks.probabilities.index) == ["big", "one", "small"]
+        np.testing.assert_allclose(
+            ranks.probabilities, every[0].probabilities.to_numpy(), atol=2 * ERROR
+        )
+    by_metric = pi.compare(fits, metric="r2").ranks()  # of which larger values are better
+    assert by_metric.probabilities.index[0] == "big"
+    text = str(by_metric)
+    assert "big" in text
+    assert "r2" in text
+    with pytest.raises(OptionError, match="largest_first"):
+        pi.compare(fits, metric=lambda y, p: float(np.mean(y - p))).ranks()
+    terms = pi.compare(*(fits[name].pfi("s5") for name in ("one", "big")), names=["a", "b"])
+    assert set(terms.ranks(largest_first=False).probabilities.index) == {"a", "b"}
+    every[-1].plot().draw()

@@ -86,6 +86,11 @@ def conditional_dependence(
             "value shown, over rows weighted by how likely the value is given their other "
             f"variables ({'probabilities of levels' if by_level else 'density of residuals'})."
         ),
+        notes=(
+            f"Nothing is drawn, so mcse is 0, but what the sampler learns of `{name}` depends on "
+            "the seed (its learner's, and that of 5 folds where training rows are not known), "
+            "which mcse leaves out: other seeds show by how much.",
+        ),
         missing=dict.fromkeys(
             terms.names, "a value that no evaluation row of a refit makes likely"
         ),
