@@ -165,7 +165,7 @@ def test_standard_errors_of_a_mean_are_those_of_the_linearized_ratio() -> None:
         ("f1", None),
         (metrics.make_scorer(metrics.f1_score, pos_label="yes"), None),
     ],
-    ids=str,
+    ids=lambda m: getattr(m, "__name__", str(m)),
 )
 def test_metrics_of_weighted_classes_are_scikit_learns(metric: object, theirs: object) -> None:
     """Whole weights are repeated rows, and errors are those of derivatives by the weights."""
@@ -194,7 +194,11 @@ def test_metrics_of_weighted_classes_are_scikit_learns(metric: object, theirs: o
     np.testing.assert_array_equal(equal.metric(metric).bse, plain.metric(metric).bse)
 
 
-@pytest.mark.parametrize("metric", ["rmse", "r2", metrics.explained_variance_score], ids=str)
+@pytest.mark.parametrize(
+    "metric",
+    ["rmse", "r2", metrics.explained_variance_score],
+    ids=lambda m: getattr(m, "__name__", str(m)),
+)
 def test_errors_of_weighted_metrics_are_those_of_derivatives(metric: object) -> None:
     X, y, w = _data()
     f = LinearRegression().fit(X, y).predict(X)

@@ -108,7 +108,7 @@ def weighted_mae(y: FloatArray, prediction: FloatArray, weights: FloatArray) -> 
         sk.make_scorer(sk.mean_squared_error, greater_is_better=False),
         sk.get_scorer("r2"),
     ],
-    ids=repr,
+    ids=lambda m: getattr(m, "__name__", repr(m)),
 )
 def test_scikit_learns_metrics_of_numbers_have_formulas(metric: Any) -> None:
     """Values are scikit-learn's and influences those by small changes of weights."""
