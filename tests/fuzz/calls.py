@@ -142,12 +142,19 @@ METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {"feature": "'x'", "points": "3"},
     ),
 }
+SUMMARY = {
+    "alpha": "alpha",
+    "sort": "flag",
+    "title": "title",
+    "notes": "choice",
+    "decimals": "decimals",
+}
 PLAIN = {
     "plot_positivity": (
         {"feature": "feature", "sampler": "sampler", "rows": "rows"},
         {"feature": "'x'"},
     ),
-    "summary": ({"alpha": "alpha", "sort": "flag"}, {}),
+    "summary": (SUMMARY, {}),
 }
 # They need class probabilities or another distribution.
 DISTRIBUTIONAL = ("likelihood_pfi", "entropy_pfi", "uncertainty")
@@ -167,7 +174,10 @@ ASKED = {
 ALPHA = {"alpha": "alpha"}
 TABLE = {
     "conf_int": {**ALPHA, "cols": "terms"},
-    "summary": {"alpha": "alpha", "sort": "flag"},
+    "summary": SUMMARY,
+    "to_latex": {"caption": "caption", "label": "latex label", "notes": "choice"},
+    "to_markdown": {"notes": "choice"},
+    "to_excel": {"path": "excel file"},
     "summary_frame": ALPHA,
     "tidy": ALPHA,
     "to_r": ALPHA,
@@ -218,6 +228,7 @@ BASE = {
     "wald_test": {"hypotheses": "'x = z'"},
     "f_test": {"hypotheses": "'x = z'"},
     "rope_test": {"rope": "0.1"},
+    "to_excel": {"path": "new_file() + '.xlsx'"},
 }
 WEIGHTS = {
     "weights": "weights",
@@ -549,6 +560,20 @@ def _several() -> list[Call]:
             positional=1,
         ),
         Call(
+            name="report",
+            callee="pi.report",
+            kinds={
+                "res": "one",
+                "path": "page file",
+                "title": "title",
+                "features": "feature",
+                "top": "count",
+                "alpha": "alpha",
+            },
+            base={"res": "fm", "path": "new_file()", "features": "'x'"},
+            positional=2,
+        ),
+        Call(
             name="summary_col",
             callee="pi.summary_col",
             kinds={
@@ -841,7 +866,7 @@ def _simulation() -> list[Call]:
                 "repetitions": "2",
                 "truth_refits": "2",
             },
-            then=".run(study_file(), progress=False)",
+            then=".run(new_file(), progress=False)",
         ),
         Call(
             name="ImportanceStudy",
@@ -868,7 +893,7 @@ def _simulation() -> list[Call]:
                 "validation": "20",
                 "truth_n": "100",
             },
-            then=".run(study_file(), progress=False)",
+            then=".run(new_file(), progress=False)",
         ),
         Call(name="load_diabetes", callee="pi.datasets.load_diabetes", kinds={}),
         Call(

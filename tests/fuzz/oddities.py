@@ -874,6 +874,30 @@ KINDS = {
         ("3", "[]", "float('nan')", "'/no such/folder'", "True", "{}", "object()"),
         ("'.'",),
     ),
+    "title": Kind(
+        ("3", "[]", "True", "b'x'", "float('nan')", "{}", "['a']"),
+        ("None", "''", "'a b'", "'a\\nb'", "'<b>&'", "'%d'", "'{'", "'$_#'"),
+    ),
+    "caption": Kind(
+        ("3", "[]", "True", "b'x'", "float('nan')", "{}", "['a']"),
+        ("None", "''", "'a b'", "'$x$'"),
+    ),
+    "latex label": Kind(
+        ("3", "[]", "True", "b'x'", "float('nan')", "{}", "'a}b'", "'a b'", "None"),
+        ("''", "'tab:a'"),
+    ),
+    "decimals": Kind(
+        ("-1", "1.5", "'3'", "float('nan')", "[3]", "True", "{}", "1j", "16", "10**9"),
+        ("None", "np.int64(2)", "0", "15", "2.0"),
+    ),
+    "excel file": Kind(
+        ("3", "[]", "float('nan')", "'a.csv'", "True", "{}", "object()", "None"),
+        ("new_file() + '.xlsx'", "new_file() + '.XLSX'"),
+    ),
+    "page file": Kind(
+        ("3", "[]", "float('nan')", "True", "{}", "object()", "None", "'/no such/folder/a.html'"),
+        ("new_file()",),
+    ),
     "term": Kind(("3", "[]", "'no such'", "float('nan')", "{}"), ("None", "'x1'", "'x'")),
     "processes": Kind(
         ("[]", "process", "3", "None", "[3]", "[process, process]", "['friedman1']", "{}", "d"),

@@ -123,13 +123,13 @@ def bias(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     return prediction - y
 
 
-def study_file() -> str:
+def new_file() -> str:
     """Return a path at which there is no file yet."""
-    return str(Path(mkdtemp()) / "study.sqlite")
+    return str(Path(mkdtemp()) / "new")
 
 
 _MODULES = {
-    "study_file": study_file,
+    "new_file": new_file,
     "np": np,
     "pd": pd,
     "pi": pi,
