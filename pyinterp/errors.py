@@ -99,12 +99,16 @@ def list_of(names: Iterable[object], most: int = 8, limit: int = 120) -> str:
 
 
 def quote(value: object, limit: int = LONGEST) -> str:
-    """Return the repr of `value`, shortened like `short`; its type if the repr has no value."""
+    """Return the repr of `value`, shortened like `short`; its type if the repr has no value.
+
+    Nor has one that is a table: results show themselves.
+    """
     try:
         text = short(value if hasattr(value, "shape") else repr(value), limit)
     except Exception:  # noqa: BLE001 - whatever the text of an odd object raises
         text = ""
-    if text and not NO_VALUE.search(text):
+    table = hasattr(value, "summary") and not isinstance(value, type)
+    if text and not table and not NO_VALUE.search(text):
         return text
     name = value.__name__ if isinstance(value, type) else type(value).__name__
     return f"an object of type {name}"

@@ -74,12 +74,16 @@ def report(
     check_count("top", top)
     if title is not None:
         check_text("title", title)
+    if not isinstance(path, str | PathLike):
+        raise OptionError(f"`path` must be the name of a file, not {quote(path)}.")
     file = Path(path)
     if not file.parent.is_dir():
         raise OptionError(f"The folder of {quote(str(file))} must exist; make it first.")
     with_response = res.analysis.problem.population.y is not None
     importance = res.pfi() if with_response else res.firm()
-    shown = _most_important(res, importance, top) if features is None else list(names_of(features))
+    shown = _most_important(res, importance, top) if features is None else names_of(features)
+    if not shown and features is not None:
+        raise OptionError("`features` must name one variable or more; leave it out for the `top`.")
     curves = [res.pd(name) for name in shown]
     pairs = _interactions(res, importance)
     asked = {"pfi" if with_response else "firm": [importance], "pd": curves, "h": pairs}

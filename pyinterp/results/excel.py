@@ -15,7 +15,7 @@ __all__ = ["write_excel"]
 
 def write_excel(path: str | PathLike[str], frame: pd.DataFrame, table: Table) -> None:
     """Write the numbers of `frame`, and header and footnotes of `table`, to two sheets."""
-    if not isinstance(path, str | PathLike) or not fspath(path).lower().endswith(".xlsx"):
+    if not isinstance(path, str | PathLike) or not str(fspath(path)).endswith(".xlsx"):
         raise OptionError(
             f'`path` must be the name of a file that ends in ".xlsx", not {quote(path)}.'
         )

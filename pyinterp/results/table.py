@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import SimpleTable
 
-from pyinterp.checks import check_text
 from pyinterp.errors import OptionError, quote
 from pyinterp.results.latex import escape_latex, latex_float
 
@@ -96,8 +95,8 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         """
         if label:
             _check_label(label)
-        if caption:
-            check_text("caption", caption)
+        if not (caption is None or isinstance(caption, str)):
+            raise OptionError(f"`caption` must be a text, not {quote(caption)}.")
         facts = " ".join(f"{name} {value}." for name, value in self._facts())
         return latex_float(
             [_rows(table) for table in self._blocks(self.folded)],

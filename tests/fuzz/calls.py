@@ -566,7 +566,7 @@ def _several() -> list[Call]:
                 "res": "one",
                 "path": "page file",
                 "title": "title",
-                "features": "feature",
+                "features": "features",
                 "top": "count",
                 "alpha": "alpha",
             },
