@@ -625,7 +625,7 @@ class TestModelsThatAreNotLinear:
     def test_other_links_of_a_classifier(self) -> None:
         model = SGDClassifier(loss="modified_huber", random_state=0).fit(X, Y["two"])
         assert self.right_numbers(model, X, Y["two"]) == "batched"
-        lines = str(pi.FittedModel(model, X, Y["two"]).pfi().summary()).splitlines()
+        lines = str(pi.FittedModel(model, X, Y["two"]).pfi().summary(notes="full")).splitlines()
         assert any(line.rstrip().endswith("  batched") for line in lines)
         note = "Engine: batched (the linear engine does not reproduce its predictions)."
         assert note in " ".join(" ".join(lines).split())
