@@ -17,8 +17,9 @@ REPORT = "PYINTERP_FUZZ_REPORT"
 
 @pytest.fixture(autouse=True)
 def _offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let loaders look in an empty folder: tests never download."""
+    """Let loaders look in an empty folder, and write there: any text is a path to some calls."""
     monkeypatch.setenv("PYINTERP_DATA", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
