@@ -1,9 +1,9 @@
 """From the user's data to checked samples and designs.
 
 In come a formula or arrays, and a data frame; out go a `Sample` (rows of variables with their
-response, without missing values), a `Design` (how variables become the columns of a model) and
+response, which is never missing), a `Design` (how variables become the columns of a model) and
 `Features` (variables, or groups of variables that are replaced together). Everything a user gives
-is checked here, once: a sample is complete, named and finite.
+is checked here, once: a sample is named and finite, and lacks only what its learner takes.
 
 ==============  ===============================================================================
 Module          What is in it
@@ -14,6 +14,7 @@ Module          What is in it
 `readers`       The two ways in: a formula with a frame, or a response with variables
 `row_data`      The user's data, in which masks, queries and columns name rows
 `sample`        Samples and responses
+`missing`       Missing values: which rows are analyzed, and what tables say
 `weights`       Weights of rows: frequencies, or inverse probabilities of sampling
 `offset`        Offsets and exposures of rows
 `features`      Features, and names that are looked up among them

@@ -282,7 +282,7 @@ class FormulaDesign(Design):
                 raise
             reason = reason_of(error.__cause__)
             raise FormulaError(f"{_BY_ROW}, and be one value: {reason}") from error
-        size = np.abs(whole).max(axis=0, initial=1.0)
+        size = np.abs(np.nan_to_num(whole)).max(axis=0, initial=1.0)
         apart = (np.abs(whole[every_other] - part) > SAME * size).any(axis=0)
         if apart.any():
             name = short(self.columns[int(np.flatnonzero(apart)[0])])

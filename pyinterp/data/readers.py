@@ -13,11 +13,13 @@ import pandas as pd
 from pyinterp._typing import IntArray
 from pyinterp.data.design import ArrayDesign, Design, FormulaDesign, FrameDesign, is_single
 from pyinterp.data.formula import (
+    Factor,
     Scope,
     Terms,
     column_code,
     column_factor,
     evaluate,
+    learns,
     names_in,
     namespace,
     parse,
@@ -68,6 +70,10 @@ class Reader(ABC):
     @abstractmethod
     def repeat(self, data: Any, positions: IntArray) -> Any:
         """Return the user's rows at these positions, in the user's form."""
+
+    def barred(self, variables: pd.DataFrame) -> Mapping[str, str]:
+        """Return why variables must have a value in every row, by variable; none by default."""
+        return {}
 
     @abstractmethod
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
@@ -144,6 +150,19 @@ class FormulaReader(Reader):
     def repeat(self, data: Any, positions: IntArray) -> Any:
         """Return these rows of the data frame."""
         return take_rows(data, positions)
+
+    def barred(self, variables: pd.DataFrame) -> Mapping[str, str]:
+        """Return why columns of a matrix can't be missing where a variable is."""
+        if self._as_frame:
+            return {}
+        terms = self._parsed.terms
+        names = namespace(terms.names - set(self._variables), self._scope)
+        barred: dict[str, str] = {}
+        for factor in dict.fromkeys(f for product in terms.products for f in product):
+            lacking = [v for v in factor.variables if variables[v].isna().any()]
+            if why := _bar(factor, variables, names) if lacking else "":
+                barred |= dict.fromkeys(lacking, why)
+        return barred
 
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
         """Return the formula's design matrix, or the variables as a frame."""
@@ -287,6 +306,28 @@ def _check_selects(terms: Terms) -> None:
             f'`design="frame"` hands variables over as they are, but `{short(codes[0])}` is not a '
             'variable; use `design="matrix"`, or build it inside a pipeline.'
         )
+
+
+def _bar(factor: Factor, variables: pd.DataFrame, names: dict[str, Any]) -> str:
+    """Return why a factor needs its variables in every row; empty if it is missing with them."""
+    if factor.column is not None and not is_category(variables[factor.column]):
+        return ""
+    if factor.levels_of is not None:
+        return (
+            f"the columns of the levels of `{short(factor.code)}` have no place for a missing one, "
+            'which `design="frame"` hands over'
+        )
+    if learns(factor, names):
+        return f"`{short(factor.code)}` learns from all rows"
+    rows = variables.isna()[list(factor.variables)].any(axis=1).to_numpy(dtype=bool)
+    columns = {name: variables.loc[rows, name] for name in factor.variables}
+    try:
+        values = one_column(evaluate(factor.code_to_run, names, columns))
+    except Exception:  # noqa: BLE001 - whatever a user's function raises
+        values = None
+    if values is None or not values.isna().all():
+        return f"`{short(factor.code)}` has a value where its variable has none"
+    return ""
 
 
 def _check_levels(terms: Terms, variables: pd.DataFrame) -> None:

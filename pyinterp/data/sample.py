@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import check_choice
 from pyinterp.data.frames import as_column, as_frame, check_aligned
 from pyinterp.errors import DataError, list_of, short
 
 __all__ = [
-    "Missing",
     "Response",
     "Sample",
     "as_column",
     "as_frame",
     "check_aligned",
-    "complete_rows",
     "is_category",
     "read_response",
     "read_variables",
 ]
 
-Missing: TypeAlias = Literal["drop", "raise"]
-MINIMUM_ROWS = 5
 LARGEST = 1e150  # of a response; its square is about the largest number
 MOST_CLASSES = 20  # more than so many different numbers are looked at twice
 
@@ -196,48 +190,12 @@ def is_category(column: pd.Series[Any]) -> bool:
     return bool(not pd.api.types.is_numeric_dtype(column) or column.dtype == bool)
 
 
-def complete_rows(
-    parts: Sequence[pd.DataFrame | pd.Series[Any]], missing: Missing, least: int = MINIMUM_ROWS
-) -> npt.NDArray[np.bool_]:
-    """Return a mask of the rows without missing values in any of `parts`.
-
-    Raises
-    ------
-    DataError
-        If values are missing and `missing` is "raise", or fewer than `least` rows are complete.
-    """
-    check_choice("missing", missing, ("drop", "raise"))
-    absent = np.zeros(len(parts[0]), dtype=bool)
-    where: list[str] = []
-    for part in parts:
-        for name, column in part.items() if isinstance(part, pd.DataFrame) else [("", part)]:
-            isna = column.isna().to_numpy(dtype=bool)
-            if isna.any():
-                where.append(str(name or part.name))
-            absent |= isna
-    if absent.any() and missing == "raise":
-        raise DataError(
-            f"{int(absent.sum())} rows have missing values (in {list_of(where)}); fill them in, "
-            'or use `missing="drop"`.'
-        )
-    if absent.all():
-        raise DataError(
-            f"All {len(absent)} rows have a missing value (in {list_of(where)}), so none is left."
-        )
-    complete = int((~absent).sum())
-    if complete < least:
-        raise DataError(
-            f"At least {least} complete rows are needed to fit and evaluate; got {complete}."
-        )
-    return ~absent
-
-
 def _read_column(column: pd.Series[Any], name: str) -> pd.Series[Any]:
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype | pd.StringDtype):
         return column
     if pd.api.types.is_bool_dtype(dtype):
-        return column.astype(object) if column.isna().any() else column.astype(bool)
+        return _read_booleans(column)
     if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
         return _finite(column, name)
     if pd.api.types.is_object_dtype(dtype):
@@ -256,7 +214,7 @@ def _read_objects(column: pd.Series[Any], name: str) -> pd.Series[Any]:
     if kinds <= {str}:
         return column
     if kinds <= {bool, np.bool_}:
-        return column if column.isna().any() else column.astype(bool)
+        return _read_booleans(column)
     if all(issubclass(k, _REAL) and k not in (bool, np.timedelta64) for k in kinds):
         return _finite(column.where(column.notna(), np.nan).astype(np.float64), name)
     raise DataError(
@@ -264,6 +222,13 @@ def _read_objects(column: pd.Series[Any], name: str) -> pd.Series[Any]:
         f"{list_of(sorted(k.__name__ for k in kinds))}; convert it with pandas.to_numeric or "
         "astype('category')."
     )
+
+
+def _read_booleans(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return booleans; with missing values they are levels, which learners can read."""
+    if not column.isna().any():
+        return column.astype(bool)
+    return column.astype(object).astype(pd.CategoricalDtype([False, True]))
 
 
 def _finite(column: pd.Series[Any], name: str) -> pd.Series[Any]:

@@ -16,16 +16,15 @@ from pyinterp.data.design import ArrayDesign, Design, FrameDesign, is_single
 from pyinterp.data.features import features_of
 from pyinterp.data.formula import names_in
 from pyinterp.data.frames import index_of
+from pyinterp.data.missing import Missing, MissingValues
 from pyinterp.data.offset import Offset, read_offset
 from pyinterp.data.row_data import RowData, source_frame
 from pyinterp.data.sample import (
-    Missing,
     Response,
     Sample,
     as_column,
     as_frame,
     check_aligned,
-    complete_rows,
     read_response,
     read_variables,
 )
@@ -41,6 +40,7 @@ from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.column_names import formula_of, is_statsmodels, match, uses
+from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import Predictor, check_instance, learner_name
 from pyinterp.models.row_options import check_offset
@@ -78,8 +78,8 @@ class FittedModel(Interpretable):
     classes : sequence of two or more labels, optional
         For a function that returns class probabilities: the classes in the order of its columns. A
         function of one column gives the probability of the second of two classes.
-    missing : {"drop", "raise"}
-        What to do with rows that have missing values.
+    missing : {"auto", "keep", "drop", "raise"}
+        As in `Learner`, for a response, clusters and variables.
     weights : str or array of shape (n,), optional
         Weights of the evaluation rows, or the name of their column in `X`.
     weights_type : {"frequency", "sampling"}
@@ -127,7 +127,7 @@ class FittedModel(Interpretable):
         groups: Mapping[str, Sequence[str]] | None = None,
         cluster: str | npt.ArrayLike | None = None,
         classes: Sequence[Any] | None = None,
-        missing: Missing = "drop",
+        missing: Missing = "auto",
         weights: str | npt.ArrayLike | None = None,
         weights_type: WeightsType | None = None,
         offset: str | npt.ArrayLike | None = None,
@@ -162,11 +162,13 @@ class FittedModel(Interpretable):
             labels = None if labels is None else labels.take(repeats)
             every = _repeat(every, repeats)
         columns, named = match(fitted, X, frame, learner_name(fitted))
-        parts: list[pd.DataFrame | pd.Series[Any]] = [frame[columns]]
-        parts += [part for part in (response, units) if part is not None]
+        others = [part for part in (response, units) if part is not None]
         if apart is not None:
-            parts.append(apart.as_column(repeats))
-        keep = complete_rows(parts, missing, least=1)
+            others.append(apart.as_column(repeats))
+        at_hand = MissingValues(
+            option=missing, taken=takes_missing(fitted), learner=learner_name(fitted), least=1
+        ).rows(frame[columns], others)
+        keep = at_hand.mask
         clusters = None if units is None else _cluster_numbers(units[keep])
         variables, design = _encoding(fitted, X, frame.loc[keep, columns], named)
         if apart is not None:
@@ -194,6 +196,7 @@ class FittedModel(Interpretable):
             groups=groups,
             besides=None if apart is None else apart.name,
             dropped_rows=int((~keep).sum()),
+            missing_note=at_hand.note,
             plan="none (one fitted model)",
             where="evaluation rows",
             formula=formula_of(fitted) or "",
@@ -232,6 +235,7 @@ class FittedModel(Interpretable):
         groups: Mapping[str, Sequence[str]] | None,
         besides: str | None = None,
         dropped_rows: int,
+        missing_note: str = "",
         plan: str,
         where: str,
         weighting: str = "",
@@ -272,6 +276,7 @@ class FittedModel(Interpretable):
                 specification=settings,
                 nobs=sample.nobs,
                 dropped_rows=dropped_rows,
+                missing_note=missing_note,
                 plan=plan,
                 where=where,
                 failed_refits=0,

@@ -16,17 +16,11 @@ from pyinterp.checks import check_choice, check_flag, check_memory
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.features import features_of
 from pyinterp.data.formula import callers_names
+from pyinterp.data.missing import Missing, MissingValues, RowsKept
 from pyinterp.data.offset import Offset, read_offset
 from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, Source
 from pyinterp.data.row_data import RowData, Rows, source_frame
-from pyinterp.data.sample import (
-    Missing,
-    Sample,
-    as_frame,
-    complete_rows,
-    read_response,
-    read_variables,
-)
+from pyinterp.data.sample import Sample, as_frame, read_response, read_variables
 from pyinterp.data.weights import (
     Weights,
     WeightsType,
@@ -40,6 +34,7 @@ from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.adapters import fits_intercept, needs_intercept, suit, wants_frames
+from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
@@ -84,8 +79,11 @@ class Learner:
         LightGBM, `statsmodels_learner`.
     groups : mapping of str to list of str, optional
         Variables that are replaced jointly, by the name of the group.
-    missing : {"drop", "raise"}
-        What to do with rows that have missing values in the response or a variable.
+    missing : {"auto", "keep", "drop", "raise"}
+        What to do with rows that have missing values in a variable: "keep" hands them to the
+        learner, "drop" leaves them out, "auto" keeps them if the learner takes them, as histogram
+        boosting, XGBoost, LightGBM, trees, forests and pipelines with an imputer do. Rows without
+        a response are always left out; a note counts them, by variable.
     subset : str or array of bool, optional
         Rows to analyze: a mask, or a query of the variables such as "age > 50".
     weights : str or array of shape (n,), optional
@@ -115,6 +113,8 @@ class Learner:
         The variables of every feature.
     dropped_rows : int
         Rows left out because of missing values; of those in `subset`, if it is given.
+    missing_note : str
+        The missing values behind these rows, and those that are kept; empty if there are none.
 
     See Also
     --------
@@ -128,7 +128,7 @@ class Learner:
         estimator: Any,
         *,
         groups: Mapping[str, Sequence[str]] | None = None,
-        missing: Missing = "drop",
+        missing: Missing = "auto",
         weights: str | npt.ArrayLike | None = None,
         weights_type: WeightsType | None = None,
         offset: str | npt.ArrayLike | None = None,
@@ -162,7 +162,7 @@ class Learner:
         design_state: DesignState = "all",
         unseen_levels: UnseenLevels = "raise",
         groups: Mapping[str, Sequence[str]] | None = None,
-        missing: Missing = "drop",
+        missing: Missing = "auto",
         weights: str | npt.ArrayLike | None = None,
         weights_type: WeightsType | None = None,
         offset: str | npt.ArrayLike | None = None,
@@ -198,8 +198,9 @@ class Learner:
             error, or predicts it as the reference level.
         groups : mapping of str to list of str, optional
             Variables that are replaced jointly, by the name of the group.
-        missing : {"drop", "raise"}
-            What to do with rows that have missing values in a variable of the formula.
+        missing : {"auto", "keep", "drop", "raise"}
+            As in `Learner`. In a matrix design, rows are kept that lack a number; those that lack
+            a category, or what a function such as ``bs(x)`` learns from, are left out.
         weights : str or array of shape (n,), optional
             As in `Learner`. `.` in the formula does not stand for their column.
         weights_type : {"frequency", "sampling"}
@@ -278,12 +279,17 @@ class Learner:
         options: RefitOptions | None = None,
     ) -> None:
         check_estimator(estimator)
-        self._reader, self._options, self._missing = reader, options or RefitOptions(), missing
+        self._reader, self._options = reader, options or RefitOptions()
         self._rows, self._weights, self._offset = _index_of(data), weights, offset
         if weights is not None and weights.repeats is not None:
             data = reader.repeat(data, weights.repeats)
         source = self._read(data)
         self.estimator = suit(estimator, source.response)
+        self._missing = MissingValues(
+            option=missing,
+            taken=takes_missing(self.estimator),
+            learner=learner_name(self.estimator),
+        )
         if offset is not None:
             check_takes_offset(self.estimator, exposure=offset.exposure)
             self.estimator = OffsetModel(self.estimator, offset.name)
@@ -301,9 +307,10 @@ class Learner:
         if not self._subset.any():
             which = quote(subset) if isinstance(subset, str) else "the mask"
             raise DataError(f"`subset` must keep some of the rows, but {which} keeps none.")
-        self.population, _, complete = self._sample(source, self._subset)
-        self.dropped_rows = int((self._subset & ~complete).sum())
-        self.data = replace(self.data, complete=complete)
+        self.population, at_hand = self._sample(source, self._subset)
+        self.dropped_rows = int((self._subset & ~at_hand.mask).sum())
+        self.missing_note = at_hand.note
+        self.data = replace(self.data, complete=at_hand.mask)
         check_row_options(
             self.estimator.get_params(deep=True),
             learner_name(self.estimator),
@@ -452,6 +459,7 @@ class Learner:
             specification=specification(self.estimator),
             nobs=population.nobs,
             dropped_rows=self.dropped_rows,
+            missing_note=self.missing_note,
             plan=plan.label,
             where=plan.where,
             study_name=plan.study_name,
@@ -511,6 +519,7 @@ class Learner:
             groups=self.groups,
             besides=self._besides,
             dropped_rows=self.dropped_rows,
+            missing_note=self.missing_note,
             plan="none (one fitted model)",
             where="in sample",
             weighting=self._weighting,
@@ -557,14 +566,14 @@ class Learner:
 
     def _sample(
         self, source: Source, subset: npt.NDArray[np.bool_] | None = None
-    ) -> tuple[Sample, Source, npt.NDArray[np.bool_]]:
-        """Return the complete rows, what they were read from, and a mask of them."""
-        parts: list[pd.DataFrame | pd.Series[Any]] = [source.variables, source.response]
-        if subset is None:
-            keep = complete_rows(parts, self._missing)
-        else:
-            keep = np.zeros(len(source.variables), dtype=bool)
-            keep[subset] = complete_rows([part[subset] for part in parts], self._missing)
+    ) -> tuple[Sample, RowsKept]:
+        """Return the rows that are analyzed, and which of all they are."""
+        part = np.ones(len(source.variables), dtype=bool) if subset is None else subset
+        at_hand = self._missing.rows(
+            source.variables[part], [source.response[part]], self._barred(source.variables[part])
+        )
+        keep = np.zeros(len(part), dtype=bool)
+        keep[part] = at_hand.mask
         variables = read_variables(source.variables[keep])
         y, response = read_response(
             source.response[keep],
@@ -580,7 +589,14 @@ class Learner:
             index=None if source.index is None else source.index[keep],
             weights=None if self._weights is None else self._weights.of_rows(np.flatnonzero(keep)),
         )
-        return sample, source, keep
+        return sample, replace(at_hand, mask=keep)
+
+    def _barred(self, variables: pd.DataFrame) -> Mapping[str, str]:
+        """Return why variables must have a value in every row, whatever the learner takes."""
+        barred = dict(self._reader.barred(variables))
+        if self._offset is not None:
+            barred[self._offset.name] = "an offset is a known part of every prediction"
+        return barred
 
     def _units(self, plan: Resampling) -> Units:
         return Units.make(

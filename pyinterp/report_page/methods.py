@@ -64,7 +64,7 @@ def _data(context: Context) -> str:
         parts.append(f" ({context.weighting})")
     if context.dropped_rows:
         parts.append(f"; {context.dropped_rows} others have missing values")
-    return f"{''.join(parts)}."
+    return " ".join(filter(None, (f"{''.join(parts)}.", context.missing_note)))
 
 
 def _learner(context: Context) -> str:

@@ -48,8 +48,7 @@ def of_one(results: EstimandResults, alpha: float) -> list[Footnote]:
     if not results.estimand.without_error(results.context.level):
         notes += [_always(results.variance.note + _coverage(results)), *_inference(results, alpha)]
     notes += _tests([results])
-    if results.context.plan_note:
-        notes.append(_always(results.context.plan_note))
+    notes += _rows(results)
     if results.diagnostic is not None:
         notes += _beside(results.diagnostic)
     return notes
@@ -73,7 +72,7 @@ def of_several(
     notes = [*map(_always, before), *_with_labels(several)]
     for diagnostic in dict.fromkeys(r.diagnostic for r in several if r.diagnostic is not None):
         notes += _beside(diagnostic)
-    notes += [_always(first.variance.note), *_inference(first, alpha)]
+    notes += [_always(first.variance.note), *_inference(first, alpha), *_missing(first)]
     return list(dict.fromkeys(notes + (_tests(several) if tests else [])))
 
 
@@ -112,6 +111,17 @@ def _about(results: EstimandResults) -> list[Footnote]:
         engine = results.context.engine
         notes.append(Footnote(f"Engine: {engine.name} ({engine.reason})."))
     return notes + [_always(text) for text in _absent(results)]
+
+
+def _rows(results: EstimandResults) -> list[Footnote]:
+    """List the notes on the resampling plan and on rows with missing values."""
+    plan = results.context.plan_note
+    return [*([_always(plan)] if plan else []), *_missing(results)]
+
+
+def _missing(results: EstimandResults) -> list[Footnote]:
+    note = results.context.missing_note
+    return [_always(note)] if note else []
 
 
 def _absent(results: EstimandResults) -> list[str]:

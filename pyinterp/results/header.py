@@ -62,6 +62,8 @@ class Context:
         Rows analyzed.
     dropped_rows : int
         Rows left out because of missing values.
+    missing_note : str
+        Footnote on rows with missing values, left out or kept; empty if there are none.
     weighting : str
         What weights make of the rows, such as "90 distinct"; empty without weights.
     plan : str
@@ -121,6 +123,7 @@ class Context:
     versions: tuple[tuple[str, str], ...]
     subgroup: str = ""
     plan_note: str = ""
+    missing_note: str = ""
     formula: str = ""
     specification: str = ""
 
@@ -139,6 +142,7 @@ def context_of(
     unit: str = "rows",
     failed_refits: int,
     plan_note: str = "",
+    missing_note: str = "",
     weighting: str = "",
     formula: str = "",
     specification: str = "",
@@ -168,6 +172,7 @@ def context_of(
         resamples=fingerprints(refits),
         versions=_versions(),
         plan_note=plan_note,
+        missing_note=missing_note,
         formula=formula,
         specification=specification,
     )

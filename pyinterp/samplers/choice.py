@@ -52,8 +52,20 @@ def choose_sampler(choice: SamplerLike, target: Target, population: pd.DataFrame
     else:
         name = _suitable(target, population) if choice == "conditional" else choice
         sampler = SAMPLERS[name]()
+    _check_observed(target, population)
     sampler.check(target, population)
     return sampler
+
+
+def _check_observed(target: Target, population: pd.DataFrame) -> None:
+    """Raise `OptionError` if a variable of the feature is missing in some rows."""
+    for name in target.variables:
+        if missing := int(population[name].isna().sum()):
+            raise OptionError(
+                f"A sampler learns `{name}` from the other variables, but it is missing in "
+                f"{missing} of {len(population)} rows; name other features, or leave those rows "
+                'out by `missing="drop"`.'
+            )
 
 
 def is_conditional(sampler: object) -> TypeGuard[SamplerLike]:

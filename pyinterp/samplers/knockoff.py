@@ -43,6 +43,11 @@ class Knockoff(Sampler):
     def check(self, target: Target, population: pd.DataFrame) -> None:
         """Raise `OptionError` unless all variables are numbers."""
         for name, column in population.items():
+            if column.isna().any():
+                raise OptionError(
+                    f"Gaussian knockoffs need all variables in every row, but `{name}` is missing "
+                    'in some; use `sampler="conditional"`, or `missing="drop"`.'
+                )
             if is_category(column) or (target.discrete and name in target.variables):
                 raise OptionError(
                     f"Gaussian knockoffs need numbers only, but `{name}` is a category; use "

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from scipy import linalg, special
 
 from pyinterp._typing import FloatArray
@@ -48,7 +49,8 @@ class Forest:
     missing : float
         The value that stands for a missing one.
     categories : mapping of int to ndarray
-        By column, the categories of the training data, if the model takes others for missing.
+        By column, numbers that are categories: trees compare their positions, and take others for
+        missing.
     """
 
     column: npt.NDArray[np.int32]
@@ -78,7 +80,8 @@ class Forest:
         values[values == kind(self.missing)] = np.nan
         for j, column in enumerate(columns):
             if int(column) in self.categories:
-                values[~np.isin(values[:, j], self.categories[int(column)]), j] = np.nan
+                codes = pd.Index(self.categories[int(column)]).get_indexer(pd.Index(values[:, j]))
+                values[:, j] = np.where(codes < 0, np.nan, codes)
         return values
 
     def finish(self, sums: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -13,10 +13,15 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.design import Design, FrameDesign, Swap
 from pyinterp.data.sample import Sample
 
-__all__ = ["ColumnValues", "Inputs", "numbers"]
+__all__ = ["ColumnValues", "Inputs", "Levels", "numbers"]
 
 # Columns and their values.
 ColumnValues: TypeAlias = tuple[IntArray, FloatArray]
+
+# A model's own levels: of all columns of the type category, in order, or of columns by position;
+# None for a column whose levels are numbers, which stay as they are.
+Levels: TypeAlias = Sequence[Sequence[Any]] | Mapping[int, Sequence[Any] | None]
+ByName: TypeAlias = Mapping[Any, Sequence[Any] | None]
 
 PROBES, MEETINGS = 4, 3
 # Pairs that earlier steps transform at a time.
@@ -37,8 +42,8 @@ class Inputs:
     mixes : callable, optional
         ``mixes(variables, all)`` says whether some input depends both on these and on others of
         all variables; by default this is tried out.
-    levels : sequence of sequences, optional
-        The model's own levels of the columns of categories, in order.
+    levels : Levels
+        The model's own levels.
     cast : callable
         ``cast(inputs, columns)`` returns inputs of some columns in the precision of the model.
 
@@ -55,7 +60,7 @@ class Inputs:
         *,
         before: Callable[[Matrix], Any] | None,
         mixes: Callable[[Sequence[str], Sequence[str]], bool] | None = None,
-        levels: Sequence[Sequence[Any]] = (),
+        levels: Levels = (),
         cast: Callable[[FloatArray, IntArray], FloatArray],
     ) -> None:
         self._design, self._sample, self._cast = design, sample, cast
@@ -135,9 +140,8 @@ class Inputs:
         columns = design.driven(variables)
         frame = design.encode(self._sample.variables.iloc[:0])
         names = list(frame.columns[columns])
-        levels_of = dict(zip(frame.select_dtypes("category").columns, self._levels, strict=False))
-        levels = [levels_of[name] for name in names if name in levels_of]
-        return columns, self._cast(numbers(donors[names], levels), columns)
+        values = _coded(donors[names], _by_name(frame, self._levels))
+        return columns, self._cast(values, columns)
 
     def _by_donor_of_steps(self, swap: Swap, donors: int) -> ColumnValues | None:
         """Return `by_donor` from the results of earlier steps, for some rows with every donor."""
@@ -172,19 +176,46 @@ class Inputs:
         return self._cast(values, np.arange(values.shape[1]))
 
 
-def numbers(inputs: Any, levels: Sequence[Sequence[Any]] = ()) -> FloatArray:
-    """Return the columns of a matrix or frame as numbers, categories as their codes."""
+def numbers(inputs: Any, levels: Levels = ()) -> FloatArray:
+    """Return the columns of a matrix or frame as numbers, categories as their codes.
+
+    Parameters
+    ----------
+    inputs : DataFrame, array or sparse matrix
+    levels : Levels
+        The model's own levels; other columns of the type category are coded by theirs.
+    """
     if isinstance(inputs, pd.DataFrame):
-        in_order, columns = iter(levels), []
-        for _, column in inputs.items():
-            if isinstance(column.dtype, pd.CategoricalDtype):
-                coded = column.cat.set_categories(next(in_order)) if levels else column
-                columns.append(coded.cat.codes.where(coded.cat.codes >= 0))
-            else:
-                columns.append(column)
-        return np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
+        return _coded(inputs, _by_name(inputs, levels))
     dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs
+    if isinstance(levels, Mapping) and np.asarray(dense).dtype == object:
+        return _coded(pd.DataFrame(dense), levels)
     return np.asarray(dense, dtype=np.float64)
+
+
+def _by_name(frame: pd.DataFrame, levels: Levels) -> ByName:
+    """Return a model's levels by the name of the column."""
+    if isinstance(levels, Mapping):
+        return {frame.columns[j]: of for j, of in levels.items()}
+    return dict(zip(frame.select_dtypes("category").columns, levels, strict=False))
+
+
+def _coded(frame: pd.DataFrame, levels: ByName) -> FloatArray:
+    return np.column_stack([_number(c, levels.get(name, ())) for name, c in frame.items()])
+
+
+def _number(column: pd.Series[Any], levels: Sequence[Any] | None) -> FloatArray:
+    """Return a column as numbers; what is no level is missing."""
+    categories = isinstance(column.dtype, pd.CategoricalDtype)
+    if levels is None or (len(levels) == 0 and not categories):
+        return np.asarray(column, dtype=np.float64)
+    if len(levels) == 0:
+        codes = column.cat.codes.to_numpy()
+    elif categories:
+        codes = column.cat.set_categories(levels).cat.codes.to_numpy()
+    else:
+        codes = pd.Index(levels).get_indexer(pd.Index(column))
+    return np.where(codes < 0, np.nan, codes.astype(np.float64))
 
 
 def _differ(a: FloatArray, b: FloatArray) -> np.ndarray:

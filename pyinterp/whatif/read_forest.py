@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import treelite
 from sklearn.base import is_classifier
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from pyinterp._typing import FloatArray
 from pyinterp.whatif.forest import LEAF, Forest, first, identity, link_of
-from pyinterp.whatif.walks import preorder
+from pyinterp.whatif.inputs import Levels
+from pyinterp.whatif.nodes import Nodes
+from pyinterp.whatif.read_histogram_boosting import histogram_forest, levels_by_column
+from pyinterp.whatif.read_xgboost import stored_levels, xgboost_model
 
 __all__ = ["levels_of", "read_forest"]
 
@@ -34,12 +38,21 @@ def read_forest(estimator: Any) -> Forest | None:
         fitted = [estimator] if single else getattr(estimator, "estimators_", [])
         trees = [member.tree_ for member in fitted if hasattr(member, "tree_")]
         return _of_trees(trees, classifier=is_classifier(estimator)) if trees else None
+    if isinstance(estimator, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
+        return histogram_forest(estimator)
     model = _treelite(estimator)
     return None if model is None else _of_treelite(model, estimator)
 
 
-def levels_of(estimator: Any) -> Sequence[Sequence[Any]]:
-    """Return the levels by which LightGBM codes columns of categories, in order."""
+def levels_of(estimator: Any) -> Levels:
+    """Return the levels by which an ensemble codes categories.
+
+    LightGBM codes columns of the type category, in order; the others those that they name.
+    """
+    if isinstance(estimator, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
+        return levels_by_column(estimator)
+    if type(estimator).__module__.startswith("xgboost"):
+        return stored_levels(estimator)
     return getattr(getattr(estimator, "booster_", None), "pandas_categorical", None) or ()
 
 
@@ -48,14 +61,9 @@ def _treelite(estimator: Any) -> Any:
     package = type(estimator).__module__.partition(".")[0]
     try:
         if package == "sklearn":
-            with np.errstate(invalid="ignore"):  # a missing value among the categories
-                return treelite.sklearn.import_model(estimator)
+            return treelite.sklearn.import_model(estimator)
         if package == "xgboost" and estimator.get_params().get("booster") != "gblinear":
-            booster = estimator.get_booster()
-            best = booster.attr("best_iteration")  # of early stopping
-            return treelite.frontend.from_xgboost(
-                booster if best is None else booster[: int(best) + 1]
-            )
+            return xgboost_model(estimator)
         if package == "lightgbm" and not estimator.get_params().get("zero_as_missing"):
             return treelite.frontend.from_lightgbm(estimator.booster_)
     except (treelite.TreeliteError, NotImplementedError, AttributeError, TypeError, ValueError):
@@ -98,7 +106,7 @@ def _of_trees(trees: list[Any], *, classifier: bool) -> Forest | None:
 
 
 def _reorder(trees: list[Any], *, classifier: bool) -> Forest:
-    nodes = _Nodes()
+    nodes = Nodes()
     for tree in trees:
         leaves = _shares(np.asarray(tree.value, dtype=np.float64)[:, 0, :], classifier=classifier)
         nodes.add(
@@ -135,7 +143,7 @@ def _of_treelite(model: Any, estimator: Any) -> Forest | None:
     link = link_of(str(header.get_field("postprocessor")), outputs)
     if link is None:
         return None
-    nodes = _Nodes()
+    nodes = Nodes()
     for t in range(model.num_tree):
         get = model.get_tree_accessor(t).get_field
         left = get("cleft")
@@ -155,25 +163,14 @@ def _of_treelite(model: Any, estimator: Any) -> Forest | None:
         )
     averaged = bool(header.get_field("average_tree_output")[0])
     package = type(estimator).__module__.partition(".")[0]
-    histogram = "HistGradientBoosting" in type(estimator).__name__
     return nodes.forest(
         # A copy: treelite gives views of memory that goes with its model.
         base=np.array(header.get_field("base_scores"), dtype=np.float64),
         scale=1.0 / model.num_tree if averaged else 1.0,
         link=link,
-        single=package == "xgboost" or (package == "sklearn" and not histogram),
+        single=package in ("xgboost", "sklearn"),
         missing=float(estimator.get_params()["missing"]) if package == "xgboost" else np.nan,
-        categories=_categories(estimator) if histogram else {},
     )
-
-
-def _categories(estimator: Any) -> dict[int, FloatArray]:
-    """Return the training data's categories, by column, of histogram gradient boosting."""
-    if getattr(estimator, "is_categorical_", None) is None:
-        return {}
-    encoder = estimator._preprocessor.named_transformers_["encoder"]
-    columns = np.flatnonzero(estimator.is_categorical_).tolist()
-    return dict(zip(columns, map(np.asarray, encoder.categories_), strict=True))
 
 
 def _leaves(
@@ -205,94 +202,3 @@ def _in_use(categories: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Return categories without the codes that stand for missing values."""
     codes = categories.astype(np.int64)
     return codes[(codes >= 0) & (codes < LARGEST)]
-
-
-class _Nodes:
-    """The nodes of all trees, added one tree after the other and put into preorder."""
-
-    def __init__(self) -> None:
-        self.parts: list[tuple[Any, ...]] = []
-        self.roots: list[int] = []
-        self.leaves: list[FloatArray] = []
-        self.lists: list[tuple[npt.NDArray[Any], bool]] = []
-        self.size = self.leaf_count = 0
-
-    def add(
-        self,
-        *,
-        left: npt.NDArray[Any],
-        right: npt.NDArray[Any],
-        column: npt.NDArray[Any],
-        threshold: npt.NDArray[Any],
-        missing_left: npt.NDArray[Any],
-        categories: Mapping[int, tuple[npt.NDArray[Any], bool]],
-        leaves: FloatArray,
-    ) -> None:
-        """Add a tree, whose left and right children are -1 at leaves."""
-        order = _preorder(left, right)
-        place = np.empty(len(order), np.int32)
-        place[order] = np.arange(len(order), dtype=np.int32)
-        is_leaf = left[order] < 0
-        child = np.where(is_leaf, 0, place[np.where(is_leaf, 0, right[order])] + self.size)
-        child[is_leaf] = self.leaf_count + np.arange(int(is_leaf.sum()))
-        category = np.full(len(order), -1, np.int32)
-        for q, listed in categories.items():
-            category[place[q]] = len(self.lists)
-            self.lists.append(listed)
-        self.parts.append(
-            (
-                np.where(is_leaf, LEAF, column[order]).astype(np.int32),
-                np.asarray(threshold, dtype=np.float64)[order],
-                child.astype(np.int32),
-                np.asarray(missing_left, dtype=bool)[order],
-                category,
-            )
-        )
-        self.leaves.append(leaves[order][is_leaf])
-        self.roots.append(self.size)
-        self.size += len(order)
-        self.leaf_count += int(is_leaf.sum())
-
-    def forest(
-        self,
-        *,
-        base: FloatArray,
-        scale: float,
-        link: Callable[[FloatArray], FloatArray],
-        single: bool,
-        missing: float = np.nan,
-        categories: Mapping[int, FloatArray] | None = None,
-    ) -> Forest:
-        """Return the forest of all trees."""
-        column, threshold, right, missing_left, category = (
-            np.concatenate([p[k] for p in self.parts]) for k in range(5)
-        )
-        largest = max((int(c.max()) for c, _ in self.lists if len(c)), default=-1)
-        goes_left = np.zeros((max(len(self.lists), 1), largest + 2), dtype=bool)
-        for k, (listed, to_left) in enumerate(self.lists):
-            goes_left[k] = not to_left  # the last column stands for categories never listed
-            goes_left[k, listed] = to_left
-        return Forest(
-            column=column,
-            threshold=threshold,
-            right=right,
-            missing_left=missing_left,
-            category=category,
-            left_categories=goes_left,
-            roots=np.array(self.roots, dtype=np.int32),
-            leaves=np.concatenate(self.leaves),
-            base=base,
-            scale=scale,
-            link=link,
-            single=single,
-            missing=missing,
-            categories=categories or {},
-        )
-
-
-def _preorder(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    inner = np.flatnonzero(left >= 0)
-    if (left[inner] == inner + 1).all():  # scikit-learn's trees come in this order
-        return np.arange(len(left))
-    order = np.empty(len(left), np.int64)
-    return order[: preorder(left, right, order)]

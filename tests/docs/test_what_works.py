@@ -17,8 +17,10 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from lightgbm import LGBMRegressor
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import BayesianRidge
 from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 from xgboost import XGBRegressor
@@ -82,18 +84,27 @@ CALLS: Mapping[str, Callable[..., Any]] = {
 
 
 class Feature(NamedTuple):
-    """An option of fitting, of a method, or both, a plan if it is one; estimators that take it."""
+    """An option of fitting, of a method, or both, a plan if it is one; estimators that take it.
+
+    Or data in which every so many rows lack x.
+    """
 
     fitting: Mapping[str, Any] = {}
     asking: Mapping[str, Any] = {}
     plan: Any = None
     estimators: Mapping[str, Any] = {}
+    holes: int = 0
 
 
 OFFSETS = {  # estimators that take one
     "linear, exact": pi.statsmodels_learner(sm.GLM),
     "trees, exact": XGBRegressor(n_estimators=3, max_depth=2),
     "batched": LGBMRegressor(n_estimators=3, min_child_samples=5, n_jobs=1, verbose=-1),
+}
+KEEPING = {  # those that take missing values
+    "linear, exact": make_pipeline(SimpleImputer(), BayesianRidge()),
+    "trees, exact": DecisionTreeRegressor(max_depth=3, min_samples_leaf=5),
+    "batched": make_pipeline(SimpleImputer(), SVR()),
 }
 FEATURES = {
     "frequency weights": Feature({"weights": "w", "weights_type": "frequency"}),
@@ -103,6 +114,7 @@ FEATURES = {
     "`by=`": Feature(asking={"by": "g"}),
     "`offset=`": Feature({"offset": "w"}, estimators=OFFSETS),
     "own splits": Feature(plan=KFold(3)),
+    "missing `x`": Feature(estimators=KEEPING, holes=9),
 }
 
 
@@ -118,8 +130,11 @@ def data() -> pd.DataFrame:
 def fitted(engine: str, level: str, feature: str) -> Any:
     """Return results, or the sentence with which fitting is refused."""
     asked = FEATURES.get(feature, Feature())
+    rows = data()
+    if asked.holes:
+        rows = rows.assign(x=rows["x"].mask(np.arange(N) % asked.holes == 0))
     learner = pi.Learner.from_formula(
-        "y ~ x + z", data(), {**ENGINES, **asked.estimators}[engine], **asked.fitting
+        "y ~ x + z", rows, {**ENGINES, **asked.estimators}[engine], **asked.fitting
     )
     if level == "one model":
         return learner.fit_model(seed=1)

@@ -52,7 +52,6 @@ WHOLE = (
     "ours sets whole numbers to values of a grid as floats, so that nothing is truncated and there "
     "is nothing to refuse"
 )
-MISSING = "ours leaves rows with missing values out, here one of four"
 # Why a test, or one case of it, does not hold for our functions. Each must fail.
 CONVENTIONS = {
     "test_check_feature_names": HELPER,
@@ -86,8 +85,6 @@ CONVENTIONS = {
     "categories are known by their type",
     "test_permutation_importance_max_samples_error": "ours has a mask of rows, `rows=`, which "
     "can't have more rows than there are",
-    "test_permutation_importance_mixed_types": MISSING,
-    "test_permutation_importance_mixed_types_pandas": MISSING,
     "test_permutation_importance_no_weights_scoring_function": "weights that are all the same are "
     "no weights, so that a scorer without weights serves; it is refused with others",
     "test_permutation_importance_sample_weight": "ours weights donors too, for the importance in "

@@ -63,13 +63,13 @@ BAD_DATA: dict[str, tuple[Change, str, type[PyinterpError], str]] = {
         lambda d: d.assign(x=np.nan),
         "y ~ .",
         DataError,
-        r"All 60 rows have a missing value \(in x\)",
+        r"All 60 rows have a missing value \(in x 60\)",
     ),
     "never complete": (
         lambda d: d.assign(x=d.x.where(d.index < 30), z=d.z.where(d.index >= 30)),
         "y ~ .",
         DataError,
-        r"All 60 rows have a missing value \(in x, z\)",
+        r"All 60 rows have a missing value \(in x 30, z 30\)",
     ),
     "constant response": (
         lambda d: d.assign(y=1.5),
@@ -416,7 +416,7 @@ def test_missing_values_of_every_kind_of_column_are_dropped_and_counted(
     expected = fitted(data.assign(g=whole)[~at])
     np.testing.assert_allclose(results.pfi().params, expected.pfi().params, atol=1e-12)
     np.testing.assert_allclose(results.pd("g").params, expected.pd("g").params, atol=1e-12)
-    with pytest.raises(DataError, match=r"7 rows have missing values \(in g\); fill them in, or"):
+    with pytest.raises(DataError, match=r"7 rows have missing values \(in g 7\); fill them in, or"):
         fitted(holes, missing="raise")
 
 

@@ -123,7 +123,7 @@ def test_missing_rows_are_dropped_and_counted(data: pd.DataFrame) -> None:
     assert "57 (3 dropped)" in str(results.summary())
     whole = learner("y ~ .", holes.drop(index=[3, 7, 9])).fit(PLAN, seed=1)
     np.testing.assert_array_equal(results.pfi().params, whole.pfi().params)
-    with pytest.raises(DataError, match=r"3 rows have missing values \(in x, g, y\)"):
+    with pytest.raises(DataError, match=r"3 rows have missing values \(in g 2, x 1, y 1\)"):
         learner("y ~ .", holes, missing="raise")
 
 

@@ -12,11 +12,10 @@ from pyinterp.data.sample import (
     Response,
     Sample,
     as_frame,
-    complete_rows,
     read_response,
     read_variables,
 )
-from pyinterp.errors import DataError, OptionError
+from pyinterp.errors import DataError
 
 N = 8
 NUMBERS = np.arange(N)
@@ -74,8 +73,8 @@ def test_strings_and_categories_keep_their_dtype(dtype: str) -> None:
 def test_a_missing_value_of_any_kind_is_found(values: Any, dtype: str, missing: Any) -> None:
     given = column(list(values)).astype("object")
     given.iloc[2] = missing
-    kept = complete_rows([read_variables(given.astype(dtype).to_frame())], "drop")
-    np.testing.assert_array_equal(kept, np.arange(N) != 2)
+    read = read_variables(given.astype(dtype).to_frame())
+    np.testing.assert_array_equal(read["v"].notna(), np.arange(N) != 2)
 
 
 @pytest.mark.parametrize(
@@ -191,21 +190,6 @@ def test_a_constant_response_is_an_error(values: Any) -> None:
 def test_a_fitted_model_may_be_evaluated_on_a_constant_response() -> None:
     numbers, _ = response(column([2.0] * N), classifier=False, constant_ok=True)
     np.testing.assert_array_equal(numbers, 2.0)
-
-
-def test_missing_rows_are_dropped_or_refused() -> None:
-    frame = pd.DataFrame({"a": [1.0, np.nan, *range(5)], "b": [*range(6), np.nan]})
-    y = pd.Series([np.nan, *range(6)], name="y")
-    kept = complete_rows([frame[["a"]]], "drop")
-    np.testing.assert_array_equal(kept, np.arange(7) != 1)
-    with pytest.raises(DataError, match=r"3 rows have missing values \(in a, b, y\).*\"drop\""):
-        complete_rows([frame, y], "raise")
-    with pytest.raises(DataError, match=r"At least 5 complete rows are needed.*got 4"):
-        complete_rows([frame, y], "drop")
-    with pytest.raises(DataError, match=r"All 7 rows have a missing value \(in a\)"):
-        complete_rows([frame.assign(a=np.nan)[["a"]]], "drop")
-    with pytest.raises(OptionError, match='`missing` must be one of "drop", "raise", not \'keep\''):
-        complete_rows([frame], "keep")  # type: ignore[arg-type]
 
 
 def test_responses_whose_squares_overflow_are_refused() -> None:

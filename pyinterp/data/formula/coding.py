@@ -28,6 +28,7 @@ __all__ = [
     "callers_names",
     "evaluate",
     "learn",
+    "learns",
     "library_coding",
     "linear_hypotheses",
     "reason_of",
@@ -237,8 +238,16 @@ class Coding:
                 matrix[:, places] = _encode(info, frame)
         else:
             matrix = _encode(self.info, frame)
-        check_finite(matrix, self.columns)
+        if not np.isfinite(matrix).all():
+            check_finite(matrix, self.columns, self._missing(frame))
         return matrix
+
+    def _missing(self, frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
+        """Return where a variable of a column is missing, shape (rows, columns)."""
+        missing = np.zeros((len(frame), len(self.columns)), dtype=bool)
+        for used, columns in zip(self.uses, self.slices, strict=True):
+            missing[:, columns] = frame[list(used)].isna().any(axis=1).to_numpy(bool)[:, None]
+        return missing
 
     @cached_property
     def _variables(self) -> dict[int, str]:
@@ -300,8 +309,20 @@ def _factor(factor: Factor) -> _ColumnFactor | _CodeFactor:
     return _CodeFactor(factor) if factor.column is None else _ColumnFactor(factor)
 
 
-def check_finite(matrix: npt.NDArray[np.float64], columns: Sequence[str]) -> None:
-    bad = ~np.isfinite(matrix)
+def learns(factor: Factor, names: dict[str, Any]) -> bool:
+    """Whether a factor is code that learns from the rows, as splines and ``center(x)`` do."""
+    if factor.column is not None:
+        return False
+    state: dict[str, Any] = {}
+    passes: int = _CodeFactor(factor).memorize_passes_needed(state, patsy.EvalEnvironment([names]))
+    return passes > 0
+
+
+def check_finite(
+    matrix: npt.NDArray[np.float64], columns: Sequence[str], missing: npt.NDArray[np.bool_]
+) -> None:
+    """Raise `DesignError` for numbers that are not finite, unless they are missing in the data."""
+    bad = ~np.isfinite(matrix) & ~(np.isnan(matrix) & missing)
     if bad.any():
         column = int(np.flatnonzero(bad.any(axis=0))[0])
         raise DesignError(

@@ -55,10 +55,17 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
             f"{learner_name(problem.predictor.estimator)} predicts "
             f"{'labels' if problem.predictor.kind == 'label' else 'more classes'}."
         )
+    data = problem.population.variables
     axes = {
         name: _axis(problem, variables[0])
         for name, variables in chosen.items()
+        if len(variables) == 1 and not data[variables[0]].isna().any()
+    }
+    absent = {
+        name: "missing in some rows, along which nothing accumulates"
         if len(variables) == 1
+        else "the effect of a group is not accumulated"
+        for name, variables in chosen.items()
     }
     response = problem.population.response
     classes = problem.predictor.classes is not None
@@ -81,7 +88,7 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
             "additively, in whatever form. Interactions are averaged over."
         ),
         notes=(f"Of {', '.join(levels)} it is the partial dependence.",) if levels else (),
-        missing=dict.fromkeys(chosen, "the effect of a group is not accumulated"),
+        missing=absent,
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
     )
 

@@ -36,6 +36,7 @@ __all__ = [
     "check_levels",
     "grid_values",
     "in_hull",
+    "observed",
     "points_of",
     "values_of",
 ]
@@ -99,7 +100,8 @@ class RGrid:
             )
 
     def values(self, column: pd.Series[Any]) -> tuple[Any, ...]:
-        """Return the grid of one variable."""
+        """Return the grid of one variable, from its observed values."""
+        column = observed(column)
         if isinstance(column.dtype, pd.CategoricalDtype):
             return tuple(column.cat.categories.tolist())
         two = column.dtype == bool
@@ -218,6 +220,7 @@ def grid_values(
     """
     if isinstance(grid, RGrid):
         return grid.values(column)
+    column = observed(column)
     if not isinstance(grid, str):
         return _user_grid(column, grid)
     check_choice("grid", grid, RULES)
@@ -236,6 +239,16 @@ def grid_values(
             np.quantile(data, at, method="inverted_cdf") if whole else np.quantile(data, at)
         )
     return tuple(values.tolist())
+
+
+def observed(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return the values that are not missing, of which grids are made; booleans as such."""
+    if not column.isna().any():
+        return column
+    values = column.dropna()
+    if values.empty:
+        raise OptionError(f"`{short(str(column.name))}` is missing in every row.")
+    return values.infer_objects()
 
 
 def _levels(column: pd.Series[Any]) -> tuple[Any, ...]:
@@ -358,7 +371,7 @@ def in_hull(data: pd.DataFrame, points: Points) -> Points:
             f"are {list_of(names)}."
         )
     try:
-        hull = Delaunay(data[list(names)].to_numpy(np.float64))
+        hull = Delaunay(data[list(names)].dropna().to_numpy(np.float64))
     except QhullError:
         raise OptionError(
             f"`{names[0]}` and `{names[1]}` have no convex hull with an inside: their points lie "

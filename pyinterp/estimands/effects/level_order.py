@@ -37,11 +37,13 @@ def similarity_order(data: pd.DataFrame, name: str, levels: Sequence[Any]) -> li
 def _shares(column: pd.Series[Any], codes: IntArray, k: int) -> FloatArray:
     """Return every level's shares of another category, or its distribution function."""
     if is_category(column):
-        values: npt.NDArray[Any] = pd.factorize(column)[0]
+        # A missing value is a level of its own here.
+        values: npt.NDArray[Any] = pd.factorize(column, use_na_sentinel=False)[0]
         at = np.eye(values.max() + 1)[values]
     else:
         x = column.to_numpy(dtype=np.float64)
-        at = (x[:, None] <= np.quantile(x, np.linspace(0, 1, 100))).astype(np.float64)
+        edges = np.nanquantile(x, np.linspace(0, 1, 100))
+        at = np.column_stack([x[:, None] <= edges, np.isnan(x)]).astype(np.float64)
     return np.array([at[codes == level].mean(axis=0) for level in range(k)])
 
 

@@ -56,7 +56,9 @@ def m_plot(
     grouped = grouped or (
         column.nunique() <= FEW_VALUES and bool(pd.Series(values).isin(column).all())
     )
-    widths = None if grouped else _widths(column.to_numpy(np.float64), values, span, names[0])
+    widths = (
+        None if grouped else _widths(column.dropna().to_numpy(np.float64), values, span, names[0])
+    )
     outputs = Outputs.of(problem.predictor, scale, which_class)
     terms = terms_of(at, outputs.labels)
     predicted = words_of(problem, outputs.scale, outputs.labels)
@@ -79,8 +81,15 @@ def m_plot(
         no_weights="",
         unit=unit_of(problem, "pd", outputs.scale),
         meaning=f"Mean {predicted} {near}. What goes with the variable counts as its effect.",
+        notes=_notes(column),
         missing=dict.fromkeys(terms.names, "no evaluation row near the value in a refit"),
     )
+
+
+def _notes(column: pd.Series[Any]) -> tuple[str, ...]:
+    if not (missing := int(column.isna().sum())):
+        return ()
+    return (f"{missing} of {len(column)} rows lack `{column.name}`, and are near no value.",)
 
 
 def _widths(x: FloatArray, values: list[float], span: float, name: str) -> FloatArray:
@@ -104,8 +113,10 @@ def _measure(
         same = np.column_stack([(column == value).to_numpy() for value in values])
         weights, away = same.astype(np.float64), np.zeros(same.shape)
     else:
-        away = column.to_numpy(np.float64)[:, None] - np.array(values, dtype=np.float64)
+        x = column.to_numpy(np.float64)[:, None]
+        away = np.where(np.isnan(x), np.inf, x) - np.array(values, dtype=np.float64)
         weights = _tricube(away, widths)
+        away[np.isinf(away)] = 0.0  # no row near, with weight 0
     if case.weights is not None:
         weights = weights * case.weights[:, None]
     return {"curve": Estimate.stack([_local_line(one, away, weights) for one in predictions])}

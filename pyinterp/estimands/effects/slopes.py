@@ -15,7 +15,7 @@ from pyinterp.checks import POSITIVE, check_number
 from pyinterp.data.features import check_names, names_of
 from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
-from pyinterp.estimands.effects.grids import Grid, grid_values, points_of
+from pyinterp.estimands.effects.grids import Grid, grid_values, observed, points_of
 from pyinterp.estimands.effects.outputs import Outputs
 from pyinterp.estimands.effects.partial_dependence import (
     details_of,
@@ -24,6 +24,7 @@ from pyinterp.estimands.effects.partial_dependence import (
     words_of,
 )
 from pyinterp.estimands.effects.scales import Scale
+from pyinterp.estimands.effects.support import check_observed
 from pyinterp.estimands.estimand import (
     Estimand,
     Estimate,
@@ -104,7 +105,9 @@ def average_marginal_effects(
     check_names(names, variables, kind="variable")
     outputs = Outputs.of(problem.predictor, scale, which_class)
     levels = {name: _levels(problem, name) for name in names if _is_contrast(problem, name)}
-    widths = {n: _width(problem, n, step, outputs) for n in names if n not in levels}
+    numbers = [name for name in names if name not in levels]
+    check_observed(problem.population.variables, numbers, "An average marginal effect")
+    widths = {n: _width(problem, n, step, outputs) for n in numbers}
     several = len(outputs.labels) > 1
     terms = [
         f"{label}: {term}" if several else term
@@ -173,7 +176,7 @@ def _term_names(name: str, levels: pd.Series[Any] | None) -> list[str]:
 
 def _width(problem: Problem, name: str, step: Step, outputs: Outputs) -> float:
     """Return the width of differences; refuse a tiny one for a model that predicts steps."""
-    x = problem.population.variables[name].to_numpy(dtype=np.float64)
+    x = observed(problem.population.variables[name]).to_numpy(dtype=np.float64)
     if isinstance(step, str):
         if step != "sd":
             raise OptionError(f'`step` must be a positive number, "sd" or None, not {step!r}.')
@@ -200,6 +203,7 @@ def _width(problem: Problem, name: str, step: Step, outputs: Outputs) -> float:
 def _has_steps(problem: Problem, name: str, width: float, wide: float, outputs: Outputs) -> bool:
     """Whether most predictions change over a wide interval, but not over a narrow one."""
     data = problem.population.variables
+    data = data[data[name].notna()]
     rows = data.iloc[np.unique(np.linspace(0, len(data) - 1, PROBES).astype(int))]
 
     def difference(by: float) -> FloatArray:

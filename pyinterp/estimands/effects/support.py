@@ -1,7 +1,8 @@
-"""Where a grid leaves the data: beyond the range of a number, or the convex hull of two."""
+"""Where a grid leaves the data: missing values, and points beyond the observed ones."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -9,16 +10,28 @@ import pandas as pd
 from scipy.spatial import Delaunay, QhullError
 
 from pyinterp.data.sample import is_category
+from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import Points
 
-__all__ = ["support_notes"]
+__all__ = ["check_observed", "support_notes"]
+
+
+def check_observed(data: pd.DataFrame, names: Sequence[str], what: str) -> None:
+    """Raise `OptionError` if a variable along which rows are compared is missing in some."""
+    for name in names:
+        if missing := int(data[name].isna().sum()):
+            raise OptionError(
+                f"{what} needs the value of `{name}` in every row, but it is missing in {missing} "
+                f'of {len(data)} rows; leave those out by `missing="drop"`, name other features, '
+                "or use `pd`, which predicts all rows."
+            )
 
 
 def support_notes(_: pd.Series[float], *, data: pd.DataFrame, at: Points) -> tuple[str, ...]:
-    """Return what to know about grid points at which a model extrapolates."""
+    """Return what to know about the grid: missing values, and points that are extrapolated."""
     cells = pd.DataFrame(list(at.cells), columns=list(at.names))
     numbers = [name for name in at.names if not is_category(data[name])]
-    notes = []
+    notes = _missing_notes(data[list(at.names)])
     for name in numbers:
         low, high = float(data[name].min()), float(data[name].max())
         values = cells[name].drop_duplicates()
@@ -33,11 +46,21 @@ def support_notes(_: pd.Series[float], *, data: pd.DataFrame, at: Points) -> tup
     return tuple(notes)
 
 
+def _missing_notes(data: pd.DataFrame) -> list[str]:
+    """Return a note on every variable with missing values, of which no grid point is one."""
+    counts = data.isna().sum()
+    return [
+        f"`{name}` is missing in {count} of {len(data)} rows; the grid is of its other values, and "
+        "at each all rows are predicted."
+        for name, count in counts[counts > 0].items()
+    ]
+
+
 def _hull_note(data: pd.DataFrame, cells: pd.DataFrame, pair: list[str]) -> list[str]:
     """Return a note on the points of a pair that are outside its convex hull, if there are some."""
     values = cells[pair].drop_duplicates().to_numpy(np.float64)
     try:
-        hull = Delaunay(data[pair].drop_duplicates().to_numpy(np.float64))
+        hull = Delaunay(data[pair].dropna().drop_duplicates().to_numpy(np.float64))
     except QhullError:  # values on a line, which has no inside
         return []
     beyond = int((hull.find_simplex(values, tol=1e-9) < 0).sum())

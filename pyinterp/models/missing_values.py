@@ -1,0 +1,87 @@
+"""Which learners take missing values, read from what they say of themselves."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from sklearn.utils import get_tags
+
+from pyinterp.models.column_names import is_statsmodels
+
+__all__ = ["takes_missing"]
+
+# What a step makes of missing values: an error, values, missing values, or some of these by
+# column; "" if it does not say.
+Fate: TypeAlias = Literal["refuses", "fills", "passes", "mixed", ""]
+# Transformers of scikit-learn that take missing values and give none.
+FILLING = {"OneHotEncoder", "TargetEncoder", "SimpleImputer", "KNNImputer", "IterativeImputer"}
+# Estimators around another that hand rows on as they are, which their tags do not say.
+WRAPPERS = {
+    "CalibratedClassifierCV",
+    "FixedThresholdClassifier",
+    "FrozenEstimator",
+    "GridSearchCV",
+    "HalvingGridSearchCV",
+    "HalvingRandomSearchCV",
+    "RandomizedSearchCV",
+    "TransformedTargetRegressor",
+    "TunedThresholdClassifierCV",
+}
+# Libraries whose tags are right where they say that missing values are refused.
+LIBRARIES = ("sklearn", "xgboost", "lightgbm", "pyinterp", "r_bridge")
+
+
+def takes_missing(estimator: Any) -> bool | None:
+    """Whether an estimator takes variables with missing values; None if it does not say.
+
+    In a pipeline the first step must, and so must every other one up to an imputer or an encoder
+    of categories.
+    """
+    fate = _fate(estimator)
+    return None if fate in ("", "mixed") else fate != "refuses"
+
+
+def _fate(step: Any) -> Fate:
+    if is_statsmodels(step):
+        return "refuses"
+    if step is None or isinstance(step, str):  # "passthrough" and "drop"
+        return "fills" if step == "drop" else "passes"
+    if isinstance(steps := getattr(step, "steps", None), list) and steps:
+        return _one_after_the_other([part for _, part in steps])
+    if isinstance(parts := getattr(step, "transformers", None), list):
+        return _side_by_side([part[1] for part in parts] + [step.remainder])
+    if type(step).__name__ in WRAPPERS:
+        inside = getattr(step, "estimator", None)
+        return _fate(getattr(step, "regressor", None) if inside is None else inside)
+    return _of_tags(step)
+
+
+def _one_after_the_other(steps: list[Any]) -> Fate:
+    """Return what steps of a pipeline make of missing values, each given what the last one made."""
+    mixed = False
+    for step in steps:
+        fate = _fate(step)
+        if fate not in ("passes", "mixed"):  # columns that a mixed step passes may have none
+            return "" if mixed and fate == "refuses" else fate
+        mixed = mixed or fate == "mixed"
+    return "passes"
+
+
+def _side_by_side(transformers: list[Any]) -> Fate:
+    """Return what all of some transformers of different columns make of missing values."""
+    fates = {_fate(transformer) for transformer in transformers}
+    if fates & {"refuses", ""}:  # its columns may have no missing value
+        return ""
+    if fates & {"passes", "mixed"}:
+        return "mixed" if "fills" in fates else "passes"
+    return "fills"
+
+
+def _of_tags(step: Any) -> Fate:
+    """Return what an estimator's tags say; those of unknown classes may only be inherited."""
+    name = type(step).__name__
+    if not hasattr(step, "__sklearn_tags__") or name == "FunctionTransformer":
+        return ""
+    if get_tags(step).input_tags.allow_nan:
+        return "fills" if name in FILLING else "passes"
+    return "refuses" if type(step).__module__.partition(".")[0] in LIBRARIES else ""

@@ -1,0 +1,336 @@
+"""Missing values: which rows are kept, what is refused, and what tables say of both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import xgboost
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
+from sklearn.ensemble import (
+    BaggingRegressor,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingRegressor,
+)
+from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+from pyinterp.data.missing import MissingValues
+from pyinterp.errors import DataError, DesignError, OptionError
+from pyinterp.models.missing_values import takes_missing
+from pyinterp.results.results import EstimandResults
+
+N = 60
+PLAN = pi.Subsampling(3)
+FOREST = RandomForestRegressor(5, random_state=0)
+LINE = LinearRegression()
+
+
+class OwnClass(RegressorMixin, BaseEstimator):
+    """Says nothing of missing values, and takes them."""
+
+    def fit(self, X: Any, y: Any) -> OwnClass:
+        self.mean_ = float(np.mean(y))
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        return self.mean_ + np.nan_to_num(np.asarray(X, dtype=float)).sum(axis=1)
+
+
+@pytest.fixture
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, N))
+    g = pd.Categorical(rng.choice(["a", "b", "c"], N))
+    data = pd.DataFrame({"y": x + rng.normal(size=N), "x": x, "z": z, "g": g})
+    data.loc[[1, 2, 3], "x"] = np.nan
+    data.loc[[3, 4], "g"] = np.nan
+    data.loc[5, "y"] = np.nan
+    return data
+
+
+def grid_of(results: EstimandResults) -> pd.Series:
+    return results.estimand.terms.layout.iloc[:, 0]
+
+
+def learner(data: pd.DataFrame, formula: str, estimator: Any, **options: Any) -> pi.Learner:
+    return pi.Learner.from_formula(formula, data, estimator, **options)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "taken"),
+    [
+        (LINE, False),
+        (FOREST, True),
+        (DecisionTreeRegressor(), True),
+        (HistGradientBoostingRegressor(), True),
+        (GradientBoostingRegressor(), False),
+        (xgboost.XGBRegressor(), True),
+        (lightgbm.LGBMRegressor(), True),
+        (KNeighborsRegressor(), False),
+        (make_pipeline(SimpleImputer(), LINE), True),
+        (make_pipeline(StandardScaler(), KNNImputer(), LINE), True),
+        (make_pipeline(StandardScaler(), LINE), False),
+        (make_pipeline(StandardScaler(), FOREST), True),
+        (make_pipeline("passthrough", FOREST), True),
+        (make_pipeline(FunctionTransformer(), FOREST), None),
+        (make_pipeline(make_column_transformer((OneHotEncoder(), ["g"])), LINE), True),
+        (
+            make_pipeline(
+                make_column_transformer((OneHotEncoder(), ["g"]), remainder=SimpleImputer()), LINE
+            ),
+            True,
+        ),
+        (
+            make_pipeline(
+                make_column_transformer((OneHotEncoder(), ["g"]), remainder="passthrough"), LINE
+            ),
+            None,  # the columns that pass may have no missing value
+        ),
+        (
+            make_pipeline(
+                make_column_transformer((OneHotEncoder(), ["g"]), remainder="passthrough"), FOREST
+            ),
+            True,
+        ),
+        (GridSearchCV(FOREST, {}), True),
+        (GridSearchCV(LINE, {}), False),
+        (TransformedTargetRegressor(FOREST), True),
+        (CalibratedClassifierCV(RandomForestClassifier()), True),
+        (BaggingRegressor(FOREST), True),
+        (BaggingRegressor(LINE), False),
+        (VotingRegressor([("a", FOREST), ("b", LINE)]), False),
+        (pi.statsmodels_learner(sm.OLS), False),
+        (OwnClass(), None),
+        (lambda X: X, None),
+    ],
+)
+def test_which_learners_take_missing_values(estimator: Any, taken: bool | None) -> None:
+    assert takes_missing(estimator) is taken
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        FOREST,
+        HistGradientBoostingRegressor(max_iter=3),
+        xgboost.XGBRegressor(n_estimators=3, n_jobs=1),
+        lightgbm.LGBMRegressor(n_estimators=3, n_jobs=1, verbose=-1),
+        make_pipeline(KNNImputer(), LINE),
+        TransformedTargetRegressor(FOREST),
+        GridSearchCV(FOREST, {}, cv=2),
+    ],
+)
+def test_those_that_say_so_do(data: pd.DataFrame, estimator: Any) -> None:
+    whole = data.dropna(subset="y")
+    fitted = estimator.fit(whole[["x", "z"]], whole["y"])
+    assert np.isfinite(fitted.predict(whole[["x", "z"]])).all()
+
+
+def test_auto_keeps_or_drops_by_the_learner_and_counts(data: pd.DataFrame) -> None:
+    kept = learner(data, "y ~ x + z", FOREST)
+    assert (kept.population.nobs, kept.dropped_rows) == (N - 1, 1)
+    dropped = learner(data, "y ~ x + z", LINE)
+    assert (dropped.population.nobs, dropped.dropped_rows) == (N - 4, 4)
+    text = " ".join(str(kept.fit(PLAN, seed=0).pfi().summary()).split())
+    assert "1 row is left out for missing values: y 1." in text
+    assert "3 analyzed rows have missing values, which the learner takes: x 3." in text
+    assert "59 (1 dropped)" in text
+    text = " ".join(str(dropped.fit(PLAN, seed=0).summary()).split())
+    assert "4 rows are left out for missing values: x 3, y 1." in text
+    assert "missing" not in str(learner(data.dropna(), "y ~ x", LINE).fit(PLAN, seed=0).summary())
+
+
+def test_drop_is_the_same_as_no_such_rows(data: pd.DataFrame) -> None:
+    some = learner(data, "y ~ x + z", FOREST, missing="drop").fit(PLAN, seed=1)
+    whole = learner(data.dropna(subset=["x", "z", "y"]), "y ~ x + z", FOREST).fit(PLAN, seed=1)
+    np.testing.assert_array_equal(some.pfi().params, whole.pfi().params)
+
+
+def test_keep_needs_a_learner_that_takes_them(data: pd.DataFrame) -> None:
+    with pytest.raises(OptionError, match=r"LinearRegression takes none.*imputer"):
+        learner(data, "y ~ x", LINE, missing="keep")
+    with pytest.raises(OptionError, match="takes none"):
+        pi.FittedModel(LinearRegression().fit([[0.0], [1.0]], [0, 1]), data[["x"]], missing="keep")
+    with pytest.raises(OptionError, match='"auto", "keep", "drop", "raise"'):
+        learner(data, "y ~ x", FOREST, missing="omit")
+    own = learner(data, "y ~ x + z", OwnClass(), missing="keep")  # its word is taken
+    assert own.population.nobs == N - 1
+    assert learner(data, "y ~ x + z", OwnClass()).population.nobs == N - 4
+    assert np.isfinite(own.fit(PLAN, seed=0).pfi().params).all()
+
+
+def test_a_function_is_believed(data: pd.DataFrame) -> None:
+    def predict(rows: pd.DataFrame) -> np.ndarray:
+        return rows["x"].fillna(3).to_numpy()
+
+    pfi = pi.FittedModel(predict, data[["x", "z"]], data["y"], missing="keep").pfi()
+    assert pfi.context.nobs == N - 1
+    assert pi.FittedModel(predict, data[["x", "z"]], data["y"]).pfi().context.nobs == N - 4
+
+
+def test_raise_names_counts(data: pd.DataFrame) -> None:
+    with pytest.raises(DataError, match=r"5 rows have missing values \(in x 3, g 2, y 1\)"):
+        learner(data, "y ~ .", FOREST, missing="raise", design="frame")
+
+
+class TestMatrices:
+    """Columns made by a formula, where a variable is missing."""
+
+    def test_numbers_and_functions_of_a_row_are_missing_with_it(self, data: pd.DataFrame) -> None:
+        made = learner(data, "y ~ x + I(x**2) + np.exp(x) + x:z + z", FOREST)
+        matrix = made.design.encode(made.population.variables)
+        assert made.population.nobs == N - 1
+        np.testing.assert_array_equal(
+            np.isnan(matrix).any(axis=1), made.population.variables["x"].isna()
+        )
+        assert np.isfinite(made.fit(PLAN, seed=0).pfi().params).all()
+
+    @pytest.mark.parametrize(
+        ("formula", "why"),
+        [
+            ("y ~ x + g", r'levels of `g`.*design="frame"'),
+            ("y ~ C(x > 0) + z", "has a value where"),
+            ("y ~ I(1.0 * (x > 0)) + z", "has a value where"),
+            ("y ~ bs(x, df=4) + z", "learns from all rows"),
+            ("y ~ center(x) + z", "learns from all rows"),
+        ],
+    )
+    def test_what_can_not_be_missing_is_left_out(
+        self, data: pd.DataFrame, formula: str, why: str
+    ) -> None:
+        made = learner(data, formula, FOREST)
+        lacking = data[["y", "g"]] if "g" in formula else data[["y", "x"]]
+        assert made.population.nobs == int(lacking.notna().all(axis=1).sum())
+        assert np.isfinite(made.fit(PLAN, seed=0).pfi().params).all()
+        with pytest.raises(DataError, match=why):
+            learner(data, formula, FOREST, missing="keep")
+
+    def test_all_rows_lost_say_why(self, data: pd.DataFrame) -> None:
+        empty = data.assign(g=pd.Categorical([np.nan] * N, ["a", "b"]))
+        with pytest.raises(DataError, match=r'All 60 rows .*design="frame"'):
+            learner(empty, "y ~ x + g", FOREST)
+
+    def test_a_function_that_is_not_finite_is_still_refused(self, data: pd.DataFrame) -> None:
+        with pytest.raises(DesignError, match="must be finite"):
+            learner(data, "y ~ np.log(z)", FOREST)
+
+
+class TestEstimands:
+    """What each makes of rows that lack the variable."""
+
+    @pytest.fixture
+    def results(self, data: pd.DataFrame) -> pi.LearnerResults:
+        return learner(
+            data, "y ~ .", HistGradientBoostingRegressor(max_iter=5), design="frame"
+        ).fit(PLAN, seed=0, progress=False)
+
+    def test_grids_are_of_observed_values(self, results: pi.LearnerResults) -> None:
+        curve = results.pd("x")
+        values = grid_of(curve)
+        assert values.notna().all()
+        text = " ".join(str(curve.summary()).split())
+        assert "`x` is missing in 3 of 59 rows; the grid is of its other values" in text
+        assert list(grid_of(results.pd("g"))) == ["a", "b", "c"]
+        for grid in ("equidistant", "unique", "r", pi.RGrid(quantiles=True)):
+            assert results.pd("x", grid=grid).params.notna().all()
+        assert (
+            results.pd(["x", "z"], grid=pi.RGrid(chull=True, grid_resolution=5))
+            .params.notna()
+            .all()
+        )
+        results.pd("x").plot().draw()
+
+    @pytest.mark.parametrize(
+        "ask",
+        [
+            lambda r: r.ale("x"),
+            lambda r: r.ame("x", step="sd"),
+            lambda r: r.pfi("x", sampler="conditional"),
+            lambda r: r.pfi("x", sampler="subgroup"),
+            lambda r: r.positivity("x"),
+            lambda r: r.cvim("g"),
+            lambda r: r.pd("x", sampler="conditional"),
+        ],
+    )
+    def test_refusals_name_the_variable_and_count(self, results: Any, ask: Any) -> None:
+        with pytest.raises(OptionError, match=r"is missing in [23] of 59 rows.*missing=\"drop\""):
+            ask(results)
+
+    @pytest.mark.parametrize(
+        "ask",
+        [
+            lambda r: r.ale("z"),
+            lambda r: r.ame("z", step="sd"),
+            lambda r: r.slopes("x", step="sd"),
+            lambda r: r.m_plot("x", points=5),
+            lambda r: r.m_plot("g"),
+            lambda r: r.pfi("z", sampler="conditional"),
+            lambda r: r.pfi("z", sampler="subgroup"),
+            lambda r: r.firm(),
+            lambda r: r.vint(["x", "z"]),
+            lambda r: r.h_statistic(["x", "z", "g"]),
+            lambda r: r.loco(),
+            lambda r: r.loss(),
+            lambda r: r.metric("rmse"),
+            lambda r: r.mvim(),
+            lambda r: r.pd("x", kind="ice"),
+            lambda r: r.causal("z"),
+        ],
+    )
+    def test_all_else_is_served(self, results: Any, ask: Any) -> None:
+        asked = ask(results)
+        asked = getattr(asked, "effects", asked)
+        assert asked.params.notna().all()
+        str(asked.summary())
+
+    def test_an_m_plot_is_of_the_rows_with_a_value(self, data: pd.DataFrame) -> None:
+        def predict(rows: pd.DataFrame) -> np.ndarray:
+            return np.where(rows["x"].isna(), 1e6, rows["x"])
+
+        curve = pi.FittedModel(predict, data[["x", "z"]], missing="keep").m_plot("x", points=5)
+        assert "3 of 60 rows lack `x`" in " ".join(str(curve.summary()).split())
+        np.testing.assert_allclose(curve.params, grid_of(curve), atol=1e-9)
+
+    def test_adjusted_importance_says_what_it_lacks(self, results: pi.LearnerResults) -> None:
+        table = results.amvim(method="additive")
+        assert table.params.isna().to_dict() == {"x": True, "z": False, "g": True}
+        assert "along which nothing accumulates" in " ".join(str(table.summary()).split())
+
+    def test_a_variable_with_one_value_and_missing_ones_varies(self, data: pd.DataFrame) -> None:
+        one = data.assign(x=data["x"].where(data["x"].isna(), 1.0))
+        text = str(learner(one, "y ~ x + z", FOREST).fit(PLAN, seed=0).pfi().summary())
+        assert "constant in the data" not in text
+
+
+def test_booleans_with_missing_values_are_levels() -> None:
+    data = pd.DataFrame(
+        {"y": np.arange(N) % 7.0, "b": pd.array([True, False, None] * 20, "boolean")}
+    )
+    model = HistGradientBoostingRegressor(max_iter=3)
+    made = learner(data.assign(z=data["y"] ** 2), "y ~ .", model, design="frame")
+    assert list(grid_of(made.fit(PLAN, seed=0).pd("b"))) == [False, True]
+
+
+def test_notes_list_the_largest_counts_first() -> None:
+    frame = pd.DataFrame({f"v{k}": [np.nan] * k + [1.0] * (20 - k) for k in range(12)})
+    rows = MissingValues(option="auto", taken=True, learner="Forest").rows(frame)
+    assert rows.mask.all()
+    assert "v11 11, v10 10, v9 9, v8 8, v7 7, v6 6 and 5 more" in rows.note
+    with pytest.raises(DataError, match=r"At least 5 complete rows are needed.*got 1"):
+        MissingValues(option="drop", taken=True, learner="Forest").rows(frame.iloc[:12])
