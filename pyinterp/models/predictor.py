@@ -22,6 +22,7 @@ from pyinterp.models.prediction_checks import (
 )
 
 __all__ = [
+    "ClassOrder",
     "Kind",
     "Predictor",
     "check_estimator",
@@ -31,6 +32,35 @@ __all__ = [
 ]
 
 Kind: TypeAlias = Literal["mean", "probability", "label", "distribution"]
+
+
+@dataclass(frozen=True)
+class ClassOrder:
+    """From an estimator's columns of classes to those that are reported.
+
+    Attributes
+    ----------
+    place : tuple of int
+        The class of each of the estimator's columns.
+    k : int
+        How many classes are reported.
+    """
+
+    place: tuple[int, ...]
+    k: int
+
+    @property
+    def same(self) -> bool:
+        """Whether the columns are the classes, in order."""
+        return self.place == tuple(range(self.k))
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        """Return values of all classes on the last axis; 0 for those the estimator lacks."""
+        if self.same:
+            return values
+        full = np.zeros((*values.shape[:-1], self.k))
+        full[..., list(self.place)] = values
+        return full
 
 
 @dataclass(frozen=True)
@@ -49,6 +79,8 @@ class Predictor:
         The classes, in the order of the prediction's columns.
     distribution : Distribution or None
         The family whose parameters are predicted, if they are.
+    order : ClassOrder or None
+        How the estimator's own columns of classes are ordered, if it is a classifier.
     """
 
     estimator: Any
@@ -56,6 +88,7 @@ class Predictor:
     classes: tuple[Any, ...] | None
     _call: Callable[[Matrix], Any]
     distribution: Distribution | None = None
+    order: ClassOrder | None = None
 
     @classmethod
     def of(
@@ -77,13 +110,15 @@ class Predictor:
         if is_classifier(estimator):
             labels = _classes_of(estimator, needed=classes is None)
             names = tuple(classes) if classes is not None else tuple(_plain(c) for c in labels)
+            place = [int(c) for c in labels] if coded else [_position(c, names) for c in labels]
+            order = ClassOrder(tuple(place), len(names))
             proba = getattr(estimator, "predict_proba", None)
             if proba is not None:
-                place = [int(c) for c in labels] if coded else [_position(c, names) for c in labels]
-                call = _InOrder(estimator, proba, tuple(place), len(names), one_column=False)
-                return cls(estimator, "probability", names, call)
+                call = _InOrder(estimator, proba, order, one_column=False)
+                return cls(estimator, "probability", names, call, order=order)
             outputs = tuple(range(len(names))) if coded else names
-            return cls(estimator, "label", names, _Indicator(estimator, tuple(outputs)))
+            indicator = _Indicator(estimator, tuple(outputs))
+            return cls(estimator, "label", names, indicator, order=order)
         if callable(getattr(estimator, "predict", None)):
             if classes is not None:
                 raise OptionError(
@@ -94,13 +129,9 @@ class Predictor:
         if callable(estimator) and not isinstance(estimator, type):
             if classes is None:
                 return cls(estimator, "mean", None, estimator)
-            identity = tuple(range(len(classes)))
-            return cls(
-                estimator,
-                "probability",
-                tuple(classes),
-                _InOrder(estimator, estimator, identity, len(classes), one_column=True),
-            )
+            order = ClassOrder(tuple(range(len(classes))), len(classes))
+            call = _InOrder(estimator, estimator, order, one_column=True)
+            return cls(estimator, "probability", tuple(classes), call)
         raise PredictionError(
             f"An estimator must have a `predict` method; {learner_name(estimator)} has none."
         )
@@ -236,26 +267,21 @@ def _position(label: Any, names: Sequence[Any]) -> int:
 class _InOrder:
     """A function of design rows that gives probabilities in the order of the k classes.
 
-    `place` has the class of each of the estimator's columns. With `one_column`, a single column
-    is the probability of the second of two classes.
+    With `one_column`, a single column is the probability of the second of two classes.
     """
 
     estimator: Any
     proba: Callable[[Matrix], Any]
-    place: tuple[int, ...]
-    k: int
+    order: ClassOrder
     one_column: bool
 
     def __call__(self, matrix: Matrix) -> FloatArray:
         predicted = as_numbers(self.proba(matrix), learner_name(self.estimator))
-        if self.one_column and predicted.ndim == 1 and self.k == 2:
+        if self.one_column and predicted.ndim == 1 and self.order.k == 2:
             return np.column_stack([1 - predicted, predicted])
-        in_order = self.place == tuple(range(self.k))
-        if in_order or predicted.ndim != 2 or predicted.shape[1] != len(self.place):
+        if predicted.ndim != 2 or predicted.shape[1] != len(self.order.place):
             return predicted
-        full = np.zeros((len(predicted), self.k))
-        full[:, list(self.place)] = predicted
-        return full
+        return self.order(predicted)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from pyinterp.data.sample import Sample
 from pyinterp.errors import DesignError, OptionError, PredictionError
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.prediction_checks import spread
-from pyinterp.models.predictor import Kind, Predictor, learner_name
+from pyinterp.models.predictor import ClassOrder, Kind, Predictor, learner_name
 from pyinterp.whatif.batches import BatchedWhatIf
 from pyinterp.whatif.calibration import Before, calibrated_forest, calibrated_linear, final_steps
 from pyinterp.whatif.forest import Forest
@@ -105,14 +106,36 @@ def _exact_engines(
     trees = _trees(last) if predictor.kind != "label" else None
     if trees is not None:
         forest, before = trees
+        if (link := _in_order(forest.link, predictor.order)) is not forest.link:
+            forest = replace(forest, link=link)
         inputs = Inputs(design, sample, before=before, levels=levels_of(inside), cast=forest.cast)
         tolerance = SINGLE if type(inside).__module__.startswith("xgboost") else double
         yield "trees", TreesWhatIf(batched, forest=forest, inputs=inputs), tolerance
     terms = _terms(last, predictor.kind)
     if terms is not None:
         model, encode, mixes = terms
+        if (inverse := _in_order(model.inverse, predictor.order)) is not model.inverse:
+            model = replace(model, inverse=inverse)
         inputs = Inputs(design, sample, before=encode, mixes=mixes, cast=contiguous)
         yield "linear", LinearWhatIf(batched, model=model, inputs=inputs), double
+
+
+@dataclass(frozen=True)
+class _Reordered:
+    """A link, its classes in the order that is reported."""
+
+    link: Callable[[FloatArray], FloatArray]
+    order: ClassOrder
+
+    def __call__(self, sums: FloatArray) -> FloatArray:
+        return self.order(self.link(sums))
+
+
+def _in_order(
+    link: Callable[[FloatArray], FloatArray], order: ClassOrder | None
+) -> Callable[[FloatArray], FloatArray]:
+    """Return a link whose classes are ordered as the predictions are."""
+    return link if order is None or order.same else _Reordered(link, order)
 
 
 def _trees(last: FinalStep) -> tuple[Forest, Before | None] | None:
