@@ -43,12 +43,13 @@ class Distinct(NamedTuple):
 
 def distinct(donors: pd.DataFrame, variables: Sequence[str]) -> Distinct:
     """Return the distinct joint values of `variables`, each of which is predicted only once."""
-    codes = np.column_stack([pd.factorize(donors[v], use_na_sentinel=False)[0] for v in variables])
-    _, first, of_row, counts = np.unique(
-        codes, axis=0, return_index=True, return_inverse=True, return_counts=True
-    )
+    of_row = np.zeros(len(donors), np.int64)
+    for name in variables:
+        codes, values = pd.factorize(donors[name], use_na_sentinel=False)
+        _, of_row = np.unique(of_row * len(values) + codes, return_inverse=True)
+    _, first, counts = np.unique(of_row, return_index=True, return_counts=True)
     frame = donors[list(variables)].take(first).reset_index(drop=True)
-    return Distinct(frame, of_row.ravel().astype(np.intp), counts.astype(np.intp))
+    return Distinct(frame, of_row.astype(np.intp), counts.astype(np.intp))
 
 
 def balanced_permutations(n: int, k: int, rng: np.random.Generator) -> IntArray:

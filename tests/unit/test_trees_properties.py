@@ -281,7 +281,7 @@ def same_predictions(case: Situation, variables: Sequence[str], donors: np.ndarr
 
 @every_kind
 @every_family
-@settings(deadline=None, max_examples=8, derandomize=True)
+@settings(deadline=None, max_examples=4, derandomize=True)
 @given(**situations)
 @example(**ALL_WHOLE)
 @example(**ALL_DOUBLE)
@@ -451,7 +451,7 @@ def same_importances(case: Situation, loss: str, features: Mapping[str, list[str
 
 @every_kind
 @every_family
-@settings(deadline=None, max_examples=8, derandomize=True)
+@settings(deadline=None, max_examples=4, derandomize=True)
 @given(proper=st.booleans(), joint=st.sampled_from(JOINT), **situations)
 @example(proper=False, joint=[], **ALL_WHOLE)
 @example(proper=True, joint=["x2", "x3", "x1"], **ALL_WHOLE)

@@ -230,9 +230,10 @@ class Coding:
         Numeric variables are copied; patsy, which is slow, builds the other columns.
         """
         names = list(self._variables.values())
-        if all(pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes[names]):
+        part = frame if frame.columns.tolist() == names else frame[names]
+        if all(dtype.kind in "biuf" for dtype in part.dtypes):
             matrix = np.ones((len(frame), len(self.columns)))
-            matrix[:, list(self._variables)] = frame[names].to_numpy(dtype=np.float64)
+            matrix[:, list(self._variables)] = part.to_numpy(dtype=np.float64)
             if self._mixed_columns is not None:
                 places, info = self._mixed_columns
                 matrix[:, places] = _encode(info, frame)
