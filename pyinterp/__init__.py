@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyinterp.estimands.effects.grids import RGrid
     from pyinterp.estimands.estimand import Estimand, Estimate, Terms
     from pyinterp.estimands.mean_over_rows import mean_over_rows
-    from pyinterp.learner.compare import compare, plot_col, summary_col
+    from pyinterp.learner.compare import compare, plot, summary_col
     from pyinterp.learner.fitted_model import FittedModel
     from pyinterp.learner.learner import Learner, LearnerResults
     from pyinterp.losses.metrics import Metric
@@ -70,7 +70,7 @@ __all__ = [
     "distributions",
     "estimators",
     "mean_over_rows",
-    "plot_col",
+    "plot",
     "r_style",
     "report",
     "samplers",
@@ -107,7 +107,7 @@ _HOME = {
     "UncertaintyResults": "results.uncertainty_results",
     "compare": "learner.compare",
     "mean_over_rows": "estimands.mean_over_rows",
-    "plot_col": "learner.compare",
+    "plot": "learner.compare",
     "report": "report_page",
     "statsmodels_learner": "models.adapters",
     "summary_col": "learner.compare",

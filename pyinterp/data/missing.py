@@ -17,16 +17,16 @@ import pandas as pd
 from pyinterp.checks import check_choice
 from pyinterp.errors import DataError, OptionError, list_of, short
 
-__all__ = ["MINIMUM_ROWS", "Missing", "MissingValues", "RowsKept", "count_missing"]
+__all__ = ["MINIMUM_ROWS", "Missing", "MissingValues", "RowChoice", "count_missing"]
 
 Missing: TypeAlias = Literal["auto", "keep", "drop", "raise"]
 CHOICES = ("auto", "keep", "drop", "raise")
 MINIMUM_ROWS = 5
-LISTED = 6  # variables with their counts in a note
+MOST_NAMES = 6  # variables with their counts in a note
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowsKept:
+class RowChoice:
     """Which of the user's rows are analyzed.
 
     Attributes
@@ -48,7 +48,7 @@ class MissingValues:
     Attributes
     ----------
     option : {"auto", "keep", "drop", "raise"}
-    taken : bool or None
+    takes : bool or None
         Whether the learner takes variables with missing values; None if that is not known.
     learner : str
         Its name, for messages.
@@ -57,13 +57,13 @@ class MissingValues:
     """
 
     option: Missing
-    taken: bool | None
+    takes: bool | None
     learner: str
     least: int = MINIMUM_ROWS
 
     def __post_init__(self) -> None:
         check_choice("missing", self.option, CHOICES)
-        if self.option == "keep" and self.taken is False:
+        if self.option == "keep" and self.takes is False:
             raise OptionError(
                 f'`missing="keep"` needs a learner that takes missing values, but {self.learner} '
                 'takes none. Put an imputer before it in a pipeline, or use `missing="drop"`.'
@@ -73,8 +73,8 @@ class MissingValues:
         self,
         variables: pd.DataFrame,
         others: Sequence[pd.Series[Any]] = (),
-        barred: Mapping[str, str] | None = None,
-    ) -> RowsKept:
+        needs: Mapping[str, str] | None = None,
+    ) -> RowChoice:
         """Return the rows to analyze.
 
         Parameters
@@ -82,7 +82,7 @@ class MissingValues:
         variables : pandas.DataFrame, shape (N, number of variables)
         others : sequence of Series, N rows
             The response, and what else every row must have.
-        barred : mapping of str to str, optional
+        needs : mapping of str to str, optional
             Why a variable must have a value in every row, by variable, whatever the learner takes.
 
         Raises
@@ -91,23 +91,23 @@ class MissingValues:
             If values are missing that `option` does not allow, or too few rows are left.
         """
         absent = {str(name): column.isna().to_numpy(bool) for name, column in variables.items()}
-        keeps = self.option == "keep" or (self.option == "auto" and self.taken is True)
-        barred = barred or {}
+        keeps = self.option == "keep" or (self.option == "auto" and self.takes is True)
+        needs = needs or {}
         if self.option == "keep":
-            self._check_barred(absent, barred)
-        needed = {n: isna for n, isna in absent.items() if not keeps or n in barred}
+            self._check_needs(absent, needs)
+        needed = {n: isna for n, isna in absent.items() if not keeps or n in needs}
         needed |= {str(part.name): part.isna().to_numpy(bool) for part in others}
         out = np.zeros(len(variables), dtype=bool)
         for isna in needed.values():
             out |= isna
-        self._check(out, needed, barred if keeps else {})
+        self._check(out, needed, needs if keeps else {})
         kept = {n: isna & ~out for n, isna in absent.items() if n not in needed}
-        return RowsKept(mask=~out, note=_note(out, needed, kept))
+        return RowChoice(mask=~out, note=_note(out, needed, kept))
 
-    def _check_barred(
-        self, absent: Mapping[str, npt.NDArray[np.bool_]], barred: Mapping[str, str]
+    def _check_needs(
+        self, absent: Mapping[str, npt.NDArray[np.bool_]], needs: Mapping[str, str]
     ) -> None:
-        for name, why in barred.items():
+        for name, why in needs.items():
             if absent[name].any():
                 raise DataError(
                     f"Missing values of `{short(name)}` can't be kept: {why}. Use "
@@ -118,7 +118,7 @@ class MissingValues:
         self,
         out: npt.NDArray[np.bool_],
         needed: Mapping[str, npt.NDArray[np.bool_]],
-        barred: Mapping[str, str],
+        needs: Mapping[str, str],
     ) -> None:
         where = _counts(needed)
         if self.option == "raise" and out.any():
@@ -126,7 +126,7 @@ class MissingValues:
                 f"{int(out.sum())} rows have missing values (in {where}); fill them in, or use "
                 '`missing="drop"`.'
             )
-        why = next((f": {why}" for n, why in barred.items() if needed[n].any()), "")
+        why = next((f": {why}" for n, why in needs.items() if needed[n].any()), "")
         if out.all():
             raise DataError(
                 f"All {len(out)} rows have a missing value (in {where}), so none is left{why}."
@@ -146,7 +146,7 @@ def _counts(absent: Mapping[str, npt.NDArray[np.bool_]]) -> str:
     """Return names with counts, the largest first."""
     counts = {name: int(isna.sum()) for name, isna in absent.items() if isna.any()}
     ordered = sorted(counts.items(), key=lambda item: -item[1])
-    return list_of((f"{name} {count}" for name, count in ordered), LISTED)
+    return list_of((f"{name} {count}" for name, count in ordered), MOST_NAMES)
 
 
 def _note(

@@ -71,7 +71,7 @@ class Reader(ABC):
     def repeat(self, data: Any, positions: IntArray) -> Any:
         """Return the user's rows at these positions, in the user's form."""
 
-    def barred(self, variables: pd.DataFrame) -> Mapping[str, str]:
+    def needs(self, variables: pd.DataFrame) -> Mapping[str, str]:
         """Return why variables must have a value in every row, by variable; none by default."""
         return {}
 
@@ -151,18 +151,18 @@ class FormulaReader(Reader):
         """Return these rows of the data frame."""
         return take_rows(data, positions)
 
-    def barred(self, variables: pd.DataFrame) -> Mapping[str, str]:
+    def needs(self, variables: pd.DataFrame) -> Mapping[str, str]:
         """Return why columns of a matrix can't be missing where a variable is."""
         if self._as_frame:
             return {}
         terms = self._parsed.terms
         names = namespace(terms.names - set(self._variables), self._scope)
-        barred: dict[str, str] = {}
+        needs: dict[str, str] = {}
         for factor in dict.fromkeys(f for product in terms.products for f in product):
             lacking = [v for v in factor.variables if variables[v].isna().any()]
-            if why := _bar(factor, variables, names) if lacking else "":
-                barred |= dict.fromkeys(lacking, why)
-        return barred
+            if why := _need(factor, variables, names) if lacking else "":
+                needs |= dict.fromkeys(lacking, why)
+        return needs
 
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
         """Return the formula's design matrix, or the variables as a frame."""
@@ -308,7 +308,7 @@ def _check_selects(terms: Terms) -> None:
         )
 
 
-def _bar(factor: Factor, variables: pd.DataFrame, names: dict[str, Any]) -> str:
+def _need(factor: Factor, variables: pd.DataFrame, names: dict[str, Any]) -> str:
     """Return why a factor needs its variables in every row; empty if it is missing with them."""
     if factor.column is not None and not is_category(variables[factor.column]):
         return ""

@@ -38,9 +38,12 @@ from pyinterp.whatif import Engine
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = ["compare", "plot_col", "summary_col"]
+    from pyinterp.results.plots.style import Style
+
+__all__ = ["compare", "plot", "summary_col"]
 
 Comparable: TypeAlias = Interpretable | EstimandResults
+Several: TypeAlias = EstimandResults | Sequence[EstimandResults] | Mapping[str, EstimandResults]
 Pairs: TypeAlias = Literal["reference", "all"]
 WIDEST = 40  # characters of a number in a table of several results
 
@@ -329,51 +332,83 @@ def summary_col(
     return Table([estimates, facts], notes, sum(widths) + len(widths) - 1)
 
 
-def plot_col(
-    results: EstimandResults | Sequence[EstimandResults],
+def plot(
+    results: Several,
     *,
     model_names: Sequence[str] | None = None,
     alpha: float = 0.05,
     sort: bool = True,
+    style: Style = "light",
 ) -> ggplot:
-    """Plot several results side by side: estimates with their intervals, one color per learner.
+    """Plot several results in one picture, with their intervals, a color per learner.
 
     Parameters
     ----------
-    results : EstimandResults or sequence of EstimandResults
-        With one value per feature, such as the ``pfi()`` of several learners. Every measure has a
-        panel of its own.
+    results : EstimandResults, list or mapping of str to EstimandResults
+        With one value per feature, such as the ``pfi()`` of several learners: every measure has a
+        panel of its own. Or curves of one variable, such as the ``pd("x")`` of a learner and of one
+        of its models, of a forest and of a linear model.
     model_names : sequence of str, optional
-        One per result, different for results of the same measure; by default the learners' names,
-        numbered where they repeat.
+        One per result, different for results of the same measure; by default the names in a
+        mapping, or those of the learners, numbered where they repeat.
     alpha : float
         Significance level of the intervals.
     sort : bool
         Draw features in decreasing order of the first result, or else as in the data.
+    style : {"light", "dark"}
+        The ground on which marks are drawn.
 
     Returns
     -------
     plotnine.ggplot
         To which layers, scales and a theme can be added.
+
+    Raises
+    ------
+    OptionError
+        If results are surfaces, or curves of different variables.
     """
     from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
+    if isinstance(results, Mapping):
+        if model_names is not None:
+            raise OptionError("`model_names` are the names in the mapping `results`; leave it out.")
+        results, model_names = list(results.values()), [str(name) for name in results]
     results = _list(results)
     check_alpha(alpha)
     check_flag("sort", sort)
-    _check_one_value(results)
-    names = _names_by_measure(results, model_names)
-    panels = len({r.estimand.description for r in results}) > 1
-    return plots.together(results, names, alpha=alpha, sort=sort, panels=panels)
+    check_choice("style", style, ("light", "dark"))
+    _check_same_axes(results)
+    if results[0].estimand.terms.axes:
+        figure = plots.overlay(results, _names(results, model_names), alpha=alpha)
+    else:
+        names = _names_by_measure(results, model_names)
+        panels = len({r.estimand.description for r in results}) > 1
+        figure = plots.together(results, names, alpha=alpha, sort=sort, panels=panels)
+    drawn: ggplot = plots.in_style(figure, style)
+    return drawn
 
 
-def _check_one_value(results: Sequence[EstimandResults]) -> None:
-    """Raise `OptionError` unless results have one value per feature."""
+def _check_same_axes(results: Sequence[EstimandResults]) -> None:
+    """Raise `OptionError` unless all have one value per feature, or are curves of one variable."""
+    first = results[0].estimand.terms
     for result in results:
-        if result.estimand.terms.axes:
+        terms = result.estimand.terms
+        what = result.estimand.description
+        if len(terms.axes) > 1:
             raise OptionError(
-                "`results` must have one value per feature, as importances have, not a curve or a "
-                f"surface: {result.estimand.description}. Use its `plot()`."
+                "`results` must have one value per feature or be curves, which have room in one "
+                f"picture; {what} is a surface. Use its `plot()`."
+            )
+        if terms.axis_names != first.axis_names:
+            raise OptionError(
+                "`results` must all have one value per feature, or all be curves of the same "
+                f"variable: {results[0].estimand.description} and {what} are not."
+            )
+        if terms.facet != first.facet or terms.groups != first.groups:
+            raise OptionError(
+                "`results` must have the same classes or groups of rows, a panel each; "
+                f"{results[0].estimand.description} and {what} have not."
             )
 
 

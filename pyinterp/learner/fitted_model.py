@@ -166,7 +166,7 @@ class FittedModel(Interpretable):
         if apart is not None:
             others.append(apart.as_column(repeats))
         at_hand = MissingValues(
-            option=missing, taken=takes_missing(fitted), learner=learner_name(fitted), least=1
+            option=missing, takes=takes_missing(fitted), learner=learner_name(fitted), least=1
         ).rows(frame[columns], others)
         keep = at_hand.mask
         clusters = None if units is None else _cluster_numbers(units[keep])

@@ -16,7 +16,7 @@ from pyinterp.checks import check_choice, check_flag, check_memory
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.features import features_of
 from pyinterp.data.formula import callers_names
-from pyinterp.data.missing import Missing, MissingValues, RowsKept
+from pyinterp.data.missing import Missing, MissingValues, RowChoice
 from pyinterp.data.offset import Offset, read_offset
 from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, Source
 from pyinterp.data.row_data import RowData, Rows, source_frame
@@ -287,7 +287,7 @@ class Learner:
         self.estimator = suit(estimator, source.response)
         self._missing = MissingValues(
             option=missing,
-            taken=takes_missing(self.estimator),
+            takes=takes_missing(self.estimator),
             learner=learner_name(self.estimator),
         )
         if offset is not None:
@@ -566,11 +566,11 @@ class Learner:
 
     def _sample(
         self, source: Source, subset: npt.NDArray[np.bool_] | None = None
-    ) -> tuple[Sample, RowsKept]:
+    ) -> tuple[Sample, RowChoice]:
         """Return the rows that are analyzed, and which of all they are."""
         part = np.ones(len(source.variables), dtype=bool) if subset is None else subset
         at_hand = self._missing.rows(
-            source.variables[part], [source.response[part]], self._barred(source.variables[part])
+            source.variables[part], [source.response[part]], self._needs(source.variables[part])
         )
         keep = np.zeros(len(part), dtype=bool)
         keep[part] = at_hand.mask
@@ -591,12 +591,12 @@ class Learner:
         )
         return sample, replace(at_hand, mask=keep)
 
-    def _barred(self, variables: pd.DataFrame) -> Mapping[str, str]:
+    def _needs(self, variables: pd.DataFrame) -> Mapping[str, str]:
         """Return why variables must have a value in every row, whatever the learner takes."""
-        barred = dict(self._reader.barred(variables))
+        needs = dict(self._reader.needs(variables))
         if self._offset is not None:
-            barred[self._offset.name] = "an offset is a known part of every prediction"
-        return barred
+            needs[self._offset.name] = "an offset is a known part of every prediction"
+        return needs
 
     def _units(self, plan: Resampling) -> Units:
         return Units.make(

@@ -16,6 +16,7 @@ Module                What is in it
 `column_names`        Columns matched by name, whichever library the model comes from
 `adapters`            What estimators say about themselves, and statsmodels models as learners
 `sample_weight`       Sampling weights in the fit of learners
+`missing_values`      Which learners take missing values
 `offset_model`        Models that are given the last column of their rows as offset
 `row_options`         Options with one value per row, which are refused
 ====================  =========================================================================

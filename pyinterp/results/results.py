@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import (
     NOT_NEGATIVE,
     check_alpha,
+    check_choice,
     check_count,
     check_flag,
     check_number,
@@ -46,6 +47,8 @@ from pyinterp.whatif import Engine
 if TYPE_CHECKING:
     from plotnine import ggplot
     from statsmodels.stats.contrast import ContrastResults
+
+    from pyinterp.results.plots.style import PlotKind, Style
 
 __all__ = ["EstimandResults", "broom_frame"]
 
@@ -606,22 +609,31 @@ class EstimandResults(Tabular):
         self,
         alpha: float = 0.05,
         *,
+        kind: PlotKind = "auto",
         sort: bool = True,
+        top: int | None = None,
         color: str | None = None,
         observed: bool = False,
         curves: int = 200,
+        style: Style = "light",
     ) -> ggplot:
         """Return a plotnine plot to which layers, scales and a theme can be added.
 
-        One value per feature gives points with intervals; a grid gives a curve with a pointwise
-        band, or a tile plot for two variables.
+        One value per feature gives dots with intervals. A grid gives a curve with a pointwise band;
+        of a category, points. Two numbers give tiles, a number and a category a curve per level.
 
         Parameters
         ----------
         alpha : float
             Significance level of the intervals.
+        kind : {"auto", "dots", "bars", "forest", "curves", "tiles"}
+            Of one value per feature: "dots", "bars", or "forest", which has the numbers beside the
+            dots. Of a number and a category: "curves" or "tiles". "auto" is the first of each.
         sort : bool
-            Draw features in decreasing order of their estimates, or else as in the data.
+            Draw features, or levels that have a line each, in decreasing order of their estimates,
+            or else as in the data. Ordered categories keep their order.
+        top : int, optional
+            How many features are drawn, the first in that order; by default all.
         color : str, optional
             A variable, or the response, by which rows' own curves are colored. Curves of rows are
             there with ``kind="ice"``, "c-ice" and "d-ice".
@@ -629,11 +641,19 @@ class EstimandResults(Tabular):
             Mark on every row's curve where the row itself is.
         curves : int
             How many rows' own curves are drawn at most, evenly spread over the rows.
+        style : {"light", "dark"}
+            The ground on which marks are drawn.
         """
         from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
         check_alpha(alpha)
+        check_choice("style", style, ("light", "dark"))
+        check_choice("kind", kind, ("auto", *plots.kinds_of(self)))
         check_flag("sort", sort)
+        if top is not None:
+            check_count("top", top)
+            if self.estimand.terms.axes:
+                raise OptionError("`top` is for plots of one value per feature; this is of a grid.")
         check_flag("observed", observed)
         check_count("curves", curves)
         if (color is not None or observed) and not (
@@ -648,9 +668,12 @@ class EstimandResults(Tabular):
                 f"`color` must be a variable or the response, not {quote(color)}. Variables: "
                 f"{list_of(self.data)}." + did_you_mean(str(color), list(self.data))
             )
-        return plots.plot(
-            self, alpha=alpha, sort=sort, color=color, observed=observed, curves=curves
+        of_rows: dict[str, Any] = (
+            {"color": color, "observed": observed, "curves": curves}
+            if len(self.estimand.terms.axes) == 1
+            else {}
         )
+        return plots.plot(self, alpha=alpha, kind=kind, sort=sort, top=top, style=style, **of_rows)
 
     def _positions(self, cols: Sequence[int] | Sequence[str]) -> list[int]:
         """Return the positions of terms that are named, or numbered."""

@@ -3,20 +3,23 @@
 In come a predictor, a design and rows; out go predictions of those rows with some variables
 replaced.
 
-=============  ==========================================================================
-Module         What is in it
-=============  ==========================================================================
-`whatif`       `WhatIf` of a model and `FeatureWhatIf` of a feature, which engines extend
-`dispatch`     The choice: an exact engine is first proven on the model's predictions
-`batches`      Any model: copies of rows, predicted many at a time
-`trees`        Ensembles of trees, exactly
-`forest`       Trees as arrays
-`read_forest`  Trees of scikit-learn, XGBoost and LightGBM as such arrays
-`walks`        Walks down trees, compiled
-`linear`       Linear and generalized linear models, exactly
-`calibration`  Calibrated classifiers of trees or linear models, exactly
-`inputs`       Inputs of a pipeline's last step, and the columns that donors replace
-=============  ==========================================================================
+=========================  ========================================================================
+Module                     What is in it
+=========================  ========================================================================
+`whatif`                   `WhatIf` of a model, `FeatureWhatIf` of a feature; engines extend them
+`dispatch`                 The choice: an exact engine is first proven on the model's predictions
+`batches`                  Any model: copies of rows, predicted many at a time
+`trees`                    Ensembles of trees, exactly
+`forest`                   Trees as arrays
+`nodes`                    Nodes of trees, collected in the order of these arrays
+`read_forest`              Trees of scikit-learn, XGBoost and LightGBM as such arrays
+`read_histogram_boosting`  Those of scikit-learn's histogram boosting, with its categories
+`read_xgboost`             XGBoost's models, with the categories that they store
+`walks`                    Walks down trees, compiled
+`linear`                   Linear and generalized linear models, exactly
+`calibration`              Calibrated classifiers of trees or linear models, exactly
+`inputs`                   Inputs of a pipeline's last step, and the columns that donors replace
+=========================  ========================================================================
 
 A new engine is a subclass of `WhatIf` with its `FeatureWhatIf`, and a line in `dispatch`; no
 estimand depends on which engine it is.

@@ -121,7 +121,7 @@ def _exact_engines(
 
 
 @dataclass(frozen=True)
-class _Reordered:
+class _LinkInOrder:
     """A link, its classes in the order that is reported."""
 
     link: Callable[[FloatArray], FloatArray]
@@ -135,7 +135,7 @@ def _in_order(
     link: Callable[[FloatArray], FloatArray], order: ClassOrder | None
 ) -> Callable[[FloatArray], FloatArray]:
     """Return a link whose classes are ordered as the predictions are."""
-    return link if order is None or order.same else _Reordered(link, order)
+    return link if order is None or order.same else _LinkInOrder(link, order)
 
 
 def _trees(last: FinalStep) -> tuple[Forest, Before | None] | None:

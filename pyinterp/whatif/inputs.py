@@ -140,7 +140,7 @@ class Inputs:
         columns = design.driven(variables)
         frame = design.encode(self._sample.variables.iloc[:0])
         names = list(frame.columns[columns])
-        values = _coded(donors[names], _by_name(frame, self._levels))
+        values = _codes(donors[names], _by_name(frame, self._levels))
         return columns, self._cast(values, columns)
 
     def _by_donor_of_steps(self, swap: Swap, donors: int) -> ColumnValues | None:
@@ -186,10 +186,10 @@ def numbers(inputs: Any, levels: Levels = ()) -> FloatArray:
         The model's own levels; other columns of the type category are coded by theirs.
     """
     if isinstance(inputs, pd.DataFrame):
-        return _coded(inputs, _by_name(inputs, levels))
+        return _codes(inputs, _by_name(inputs, levels))
     dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs
     if isinstance(levels, Mapping) and np.asarray(dense).dtype == object:
-        return _coded(pd.DataFrame(dense), levels)
+        return _codes(pd.DataFrame(dense), levels)
     return np.asarray(dense, dtype=np.float64)
 
 
@@ -200,7 +200,7 @@ def _by_name(frame: pd.DataFrame, levels: Levels) -> ByName:
     return dict(zip(frame.select_dtypes("category").columns, levels, strict=False))
 
 
-def _coded(frame: pd.DataFrame, levels: ByName) -> FloatArray:
+def _codes(frame: pd.DataFrame, levels: ByName) -> FloatArray:
     return np.column_stack([_number(c, levels.get(name, ())) for name, c in frame.items()])
 
 

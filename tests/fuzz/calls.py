@@ -517,7 +517,12 @@ def _rows_curves() -> list[Call]:
                 "observed": "flag",
                 "curves": "count",
             },
-        )
+        ),
+        Call(
+            name="plot of values",
+            callee="pf.plot",
+            kinds={"kind": "choice", "top": "count", "style": "choice"},
+        ),
     ]
 
 
@@ -548,13 +553,14 @@ def _several() -> list[Call]:
             positional=2,
         ),
         Call(
-            name="plot_col",
-            callee="pi.plot_col",
+            name="plot",
+            callee="pi.plot",
             kinds={
                 "results": "results",
                 "model_names": "labels",
                 "alpha": "alpha",
                 "sort": "flag",
+                "style": "choice",
             },
             base={"results": "[pf, tree.pfi()]"},
             positional=1,

@@ -83,6 +83,7 @@ def test_arguments(name: str) -> None:
     assert set(call.kinds.values()) <= set(DATA_KINDS)
 
 
+PLOT, OF_ROWS = {"kind", "top", "style"}, {"sort", "color", "observed", "curves"}
 # Arguments that another call of the same callable has.
 SOME_ARGUMENTS = {
     "from_formula, PD": {
@@ -99,11 +100,10 @@ SOME_ARGUMENTS = {
     },
     "Contrasts.summary": {"xname", "title"},  # statsmodels' own
     "nested.pfi": {"sampler"},
-    "pf.plot": {"sort", "color", "observed", "curves"},  # of rows' own curves: in ice.plot
-    "pdx.plot": {"sort", "color", "observed", "curves"},
-    "pfg.plot": {"sort", "color", "observed", "curves"},
-    "pdxg.plot": {"sort", "color", "observed", "curves"},
-    "imp.plot": {"sort"},  # in plot_col
+    **dict.fromkeys(("pf.plot", "pdx.plot", "pfg.plot", "pdxg.plot"), PLOT | OF_ROWS),
+    "ice.plot": PLOT,
+    "plot of values": OF_ROWS | {"alpha"},
+    "imp.plot": {"sort"},  # in pi.plot
 }
 
 

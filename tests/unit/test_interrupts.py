@@ -117,7 +117,13 @@ def test_a_program_ends_with_one_traceback_and_no_worker(phase, n_jobs, tmp_path
     assert seconds < SOON
     assert code == -signal.SIGINT
     assert written.count("Traceback") == 1, written
-    assert written.rstrip().endswith("KeyboardInterrupt")
+    # On a busy machine joblib's tracker may report a semaphore that is gone already.
+    lines = [
+        line
+        for line in written.splitlines()
+        if "resource_tracker" not in line and "warnings.warn(" not in line
+    ]
+    assert lines[-1] == "KeyboardInterrupt"
     assert "Warning" not in written
 
 

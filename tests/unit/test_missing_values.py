@@ -329,8 +329,8 @@ def test_booleans_with_missing_values_are_levels() -> None:
 
 def test_notes_list_the_largest_counts_first() -> None:
     frame = pd.DataFrame({f"v{k}": [np.nan] * k + [1.0] * (20 - k) for k in range(12)})
-    rows = MissingValues(option="auto", taken=True, learner="Forest").rows(frame)
+    rows = MissingValues(option="auto", takes=True, learner="Forest").rows(frame)
     assert rows.mask.all()
     assert "v11 11, v10 10, v9 9, v8 8, v7 7, v6 6 and 5 more" in rows.note
     with pytest.raises(DataError, match=r"At least 5 complete rows are needed.*got 1"):
-        MissingValues(option="drop", taken=True, learner="Forest").rows(frame.iloc[:12])
+        MissingValues(option="drop", takes=True, learner="Forest").rows(frame.iloc[:12])

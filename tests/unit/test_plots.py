@@ -111,17 +111,82 @@ def test_levels_are_points_with_bars(fitted) -> None:
     assert list(plot.data["value"].cat.categories) == ["u", "v", "w"]
 
 
-def test_two_variables_are_tiles(fitted) -> None:
-    plot = fitted.pd(("a", "g"), points=3).plot()
-    assert list(layers(plot)) == ["geom_tile"]
-    assert len(plot.data) == 9
-    assert "intervals" not in plot.labels.caption
+def test_a_number_and_a_category_have_a_curve_per_level(fitted) -> None:
+    result = fitted.pd(("a", "g"), points=3)
+    plot = result.plot()
+    drawn = layers(plot)
+    assert list(drawn) == ["geom_ribbon", "geom_line", "geom_point", "geom_rug"]
+    np.testing.assert_allclose(np.sort(drawn["geom_line"]["y"]), np.sort(result.params))
+    assert drawn["geom_line"]["group"].nunique() == 3
+    assert (plot.labels.x, plot.labels.color) == ("a", "g")
+    assert "intervals" in plot.labels.caption
+    tiles = result.plot(kind="tiles")
+    assert list(layers(tiles)) == ["geom_rect"]
+    assert len(tiles.data) == 9
+    assert "intervals" not in tiles.labels.caption
 
 
-def test_tiles_are_in_the_order_of_their_values(fitted) -> None:
-    points = pd.DataFrame({"a": [1.0, 2.0, 0.0, 1.0], "b": [0.0, 0.0, 1.0, 1.0]})
-    plot = fitted.pd(("a", "b"), grid=points).plot()  # as in a hull, 0 is not in the first row
-    assert list(plot.data["value"].cat.categories) == ["0", "1", "2"]
+def test_tiles_end_halfway_between_grid_points(fitted) -> None:
+    points = pd.DataFrame({"a": [1.0, 4.0, 0.0, 1.0], "b": [0.0, 0.0, 1.0, 1.0]})
+    data = fitted.pd(("a", "b"), grid=points).plot().data  # as in a hull
+    edges = data[["xmin", "xmax"]].drop_duplicates().sort_values("xmin")
+    assert edges.to_dict("list") == {"xmin": [0.0, 0.5, 2.5], "xmax": [0.5, 2.5, 4.0]}
+    assert sorted(data["ymin"].unique()) == [0.0, 0.5]
+
+
+def many_levels(ordered: bool = False) -> pi.EstimandResults:
+    rng = np.random.default_rng(1)
+    names = [f"Region {k:02d}" for k in range(28)]
+    g = pd.Categorical(np.tile(names, 8), names, ordered=ordered)
+    frame = pd.DataFrame({"g": g, "z": rng.normal(size=224)})
+    frame["y"] = frame["g"].cat.codes % 5 + rng.normal(size=224)
+    learner = pi.Learner.from_formula("y ~ g + z", frame, LinearRegression())
+    return learner.fit(pi.Subsampling(3, strata="g"), seed=1, progress=False).pd("g")
+
+
+def test_many_levels_have_a_line_each_sorted_by_estimate() -> None:
+    result = many_levels()
+    plot = result.plot()
+    assert type(plot.coordinates).__name__ == "coord_flip"
+    order = plot.data["value"].cat.categories.tolist()
+    assert order == result.estimand.terms.layout["value"].iloc[np.argsort(result.params)].tolist()
+    assert plot.theme.getp("figure_size")[1] > 6
+    in_data = [f"Region {k:02d}" for k in range(28)][::-1]
+    assert result.plot(sort=False).data["value"].cat.categories.tolist() == in_data
+    assert many_levels(ordered=True).plot().data["value"].cat.categories.tolist() == in_data
+
+
+def test_bars_and_forest_plots_have_the_numbers_of_the_table(fitted) -> None:
+    pfi = fitted.pfi()
+    bars = layers(pfi.plot(kind="bars"))["geom_tile"]
+    np.testing.assert_allclose(np.sort(bars["xmax"] - bars["xmin"]), np.sort(pfi.params.abs()))
+    assert (np.isclose(bars["xmin"], 0) | np.isclose(bars["xmax"], 0)).all()
+    texts = layers(pfi.plot(kind="forest"))["geom_text"]["label"].tolist()
+    first = pfi.params.idxmax()
+    low, high = pfi.conf_int().loc[first]
+    decimals = len(texts[0].partition(" ")[0].partition(".")[2])
+    assert texts[0] == f"{pfi.params[first]:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
+    assert texts[-1].endswith("no interval")  # of the feature that is never used
+    assert "has no interval" in pfi.plot().labels.caption.replace("\n", " ")
+
+
+def test_top_keeps_the_first(fitted) -> None:
+    pfi = fitted.pfi()
+    plot = pfi.plot(top=2)
+    assert set(plot.data["term"]) == set(pfi.params.nlargest(2).index)
+    assert "2 of 4 terms." in plot.labels.caption
+    assert list(pfi.plot(top=2, sort=False).data["term"]) == list(pfi.params.index[:2])
+    assert "of 4 terms." not in pfi.plot(top=9).labels.caption
+
+
+def test_a_dark_ground_turns_dark_marks(fitted) -> None:
+    light, dark = fitted.pd("a").plot(), fitted.pd("a").plot(style="dark")
+    colors = [
+        {layer.geom.aes_params.get("color") for layer in plot.layers} for plot in (light, dark)
+    ]
+    assert {"black", "#0072B2"} <= colors[0]
+    assert not {"black", "#0072B2"} & colors[1]
+    layers(dark)
 
 
 def test_classes_are_facets_and_layers_can_be_added() -> None:
@@ -208,7 +273,7 @@ class TestRowsOwnCurves:
 class TestResultsSideBySide:
     def test_learners_have_colors_and_one_measure_has_one_panel(self, fitted, other) -> None:
         results = [fitted.pfi(), other.pfi("a")]
-        plot = pi.plot_col(results, model_names=["least squares", "ridge"], alpha=0.1)
+        plot = pi.plot(results, model_names=["least squares", "ridge"], alpha=0.1)
         assert plot.labels.y == "PFI (squared error) [y²]"
         assert list(plot.data["term"].cat.categories) == (
             results[0].params.sort_values().index.tolist()
@@ -225,7 +290,7 @@ class TestResultsSideBySide:
 
     def test_measures_have_panels_and_learners_the_same_color_in_all(self, fitted, other) -> None:
         results = [other.pfi(), fitted.pfi(), other.entropy_pfi()]
-        plot = pi.plot_col(results, model_names=["ridge", "plain", "ridge"], sort=False)
+        plot = pi.plot(results, model_names=["ridge", "plain", "ridge"], sort=False)
         assert list(plot.data["panel"].cat.categories) == [
             "PFI (squared error) [y²]",
             "entropy-PFI [nats]",
@@ -238,25 +303,45 @@ class TestResultsSideBySide:
         assert drawn.groupby("PANEL", observed=True)["color"].nunique().tolist() == [2, 1]
 
     def test_learners_without_names_are_numbered(self, fitted) -> None:
-        names = pi.plot_col([fitted.pfi(), fitted.pfi("a")]).data["measure"].cat.categories
+        names = pi.plot([fitted.pfi(), fitted.pfi("a")]).data["measure"].cat.categories
         assert list(names) == ["LinearRegression (2)", "LinearRegression (1)"]
-        assert pi.plot_col(fitted.pfi()).data["measure"].unique().tolist() == ["LinearRegression"]
+        assert pi.plot(fitted.pfi()).data["measure"].unique().tolist() == ["LinearRegression"]
 
     def test_more_learners_than_the_palette_has_colors_differ_all_the_same(self, fitted) -> None:
         names = [f"learner {k}" for k in range(8)]
-        plot = pi.plot_col([fitted.pfi("a")] * 8, model_names=names)
+        plot = pi.plot([fitted.pfi("a")] * 8, model_names=names)
         assert layers(plot)["geom_point"]["color"].nunique() == 8
+
+    def test_curves_of_several_results_are_in_one_picture(self, fitted, other) -> None:
+        one, two = fitted.pd("a", points=4), other.pd("a", points=6)
+        plot = pi.plot({"plain": one, "ridge": two}, alpha=0.1)
+        lines = layers(plot)["geom_line"]
+        assert lines.groupby("group")["y"].count().tolist() == [4, 6]
+        np.testing.assert_allclose(lines.loc[lines["group"] == 1, "y"], one.params)
+        bands = layers(plot)["geom_ribbon"]
+        np.testing.assert_allclose(
+            bands["ymin"].min(), min(r.conf_int(0.1)[0].min() for r in (one, two))
+        )
+        assert list(plot.data["result"].cat.categories) == ["plain", "ridge"]
+        assert "plain: LinearRegression" in plot.labels.caption
+        levels = layers(pi.plot([fitted.pd("g"), other.pd("g")]))
+        assert list(levels) == ["geom_errorbar", "geom_point"]
+        assert levels["geom_point"]["x"].nunique() == 6
 
     def test_what_cant_be_drawn_is_refused(self, fitted) -> None:
         pfi = fitted.pfi()
         with pytest.raises(pi.errors.OptionError, match="one value per feature"):
-            pi.plot_col([fitted.pd("a")])
+            pi.plot([fitted.pd("a"), pfi])
+        with pytest.raises(pi.errors.OptionError, match="is a surface"):
+            pi.plot([fitted.pd(["a", "b"], points=3)])
+        with pytest.raises(pi.errors.OptionError, match="curves of the same variable"):
+            pi.plot({"one": fitted.pd("a"), "other": fitted.pd("b")})
         with pytest.raises(pi.errors.OptionError, match="There must be 2 names"):
-            pi.plot_col([pfi, pfi], model_names=["one"])
+            pi.plot([pfi, pfi], model_names=["one"])
         with pytest.raises(pi.errors.OptionError, match="Names must be different"):
-            pi.plot_col([pfi, pfi], model_names=["one", "one"])
+            pi.plot([pfi, pfi], model_names=["one", "one"])
         with pytest.raises(pi.errors.OptionError, match="results of an estimand"):
-            pi.plot_col([fitted])
+            pi.plot([fitted])
 
 
 def test_names_of_close_features_stand_above_and_below(other) -> None:

@@ -27,7 +27,7 @@ from pyinterp.estimands.effects.partial_dependence import (
     words_of,
 )
 from pyinterp.estimands.effects.scales import Scale
-from pyinterp.estimands.effects.support import check_observed
+from pyinterp.estimands.effects.support import check_complete
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
 from pyinterp.samplers.covariates import codes_of
 
@@ -51,7 +51,7 @@ def accumulated_local_effects(
     (Apley and Zhu 2020, eqs 5 and 8; their estimators, eqs 15 and 16).
     """
     names = variables_of(problem, features, most=2, what="An accumulated local effect")
-    check_observed(problem.population.variables, names, "An accumulated local effect")
+    check_complete(problem.population.variables, names, "An accumulated local effect")
     at = _points(problem, names, grid, points)
     numeric = not isinstance(at.cells[0][0], str | bool) and not _has_levels(problem, names[0])
     outputs = Outputs.of(problem.predictor, scale, which_class)

@@ -36,9 +36,9 @@ __all__ = [
     "check_levels",
     "grid_values",
     "in_hull",
-    "observed",
     "points_of",
     "values_of",
+    "without_missing",
 ]
 
 RULES = ("quantile", "equidistant", "unique", "r")
@@ -101,7 +101,7 @@ class RGrid:
 
     def values(self, column: pd.Series[Any]) -> tuple[Any, ...]:
         """Return the grid of one variable, from its observed values."""
-        column = observed(column)
+        column = without_missing(column)
         if isinstance(column.dtype, pd.CategoricalDtype):
             return tuple(column.cat.categories.tolist())
         two = column.dtype == bool
@@ -220,7 +220,7 @@ def grid_values(
     """
     if isinstance(grid, RGrid):
         return grid.values(column)
-    column = observed(column)
+    column = without_missing(column)
     if not isinstance(grid, str):
         return _user_grid(column, grid)
     check_choice("grid", grid, RULES)
@@ -241,7 +241,7 @@ def grid_values(
     return tuple(values.tolist())
 
 
-def observed(column: pd.Series[Any]) -> pd.Series[Any]:
+def without_missing(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return the values that are not missing, of which grids are made; booleans as such."""
     if not column.isna().any():
         return column

@@ -15,7 +15,7 @@ from pyinterp.checks import POSITIVE, check_number
 from pyinterp.data.features import check_names, names_of
 from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
-from pyinterp.estimands.effects.grids import Grid, grid_values, observed, points_of
+from pyinterp.estimands.effects.grids import Grid, grid_values, points_of, without_missing
 from pyinterp.estimands.effects.outputs import Outputs
 from pyinterp.estimands.effects.partial_dependence import (
     details_of,
@@ -24,7 +24,7 @@ from pyinterp.estimands.effects.partial_dependence import (
     words_of,
 )
 from pyinterp.estimands.effects.scales import Scale
-from pyinterp.estimands.effects.support import check_observed
+from pyinterp.estimands.effects.support import check_complete
 from pyinterp.estimands.estimand import (
     Estimand,
     Estimate,
@@ -106,7 +106,7 @@ def average_marginal_effects(
     outputs = Outputs.of(problem.predictor, scale, which_class)
     levels = {name: _levels(problem, name) for name in names if _is_contrast(problem, name)}
     numbers = [name for name in names if name not in levels]
-    check_observed(problem.population.variables, numbers, "An average marginal effect")
+    check_complete(problem.population.variables, numbers, "An average marginal effect")
     widths = {n: _width(problem, n, step, outputs) for n in numbers}
     several = len(outputs.labels) > 1
     terms = [
@@ -176,7 +176,7 @@ def _term_names(name: str, levels: pd.Series[Any] | None) -> list[str]:
 
 def _width(problem: Problem, name: str, step: Step, outputs: Outputs) -> float:
     """Return the width of differences; refuse a tiny one for a model that predicts steps."""
-    x = observed(problem.population.variables[name]).to_numpy(dtype=np.float64)
+    x = without_missing(problem.population.variables[name]).to_numpy(dtype=np.float64)
     if isinstance(step, str):
         if step != "sd":
             raise OptionError(f'`step` must be a positive number, "sd" or None, not {step!r}.')

@@ -13,10 +13,10 @@ from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import Points
 
-__all__ = ["check_observed", "support_notes"]
+__all__ = ["check_complete", "support_notes"]
 
 
-def check_observed(data: pd.DataFrame, names: Sequence[str], what: str) -> None:
+def check_complete(data: pd.DataFrame, names: Sequence[str], what: str) -> None:
     """Raise `OptionError` if a variable along which rows are compared is missing in some."""
     for name in names:
         if missing := int(data[name].isna().sum()):

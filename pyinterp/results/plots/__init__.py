@@ -5,34 +5,39 @@ In come results, out go plots to which layers, scales and a theme can be added.
 ========================  =====================================================
 Module                    What is in it
 ========================  =====================================================
-`points`                  One value per feature, with its interval
+`points`                  One value per feature: dots, bars, or a forest plot
 `curve`                   A curve over a grid with a band, or points for levels
+`levels`                  A curve per level, over a number and a category
 `surface`                 Tiles over two grids
 `volume`                  Tiles over two grids for every value on a third
 `panels`                  Curves of several variables
 `together`                Several importances of the same features
+`overlay`                 Curves of several results
 `ranks`                   Probabilities of ranks, a tile per term and rank
 `agreement`               A variable against its prediction
 `likelihood_and_entropy`  Features by what they do to likelihood and entropy
-`style`                   What all share: colors, limits, labels and captions
+`style`                   What all share: colors, sizes, panels, labels and captions
 ========================  =====================================================
 
 A plot for another shape of terms is a module with a function of results and their frame, and a line
-in `SHAPES`. This folder is imported when the first plot is asked for: plotnine takes a second.
+in `KINDS`. This folder is imported when the first plot is asked for: plotnine takes a second.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from plotnine import facet_wrap, ggplot, labs
+import pandas as pd
+from plotnine import ggplot, labs, theme
 
 from pyinterp.results.plots.agreement import agreement
 from pyinterp.results.plots.curve import curve
+from pyinterp.results.plots.levels import curve_per_level, is_number_by_level
 from pyinterp.results.plots.likelihood_and_entropy import likelihood_and_entropy
+from pyinterp.results.plots.overlay import overlay
 from pyinterp.results.plots.panels import panels
 from pyinterp.results.plots.points import points
-from pyinterp.results.plots.style import caption
+from pyinterp.results.plots.style import Style, caption, in_style, panels_of
 from pyinterp.results.plots.surface import surface
 from pyinterp.results.plots.together import together
 from pyinterp.results.plots.volume import volume
@@ -40,30 +45,88 @@ from pyinterp.results.plots.volume import volume
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["SHAPES", "agreement", "likelihood_and_entropy", "panels", "plot", "together"]
+__all__ = [
+    "Style",
+    "agreement",
+    "in_style",
+    "kinds_of",
+    "likelihood_and_entropy",
+    "overlay",
+    "panels",
+    "plot",
+    "together",
+]
 
-# By the number of axes of the terms; with one it is a curve, which has options of its own.
-SHAPES = {0: points, 2: surface, 3: volume}
+# What can be drawn, by the number of axes of the terms; the first is drawn by default.
+KINDS = {0: ("dots", "bars", "forest"), 1: ("curve",), 2: ("tiles", "curves"), 3: ("tiles",)}
 
 
-def plot(results: EstimandResults, *, alpha: float, sort: bool = True, **of_curves: Any) -> ggplot:
+def kinds_of(results: EstimandResults) -> tuple[str, ...]:
+    """Return the kinds of plots of results, the default first."""
+    terms = results.estimand.terms
+    if len(terms.axes) != 2:
+        return KINDS[len(terms.axes)]
+    return ("curves", "tiles") if is_number_by_level(terms.layout, terms.axes) else ("tiles",)
+
+
+def plot(
+    results: EstimandResults,
+    *,
+    alpha: float,
+    kind: str = "auto",
+    sort: bool = True,
+    top: int | None = None,
+    style: Style = "light",
+    **of_curves: Any,
+) -> ggplot:
     """Draw values, a curve, a surface or several, by the number of axes of the terms."""
     terms = results.estimand.terms
-    frame = results.summary_frame(alpha).reset_index()
+    frame = _in_panels(results, results.summary_frame(alpha).reset_index())
+    kind = kinds_of(results)[0] if kind == "auto" else kind
+    words = caption(results, alpha, surface=kind == "tiles")
     if terms.axes:  # a point without estimate is not drawn; the caption counts them
         frame = frame[frame["estimate"].notna()]
-    if sort and not terms.axes:
+    elif sort:
         frame = frame.sort_values("estimate", ascending=False, na_position="last")
-    if terms.groups:  # a column's name may be any text, which plotnine would evaluate
-        frame = frame.assign(panel=frame[terms.facet])
-    if terms.groups and not terms.axes:  # a panel per group has the same names
-        frame = frame.assign(
-            term=frame["term"].map(dict(zip(terms.names, terms.stubs, strict=True)))
-        )
-    if len(terms.axes) == 1:
-        figure = curve(results, frame, **of_curves)
-    else:
-        figure = SHAPES[len(terms.axes)](results, frame)
-    if terms.facet is not None and len(terms.axes) < 3:
-        figure += facet_wrap("panel" if terms.groups else terms.facet)
-    return figure + labs(caption=caption(results, alpha, surface=len(terms.axes) > 1))
+    if not terms.axes and top is not None:
+        every = frame["term"].nunique()
+        frame = frame[frame["term"].isin(frame["term"].drop_duplicates()[:top])]
+        words += f"\n{min(top, every)} of {every} terms." if top < every else ""
+    figure = _draw(results, frame, kind, sort=sort, **of_curves)
+    facet = "panel" if terms.groups else terms.facet
+    if facet is not None and len(terms.axes) < 3:
+        # Labels at the ends of neighboring axes would meet.
+        figure += panels_of(facet, frame[facet].nunique())
+        figure += theme(panel_spacing_x=0.03)
+    drawn: ggplot = in_style(figure + labs(caption=words), style)
+    return drawn
+
+
+def _draw(
+    results: EstimandResults, frame: pd.DataFrame, kind: str, *, sort: bool, **of_curves: Any
+) -> ggplot:
+    axes = len(results.estimand.terms.axes)
+    if axes == 0:
+        return points(results, frame, kind=kind)
+    if axes == 1:
+        return curve(results, frame, sort=sort, **of_curves)
+    if kind == "curves":
+        return curve_per_level(results, frame)
+    return surface(results, frame) if axes == 2 else volume(results, frame)
+
+
+def _in_panels(results: EstimandResults, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame whose panels, classes or groups, are in the order of the table."""
+    terms = results.estimand.terms
+    if terms.facet is None:
+        return frame
+    texts = frame[terms.facet].astype(str)
+    panels = pd.Categorical(texts, categories=list(dict.fromkeys(texts)))
+    if not terms.groups:
+        return frame.assign(**{terms.facet: panels})
+    # A column's name may be any text, which plotnine would evaluate.
+    frame = frame.assign(panel=panels)
+    if terms.axes:
+        return frame
+    # A panel per group has the same names.
+    return frame.assign(term=frame["term"].map(dict(zip(terms.names, terms.stubs, strict=True))))

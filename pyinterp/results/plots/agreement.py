@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-from plotnine import aes, facet_wrap, geom_abline, geom_boxplot, geom_point, ggplot, labs
+from plotnine import aes, geom_abline, geom_boxplot, geom_point, ggplot, labs
 
-from pyinterp.results.plots.style import BLUE, GRAY
+from pyinterp.results.plots.style import BLUE, GRAY, panels_of
 
 __all__ = ["agreement"]
 
@@ -45,6 +45,6 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, caption: str) -
     return (
         ggplot(long, aes(x="observed", y="probability"))
         + geom_boxplot(color=BLUE)
-        + facet_wrap("level")
+        + panels_of("level", long["level"].nunique())
         + labs(x=f"Observed {name}", y="Predicted probability", caption=caption)
     )

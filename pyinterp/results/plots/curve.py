@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from plotnine import (
     aes,
+    coord_flip,
     geom_errorbar,
     geom_hline,
     geom_line,
@@ -23,7 +24,15 @@ from plotnine import (
 )
 
 from pyinterp.data.sample import is_category
-from pyinterp.results.plots.style import BLUE, COLORS, GRAY, label, rows_with_interval
+from pyinterp.results.plots.style import (
+    BLUE,
+    CHARACTERS,
+    COLORS,
+    GRAY,
+    label,
+    rows_with_interval,
+    tall,
+)
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -38,12 +47,21 @@ def curve(
     color: str | None = None,
     observed: bool = False,
     curves: int = 200,
+    sort: bool = True,
 ) -> ggplot:
-    """Draw estimates along the grid, and rows' own curves if the estimand has them."""
+    """Draw estimates along the grid, and rows' own curves if the estimand has them.
+
+    Levels that have no room side by side are drawn one below the other, sorted unless the category
+    has an order of its own.
+    """
     axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
     numeric = not is_category(frame[axis])
+    down = False
     if not numeric:
         levels = frame[axis].drop_duplicates().tolist()
+        down = _need_lines(levels, results.estimand.terms.facet, frame)
+        if down:
+            levels = _from_below(results, frame, sort=sort)
         frame = frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)})
     figure = ggplot(frame, aes(x=axis, y="estimate"))
     if results.estimand.curves:
@@ -65,7 +83,27 @@ def curve(
         figure += geom_errorbar(
             aes(ymin="conf_low", ymax="conf_high"), data=limits, width=0.2, color=BLUE
         )
-    return figure + geom_point(color=mean, size=1.2) + labs(x=name, y=label(results))
+    figure += geom_point(color=mean, size=1.2)
+    figure += labs(x=name, y=label(results))
+    return figure + coord_flip() + tall(len(levels)) if down else figure
+
+
+def _need_lines(levels: list[Any], facet: str | None, frame: pd.DataFrame) -> bool:
+    """Whether labels of levels would overlap side by side."""
+    panels = 1 if facet is None else frame[facet].nunique()
+    across = panels if panels < 4 else int(np.ceil(np.sqrt(panels)))
+    return sum(len(str(level)) + 2 for level in levels) * across > CHARACTERS
+
+
+def _from_below(results: EstimandResults, frame: pd.DataFrame, *, sort: bool) -> list[Any]:
+    """Return levels as they are drawn from below: the largest mean estimate on top."""
+    axis, name = results.estimand.terms.axes[0], results.estimand.terms.axis_names[0]
+    levels = frame[axis].drop_duplicates().tolist()
+    ordered = getattr(results.data[name].dtype, "ordered", False)
+    if not sort or ordered:
+        return levels[::-1]
+    means = frame.groupby(axis, observed=True, sort=False)["estimate"].mean()
+    return means.sort_values(kind="stable", na_position="first").index.tolist()
 
 
 def _with_rows(figure: ggplot, rows: pd.DataFrame, axis: str, color: str | None) -> ggplot:
@@ -118,7 +156,7 @@ def _rug(data: pd.DataFrame, name: str, grid: pd.Series[Any], color: str | None)
     rug = pd.DataFrame({axis: data[name].to_numpy()})
     if color is None or not is_category(data[color]):
         inside = rug[rug[axis].between(grid.min(), grid.max())]
-        return geom_rug(aes(x=axis), inside, sides="b", alpha=0.1, inherit_aes=False)
+        return geom_rug(aes(x=axis), inside, sides="b", color="black", alpha=0.1, inherit_aes=False)
     rug["color"] = data[color].to_numpy()
     inside = rug[rug[axis].between(grid.min(), grid.max())]
     return geom_rug(

@@ -9,11 +9,11 @@ from operator import or_, truediv
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from plotnine import coord_cartesian, element_text, facet_wrap, ggplot, labs, theme
+from plotnine import coord_cartesian, coord_flip, element_text, ggplot, labs, theme
 from plotnine.composition import Compose, plot_spacer
 
 from pyinterp.results.plots.curve import curve
-from pyinterp.results.plots.style import caption, label
+from pyinterp.results.plots.style import caption, label, panels_of
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -32,9 +32,12 @@ def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | ggp
     across = int(np.ceil(np.sqrt(len(several))))
     drawings: list[ggplot] = []
     for k, (results, frame) in enumerate(zip(several, frames, strict=True)):
-        figure = curve(results, frame) + coord_cartesian(ylim=limits)
-        if results.estimand.terms.facet is not None:
-            figure += facet_wrap(results.estimand.terms.facet)
+        figure = curve(results, frame)
+        flipped = isinstance(figure.coordinates, coord_flip)
+        figure += coord_flip(ylim=limits) if flipped else coord_cartesian(ylim=limits)
+        facet = results.estimand.terms.facet
+        if facet is not None:
+            figure += panels_of(facet, 2 * frame[facet].nunique())
         drawings.append(figure + labs(y=_quantity(results) if k % across == 0 else ""))
     words = textwrap.fill(caption(several[0], alpha, surface=False), LINE)
     drawings[-1] += labs(caption=words)

@@ -1,20 +1,61 @@
-"""What all plots share: colors, limits of intervals, labels and captions."""
+"""What all plots share: colors, sizes, panels, limits of intervals, labels and captions."""
 
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
+from plotnine import (
+    as_labeller,
+    element_blank,
+    element_line,
+    element_rect,
+    element_text,
+    facet_grid,
+    facet_wrap,
+    scale_color_hue,
+    scale_color_manual,
+    scale_fill_hue,
+    scale_fill_manual,
+    theme,
+)
+from plotnine.composition import Compose
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["BLUE", "COLORS", "GRAY", "caption", "label", "rows_with_interval"]
+__all__ = [
+    "BLUE",
+    "CHARACTERS",
+    "COLORS",
+    "GRAY",
+    "PlotKind",
+    "Style",
+    "caption",
+    "colors_of",
+    "in_style",
+    "label",
+    "label_of_legend",
+    "panels_by",
+    "panels_of",
+    "rows_with_interval",
+    "tall",
+]
+
+Style: TypeAlias = Literal["light", "dark"]
+PlotKind: TypeAlias = Literal["auto", "dots", "bars", "forest", "curves", "tiles"]
 
 BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: told apart by color-blind readers
 COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+# On a dark ground: what is dark on a light one.
+ON_DARK = {BLUE: "#56B4E9", "black": "#EEEEEE", "white": "#222222"}
+WIDTH, HEIGHT = 6.4, 4.8  # of a figure, in inches
+CHARACTERS = 62  # of a strip as wide as the figure
+LEGEND = 16  # characters of a line of a legend's title
+LINE = 0.21  # inches of a line of text
 
 
 def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
@@ -25,6 +66,77 @@ def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
         conf_low=rows["conf_low"].where(np.isfinite(rows["conf_low"]), rows["estimate"]),
         conf_high=rows["conf_high"].where(np.isfinite(rows["conf_high"]), rows["estimate"]),
     )
+
+
+def in_style(figure: Any, style: Style) -> Any:
+    """Return a figure on a light or a dark ground; colors of marks are turned where they must."""
+    if style == "light":
+        return figure
+    if isinstance(figure, Compose):
+        for part in figure:
+            _turn(part)
+        return figure & _dark()
+    _turn(figure)
+    return figure + _dark()
+
+
+def _turn(figure: Any) -> None:
+    for layer in figure.layers:
+        for name in ("color", "fill"):
+            color = layer.geom.aes_params.get(name)
+            if isinstance(color, str):
+                layer.geom.aes_params[name] = ON_DARK.get(color, color)
+
+
+def _dark() -> theme:
+    ground, panel, ink = "#1B1B1B", "#262626", "#E4E4E4"
+    return theme(
+        text=element_text(color=ink),
+        axis_text=element_text(color=ink),
+        axis_ticks=element_line(color=ink),
+        strip_text=element_text(color=ink),
+        strip_background=element_rect(fill="#3A3A3A", color="none"),
+        plot_background=element_rect(fill=ground, color=ground),
+        panel_background=element_rect(fill=panel),
+        panel_grid_major=element_line(color="#3D3D3D"),
+        panel_grid_minor=element_blank(),
+        legend_background=element_rect(fill=ground, color="none"),
+        legend_key=element_rect(fill=panel, color="none"),
+    )
+
+
+def tall(lines: int) -> theme:
+    """Return a figure high enough for lines of text along its vertical axis."""
+    return theme(figure_size=(WIDTH, max(HEIGHT, 1.2 + LINE * lines)))
+
+
+def panels_of(column: str, panels: int, **options: Any) -> facet_wrap:
+    """Return panels by a column, with strips that break long texts."""
+    across = panels if panels < 4 else int(np.ceil(np.sqrt(panels)))
+    return facet_wrap(column, labeller=_broken(across), **options)
+
+
+def panels_by(rows: str, columns: str, across: int, **options: Any) -> facet_grid:
+    """Return panels by two columns, with strips that break long texts."""
+    return facet_grid(rows, columns, labeller=_broken(across), **options)
+
+
+def _broken(across: int) -> Any:
+    width = max(8, CHARACTERS // max(across, 1))
+    return as_labeller(lambda text: textwrap.fill(str(text), width))
+
+
+def colors_of(names: Sequence[str], *, fill: bool = False) -> Any:
+    """Return a color per name: ours, or hues if there are more names."""
+    if len(names) > len(COLORS):
+        return (scale_fill_hue if fill else scale_color_hue)(breaks=names, limits=names)
+    values = dict(zip(names, COLORS, strict=False))
+    return (scale_fill_manual if fill else scale_color_manual)(values, breaks=names, limits=names)
+
+
+def label_of_legend(results: EstimandResults) -> str:
+    """Return the label of estimates in lines that leave room for the picture."""
+    return textwrap.fill(label(results), LEGEND)
 
 
 def label(results: EstimandResults) -> str:
@@ -41,13 +153,27 @@ def caption(results: EstimandResults, alpha: float, *, surface: bool) -> str:
     if context.level == "learner":
         over = f"{context.refits} refits ({context.plan})"
     else:
-        over = f"one fitted model, {context.n_evaluation:.0f} evaluation rows"
+        rows = "row" if context.n_evaluation == 1 else "rows"
+        over = f"one fitted model, {context.n_evaluation:.0f} evaluation {rows}"
     band = "pointwise " if results.estimand.terms.axes else ""
     if results.simultaneous:
         band = "simultaneous "
     intervals = f"{level} {side}{band}intervals ({results.variance.label})"
-    what = "" if surface else f" {intervals}."
-    absent = int(results.params.isna().sum()) if results.estimand.terms.axes else 0
-    if absent:
-        what += f" {absent} of {len(results.params)} points have no estimate."
+    what = f" {intervals}." if not surface and (results.bse > 0).any() else ""
+    what += _lacking(results, intervals=not surface)
     return "\n".join(textwrap.wrap(f"{context.learner}, {over}.{what}", 60))
+
+
+def _lacking(results: EstimandResults, *, intervals: bool) -> str:
+    """Return how many points have no estimate, or no interval."""
+    estimates, errors = results.params.to_numpy(), results.bse.to_numpy()
+    count, what = len(estimates), "points" if results.estimand.terms.axes else "terms"
+    absent = int(np.isnan(estimates).sum())
+    alone = int((~np.isnan(estimates) & ~(errors > 0)).sum()) if intervals else 0
+    has = "has" if absent == 1 else "have"
+    texts = [f" {absent} of {count} {what} {has} no estimate."] if absent else []
+    if alone:
+        have = "has" if alone == 1 else "have"
+        which = f"{alone} of {count} {what} {have}" if alone < count else "There is"
+        texts.append(f" {which} no interval: see the table.")
+    return "".join(texts)

@@ -9,19 +9,24 @@ import pandas as pd
 from plotnine import (
     aes,
     coord_flip,
-    facet_wrap,
     geom_hline,
     geom_linerange,
     geom_point,
     ggplot,
     labs,
     position_dodge,
-    scale_color_hue,
-    scale_color_manual,
     scale_x_discrete,
 )
 
-from pyinterp.results.plots.style import COLORS, GRAY, caption, label, rows_with_interval
+from pyinterp.results.plots.style import (
+    GRAY,
+    caption,
+    colors_of,
+    label,
+    panels_of,
+    rows_with_interval,
+    tall,
+)
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -65,7 +70,7 @@ def together(
     frame["measure"] = pd.Categorical(frame["measure"], categories=colors[::-1], ordered=True)
     frame["panel"] = pd.Categorical(frame["panel"], categories=list(dict.fromkeys(frame["panel"])))
     apart, several_names = position_dodge(width=0.6), len(colors) > 1
-    figure = (
+    figure: ggplot = (
         ggplot(frame, aes(x="term", y="estimate", color="measure"))
         + geom_hline(yintercept=0, color=GRAY, linetype="dashed")
         + geom_linerange(
@@ -77,17 +82,12 @@ def together(
         + geom_point(position=apart, show_legend=several_names)
         + coord_flip()
         + scale_x_discrete(limits=ordered)
-        + _colors(colors)
+        + colors_of(colors)
+        + tall(len(ordered) * max(1, len(colors) // 2))
         + labs(x="", y="" if panels else _axis(several), color="", caption=_caption(several, alpha))
     )
-    return figure + facet_wrap("panel", scales="free_x") if panels else figure
-
-
-def _colors(names: Sequence[str]) -> scale_color_manual | scale_color_hue:
-    """Return a color per name: ours, or hues if there are more names."""
-    if len(names) > len(COLORS):
-        return scale_color_hue(breaks=names)
-    return scale_color_manual(dict(zip(names, COLORS, strict=False)), breaks=names)
+    measures = frame["panel"].nunique()
+    return figure + panels_of("panel", measures, scales="free_x") if panels else figure
 
 
 def _measure(results: EstimandResults) -> str:

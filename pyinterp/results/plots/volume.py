@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from plotnine import element_text, facet_grid, facet_wrap, ggplot, theme
+from plotnine import element_text, ggplot, theme
 
 from pyinterp.data.sample import is_category
+from pyinterp.results.plots.style import panels_by, panels_of
 from pyinterp.results.plots.surface import surface
 
 if TYPE_CHECKING:
@@ -28,5 +29,5 @@ def volume(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
     frame = frame.assign(panel=pd.Categorical(panel, categories=list(dict.fromkeys(texts))))
     figure = surface(results, frame) + theme(axis_text_x=element_text(rotation=90))
     if terms.facet is None:
-        return figure + facet_wrap("panel")
-    return figure + facet_grid(terms.facet, "panel")
+        return figure + panels_of("panel", len(texts))
+    return figure + panels_by(terms.facet, "panel", len(texts))
