@@ -520,9 +520,19 @@ def _check_comparable(one: EstimandResults, other: EstimandResults, *, paired: b
     elif one.context.resamples != other.context.resamples:
         raise InferenceError(
             "A paired comparison needs the same resamples of the same data, but these results have "
-            "different ones; fit both with the same plan and seed, or, if they are of different, "
-            "independent data sets, use `paired=False`."
+            f"different ones; {_remedy(one, other)}, or, if they are of different, independent "
+            "data sets, use `paired=False`."
         )
+
+
+def _remedy(one: EstimandResults, other: EstimandResults) -> str:
+    """Return how to have two results on the same rows."""
+    if one.context.missing_note != other.context.missing_note:
+        return (
+            "one learner was given rows with missing values that the other was not: make both "
+            'with `missing="drop"`'
+        )
+    return "fit both with the same plan and seed"
 
 
 def _names(results: list[EstimandResults], names: Sequence[str] | None) -> list[str]:

@@ -212,7 +212,7 @@ def fit_alone(
     except PyinterpError:
         raise
     except Exception as error:
-        raise RefitError(f"{learner_name(estimator)} can't be trained: {reason(error)}") from error
+        raise RefitError(f"{learner_name(estimator)} can't be trained: {_why(error)}") from error
 
 
 def _training(design: Design | Exception, part: Part) -> tuple[Any, Any, Any]:
@@ -288,8 +288,18 @@ def _check_levels(design: Design, part: Part, plan: Resampling) -> None:
 
 def _failure(k: int, total: int, error: Exception) -> str:
     ours = isinstance(error, PyinterpError)
-    message = f"{type(error).__name__}: {error}" if ours else reason(error)
+    message = f"{type(error).__name__}: {error}" if ours else _why(error)
     return f"Refit {k} of {total} failed: {message}"
+
+
+def _why(error: Exception) -> str:
+    """Return what a library says, and what to do where its words do not tell."""
+    if "could not convert string to float" not in str(error):
+        return reason(error)
+    return (
+        f'{reason(error)}. It reads no texts: use `design="matrix"`, encode them in a pipeline, '
+        "or give them the type category for learners that read it."
+    )
 
 
 def _report(failed: Sequence[tuple[int, Exception]], total: int, lacking: str) -> None:

@@ -31,7 +31,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.data.missing import MissingValues
-from pyinterp.errors import DataError, DesignError, OptionError
+from pyinterp.errors import DataError, DesignError, InferenceError, OptionError, RefitError
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.results.results import EstimandResults
 
@@ -154,6 +154,22 @@ def test_auto_keeps_or_drops_by_the_learner_and_counts(data: pd.DataFrame) -> No
     text = " ".join(str(dropped.fit(PLAN, seed=0).summary()).split())
     assert "4 rows are left out for missing values: x 3, y 1." in text
     assert "missing" not in str(learner(data.dropna(), "y ~ x", LINE).fit(PLAN, seed=0).summary())
+
+
+def test_comparisons_need_the_same_rows(data: pd.DataFrame) -> None:
+    forest, line = (learner(data, "y ~ x + z", e).fit(PLAN, seed=1) for e in (FOREST, LINE))
+    with pytest.raises(InferenceError, match=r'the other was not.*missing="drop"'):
+        pi.compare(forest, line)
+    whole = [
+        learner(data, "y ~ x + z", e, missing="drop").fit(PLAN, seed=1) for e in (FOREST, LINE)
+    ]
+    assert np.isfinite(pi.compare(whole).params).all()
+
+
+def test_texts_in_frames_have_advice(data: pd.DataFrame) -> None:
+    texts = data.dropna().assign(g=lambda d: d["g"].astype(str))
+    with pytest.raises(RefitError, match=r'could not convert.*design="matrix".*category'):
+        learner(texts, "y ~ x + g", FOREST, design="frame").fit(PLAN, seed=1, progress=False)
 
 
 def test_drop_is_the_same_as_no_such_rows(data: pd.DataFrame) -> None:
