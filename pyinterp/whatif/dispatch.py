@@ -230,12 +230,18 @@ def _shuffle(variables: pd.DataFrame) -> pd.DataFrame:
 
 def _unused_levels(variables: pd.DataFrame) -> pd.DataFrame:
     """Return a row for every level that no row has, as grids may have it."""
-    parts = [variables.iloc[:0]]
+    unused: dict[str, pd.Index] = {}
     for name, column in variables.select_dtypes("category").items():
-        unused = column.cat.categories.difference(pd.Index(column.unique()), sort=False)
-        rows = variables.iloc[np.zeros(len(unused), np.intp)]
-        parts.append(rows.assign(**{str(name): unused.astype(column.dtype)}))
-    return pd.concat(parts, ignore_index=True)
+        used = np.bincount(column.cat.codes + 1, minlength=len(column.cat.categories) + 1)[1:]
+        unused[str(name)] = column.cat.categories[used == 0]
+    rows = variables.iloc[np.zeros(sum(map(len, unused.values())), np.intp)].reset_index(drop=True)
+    start = 0
+    for name, levels in unused.items():
+        if stop := len(levels):
+            column = rows[name].copy()
+            column.iloc[start : start + stop] = levels
+            rows, start = rows.assign(**{name: column}), start + stop
+    return rows
 
 
 def _predicts_in_its_own_way(estimator: Any) -> bool:

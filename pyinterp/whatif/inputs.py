@@ -83,6 +83,11 @@ class Inputs:
         """The sample's inputs, shape (n, columns)."""
         return self._of(self._design.encode(self._sample.variables))
 
+    @cached_property
+    def _levels_by_name(self) -> ByName:
+        """The model's own levels by the name of the column, for models that take frames."""
+        return _by_name(self._design.encode(self._sample.variables.iloc[:0]), self._levels)
+
     def by_donor(self, variables: Sequence[str], donors: pd.DataFrame) -> ColumnValues | None:
         """Return the columns that the variables determine, and their values by donor.
 
@@ -138,10 +143,8 @@ class Inputs:
     ) -> ColumnValues:
         """Return `by_donor` for a model that takes a frame, whose columns are the variables."""
         columns = design.driven(variables)
-        frame = design.encode(self._sample.variables.iloc[:0])
-        names = list(frame.columns[columns])
-        values = _codes(donors[names], _by_name(frame, self._levels))
-        return columns, self._cast(values, columns)
+        names = list(variables)
+        return columns, self._cast(_codes(donors[names], self._levels_by_name), columns)
 
     def _by_donor_of_steps(self, swap: Swap, donors: int) -> ColumnValues | None:
         """Return `by_donor` from the results of earlier steps, for some rows with every donor."""
