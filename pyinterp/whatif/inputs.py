@@ -86,7 +86,8 @@ class Inputs:
     @cached_property
     def _levels_by_name(self) -> ByName:
         """The model's own levels by the name of the column, for models that take frames."""
-        return _by_name(self._design.encode(self._sample.variables.iloc[:0]), self._levels)
+        none = pd.DataFrame(self._design.encode(self._sample.variables.iloc[:0]))
+        return _by_name(none, self._levels)
 
     def by_donor(self, variables: Sequence[str], donors: pd.DataFrame) -> ColumnValues | None:
         """Return the columns that the variables determine, and their values by donor.
