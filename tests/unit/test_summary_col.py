@@ -56,7 +56,11 @@ def test_numbers_and_stars_are_those_of_statsmodels(
     cells = lines(pi.summary_col(model, stars=stars))
     assert list(cells) == list(names)
     expected = zip(
-        names, np.asarray(model.params), np.asarray(model.bse), np.asarray(model.pvalues), strict=True
+        names,
+        np.asarray(model.params),
+        np.asarray(model.bse),
+        np.asarray(model.pvalues),
+        strict=True,
     )
     for term, estimate, error, p in expected:
         marks = "*" * sum(p < level for level in (0.1, 0.05, 0.01)) if stars else ""
@@ -105,8 +109,6 @@ def test_importances_and_curves_have_frames_like_single_results(fitted: Any) -> 
     pd.testing.assert_series_equal(both.tvalues["pfi"], pfi.tvalues, check_names=False)
     expected = [result.estimand.description for result in both.results.values()]
     assert list(both.glance()["estimand"]) == expected
-        r.estimand.description for r in both.results.values()
-    ]
     assert list(both.tidy()["term"]) == [*pfi.params.index, *both["amvim"].params.index]
     curves = fitted.pd()
     assert list(curves.tidy()["term"]) == list(curves.params.index)
