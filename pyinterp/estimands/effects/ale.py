@@ -58,7 +58,9 @@ def accumulated_local_effects(
     measure = _measure_numeric if numeric else _measure_levels
     if len(names) == 2:
         category = next((j for j, n in enumerate(names) if _has_levels(problem, n)), None)
-        measure = _measure_pair if category is None else partial(_measure_mixed, category=category)
+        measure = (
+            _measure_pair if category is None else partial(_measure_by_level, category=category)
+        )
     return Estimand(
         key=("ale", names, at.cells, outputs),
         terms=terms_of(at, outputs.labels),
@@ -212,7 +214,7 @@ def _measure_pair(
     return _curve([accumulate_pairs(one, first, second, (x, z), case.weights) for one in steps])
 
 
-def _measure_mixed(
+def _measure_by_level(
     case: ModelOnRows, *, at: Points, frame: pd.DataFrame, outputs: Outputs, category: int
 ) -> Measurement:
     data, number = case.sample.variables, 1 - category
