@@ -27,7 +27,8 @@ from pyinterp.data.formula import (
     parse_terms,
     reason_of,
 )
-from pyinterp.errors import DesignError, FormulaError, short
+from pyinterp.errors import DesignError, FormulaError, list_of, short
+from pyinterp.representation import about
 
 __all__ = [
     "ArrayDesign",
@@ -105,6 +106,9 @@ class Design(ABC):
     def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
         """Return the categorical factors that this design itself turns into columns."""
         return {}
+
+    def __repr__(self) -> str:
+        return about(self, f"{list_of(self.variables)} as {len(self.columns)} columns")
 
 
 class ArrayDesign(Design):

@@ -12,6 +12,7 @@ import pandas as pd
 from pyinterp._typing import IntArray
 from pyinterp.data.frames import as_column, check_aligned
 from pyinterp.errors import DataError, OptionError, did_you_mean, quote, short
+from pyinterp.representation import about
 
 __all__ = ["RowData", "Rows", "source_frame"]
 
@@ -93,6 +94,9 @@ class RowData:
             return as_column(values, len(self.frame), argument, self.what)
         column = as_column(values, self.length or 0, argument, self.what)
         return column.take(self.repeats).reset_index(drop=True)
+
+    def __repr__(self) -> str:
+        return about(self, f"{len(self.frame)} rows", f"{self.frame.shape[1]} columns")
 
 
 def _booleans(values: Any, argument: str) -> BoolArray:

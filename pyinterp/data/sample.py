@@ -12,6 +12,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.frames import as_column, as_frame, check_aligned
 from pyinterp.errors import DataError, list_of, short
+from pyinterp.representation import about
 
 __all__ = [
     "Response",
@@ -104,6 +105,9 @@ class Sample:
     def with_clusters(self, clusters: IntArray) -> Sample:
         """Return the same rows with the cluster of each."""
         return replace(self, clusters=clusters)
+
+    def __repr__(self) -> str:
+        return about(self, f"{self.nobs} rows", f"{self.variables.shape[1]} variables")
 
 
 def read_variables(frame: pd.DataFrame) -> pd.DataFrame:

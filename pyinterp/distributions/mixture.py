@@ -12,6 +12,7 @@ from pyinterp.distributions.distribution import Distribution
 from pyinterp.distributions.normal import HALF_LOG_2PI, check_spread
 from pyinterp.distributions.quadrature import NODES, WEIGHTS, entropies
 from pyinterp.parallel import go_on
+from pyinterp.representation import call_form
 
 __all__ = ["NormalMixture"]
 
@@ -36,6 +37,8 @@ class NormalMixture(Distribution):
 
     components: int
     name = "Normal mixture"
+
+    __repr__ = call_form
 
     def __post_init__(self) -> None:
         check_count("components", self.components)

@@ -15,11 +15,12 @@ from pyinterp.checks import FINITE, check_number, check_text, is_hashable
 from pyinterp.data.design import Design
 from pyinterp.data.features import Features, check_names, names_of
 from pyinterp.data.sample import Response, Sample
-from pyinterp.errors import OptionError, quote
+from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Predictor
+from pyinterp.representation import about
 from pyinterp.samplers import ConditionalDistribution, LearningRows, Sampler
 from pyinterp.whatif import WhatIf
 
@@ -86,6 +87,9 @@ class Problem:
         names = names_of(features)
         check_names(names, self.features)
         return {name: self.features[name] for name in dict.fromkeys(names)}
+
+    def __repr__(self) -> str:
+        return about(self, f"{len(self.features)} features, {self.population.nobs} rows")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +177,9 @@ class ModelOnRows:
             self._distributions[key] = sampler.learn(data)
         return self._distributions[key]
 
+    def __repr__(self) -> str:
+        return about(self, f"{self.sample.nobs} rows")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
@@ -220,6 +227,9 @@ class Terms:
         """Return terms without grid or class: one value per name."""
         index = pd.RangeIndex(len(names))
         return cls(names=tuple(names), layout=pd.DataFrame(index=index))
+
+    def __repr__(self) -> str:
+        return about(self, list_of(self.names))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -321,6 +331,9 @@ class Estimate:
             mc_variance=(self.mc_variance + ratio**2 * other.mc_variance) / below**2,
         )
 
+    def __repr__(self) -> str:
+        return about(self, f"{len(self.value)} values", f"{len(self.rows)} rows")
+
 
 def _as_donors(function: Callable[..., FloatArray], parts: Sequence[Estimate]) -> FloatArray | None:
     """Apply `function` to the donors' contributions of estimates; None if no rows donate."""
@@ -353,6 +366,9 @@ class Correction:
     underlying: Callable[[Measurement], Estimate]
     correct: Callable[[FloatArray, FloatArray], FloatArray]
     note: str
+
+    def __repr__(self) -> str:
+        return about(self, self.heading)
 
 
 def no_remarks(_: pd.Series[float]) -> Sequence[str]:
@@ -500,6 +516,9 @@ class Estimand:
     def without_error(self, level: str) -> bool:
         """Whether values at a level, "model" or "learner", have no standard error at all."""
         return bool(self.no_model_error) and level == "model"
+
+    def __repr__(self) -> str:
+        return about(self, self.description, f"{len(self.terms.names)} terms")
 
 
 def check_estimate(estimate: object, terms: Terms, n: int) -> None:

@@ -18,7 +18,7 @@ from pyinterp.inference.variance import Variance
 __all__ = ["BootstrapVariance", "bootstrap", "bootstrap_bca"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class BootstrapVariance(Variance):
     """The covariance of B bootstrap means, with intervals and p-values from their distribution.
 

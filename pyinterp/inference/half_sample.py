@@ -31,7 +31,7 @@ TESTS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class HalfSampleVariance(Variance):
     """The half-sample covariance, with intervals that take the standard error at their limits.
 

@@ -12,6 +12,7 @@ import numpy as np
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimand import Estimate
+from pyinterp.representation import about
 from pyinterp.resampling import Group
 
 __all__ = [
@@ -105,6 +106,9 @@ class Replicates:
     def per_refit(self) -> FloatArray:
         """The estimates, shape (m, q)."""
         return np.array([e.value for e in self.estimates])
+
+    def __repr__(self) -> str:
+        return about(self, f"{len(self.estimates)} estimates", f"{len(self.pairs)} pairs")
 
 
 class RefitEstimate(NamedTuple):

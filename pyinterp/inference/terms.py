@@ -10,6 +10,7 @@ import numpy as np
 from pyinterp._typing import FloatArray
 from pyinterp.inference.intervals import Alternative, adjust, adjusted_level, adjusts_intervals
 from pyinterp.inference.variance import Variance
+from pyinterp.representation import about
 
 __all__ = ["TermInference"]
 
@@ -97,3 +98,6 @@ class TermInference:
             f"P is adjusted ({self.p_adjust}) over {terms}. Intervals are for one term each: they "
             "may exclude a value that the adjusted test does not reject."
         )
+
+    def __repr__(self) -> str:
+        return about(self, f"{len(self.estimate)} terms", self.variance.label)

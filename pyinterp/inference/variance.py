@@ -15,6 +15,7 @@ from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference.intervals import Alternative, interval, p_values
 from pyinterp.inference.replicates import Replicates, contributions
 from pyinterp.inference.simultaneous import LargestT
+from pyinterp.representation import about
 
 __all__ = ["Variance", "corrected_variance", "naive", "rows", "ustat"]
 
@@ -119,6 +120,9 @@ class Variance:
     def _joint(self, bse: FloatArray, alternative: Alternative) -> LargestT:
         vary = np.flatnonzero(bse > 0)
         return LargestT.of(self.cov[np.ix_(vary, vary)], self.df, alternative)
+
+    def __repr__(self) -> str:
+        return about(self, self.label, f"{self.df:.4g} df")
 
 
 def naive(replicates: Replicates) -> Variance:

@@ -34,6 +34,7 @@ from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parallel.threads import shared_cores, workers
 from pyinterp.random import Seeds
+from pyinterp.representation import about
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.results.header import Context, GoodnessOfFit, fingerprints
@@ -335,6 +336,11 @@ class Analysis:
             refit.evaluation,
             engine=self.engine,
             memory_mb=self.memory_mb,
+        )
+
+    def __repr__(self) -> str:
+        return about(
+            self, self.context.learner, f"{len(self.refits)} models", f"{self.context.nobs} rows"
         )
 
 

@@ -30,6 +30,7 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
+from pyinterp.results.columns import COEFFICIENTS, Column, column_of
 from pyinterp.results.comparison_results import ComparisonResults
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import Table, number_format
@@ -133,7 +134,7 @@ def compare(
     check_flag("paired", paired)
     every, names = _listed_results(first, others, names)
     results = [_as_results(r, loss, metric, cov_type) for r in every]
-    labels = _names(results, names)
+    labels = _names([r.context.learner for r in results], names)
     places = _places(labels, reference, pairs)
     for one, other in places:
         _check_comparable(results[one], results[other], paired=paired)
@@ -272,7 +273,7 @@ def _difference(
 
 
 def summary_col(
-    results: EstimandResults | Sequence[EstimandResults],
+    results: EstimandResults | Any | Sequence[EstimandResults | Any],
     *,
     model_names: Sequence[str] | None = None,
     stars: bool = False,
@@ -282,42 +283,41 @@ def summary_col(
 
     Parameters
     ----------
-    results : EstimandResults or sequence of EstimandResults
-        For example the ``pfi()`` of several learners.
+    results : EstimandResults, results of statsmodels, or sequence of them
+        For example the ``pfi()`` of several learners, and ``smf.ols(...).fit()`` beside them, whose
+        column has its coefficients. Terms of the same name share a line.
     model_names : sequence of str, optional
         Column headings; by default the learners' names, numbered where they repeat.
     stars : bool
         Mark p-values below 0.1, 0.05 and 0.01 with one, two and three stars.
     float_format : str, optional
         Such as ``"%.4f"``; by default four significant digits of the largest number
-        of the estimand.
+        of the estimand, of coefficients four decimals, as in statsmodels.
 
     Returns
     -------
     statsmodels Summary
         With ``as_text``, ``as_html``, ``as_latex`` and ``as_csv``.
     """
-    results = _list(results)
     check_flag("stars", stars)
     if float_format is not None:
         _check_format(float_format)
-    columns = _names(results, model_names)
-    descriptions = [r.estimand.description for r in results]
-    # Numbers of different estimands are in different units.
-    alike = [results] if len(set(descriptions)) == 1 else [[r] for r in results]
-    formats = [
-        _format(group) if float_format is None else float_format for group in alike for _ in group
-    ]
-    terms = list(dict.fromkeys(t for r in results for t in r.estimand.terms.names))
+    columns = [column_of(one) for one in (results if is_list(results) else [results])]
+    if not columns:
+        raise OptionError("`results` must hold at least one result.")
+    names = _names([c.learner for c in columns], model_names)
+    descriptions = list(dict.fromkeys(c.description for c in columns))
+    formats = _formats(columns) if float_format is None else [float_format] * len(columns)
+    terms = list(dict.fromkeys(term for c in columns for term in c.params.index))
     fmt_txt = {**fmt_params, "data_fmts": ["%s"]}
     estimates = SimpleTable(
-        _cells(results, terms, formats, stars=stars),
-        headers=columns,
+        _cells(columns, terms, formats, stars=stars),
+        headers=names,
         stubs=[stub for term in terms for stub in (term, "")],
-        title=descriptions[0] if len(set(descriptions)) == 1 else "",
+        title=descriptions[0] if len(descriptions) == 1 else "",
         txt_fmt=fmt_txt,
     )
-    about = _facts(results)
+    about = _facts(columns)
     facts = SimpleTable(list(about.values()), stubs=list(about), txt_fmt=fmt_txt)
     widths = [
         max(*pair)
@@ -325,11 +325,22 @@ def summary_col(
     ]
     for table in (estimates, facts):
         table.output_formats["txt"]["colwidths"] = widths
-    notes = [_errors_note(results, stars=stars)]
+    notes = [_errors_note(columns, stars=stars), *_meaning_notes(columns, names)]
     if stars:
         notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01")
-        notes += _test_notes(results, columns)
+        notes += [f"{n}: {c.note}" for n, c in zip(names, columns, strict=True) if c.note]
     return Table([estimates, facts], notes, sum(widths) + len(widths) - 1)
+
+
+def _meaning_notes(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
+    """Return the note on what differs where coefficients stand beside estimands."""
+    models = [n for n, c in zip(names, columns, strict=True) if c.description == COEFFICIENTS]
+    if not 0 < len(models) < len(columns):
+        return []
+    return [
+        f"Numbers of {list_of(models)} are coefficients, those of the others the estimand: a line "
+        "is about the same term, but its numbers are different quantities, in different units."
+    ]
 
 
 def plot(
@@ -380,7 +391,8 @@ def plot(
     check_choice("style", style, ("light", "dark"))
     _check_same_axes(results)
     if results[0].estimand.terms.axes:
-        figure = plots.overlay(results, _names(results, model_names), alpha=alpha)
+        names = _names([r.context.learner for r in results], model_names)
+        figure = plots.overlay(results, names, alpha=alpha)
     else:
         names = _names_by_measure(results, model_names)
         panels = len({r.estimand.description for r in results}) > 1
@@ -413,31 +425,24 @@ def _check_same_axes(results: Sequence[EstimandResults]) -> None:
 
 
 def _cells(
-    results: Sequence[EstimandResults], terms: Sequence[str], formats: Sequence[str], *, stars: bool
+    columns: Sequence[Column], terms: Sequence[str], formats: Sequence[str], *, stars: bool
 ) -> list[list[str]]:
     """Return two rows per term, its estimates and their standard errors, a column per result."""
     rows: list[list[str]] = []
-    columns = list(zip(results, formats, strict=True))
+    pairs = list(zip(columns, formats, strict=True))
     for term in terms:
-        rows.append([_estimate_cell(r, term, fmt, stars=stars) for r, fmt in columns])
-        rows.append([_error_cell(r, term, fmt, at_null=stars) for r, fmt in columns])
+        rows.append([_estimate_cell(c, term, fmt, stars=stars) for c, fmt in pairs])
+        rows.append([_error_cell(c, term, fmt, at_null=stars) for c, fmt in pairs])
     return rows
 
 
-def _facts(results: Sequence[EstimandResults]) -> dict[str, list[str]]:
+def _facts(columns: Sequence[Column]) -> dict[str, list[str]]:
     """Return the rows of the table's lower part, a value per result; estimands if they differ."""
-    descriptions = [r.estimand.description for r in results]
+    descriptions = [c.description for c in columns]
     estimand = {} if len(set(descriptions)) == 1 else {"Estimand": descriptions}
-    return {
-        **estimand,
-        "No. observations": [str(r.nobs) for r in results],
-        "No. refits": [str(r.context.refits) for r in results],
-        "Loss": [f"{r.fit.loss:.4g}" if r.fit else "" for r in results],
-        "R² or D²": [
-            f"{r.fit.explained_share:.3f}" if r.fit and r.fit.share_name else "" for r in results
-        ],
-        "Cov. type": [r.variance.label for r in results],
-    }
+    every = dict.fromkeys(name for c in columns for name in c.facts)
+    names = [*(name for name in every if name != "Cov. type"), "Cov. type"]
+    return estimand | {name: [c.facts.get(name, "") for c in columns] for name in names}
 
 
 def _list(results: object) -> list[EstimandResults]:
@@ -476,11 +481,19 @@ def _engines(results: Sequence[EstimandResults]) -> Engine:
     return Engine.of_all(engines)._replace(name=" / ".join(dict.fromkeys(e.name for e in engines)))
 
 
-def _format(results: Sequence[EstimandResults]) -> str:
-    return number_format(
-        np.concatenate([np.asarray(r.params, float) for r in results]),
-        np.concatenate([np.asarray(r.bse, float) for r in results]),
-    )
+def _formats(columns: Sequence[Column]) -> list[str]:
+    """Return a format per column: numbers of different estimands are in different units."""
+    alike = len({c.description for c in columns}) == 1
+    groups = [columns if alike else [c] for c in columns]
+    return [
+        "%.4f"
+        if group[0].description == COEFFICIENTS
+        else number_format(
+            np.concatenate([np.asarray(c.params, float) for c in group]),
+            np.concatenate([np.asarray(c.bse, float) for c in group]),
+        )
+        for group in groups
+    ]
 
 
 def _as_results(
@@ -535,14 +548,13 @@ def _remedy(one: EstimandResults, other: EstimandResults) -> str:
     return "fit both with the same plan and seed"
 
 
-def _names(results: list[EstimandResults], names: Sequence[str] | None) -> list[str]:
+def _names(learners: list[str], names: Sequence[str] | None) -> list[str]:
     """Return the names of learners: the user's, or the estimators', numbered if they repeat."""
     if names is not None:
-        labels = _checked_names(names, len(results))
+        labels = _checked_names(names, len(learners))
         if len(set(labels)) < len(labels):
             raise OptionError(f"Names must be different, which {quote(labels)} are not.")
         return labels
-    learners = [r.context.learner for r in results]
     if len(set(learners)) == len(learners):
         return learners
     return [f"{name} ({k})" for k, name in enumerate(learners, start=1)]
@@ -566,7 +578,9 @@ def _names_by_measure(results: list[EstimandResults], names: Sequence[str] | Non
     for measure in dict.fromkeys(measures):
         places = [k for k, one in enumerate(measures) if one == measure]
         some = None if labels is None else [labels[k] for k in places]
-        names_by_place |= zip(places, _names([results[k] for k in places], some), strict=True)
+        names_by_place |= zip(
+            places, _names([results[k].context.learner for k in places], some), strict=True
+        )
     return [names_by_place[k] for k in range(len(results))]
 
 
@@ -611,38 +625,26 @@ def _meaning(
     return f"{estimand.description}: {listed}, {how}.{direction}"
 
 
-def _test_notes(results: Sequence[EstimandResults], columns: Sequence[str]) -> list[str]:
-    """Return notes on side and adjustment of p-values, for columns that have any."""
-    notes = []
-    for name, r in zip(columns, results, strict=True):
-        side = "" if r.alternative == "two-sided" else f"One-sided ({r.alternative})."
-        note = f"{side} {r.inference.note}".strip()
-        if note:
-            notes.append(f"{name}: {note}")
-    return notes
-
-
-def _errors_note(results: Sequence[EstimandResults], *, stars: bool) -> str:
+def _errors_note(columns: Sequence[Column], *, stars: bool) -> str:
     """Return the note on the numbers in parentheses; with stars, tests divide by these errors."""
-    nulls = {f"{r.null:g}" for r in results if r.null is not None and not r.bse.equals(r.bse_null)}
-    if stars and nulls:
-        others = all(r.null is None or not r.bse.equals(r.bse_null) for r in results)
-        plain = "" if others else "; plain ones where tests do not take these"
-        values = " or ".join(sorted(nulls))
+    other = [c for c in columns if c.null is not None and not c.bse.equals(c.bse_null)]
+    if stars and other:
+        plain = "" if len(other) == len(columns) else "; plain ones where tests do not take these"
+        values = " or ".join(sorted({f"{c.null:g}" for c in other}))
         return f"In parentheses, s.e. at {values}: errors if that is the true value{plain}."
     return "Standard errors in parentheses."
 
 
-def _error_cell(result: EstimandResults, term: str, fmt: str, *, at_null: bool) -> str:
-    if term not in result.bse:
+def _error_cell(column: Column, term: str, fmt: str, *, at_null: bool) -> str:
+    if term not in column.bse:
         return ""
-    errors = result.bse_null if at_null and result.null is not None else result.bse
+    errors = column.bse_null if at_null and column.null is not None else column.bse
     return f"({fmt % errors[term]})"
 
 
-def _estimate_cell(result: EstimandResults, term: str, fmt: str, *, stars: bool) -> str:
-    if term not in result.params:
+def _estimate_cell(column: Column, term: str, fmt: str, *, stars: bool) -> str:
+    if term not in column.params:
         return ""
-    p = result.pvalues[term]
+    p = column.pvalues[term]
     marks = sum(p < level for level in (0.1, 0.05, 0.01)) if stars else 0
-    return fmt % result.params[term] + "*" * int(marks)
+    return fmt % column.params[term] + "*" * int(marks)

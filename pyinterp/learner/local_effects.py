@@ -39,19 +39,20 @@ class LocalEffects(FittedModels):
         p_adjust: str | None = None,
         simultaneous: bool = False,
     ) -> EstimandResults:
-        r"""Accumulated local effect (ALE) of one variable, or of two numbers beyond each.
+        r"""Accumulated local effect (ALE) of one variable, or of two beyond each.
 
         .. math:: ALE_j(x) = \sum_{b \le b(x)} \frac1{n_b} \sum_{i: x_i \in (q_{b-1}, q_b]}
             [f(q_b, x_{-j,i}) - f(q_{b-1}, x_{-j,i})] - const
 
         (Apley and Zhu 2020, eqs 15 and 16). Every row is moved within its own interval only, so
         nothing is extrapolated. The mean over rows is 0. R's ``ALEPlot`` and iml give the same
-        numbers on the same edges where no cell is empty.
+        numbers on the same edges where no cell is empty. Of a number and a category it is that of
+        ``ALEPlot``: second differences over levels in their order.
 
         Parameters
         ----------
         features : str or sequence of two str
-            The variable, or two numbers.
+            The variable, or two, of which one at least is a number.
         grid : {"quantile", "equidistant", "unique", "r"}, RGrid, array or mapping
             The edges of the intervals; "quantile" takes observed values (type 1), as in R. Of a
             category the levels in the order in which they are accumulated: by default their own
@@ -72,7 +73,7 @@ class LocalEffects(FittedModels):
         Raises
         ------
         OptionError
-            If a variable, level or class is unknown, or one of two variables is a category.
+            If a variable, level or class is unknown, or both of two variables are categories.
         """
         estimand = accumulated_local_effects(
             self.analysis.problem,

@@ -37,7 +37,7 @@ OF_NUMBERS = re.compile("error|deviance|^r2$|explained_variance")
 WEIGHTS = ("sample_weight", "weights")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MetricFunction(Metric):
     """A metric by a function without formula of its influences.
 

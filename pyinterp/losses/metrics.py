@@ -19,6 +19,7 @@ from pyinterp.errors import LossError, quote, reason
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.representation import about
 
 __all__ = ["METRICS", "Metric", "MetricName", "check_metric", "evaluate"]
 
@@ -85,8 +86,13 @@ class Metric(ABC):
         r"""Return the metric of weighted rows, and influences :math:`n w_i \, dM / dw_i`."""
         raise LossError(f"The metric {quote(self.name)} has no weighted form.")
 
+    def __repr__(self) -> str:
+        return about(
+            self, self.name, f"{'smaller' if self.smaller_is_better else 'larger'} is better"
+        )
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class OfMeans(Metric):
     """A smooth function of means over rows.
 
@@ -123,7 +129,7 @@ class OfMeans(Metric):
         return value, weights / weights.mean() * ((rows - means) @ gradient)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class AreaUnderROC(Metric):
     """Probability that a row of the second of two classes scores above one of the first."""
 
@@ -163,7 +169,7 @@ class AreaUnderROC(Metric):
         return area, len(y) * weights * (placement - area) / total
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class AveragePrecision(Metric):
     r"""Area under the steps of precision against recall.
 

@@ -15,6 +15,7 @@ from pyinterp.data.sample import Response
 from pyinterp.errors import LossError, quote, reason, short
 from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.representation import about
 
 __all__ = ["LOSSES", "Loss", "LossLike", "LossName", "choose"]
 
@@ -131,6 +132,9 @@ class Loss:
                 f"The loss `{short(self.name)}` must be the same for a row each time, whatever "
                 "rows are beside it, but it is not. A measure of all rows together is a `metric`."
             )
+
+    def __repr__(self) -> str:
+        return about(self, self.name)
 
 
 def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> Loss:

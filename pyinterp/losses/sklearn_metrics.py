@@ -26,7 +26,7 @@ SCORERS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Negative(Metric):
     """A metric with the other sign, as scorers have it: larger is better."""
 

@@ -14,6 +14,7 @@ from pyinterp.checks import check_callable
 from pyinterp.distributions import Distribution, Normal
 from pyinterp.errors import OptionError, PredictionError, quote
 from pyinterp.models.predictor import is_classifier, learner_name
+from pyinterp.representation import call
 
 __all__ = ["Distributional"]
 
@@ -56,6 +57,12 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
         self.estimator = estimator
         self.parameters = parameters
         self.distribution = distribution
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        settings = {"estimator": self.estimator, "parameters": self.parameters}
+        if self.distribution is not None:
+            settings["distribution"] = self.distribution
+        return call(type(self).__name__, settings)
 
     @property
     def learner_name(self) -> str:

@@ -20,6 +20,7 @@ from pyinterp.models.prediction_checks import (
     check_probabilities,
     check_repeatable,
 )
+from pyinterp.representation import about
 
 __all__ = [
     "ClassOrder",
@@ -185,6 +186,9 @@ class Predictor:
     def name(self) -> str:
         """What tables and messages call the estimator."""
         return learner_name(self.estimator)
+
+    def __repr__(self) -> str:
+        return about(self, f"{self.kind} of {learner_name(self.estimator)}")
 
 
 def _classes_of(estimator: Any, *, needed: bool) -> list[Any]:

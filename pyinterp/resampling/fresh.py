@@ -12,6 +12,7 @@ from pyinterp._typing import IntArray
 from pyinterp.checks import check_count
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DataError, OptionError, PyinterpError, quote, reason
+from pyinterp.representation import call_form
 from pyinterp.resampling.resampling import Part, Resampling, check_fraction, check_size
 from pyinterp.resampling.units import Units
 
@@ -41,6 +42,8 @@ class FreshDraws(Resampling):
     refits: int = 15
     _: KW_ONLY
     fraction: float = 0.632
+
+    __repr__ = call_form
 
     def __post_init__(self) -> None:
         check_count("refits", self.refits)

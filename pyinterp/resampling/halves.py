@@ -10,6 +10,7 @@ import numpy as np
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_count
 from pyinterp.errors import DataError, OptionError
+from pyinterp.representation import call_form
 from pyinterp.resampling.plans import subsample
 from pyinterp.resampling.resampling import REDRAWS, By, Group, Split, Splitting, all_present, redraw
 from pyinterp.resampling.units import Units
@@ -54,6 +55,8 @@ class HalfSampling(Splitting):
     pairs: int = 15
     cluster: By = None
     strata: By = None
+
+    __repr__ = call_form
 
     def __post_init__(self) -> None:
         check_count("refits", self.refits, least=0)

@@ -12,6 +12,7 @@ import numpy as np
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice, check_count
 from pyinterp.errors import DataError
+from pyinterp.representation import call_form
 from pyinterp.resampling.resampling import (
     REDRAWS,
     By,
@@ -67,6 +68,8 @@ class NestedBootstrap(Splitting):
     fraction: float = 0.67
     split_by: SplitBy = "row"
     cluster: By = None
+
+    __repr__ = call_form
 
     def __post_init__(self) -> None:
         check_count("bootstraps", self.bootstraps, least=2)

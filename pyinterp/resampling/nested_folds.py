@@ -11,6 +11,7 @@ import numpy as np
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_count
 from pyinterp.errors import DataError
+from pyinterp.representation import call_form
 from pyinterp.resampling.resampling import REDRAWS, Group, Split, Splitting, all_present
 from pyinterp.resampling.units import Units
 
@@ -40,6 +41,8 @@ class NestedCrossValidation(Splitting):
     folds: int = 10
     _: KW_ONLY
     repeats: int = 50
+
+    __repr__ = call_form
 
     def __post_init__(self) -> None:
         check_count("folds", self.folds, least=3)

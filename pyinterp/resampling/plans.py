@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_count
 from pyinterp.errors import DataError
+from pyinterp.representation import call_form
 from pyinterp.resampling.resampling import (
     REDRAWS,
     By,
@@ -50,6 +51,8 @@ class Bootstrap(Splitting):
     _: KW_ONLY
     strata: By = None
     cluster: By = None
+
+    __repr__ = call_form
 
     def __post_init__(self) -> None:
         check_count("refits", self.refits)
@@ -107,6 +110,8 @@ class Subsampling(Splitting):
     strata: By = None
     cluster: By = None
 
+    __repr__ = call_form
+
     def __post_init__(self) -> None:
         check_count("refits", self.refits)
         check_fraction(self.fraction)
@@ -157,6 +162,8 @@ class Holdout(Splitting):
     strata: By = None
     cluster: By = None
 
+    __repr__ = call_form
+
     def __post_init__(self) -> None:
         check_fraction(self.fraction)
 
@@ -198,6 +205,8 @@ class CrossValidation(Splitting):
     repeats: int = 1
     strata: By = None
     cluster: By = None
+
+    __repr__ = call_form
 
     def __post_init__(self) -> None:
         check_count("folds", self.folds, least=2)

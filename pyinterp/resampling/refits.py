@@ -29,6 +29,7 @@ from pyinterp.models.sample_weight import weight_option
 from pyinterp.parallel import outcomes, threads
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
+from pyinterp.representation import about
 from pyinterp.resampling import Group, Part, Resampling, Units
 
 __all__ = [
@@ -82,6 +83,11 @@ class Refit:
     def train_rows(self) -> IntArray:
         """Positions in the data of its training rows, repeats included."""
         return np.empty(0, np.intp) if self.train is None else self.train.rows
+
+    def __repr__(self) -> str:
+        return about(
+            self, f"number {self.number}", f"{self.n_train} train", f"{self.n_evaluation} evaluate"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import SHARE, check_number
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DataError
+from pyinterp.representation import about
 from pyinterp.resampling.units import Units
 
 __all__ = [
@@ -70,6 +71,9 @@ class Part(NamedTuple):
     n_evaluation: int
     group: Group | None = None
 
+    def __repr__(self) -> str:
+        return about(self, f"{self.train.nobs} rows train", f"{self.evaluation.nobs} evaluate")
+
 
 class Split(NamedTuple):
     """Units that train and units that evaluate, repeats allowed."""
@@ -77,6 +81,9 @@ class Split(NamedTuple):
     train: IntArray
     evaluation: IntArray
     group: Group | None = None
+
+    def __repr__(self) -> str:
+        return about(self, f"{len(self.train)} units train", f"{len(self.evaluation)} evaluate")
 
 
 class Resampling(ABC):

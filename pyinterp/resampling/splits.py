@@ -14,6 +14,7 @@ from sklearn.model_selection import PredefinedSplit
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, quote, reason
+from pyinterp.representation import call_form
 from pyinterp.resampling.resampling import By, Part, Resampling, Split, Splitting, check_size
 from pyinterp.resampling.units import Units
 
@@ -49,6 +50,8 @@ class Splits(Splitting):
     _: KW_ONLY
     cluster: By = None
     _pairs: tuple[_Pair, ...] = field(default=(), init=False)
+
+    __repr__ = call_form
 
     def __post_init__(self) -> None:
         if _is_splitter(self.splits):

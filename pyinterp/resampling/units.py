@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pyinterp._typing import IntArray
 from pyinterp.errors import DataError
+from pyinterp.representation import about
 
 __all__ = ["Units"]
 
@@ -66,3 +67,6 @@ class Units:
         starts = np.searchsorted(self.of_row[order], np.arange(self.count + 1))
         blocks = [order[starts[u] : starts[u + 1]] for u in units]
         return np.concatenate(blocks) if blocks else np.empty(0, np.intp)
+
+    def __repr__(self) -> str:
+        return about(self, f"{self.count} units of {len(self.of_row)} rows")

@@ -17,6 +17,7 @@ Module                 What is in it
 `header`               The analysis behind the numbers, for headers
 `summary`              Summary tables: header, columns of numbers, footnotes
 `footnotes`            Footnotes, short and full
+`columns`              Columns of several results, those of statsmodels too
 `table`                Tables as text, HTML, LaTeX, Markdown and CSV
 `latex`                LaTeX of tables
 `excel`                Excel files of results

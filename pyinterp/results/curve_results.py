@@ -60,6 +60,14 @@ class CurveResults(Tabular):
         """Standard errors of all curves, by term."""
         return pd.concat([result.bse for result in self.results.values()])
 
+    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return 1 - alpha intervals of all curves, by term."""
+        return pd.concat([result.conf_int(alpha) for result in self.results.values()])
+
+    def glance(self) -> pd.DataFrame:
+        """Return one row per curve about the whole analysis, as R's broom does."""
+        return pd.concat([r.glance() for r in self.results.values()], ignore_index=True)
+
     @takes()
     def summary(
         self,
@@ -92,7 +100,7 @@ class CurveResults(Tabular):
 
     def to_r(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return `summary_frame` with the terms as a column, under broom's own column names."""
-        return broom_frame(self.summary_frame(alpha).reset_index())
+        return broom_frame(self.tidy(alpha))
 
     def plot(self, alpha: float = 0.05) -> Compose | ggplot:
         """Plot all curves in a grid of panels with one vertical scale.

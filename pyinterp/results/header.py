@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from pyinterp.representation import about
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.whatif import Engine
 
@@ -126,6 +127,9 @@ class Context:
     missing_note: str = ""
     formula: str = ""
     specification: str = ""
+
+    def __repr__(self) -> str:
+        return about(self, self.learner, self.plan, f"{self.nobs} rows")
 
 
 def context_of(

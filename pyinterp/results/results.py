@@ -510,10 +510,6 @@ class EstimandResults(Tabular):
             numbers["diagnostic"] = self.diagnostic.params
         return pd.concat([self.estimand.terms.layout.set_axis(self._index), numbers], axis=1)
 
-    def tidy(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Return `summary_frame` with the terms as a column, as R's broom does."""
-        return self.summary_frame(alpha).reset_index()
-
     def to_r(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return `tidy` under broom's own column names, with dots, for a data frame in R.
 

@@ -52,6 +52,10 @@ class Tabular:
         """
         return self.summary(notes=notes).as_markdown()
 
+    def tidy(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return `summary_frame` with the terms as a column, as R's broom does."""
+        return self.summary_frame(alpha).reset_index()
+
     def to_excel(self, path: str | PathLike[str]) -> None:
         """Write numbers, and what they are, to an Excel file of two sheets.
 

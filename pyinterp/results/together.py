@@ -47,6 +47,24 @@ class ImportanceResults(Tabular):
         """Standard errors, laid out like `params`."""
         return pd.DataFrame({name: result.bse for name, result in self.results.items()})
 
+    @property
+    def tvalues(self) -> pd.DataFrame:
+        """Test statistics, laid out like `params`."""
+        return pd.DataFrame({name: result.tvalues for name, result in self.results.items()})
+
+    @property
+    def pvalues(self) -> pd.DataFrame:
+        """P-values, laid out like `params`."""
+        return pd.DataFrame({name: result.pvalues for name, result in self.results.items()})
+
+    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return 1 - alpha intervals: per measure, a name in `params`, columns 0 and 1."""
+        return pd.concat({name: r.conf_int(alpha) for name, r in self.results.items()}, axis=1)
+
+    def glance(self) -> pd.DataFrame:
+        """Return one row per measure about the whole analysis, as R's broom does."""
+        return pd.concat([r.glance() for r in self.results.values()], ignore_index=True)
+
     @takes()
     def summary(
         self,
@@ -85,7 +103,7 @@ class ImportanceResults(Tabular):
 
     def to_r(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return `summary_frame` with the terms as a column, under broom's own column names."""
-        return broom_frame(self.summary_frame(alpha).reset_index())
+        return broom_frame(self.tidy(alpha))
 
     def plot(self, alpha: float = 0.05, *, sort: bool = True) -> ggplot:
         """Plot estimates with their intervals, one color per measure.

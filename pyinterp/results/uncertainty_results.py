@@ -152,9 +152,13 @@ class UncertaintyResults(Tabular):
         first = ["measure", "decision"]
         return stacked[[*first, *stacked.columns.drop(first)]]
 
+    def tidy(self, alpha: float | None = None) -> pd.DataFrame:
+        """Return `summary_frame` with the terms as a column, as R's broom does."""
+        return self.summary_frame(alpha).reset_index()
+
     def to_r(self, alpha: float | None = None) -> pd.DataFrame:
         """Return `summary_frame` with the terms as a column, under broom's own column names."""
-        return broom_frame(self.summary_frame(alpha).reset_index())
+        return broom_frame(self.tidy(alpha))
 
     def plot(self) -> ggplot:
         """Plot entropy-PFI against likelihood-PFI with their intervals, colored by decision.

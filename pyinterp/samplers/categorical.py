@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 from pyinterp._typing import FloatArray
 from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
+from pyinterp.representation import call_form
 from pyinterp.samplers.covariates import codes_of, levels_of
 from pyinterp.samplers.learners import LogisticThenTrees
 from pyinterp.samplers.sampler import (
@@ -47,6 +48,8 @@ class Categorical(Sampler):
 
     estimator: Any = None
     label = "levels drawn by their probabilities"
+
+    __repr__ = call_form
 
     def __post_init__(self) -> None:
         copy_estimator(self, "classifier", _has_probabilities)

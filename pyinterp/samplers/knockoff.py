@@ -12,6 +12,7 @@ from sklearn.covariance import LedoitWolf
 from pyinterp._typing import FloatArray
 from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
+from pyinterp.representation import call_form
 from pyinterp.samplers.sampler import (
     ConditionalDistribution,
     Draws,
@@ -39,6 +40,8 @@ class Knockoff(Sampler):
 
     label = "Gaussian knockoffs"
     independent_draws = False
+
+    __repr__ = call_form
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
         """Raise `OptionError` unless all variables are numbers."""

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp._typing import IntArray
+from pyinterp.representation import about
 
 __all__ = ["Distinct", "balanced_permutations", "distinct"]
 
@@ -39,6 +40,9 @@ class Distinct(NamedTuple):
             of_row=which[self.of_row].astype(np.intp),
             counts=np.bincount(which, weights=self.counts).astype(np.intp),
         )
+
+    def __repr__(self) -> str:
+        return about(self, f"{len(self.frame)} values of {len(self.of_row)} rows")
 
 
 def distinct(donors: pd.DataFrame, variables: Sequence[str]) -> Distinct:

@@ -14,6 +14,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_flag
 from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
+from pyinterp.representation import call_form
 from pyinterp.samplers.learners import LinearThenTrees
 from pyinterp.samplers.marginal import balanced_permutations
 from pyinterp.samplers.sampler import (
@@ -53,6 +54,8 @@ class Residual(Sampler):
     estimator: Any = None
     within_range: bool = False
     label = "residuals exchanged"
+
+    __repr__ = call_form
 
     def __post_init__(self) -> None:
         check_flag("within_range", self.within_range)

@@ -15,8 +15,9 @@ from sklearn.model_selection import GroupKFold, KFold
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.sample import Sample
-from pyinterp.errors import OptionError, RefitError, quote, reason
+from pyinterp.errors import OptionError, RefitError, list_of, quote, reason
 from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.representation import about
 from pyinterp.samplers.covariates import encode
 
 __all__ = [
@@ -91,6 +92,9 @@ class Draws(NamedTuple):
             return np.zeros(n)
         added = np.bincount(self.donors.ravel(), weights=values.ravel(), minlength=n)
         return np.asarray(added / values.shape[1])
+
+    def __repr__(self) -> str:
+        return about(self, f"{self.positions.shape[1]} for each of {len(self.rows)} rows")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,6 +190,9 @@ class LearningRows:
             grouped = GroupKFold(min(FOLDS, units))
             yield from grouped.split(self.others, groups=self.clusters)
 
+    def __repr__(self) -> str:
+        return about(self, list_of(self.target.columns), f"{len(self.target)} rows")
+
 
 def _response(sample: Sample) -> FloatArray:
     """Return the response, of classes an indicator of each, shape (n, 1) or (n, classes)."""
@@ -237,6 +244,9 @@ class ConditionalDistribution(ABC):
     @abstractmethod
     def some(self, k: int, rng: np.random.Generator) -> Iterator[Draws]:
         """Yield k draws per row, in blocks of rows."""
+
+    def __repr__(self) -> str:
+        return about(self)
 
 
 class Sampler(ABC):

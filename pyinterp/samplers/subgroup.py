@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeRegressor
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_count
 from pyinterp.errors import OptionError
+from pyinterp.representation import call_form
 from pyinterp.samplers.covariates import encode
 from pyinterp.samplers.marginal import balanced_permutations
 from pyinterp.samplers.sampler import (
@@ -51,6 +52,8 @@ class Subgroup(Sampler):
     leaf: int = 30
     depth: int | None = None
     label = "values exchanged within the leaves of a tree"
+
+    __repr__ = call_form
 
     def __post_init__(self) -> None:
         check_count("leaf", self.leaf, least=2)

@@ -221,7 +221,6 @@ def test_refits_classes_and_pickle() -> None:
 @pytest.mark.parametrize(
     ("features", "options", "words"),
     [
-        (["x", "g"], {}, "is of two numbers, but `g` is a category"),
         (["x", "z", "g"], {}, "of one variable or of two different ones"),
         ("x", {"grid": [1.0]}, "at least two different grid points"),
         ("g", {"grid": ["a", "e"]}, "'e' is not a level of `g`"),

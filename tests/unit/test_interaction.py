@@ -183,3 +183,19 @@ def test_bad_pairs_are_refused(pairs: object, message: str) -> None:
     X = pd.DataFrame(np.eye(6)[:, :3], columns=["a", "b", "c"])
     with pytest.raises(OptionError, match=message):
         pi.FittedModel(lambda rows: rows["a"], X).vint(pairs)
+
+
+def test_a_pair_has_one_name_whatever_the_order_it_is_asked_in() -> None:
+    model = pi.Learner.from_formula(
+        "y ~ .", friedman1().draw(60, 1), LinearRegression()
+    ).fit_model()
+    expected = model.vint([("x1", "x2")])
+    assert list(expected.params.index) == ["x1:x2"]
+    for pair in ([("x2", "x1")], ["x2", "x1"], "x1:x2", ["x2:x1"]):
+        again = model.vint(pair)
+        assert list(again.params.index) == ["x1:x2"]
+        np.testing.assert_array_equal(again.params, expected.params)
+    by_name = model.h_statistic("x2:x1", order="pairwise")
+    assert list(by_name.params.index) == ["x1:x2"]
+    with pytest.raises(OptionError, match="Can't find variable 'x1:x99'"):
+        model.vint(["x1:x99"])

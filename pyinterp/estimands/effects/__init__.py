@@ -15,5 +15,6 @@ Module                    What is in it
 
 The choices that they share are `grids`, `scales`, `outputs` (scale and classes) and `averages`: at
 which values, of what, and which average over rows. `accumulation` adds up the steps of rows,
-`level_order` puts levels in order, and `support` says where a grid leaves the data.
+`accumulation_by_level` those of levels and a number, `level_order` puts levels in order, and
+`support` says where a grid leaves the data.
 """

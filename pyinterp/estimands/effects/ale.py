@@ -16,6 +16,7 @@ from pyinterp.checks import check_count
 from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.effects.accumulation import accumulate, accumulate_pairs, interval_of
+from pyinterp.estimands.effects.accumulation_by_level import accumulate_by_level
 from pyinterp.estimands.effects.grids import Grid, Points, check_levels, grid_values, values_of
 from pyinterp.estimands.effects.level_order import similarity_order
 from pyinterp.estimands.effects.outputs import Outputs
@@ -43,19 +44,25 @@ def accumulated_local_effects(
     scale: Scale | None = None,
     which_class: Any = None,
 ) -> Estimand:
-    r"""Accumulated local effect of a variable, or of a pair of numbers beyond those of each.
+    r"""Accumulated local effect of a variable, or of a pair with a number beyond those of each.
 
     .. math:: ALE_j(x) = \int^x E\Big[\frac{\partial f}{\partial x_j}(z, X_C) \Big| X_j = z\Big] dz
         - const
 
-    (Apley and Zhu 2020, eqs 5 and 8; their estimators, eqs 15 and 16).
+    (Apley and Zhu 2020, eqs 5 and 8; their estimators, eqs 15 and 16). Of a number and a category
+    second differences are added up over levels in their order, as in R's ``ALEPlot``.
     """
     names = variables_of(problem, features, most=2, what="An accumulated local effect")
     check_complete(problem.population.variables, names, "An accumulated local effect")
     at = _points(problem, names, grid, points)
     numeric = not isinstance(at.cells[0][0], str | bool) and not _has_levels(problem, names[0])
     outputs = Outputs.of(problem.predictor, scale, which_class)
-    measure = _measure_pair if len(names) == 2 else _measure_numeric if numeric else _measure_levels
+    measure = _measure_numeric if numeric else _measure_levels
+    if len(names) == 2:
+        category = next((j for j, n in enumerate(names) if _has_levels(problem, n)), None)
+        measure = (
+            _measure_pair if category is None else partial(_measure_by_level, category=category)
+        )
     return Estimand(
         key=("ale", names, at.cells, outputs),
         terms=terms_of(at, outputs.labels),
@@ -71,7 +78,7 @@ def accumulated_local_effects(
         no_weights="",
         unit=unit_of(problem, "pd", outputs.scale),
         meaning=_meaning(names, words_of(problem, outputs.scale, outputs.labels), numeric=numeric),
-        notes=_notes(problem, at, numeric=numeric),
+        notes=_notes(problem, at),
         zero_variance="a feature that no refit uses, or all refits agree exactly",
         missing=dict.fromkeys(
             terms_of(at, outputs.labels).names,
@@ -88,10 +95,11 @@ def _has_levels(problem: Problem, name: str) -> bool:
 def _points(problem: Problem, names: tuple[str, ...], grid: Grid, points: int | None) -> Points:
     """Return the edges of intervals, or levels in the order in which they are accumulated."""
     levels = [name for name in names if _has_levels(problem, name)]
-    if len(names) == 2 and levels:
+    if len(levels) == 2:
         raise OptionError(
-            f"The ALE of two variables is of two numbers, but `{levels[0]}` is a category; use "
-            f"`ale` of one of them, or `pd({list(names)})`."
+            f"The ALE of two variables is of a number and another variable, but `{levels[0]}` and "
+            f"`{levels[1]}` are categories, for which neither Apley and Zhu (2020) nor R's ALEPlot "
+            f"and iml define it; use `ale` of one of them, or `pd({list(names)})`."
         )
     number = (20 if len(names) == 1 else 10) if points is None else points
     check_count("points", number, 2)
@@ -106,7 +114,9 @@ def _points(problem: Problem, names: tuple[str, ...], grid: Grid, points: int | 
     axes = []
     for name in names:
         one = grid.get(name, "quantile") if isinstance(grid, Mapping) else grid
-        axes.append(_levels(problem, name, one) if levels else _edges(problem, name, one, number))
+        axes.append(
+            _levels(problem, name, one) if name in levels else _edges(problem, name, one, number)
+        )
     return Points(names, tuple(cell[::-1] for cell in product(*reversed(axes))))
 
 
@@ -206,6 +216,37 @@ def _measure_pair(
     return _curve([accumulate_pairs(one, first, second, (x, z), case.weights) for one in steps])
 
 
+def _measure_by_level(
+    case: ModelOnRows, *, at: Points, frame: pd.DataFrame, outputs: Outputs, category: int
+) -> Measurement:
+    data, number = case.sample.variables, 1 - category
+    levels, edges = (list(dict.fromkeys(cell[j] for cell in at.cells)) for j in (category, number))
+    column = data[at.names[category]]
+    there = column.isin(levels).to_numpy()
+    level = np.full(len(column), -1)
+    level[there] = codes_of(column[there], levels)
+    interval = interval_of(data[at.names[number]].to_numpy(dtype=np.float64), np.array(edges))
+    inside = np.flatnonzero((level >= 0) & (interval >= 0))
+    k = len(levels)
+    cells = np.arange(k * len(edges)).reshape((k, -1) if category else (-1, k))
+    cells = cells if category else cells.T  # by level, then edge
+    steps = np.full((len(outputs.labels), len(column), k - 1), np.nan)
+    if len(inside):
+        row, low = level[inside], interval[inside][:, None]
+        near = np.clip(row[:, None] + np.array([-1, 0, 1]), 0, k - 1)
+        ends = np.column_stack([cells[near, low], cells[near, low + 1]])
+        predicted = _predict(case, at, inside, ends, frame, outputs)
+        below, here, above = np.moveaxis(predicted[..., 3:] - predicted[..., :3], 2, 0)
+        up, down = row < k - 1, row > 0
+        steps[:, inside[up], row[up]] = (above - here)[:, up]
+        steps[:, inside[down], row[down] - 1] = (here - below)[:, down]
+    by_level = [
+        accumulate_by_level(one, level, interval, np.array(edges), case.weights) for one in steps
+    ]
+    order = np.argsort(cells.ravel())
+    return _curve([(value[order], rows[:, order]) for value, rows in by_level])
+
+
 def _predict(
     case: ModelOnRows,
     at: Points,
@@ -247,22 +288,22 @@ def _meaning(names: tuple[str, ...], predicted: str, *, numeric: bool) -> str:
     )
 
 
-def _notes(problem: Problem, at: Points, *, numeric: bool) -> tuple[str, ...]:
+def _notes(problem: Problem, at: Points) -> tuple[str, ...]:
     """Return what to know about the order of levels, and rows beyond the grid."""
     data, notes = problem.population.variables, []
     beyond = np.zeros(len(data), dtype=bool)
     for j, name in enumerate(at.names):
-        values = [cell[j] for cell in at.cells]
+        values = list(dict.fromkeys(cell[j] for cell in at.cells))
         column = data[name]
-        if numeric:
+        if not _has_levels(problem, name):
             beyond |= ~column.between(min(values), max(values)).to_numpy()
-        else:
-            beyond |= ~column.isin(values).to_numpy()
-    if not numeric and len(at.cells) > 2:
-        order = ", ".join(str(level) for (level,) in at.cells)
-        notes.append(
-            f"Levels are accumulated in the order {order}; another order gives other values."
-        )
+            continue
+        beyond |= ~column.isin(values).to_numpy()
+        if len(values) > 2:
+            order = ", ".join(map(str, values))
+            notes.append(
+                f"Levels are accumulated in the order {order}; another order gives other values."
+            )
     if beyond.any():
         notes.append(f"{beyond.sum()} of {len(data)} rows are beyond the grid and left out.")
     return tuple(notes)

@@ -27,6 +27,7 @@ from pyinterp.checks import (
 from pyinterp.data.frames import fill_masks
 from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote, short
+from pyinterp.representation import call_form
 
 __all__ = [
     "Grid",
@@ -79,6 +80,8 @@ class RGrid:
     chull: bool = False
     cats: Sequence[str] = ()
     check_class: bool = True
+
+    __repr__ = call_form
 
     def __post_init__(self) -> None:
         if self.grid_resolution is not None:

@@ -167,10 +167,8 @@ def _subsets(problem: Problem, features: str | Sets | None, order: Order) -> lis
     every = list(problem.features)
     if order in ("pairwise", "three-way"):
         size = 2 if order == "pairwise" else 3
-        sets = sets_of(
-            every, [features] if isinstance(features, str) else features, size, "feature"
-        )
-        return [tuple(sorted(one, key=every.index)) for one in sets]
+        sets = [features] if isinstance(features, str) else features
+        return sets_of(every, sets, size, "feature")
     names = list(problem.choose(None if features is None else names_of(features)))
     return [tuple(names)] if order == "total" else [(name,) for name in names]
 

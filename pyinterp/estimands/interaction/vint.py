@@ -83,6 +83,9 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
 def sets_of(every: Sequence[str], sets: Sets | None, size: int, what: str) -> list[tuple[str, ...]]:
     """Return pairs or triples of names: all, all of the names in `sets`, or the tuples in `sets`.
 
+    Names in a tuple are in the order of `every`, so that a pair has one name in all tables. That
+    name, such as "age:bmi", stands for the pair.
+
     Parameters
     ----------
     every : sequence of str
@@ -94,9 +97,10 @@ def sets_of(every: Sequence[str], sets: Sets | None, size: int, what: str) -> li
         The word for a name in messages, such as "variable".
     """
     word = WORDS[size]
-    if isinstance(sets, str):
+    chosen = every if sets is None else [sets] if _parts(sets, every) != sets else sets
+    if isinstance(chosen, str):
         raise OptionError(f"A {word} needs {size} {what}s; got {quote(sets)}.")
-    items = list(every if sets is None else sets) if is_list(sets) or sets is None else [None]
+    items = [_parts(one, every) for one in chosen] if is_list(chosen) else [None]
     tuples = [tuple(one) for one in items if is_list(one)]
     names = [one for one in items if isinstance(one, str)] or [n for one in tuples for n in one]
     alike = len(tuples) == len(items) or (not tuples and len(names) == len(items))
@@ -110,11 +114,19 @@ def sets_of(every: Sequence[str], sets: Sets | None, size: int, what: str) -> li
         distinct = list(dict.fromkeys(names))
         if len(distinct) < size:
             raise OptionError(f"A {word} needs {size} {what}s; got {quote(distinct)}.")
-        return list(combinations(distinct, size))
+        return list(combinations(sorted(distinct, key=list(every).index), size))
     for one in tuples:
         if len(set(one)) != size or len(one) != size:
             raise OptionError(f"A {word} is of {size} different {what}s, not {quote(one)}.")
-    return list(dict.fromkeys(tuples))
+    return list(dict.fromkeys(tuple(sorted(one, key=list(every).index)) for one in tuples))
+
+
+def _parts(item: Any, every: Sequence[str]) -> Any:
+    """Return the names in "age:bmi"; what is no such text, or a name itself, as it is."""
+    if not isinstance(item, str) or item in every or ":" not in item:
+        return item
+    parts = tuple(item.split(":"))
+    return parts if set(parts) <= set(every) else item
 
 
 def class_terms(names: Sequence[str], labels: Sequence[Any]) -> Terms:

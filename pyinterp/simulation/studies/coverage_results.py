@@ -12,6 +12,7 @@ from scipy import stats
 
 from pyinterp.errors import DataError
 from pyinterp.parameters import takes
+from pyinterp.representation import about
 from pyinterp.simulation.studies.cells import (
     Interval,
     IntervalRecord,
@@ -38,7 +39,7 @@ TRUTH = ["process", "learner", "n", "estimand"]
 WIDTH, FULL_WIDTH = "Mean width", "(2 x 1.96 x true sd)"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CoverageResults:
     """Coverage, width and size of intervals.
 
@@ -167,6 +168,9 @@ class CoverageResults:
             + p9.labs(x="Refits, those for the variance included", y="", color="")
             + p9.theme_bw()
         )
+
+    def __repr__(self) -> str:
+        return about(self, f"{len(self.rows)} rows", f"{len(self.truths)} true values")
 
     def __str__(self) -> str:
         return self.rows.to_string()

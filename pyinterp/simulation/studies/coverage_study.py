@@ -63,13 +63,23 @@ def ideal(refits: int = 15) -> Callable[[Process, int], Resampling]:
     """
     check_count("refits", refits)
 
-    def plan(process: Process, n: int) -> Resampling:
-        return FreshDraws(partial(process.draw, 2 * round(TRAIN * n)), refits, fraction=0.5)
-
-    return plan
+    return _Ideal(refits)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
+class _Ideal:
+    """The plan `ideal` of a process and n."""
+
+    refits: int
+
+    def __call__(self, process: Process, n: int) -> Resampling:
+        return FreshDraws(partial(process.draw, 2 * round(TRAIN * n)), self.refits, fraction=0.5)
+
+    def __repr__(self) -> str:
+        return f"ideal({self.refits})"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CoverageStudy(Study[CoverageResults]):
     r"""Simulate how often intervals hold the expectation of the learner's PD or importance.
 

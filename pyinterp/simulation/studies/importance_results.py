@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.parameters import takes
+from pyinterp.representation import about
 from pyinterp.simulation.components import COLUMNS
 from pyinterp.simulation.studies.cells import (
     ImportanceRecord,
@@ -42,7 +43,7 @@ HEADER = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ImportanceStudyResults:
     """Bias, variance and delta of estimated importances; made by `ImportanceStudy`.
 
@@ -165,6 +166,9 @@ class ImportanceStudyResults:
             )
             + p9.theme_bw()
         )
+
+    def __repr__(self) -> str:
+        return about(self, f"{len(self.frame)} rows")
 
     def __str__(self) -> str:
         return self.table().to_string()

@@ -55,7 +55,7 @@ class Validation(NamedTuple):
     switches: dict[Importance, pd.Series]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ImportanceStudy(Study[ImportanceStudyResults]):
     r"""Decompose the error of estimated MVIM and CVIM (Khan et al. 2025, sections 3 and 4.4).
 

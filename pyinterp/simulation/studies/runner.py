@@ -19,6 +19,7 @@ from pyinterp.learner.learner import Learner
 from pyinterp.models.predictor import check_estimator
 from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption, check_progress
+from pyinterp.representation import about
 from pyinterp.simulation.processes.process import (
     FormulaAndEstimator,
     Process,
@@ -68,6 +69,10 @@ class Study(ABC, Generic[Answer]):
     seed: int = 1
 
     _KINDS: ClassVar[tuple[str, ...]]
+
+    def __repr__(self) -> str:
+        sizes = f"n = {list_of(self.n)}"
+        return about(self, f"{len(self.dgps)} processes", f"{len(self.learners)} learners", sizes)
 
     def __post_init__(self) -> None:
         check_list("dgps", self.dgps, "[pi.simulation.friedman1()]")

@@ -1,0 +1,64 @@
+"""How objects show themselves in one line: as they are called, or what they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sized
+from dataclasses import MISSING, fields
+from typing import Any
+
+from pyinterp.errors import NO_VALUE, short
+
+__all__ = ["about", "call", "call_form"]
+
+LONGEST = 60  # characters of the value of one setting
+LONGEST_CALL = 140
+
+
+def call_form(value: Any) -> str:
+    """Return ``Subsampling(refits=20)``: a dataclass as it is called, without its defaults.
+
+    It can be evaluated if all values can; others stand in angle brackets.
+    """
+    settings = {
+        field.name: getattr(value, field.name)
+        for field in fields(value)
+        if field.init and field.repr and not _is_default(getattr(value, field.name), field)
+    }
+    return call(type(value).__name__, settings)
+
+
+def call(name: str, settings: Mapping[str, Any]) -> str:
+    """Return a call with its settings in one line."""
+    text = ", ".join(f"{key}={_value(value)}" for key, value in settings.items())
+    return f"{name}({short(text, LONGEST_CALL)})"
+
+
+def about(value: object, *parts: str) -> str:
+    """Return ``<Loss: squared error>``: what an object is, for one that no short call makes."""
+    text = ", ".join(filter(None, parts))
+    name = type(value).__name__
+    return f"<{name}: {short(text, LONGEST_CALL)}>" if text else f"<{name}>"
+
+
+def _is_default(value: object, field: Any) -> bool:
+    if field.default is not MISSING:
+        default = field.default
+    elif field.default_factory is not MISSING:
+        default = field.default_factory()
+    else:
+        return False
+    # Arrays compare value by value; none is a default.
+    return value is default or (type(value) is type(default) and bool(value == default))
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Callable) and hasattr(value, "__name__"):  # type: ignore[arg-type] # an ABC
+        return str(value.__name__)
+    shaped = getattr(value, "shape", None)
+    text = " ".join(repr(value).split()) if not shaped else ""
+    if text and len(text) <= LONGEST and not NO_VALUE.search(text):
+        return text
+    if shaped:
+        return f"<{short(value)}>"
+    length = f" of length {len(value)}" if isinstance(value, Sized) else ""
+    return f"<{type(value).__name__}{length}>"

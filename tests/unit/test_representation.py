@@ -1,0 +1,220 @@
+"""Every public object shows itself in a line that can be read, evaluated where it is a call."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache, partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import KFold
+
+import pyinterp as pi
+from pyinterp import distributions, estimators, resampling, samplers, simulation
+from pyinterp.data.sample import Sample
+from pyinterp.representation import call_form
+
+LONGEST = 160
+FOLDERS = ("distributions", "estimators", "resampling", "samplers", "simulation")
+NAMES = {
+    **vars(pi.samplers),
+    **{name: getattr(pi, name) for name in pi.__all__},
+    **{name: getattr(distributions, name) for name in distributions.__all__},
+    "KFold": KFold,
+    "RandomForestRegressor": RandomForestRegressor,
+    "ideal": simulation.ideal,
+}
+
+
+def constant(fitted: Any, X: Any) -> np.ndarray:
+    return np.ones((len(X), 2))
+
+
+def absolute(y: Any, prediction: Any) -> Any:
+    return abs(y - prediction)
+
+
+@cache
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    return frame.assign(y=frame.a + rng.normal(size=60))
+
+
+@cache
+def fitted() -> Any:
+    learner = pi.Learner.from_formula("y ~ a + b", data(), LinearRegression())
+    return learner.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False)
+
+
+def classifier() -> pi.FittedModel:
+    X, y = data()[["a", "b"]], data()["y"] > 0
+    return pi.FittedModel(LogisticRegression().fit(X, y), X, y)
+
+
+def one_model() -> pi.FittedModel:
+    model = LinearRegression().fit(data()[["a", "b"]], data()["y"])
+    return pi.FittedModel(model, data()[["a", "b"]], data()["y"])
+
+
+def learning_rows() -> samplers.LearningRows:
+    case = fitted().analysis.cases[0]
+    rng = np.random.default_rng(1)
+    return samplers.LearningRows.of(["a"], case.sample, case.train, case.population, rng)
+
+
+def part() -> Any:
+    population = fitted().model.population
+    units = resampling.Units.make(60, None, None)
+    rng = np.random.default_rng(1)
+    return next(resampling.Bootstrap(2).parts(population, units, rng, lambda new: new))
+
+
+def study(cls: Any, **options: Any) -> Any:
+    return cls(
+        dgps=[simulation.friedman1()], learners={"ols": LinearRegression()}, n=[50], **options
+    )
+
+
+# As they are called: these can be evaluated again.
+CALLS: dict[str, Callable[[], Any]] = {
+    "Bootstrap": pi.Bootstrap,
+    "Subsampling": partial(pi.Subsampling, 20, fraction=0.8),
+    "HalfSampling": partial(pi.HalfSampling, pairs=8, cluster="school"),
+    "Holdout": partial(pi.Holdout, 0.5),
+    "CrossValidation": partial(pi.CrossValidation, 5, repeats=2),
+    "NestedBootstrap": partial(pi.NestedBootstrap, 30, splits=3),
+    "NestedCrossValidation": partial(pi.NestedCrossValidation, repeats=20),
+    "Splits": lambda: pi.Splits(KFold(5), cluster="school"),
+    "RGrid": partial(pi.RGrid, quantiles=True, cats=["a"]),
+    "Categorical": samplers.Categorical,
+    "Knockoff": samplers.Knockoff,
+    "Residual": lambda: samplers.Residual(RandomForestRegressor(20), within_range=True),
+    "Subgroup": partial(samplers.Subgroup, 10),
+    "Gamma": distributions.Gamma,
+    "LogNormal": distributions.LogNormal,
+    "Normal": distributions.Normal,
+    "NormalMixture": partial(distributions.NormalMixture, 3),
+    "Poisson": distributions.Poisson,
+    "ideal": partial(simulation.ideal, 5),
+    "Group": partial(resampling.Group, "pair", 2),
+    "Target": partial(samplers.Target, "a", ("a",), discrete=False),
+    "Truth": partial(simulation.Truth, 0.5, 0.1),
+}
+# In a line that says what they are.
+LINES: dict[str, Callable[[], Any]] = {
+    "FreshDraws": lambda: pi.FreshDraws(lambda _: data()),
+    "splits of rows": lambda: pi.Splits([(np.arange(30), np.arange(30, 60))] * 2),
+    "clusters": lambda: pi.Bootstrap(cluster=np.arange(60)),
+    "Distributional": lambda: pi.Distributional(LinearRegression(), constant),
+    "Estimand": lambda: fitted().pfi().estimand,
+    "Estimate": lambda: fitted().pfi().replicates.estimates[0],
+    "Terms": lambda: fitted().pd("a").estimand.terms,
+    "FittedModel": one_model,
+    "Learner": lambda: fitted().model,
+    "LearnerResults": fitted,
+    "Loss": lambda: pi.Loss("absolute error", absolute),
+    "Metric": lambda: fitted().metric("rmse").estimand.metric,
+    "analysis": lambda: fitted().analysis,
+    "case": lambda: fitted().analysis.cases[0],
+    "problem": lambda: fitted().analysis.problem,
+    "design": lambda: fitted().model.design,
+    "data": lambda: fitted().model.data,
+    "refit": lambda: fitted().refits[0],
+    "context": lambda: fitted().pfi().context,
+    "variance": lambda: fitted().pfi().variance,
+    "replicates": lambda: fitted().pfi().replicates,
+    "inference": lambda: fitted().pfi().inference,
+    "Sample": lambda: fitted().model.population,
+    "Part": part,
+    "Split": lambda: resampling.Split(np.arange(3), np.arange(3, 6)),
+    "Units": lambda: resampling.Units.make(60, None, None),
+    "Distinct": lambda: samplers.distinct(data(), ["a"]),
+    "Draws": lambda: samplers.Draws(np.arange(3), data()[["a"]], np.zeros((3, 2), np.intp)),
+    "LearningRows": learning_rows,
+    "ConditionalDistribution": lambda: samplers.Residual().learn(learning_rows()),
+    "Process": simulation.khan_regression,
+    "CoverageStudy": lambda: study(
+        simulation.CoverageStudy,
+        estimands={"pfi": pi.LearnerResults.pfi},
+        resamplings={},
+        cov_types={},
+    ),
+    "ImportanceStudy": lambda: study(simulation.ImportanceStudy, features=["x1"]),
+    "CoverageResults": lambda: simulation.CoverageResults(data(), data(), data()),
+    "ImportanceStudyResults": lambda: simulation.ImportanceStudyResults(data()),
+    **{
+        name: partial(getattr(estimators, name))
+        for name in estimators.__all__
+        if inspect.isclass(getattr(estimators, name))
+    },
+}
+# Results show their table.
+TABLES: dict[str, Callable[[], Any]] = {
+    "EstimandResults": lambda: fitted().pfi(),
+    "CurveResults": lambda: fitted().pd(),
+    "ImportanceResults": lambda: fitted().importance(["pfi", "loco"]),
+    "CausalResults": lambda: fitted().causal("a"),
+    "UncertaintyResults": lambda: classifier().uncertainty(),
+    "ranks": lambda: fitted().pfi().ranks(),
+    "Table": lambda: fitted().pfi().summary(),
+}
+# Which have no instance, or take minutes to have one.
+OTHERS = {"Decomposition", "Distribution", "Resampling", "Sampler", "Splitting"}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_can_be_evaluated_and_leaves_defaults_out(name: str) -> None:
+    value = CALLS[name]()
+    text = repr(value)
+    again = eval(text, {**NAMES, "Group": resampling.Group, "Truth": simulation.Truth})  # noqa: S307
+    assert type(again) is type(value)
+    assert repr(again) == text
+    assert len(text) < LONGEST
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_other_objects_say_what_they_are_in_a_line(name: str) -> None:
+    text = repr(LINES[name]())
+    assert " at 0x" not in text
+    assert "\n" not in text
+    assert "array(" not in text
+    assert 0 < len(text) < LONGEST
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_results_show_their_table(name: str) -> None:
+    text = repr(TABLES[name]())
+    assert " at 0x" not in text
+    assert "====" in text
+
+
+def test_no_public_class_is_left_out() -> None:
+    folders = [pi, *(import_module(f"pyinterp.{name}") for name in FOLDERS)]
+    classes = {n for f in folders for n in f.__all__ if inspect.isclass(getattr(f, n))}
+    assert classes <= {*CALLS, *LINES, *TABLES, *OTHERS}
+
+
+def test_settings_that_are_not_defaults_are_there() -> None:
+    assert repr(pi.Bootstrap()) == "Bootstrap()"
+    assert repr(pi.Subsampling(15, fraction=0.8)) == "Subsampling(fraction=0.8)"
+    plan = pi.HalfSampling(cluster=np.arange(60))
+    assert repr(plan) == "HalfSampling(cluster=<ndarray of shape (60,)>)"
+    assert repr(pi.Splits([(0, 1)] * 3)) == "Splits(splits=[(0, 1), (0, 1), (0, 1)])"
+    assert call_form(pi.FreshDraws(constant)) == "FreshDraws(generator=constant)"
+
+
+def test_names_of_modules_are_no_public_names() -> None:
+    for folder in (pi, simulation):
+        assert not {"Any", "TYPE_CHECKING", "annotations", "importlib"} & set(dir(folder))
+
+
+def test_a_sample_shows_no_data() -> None:
+    assert repr(fitted().model.population) == "<Sample: 60 rows, 2 variables>"
+    assert isinstance(fitted().model.population, Sample)

@@ -1,0 +1,116 @@
+"""`summary_col` with results of statsmodels beside ours; frames of several results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+from pyinterp.errors import OptionError
+
+FORMULA = "progression ~ bmi + bp + s5"
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    frame = pi.datasets.load_diabetes()
+    return frame.assign(high=(frame["progression"] > 140).astype(int))
+
+
+@pytest.fixture(scope="module")
+def fitted(data: pd.DataFrame) -> Any:
+    learner = pi.Learner.from_formula(FORMULA, data, LinearRegression())
+    return learner.fit(pi.Subsampling(5), seed=1, progress=False)
+
+
+@pytest.fixture(scope="module")
+def models(data: pd.DataFrame) -> dict[str, Any]:
+    X = sm.add_constant(data[["bmi", "bp"]])
+    return {
+        "OLS": smf.ols(FORMULA, data).fit(cov_type="HC3"),
+        "GLM": sm.GLM(data["high"], X, family=sm.families.Binomial()).fit(),
+        "Logit": smf.logit("high ~ bmi + bp", data).fit(disp=0),
+        "arrays": sm.OLS(data["high"].to_numpy(), X.to_numpy()).fit(),
+    }
+
+
+def lines(table: Any) -> dict[str, tuple[list[str], list[str]]]:
+    """Return the cells of every term and of the line below it."""
+    rows = [[str(cell.data).strip() for cell in row] for row in table.tables[0]][1:]
+    return {rows[k][0]: (rows[k][1:], rows[k + 1][1:]) for k in range(0, len(rows), 2)}
+
+
+@pytest.mark.parametrize("name", ["OLS", "GLM", "Logit", "arrays"])
+@pytest.mark.parametrize("stars", [False, True])
+def test_numbers_and_stars_are_those_of_statsmodels(
+    models: dict[str, Any], name: str, *, stars: bool
+) -> None:
+    model = models[name]
+    names = model.model.data.param_names
+    cells = lines(pi.summary_col(model, stars=stars))
+    assert list(cells) == list(names)
+    expected = zip(
+        names,
+        np.asarray(model.params),
+        np.asarray(model.bse),
+        np.asarray(model.pvalues),
+        strict=True,
+    )
+    for term, estimate, error, p in expected:
+        marks = "*" * sum(p < level for level in (0.1, 0.05, 0.01)) if stars else ""
+        assert cells[term] == ([f"{estimate:.4f}{marks}"], [f"({error:.4f})"])
+
+
+def test_terms_of_one_name_share_a_line_with_ours(fitted: Any, models: dict[str, Any]) -> None:
+    ours = fitted.pfi()
+    table = pi.summary_col([ours, models["OLS"]], float_format="%.2f")
+    cells = lines(table)
+    assert set(cells) == {"bmi", "bp", "s5", "Intercept"}
+    assert cells["bmi"][0] == [f"{ours.params['bmi']:.2f}", f"{models['OLS'].params['bmi']:.2f}"]
+    assert cells["Intercept"][0][0] == ""
+    text = " ".join(str(table).split())
+    assert "HC3" in text
+    assert "Estimand PFI (squared error) coefficients" in text
+    assert f"R², in sample {models['OLS'].rsquared:.3f}" in text
+    assert "Numbers of OLS are coefficients, those of the others the estimand" in text
+
+
+def test_exports_and_names_have_both(fitted: Any, models: dict[str, Any]) -> None:
+    table = pi.summary_col([fitted.pfi(), models["OLS"]], model_names=["forest", "lm"], stars=True)
+    for text in (str(table), table.as_latex(), table.as_markdown(), table.as_csv()):
+        assert "forest" in text
+        assert "lm" in text
+    alone = pi.summary_col([models["OLS"], models["arrays"]])
+    assert "OLS (1)" in str(alone)
+    assert "Numbers of" not in str(alone)
+
+
+def test_results_without_errors_and_of_several_equations_are_refused(data: pd.DataFrame) -> None:
+    several = smf.mnlogit("pd.qcut(bmi, 3, labels=False) ~ bp", data).fit(disp=0)
+    with pytest.raises(OptionError, match="one coefficient per term, but MNLogit has 2"):
+        pi.summary_col(several)
+    shrunk = smf.ols(FORMULA, data).fit_regularized(alpha=0.1)
+    with pytest.raises(OptionError, match=r"results of an estimand such as res\.pfi"):
+        pi.summary_col(shrunk)
+    with pytest.raises(OptionError, match=r"smf\.ols"):
+        pi.summary_col([LinearRegression()])
+
+
+def test_importances_and_curves_have_frames_like_single_results(fitted: Any) -> None:
+    both, pfi = fitted.importance(["pfi", "amvim"]), fitted.pfi()
+    pd.testing.assert_frame_equal(both.conf_int(0.1)["pfi"], pfi.conf_int(0.1))
+    pd.testing.assert_series_equal(both.pvalues["pfi"], pfi.pvalues, check_names=False)
+    pd.testing.assert_series_equal(both.tvalues["pfi"], pfi.tvalues, check_names=False)
+    expected = [result.estimand.description for result in both.results.values()]
+    assert list(both.glance()["estimand"]) == expected
+    assert list(both.tidy()["term"]) == [*pfi.params.index, *both["amvim"].params.index]
+    curves = fitted.pd()
+    assert list(curves.tidy()["term"]) == list(curves.params.index)
+    assert len(curves.glance()) == len(curves)
+    assert curves.conf_int().shape == (len(curves.params), 2)
