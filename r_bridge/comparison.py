@@ -12,6 +12,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import check_names, names_of
+from pyinterp.data.missing import count_missing
 from pyinterp.errors import OptionError, list_of
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metrics import MetricName
@@ -175,6 +176,11 @@ def compare(
             f"got {results.__class__.__name__}."
         )
     check_choice("what", what, QUESTIONS)
+    if missing := count_missing(results.analysis.problem.population.variables):
+        raise OptionError(
+            "R's functions leave rows with missing values out, each in its own way, so that there "
+            f'is nothing to compare (missing: {missing}); use `missing="drop"`.'
+        )
     options = different(
         compare,
         {

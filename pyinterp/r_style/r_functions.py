@@ -623,7 +623,8 @@ CONVENTIONS = {
     "missing": Convention(
         topic="rows with missing values",
         r="pdp keeps rows that miss the variable it replaces only, and counts all in the grid",
-        here="rows with any missing value are left out, and the header says how many",
+        here="rows with a missing value are kept if the learner takes it, or left out whole, and a "
+        "note counts them",
     ),
     "hull": Convention(
         topic="points on the edge of the convex hull",

@@ -21,6 +21,7 @@ BEGIN = """
 import warnings
 import numpy as np, pandas as pd, pyinterp as pi, r_bridge
 from pyinterp import r_style
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 warnings.simplefilter("error")
@@ -238,6 +239,10 @@ raises(TypeError, 'compare() of "hstats" takes no keyword argument `prob`; its o
        lambda: r_bridge.compare(fitted, "hstats", prob=True))
 raises(TypeError, "compare() takes no keyword argument `grid_size`",
        lambda: r_bridge.compare(fitted, "hstats", grid_size=3))
+lacking = X.assign(a=X.a.where(X.index > 2))
+boosted = pi.FittedModel(HistGradientBoostingRegressor(max_iter=3).fit(lacking, y), lacking, y)
+raises(ValueError, "so that there is nothing to compare (missing: a 3); use `missing=",
+       lambda: r_bridge.compare(boosted, "pdp"))
 grid = check(r_bridge.compare(fitted, "pdp", ["a", "b"], pred_grid={"a": [0, 1], "b": [0.5, 2]}))
 assert grid.frame["value"].tolist() == [0, 1, 0.5, 2]
 text = " ".join(str(r_bridge.compare(fitted, "vip", ["a"])).split())
