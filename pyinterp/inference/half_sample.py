@@ -16,7 +16,7 @@ from pyinterp.inference.replicates import Half, Replicates, contributions
 from pyinterp.inference.variance import Variance
 from pyinterp.resampling.halves import LEAST_PAIRS
 
-__all__ = ["HalfSampleVariance", "half_sample"]
+__all__ = ["HalfSampleVariance", "half_sample", "training_parts"]
 
 # k, by which the standard error at the limits differs from that at the estimate, is at most this.
 CAP = 0.6
@@ -113,7 +113,7 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
 
     :math:`T_{jh} = \tau_{jh} + \epsilon_{jh}` is the estimate of the refit trained on half h of
     split j and evaluated on the other: a part by training and a part by the rows that evaluate
-    (`_training_parts`). A row that trains one of a pair evaluates the other; the minus adds up
+    (`training_parts`). A row that trains one of a pair evaluates the other; the minus adds up
     what it does in both ways. :math:`s^2` is the variance over the m refits whose mean is
     reported. In expectation V is at least the variance of such a mean over refits on halves, for
     any learner: two disjoint halves have no training row in common, so their difference has all
@@ -130,7 +130,7 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     if m < 2:
         raise InferenceError(f"At least 2 refits must estimate; {m} did.")
     each = np.array([[half.estimate.value for half in pair] for pair in replicates.pairs])
-    by_group = [_training_parts([h for p in g.pairs for h in p]) for g in replicates.parts]
+    by_group = [training_parts([h for p in g.pairs for h in p]) for g in replicates.parts]
     by_training = np.concatenate(by_group, axis=1).reshape(each.shape)
     # The part by training less the part by evaluating.
     signed = 2 * by_training - (each - each[0, 0])
@@ -151,7 +151,7 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     )
 
 
-def _training_parts(halves: Sequence[Half]) -> FloatArray:
+def training_parts(halves: Sequence[Half]) -> FloatArray:
     r"""Return the parts of the estimates that are due to training, up to a constant, (2M, q).
 
     Least squares of :math:`t_{ij} = \tau_{jh} + b_i`: the contributions t of every row i, as a

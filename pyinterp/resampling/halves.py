@@ -15,7 +15,7 @@ from pyinterp.resampling.plans import subsample
 from pyinterp.resampling.resampling import REDRAWS, By, Group, Split, Splitting, all_present, redraw
 from pyinterp.resampling.units import Units
 
-__all__ = ["HalfSampling"]
+__all__ = ["FRACTION", "HalfSampling", "complementary"]
 
 FRACTION = 0.632
 LEAST_PAIRS, LEAST_UNITS = 5, 40
@@ -120,12 +120,12 @@ class HalfSampling(Splitting):
                 lambda: subsample(units, FRACTION, rng), units, classes, self.label, strata=False
             )
         for pair in range(self.pairs):
-            first, second = _halves(units, rng, classes)
+            first, second = complementary(units, rng, classes)
             yield Split(first, second, Group("pair", pair))
             yield Split(second, first, Group("pair", pair))
 
 
-def _halves(
+def complementary(
     units: Units, rng: np.random.Generator, classes: FloatArray | None
 ) -> tuple[IntArray, IntArray]:
     """Split units into random halves, both with every class; n odd: a random one is larger."""

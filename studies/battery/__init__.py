@@ -1,0 +1,1 @@
+"""A battery of settings for intervals, fixed before candidates were compared on it."""

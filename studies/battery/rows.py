@@ -1,0 +1,767 @@
+"""The rows of the battery: what is drawn, what learns, and what is asked. Half is held back.
+
+Fixed before any candidate was tried on it. Rows that share a process and a learner are on the same
+side, so that what is held back is new; the 24 rows of Molnar et al. are on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from lightgbm import LGBMRegressor
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    StackingRegressor,
+)
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import (
+    Lasso,
+    LassoCV,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    RidgeCV,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.neural_network import MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer, StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+from battery import processes
+from battery.components import Ask
+from battery.processes import Draw
+
+Family = Literal["stable", "tree", "forest", "boosting", "other"]
+R = pi.LearnerResults
+UNIFORM, NORMAL = (0.1, 0.3, 0.5, 0.7, 0.9), (-1.3, -0.6, 0.0, 0.6, 1.3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One setting of the battery.
+
+    Attributes
+    ----------
+    draw : callable
+    learner : estimator, or function of n that returns one
+    n : int
+    asks : mapping of str to callable
+    family : str
+        Of the learner, for medians.
+    nulls : tuple of str
+        Features that do not matter.
+    held : bool
+        Whether it is held back until the choice is made.
+    paper : bool
+        Whether one of the four papers has the setting.
+    """
+
+    draw: Draw
+    learner: Any
+    n: int
+    asks: Mapping[str, Ask]
+    family: Family
+    nulls: tuple[str, ...] = ()
+    held: bool = False
+    paper: bool = False
+    repetitions: int = 400
+    formula: str = "y ~ ."
+    cluster: str | None = None
+    tags: tuple[str, ...] = field(default=())
+
+    def estimator(self) -> Any:
+        """Return the learner for the row's n."""
+        return self.learner(self.n) if isinstance(self.learner, Size) else self.learner
+
+
+@dataclass(frozen=True)
+class Size:
+    """A learner whose settings depend on n."""
+
+    make: Callable[[int], Any]
+
+    def __call__(self, n: int) -> Any:
+        """Return the learner."""
+        return self.make(n)
+
+
+def pfi(*features: str, **options: Any) -> Ask:
+    """Ask for PFI."""
+    return partial(R.pfi, features=list(features) or None, **options)
+
+
+def curve(x: str, grid: tuple[float, ...], **options: Any) -> Ask:
+    """Ask for PD."""
+    return partial(R.pd, features=x, grid=np.array(grid), **options)
+
+
+def usual(x: str = "x1", grid: tuple[float, ...] = NORMAL, *features: str) -> dict[str, Ask]:
+    """Ask for PFI as a difference and as a ratio, and for the PD of one feature."""
+    return {
+        "PFI": pfi(*features),
+        "ratio": pfi(x, relation="ratio"),
+        "PD": curve(x, grid),
+    }
+
+
+def noise(first: int, last: int) -> tuple[str, ...]:
+    """Return the names of irrelevant features."""
+    return tuple(f"x{j}" for j in range(first, last + 1))
+
+
+LM = LinearRegression()
+RPART = DecisionTreeRegressor(min_samples_split=20, min_samples_leaf=7, ccp_alpha=0.0118)
+LEAF_5 = DecisionTreeRegressor(min_samples_leaf=5)
+FOREST = RandomForestRegressor(100, min_samples_split=4, max_features=1 / 3)
+LEAF_1 = RandomForestRegressor(30)
+BOOST = GradientBoostingRegressor(n_estimators=50, max_depth=2)
+SLOW = GradientBoostingRegressor(n_estimators=50, max_depth=2, learning_rate=0.02)
+HIST = HistGradientBoostingRegressor(max_iter=30)
+LIGHT = LGBMRegressor(n_estimators=30, n_jobs=1, verbose=-1)
+RIDGE = Size(lambda n: Ridge(10 * n))
+LASSO = make_pipeline(StandardScaler(), Lasso(0.2))
+SPLINES = make_pipeline(
+    SplineTransformer(5, extrapolation="linear"), RidgeCV(np.logspace(-3, 4, 8))
+)
+MLP = make_pipeline(
+    StandardScaler(), MLPRegressor(hidden_layer_sizes=(5,), solver="lbfgs", alpha=1.0, max_iter=100)
+)
+STACK = StackingRegressor([("lm", LM), ("tree", LEAF_5)], final_estimator=RidgeCV(), cv=3)
+FOREST_CLASSES = RandomForestClassifier(30, min_samples_leaf=5)
+P = processes
+NORMAL_4 = partial(P.normal)
+NULLS_4 = noise(3, 4)
+
+
+def paper(process: Draw, learner: Any, family: Family, held: bool, n: int, p: int, R: int) -> Row:
+    """Return a row of Tables 1 and 2 of Molnar et al. (2021): PFI and PD of every feature."""
+    curves = {f"PD x{j}": curve(f"x{j}", UNIFORM) for j in range(1, p + 1)}
+    asks = {"PFI": pfi(), **curves}
+    return Row(
+        draw=process,
+        learner=learner,
+        n=n,
+        asks=asks,
+        family=family,
+        held=held,
+        paper=True,
+        repetitions=R,
+    )
+
+
+def mean_classes(*, losses: tuple[str, ...] = ("log", "brier")) -> dict[str, Ask]:
+    """Ask for what practice asks of classifiers."""
+    asks = {f"PFI {loss}": pfi(loss=loss) for loss in losses}
+    return {
+        **asks,
+        "PD": curve("x1", NORMAL),
+        "loss": R.loss,
+        "AUC": partial(R.metric, metric="roc_auc"),
+    }
+
+
+LOSSES: dict[str, Ask] = {"loss": R.loss, "absolute": partial(R.loss, loss="absolute")}
+
+ROWS: Mapping[str, Row] = {
+    # The 24 rows of the paper: two processes, three learners, two sizes, PFI and PD.
+    "lm linear 100": paper(P.LINEAR, LM, "stable", False, 100, 2, 1000),
+    "lm linear 1000": paper(P.LINEAR, LM, "stable", True, 1000, 2, 400),
+    "lm non-linear 100": paper(P.NON_LINEAR, LM, "stable", True, 100, 4, 1000),
+    "lm non-linear 1000": paper(P.NON_LINEAR, LM, "stable", False, 1000, 4, 400),
+    "tree linear 100": paper(P.LINEAR, RPART, "tree", True, 100, 2, 400),
+    "tree linear 1000": paper(P.LINEAR, RPART, "tree", False, 1000, 2, 200),
+    "tree non-linear 100": paper(P.NON_LINEAR, RPART, "tree", False, 100, 4, 400),
+    "tree non-linear 1000": paper(P.NON_LINEAR, RPART, "tree", True, 1000, 4, 200),
+    "forest linear 100": paper(P.LINEAR, FOREST, "forest", False, 100, 2, 150),
+    "forest linear 1000": paper(P.LINEAR, FOREST, "forest", True, 1000, 2, 60),
+    "forest non-linear 100": paper(P.NON_LINEAR, FOREST, "forest", True, 100, 4, 150),
+    "forest non-linear 1000": paper(P.NON_LINEAR, FOREST, "forest", False, 1000, 4, 60),
+    # Nulls.
+    "lm nulls 10": Row(
+        draw=P.FRIEDMAN_10,
+        learner=LM,
+        n=150,
+        asks=usual(grid=UNIFORM),
+        family="stable",
+        nulls=noise(6, 10),
+    ),
+    "lm nulls 20": Row(
+        draw=P.FRIEDMAN_20,
+        learner=LM,
+        n=200,
+        asks=usual(grid=UNIFORM),
+        family="stable",
+        nulls=noise(6, 20),
+        held=True,
+    ),
+    "boosting nulls 10": Row(
+        draw=P.FRIEDMAN_10,
+        learner=BOOST,
+        n=150,
+        asks=usual(grid=UNIFORM),
+        family="boosting",
+        nulls=noise(6, 10),
+        repetitions=200,
+    ),
+    "boosting nulls 20": Row(
+        draw=P.FRIEDMAN_20,
+        learner=BOOST,
+        n=200,
+        asks=usual(grid=UNIFORM),
+        family="boosting",
+        nulls=noise(6, 20),
+        held=True,
+        repetitions=200,
+    ),
+    "forest nulls 10": Row(
+        draw=P.FRIEDMAN_10,
+        learner=RandomForestRegressor(30, min_samples_leaf=3),
+        n=100,
+        asks=usual(grid=UNIFORM),
+        family="forest",
+        nulls=noise(6, 10),
+        held=True,
+        repetitions=200,
+    ),
+    "tree nulls 10": Row(
+        draw=P.FRIEDMAN_10,
+        learner=LEAF_5,
+        n=150,
+        asks=usual(grid=UNIFORM),
+        family="tree",
+        nulls=noise(6, 10),
+    ),
+    # Cliffs.
+    "hist 75": Row(
+        draw=NORMAL_4, learner=HIST, n=75, asks=usual(), family="boosting", nulls=NULLS_4
+    ),
+    "hist 110": Row(
+        draw=NORMAL_4,
+        learner=HIST,
+        n=110,
+        asks=usual(),
+        family="boosting",
+        nulls=NULLS_4,
+        held=True,
+    ),
+    "lightgbm 64": Row(
+        draw=NORMAL_4,
+        learner=LIGHT,
+        n=64,
+        asks=usual(),
+        family="boosting",
+        nulls=NULLS_4,
+        held=True,
+    ),
+    "lightgbm 120": Row(
+        draw=NORMAL_4, learner=LIGHT, n=120, asks=usual(), family="boosting", nulls=NULLS_4
+    ),
+    "leaf 20, n 90": Row(
+        draw=P.FRIEDMAN_10,
+        learner=GradientBoostingRegressor(n_estimators=30, max_depth=4, min_samples_leaf=20),
+        n=90,
+        asks=usual(grid=UNIFORM),
+        family="boosting",
+        nulls=noise(6, 10),
+    ),
+    # Shrinkage.
+    "ridge": Row(
+        draw=NORMAL_4,
+        learner=RIDGE,
+        n=100,
+        asks=usual(),
+        family="stable",
+        nulls=NULLS_4,
+        repetitions=1000,
+    ),
+    "ridge 1n": Row(
+        draw=NORMAL_4,
+        learner=Size(Ridge),
+        n=60,
+        asks=usual(),
+        family="stable",
+        nulls=NULLS_4,
+        held=True,
+        repetitions=1000,
+    ),
+    "lasso": Row(
+        draw=NORMAL_4, learner=LASSO, n=100, asks=usual(), family="stable", nulls=NULLS_4, held=True
+    ),
+    "small rate": Row(
+        draw=NORMAL_4,
+        learner=SLOW,
+        n=150,
+        asks=usual(),
+        family="boosting",
+        nulls=NULLS_4,
+        repetitions=200,
+    ),
+    "small rate, Friedman": Row(
+        draw=P.FRIEDMAN_10,
+        learner=SLOW,
+        n=100,
+        asks=usual(grid=UNIFORM),
+        family="boosting",
+        nulls=noise(6, 10),
+        held=True,
+        repetitions=200,
+    ),
+    # p near n/2 and p > n.
+    "lm p 30 of 60": Row(
+        draw=partial(P.normal, p=30),
+        learner=LM,
+        n=60,
+        asks=usual("x1", NORMAL, "x1", "x2", "x3", "x4"),
+        family="stable",
+        nulls=noise(3, 4),
+    ),
+    "lm p 45 of 100": Row(
+        draw=partial(P.normal, p=45),
+        learner=LM,
+        n=100,
+        asks=usual("x1", NORMAL, "x1", "x2", "x3", "x4"),
+        family="stable",
+        nulls=noise(3, 4),
+        held=True,
+    ),
+    "ridge p 100 of 60": Row(
+        draw=partial(P.normal, p=100),
+        learner=Ridge(10.0),
+        n=60,
+        asks=usual("x1", NORMAL, "x1", "x2", "x3", "x4"),
+        family="stable",
+        nulls=noise(3, 4),
+        held=True,
+    ),
+    "lasso p 100 of 60": Row(
+        draw=partial(P.normal, p=100),
+        learner=LASSO,
+        n=60,
+        asks=usual("x1", NORMAL, "x1", "x2", "x3", "x4"),
+        family="stable",
+        nulls=noise(3, 4),
+    ),
+    # Interpolators.
+    "1-NN": Row(
+        draw=NORMAL_4,
+        learner=KNeighborsRegressor(1),
+        n=80,
+        asks=usual(),
+        family="other",
+        nulls=NULLS_4,
+        held=True,
+    ),
+    "5-NN": Row(
+        draw=NORMAL_4,
+        learner=KNeighborsRegressor(5),
+        n=80,
+        asks=usual(),
+        family="other",
+        nulls=NULLS_4,
+    ),
+    "deep tree": Row(
+        draw=P.NON_LINEAR,
+        learner=DecisionTreeRegressor(),
+        n=100,
+        asks=usual(grid=UNIFORM),
+        family="tree",
+    ),
+    "leaf 5, n 80": Row(
+        draw=NORMAL_4, learner=LEAF_5, n=80, asks=usual(), family="tree", nulls=NULLS_4
+    ),
+    "leaf 5, n 300": Row(
+        draw=P.FRIEDMAN_10,
+        learner=LEAF_5,
+        n=300,
+        asks=usual(grid=UNIFORM),
+        family="tree",
+        nulls=noise(6, 10),
+        held=True,
+        repetitions=200,
+    ),
+    "forest leaf 1": Row(
+        draw=NORMAL_4,
+        learner=LEAF_1,
+        n=80,
+        asks=usual(),
+        family="forest",
+        nulls=NULLS_4,
+        repetitions=200,
+    ),
+    "forest leaf 1, Friedman": Row(
+        draw=P.FRIEDMAN_10,
+        learner=LEAF_1,
+        n=200,
+        asks=usual(grid=UNIFORM),
+        family="forest",
+        nulls=noise(6, 10),
+        held=True,
+        repetitions=150,
+    ),
+    # Tuned, stacked, smooth and small networks.
+    "tuned lasso": Row(
+        draw=P.FRIEDMAN_10,
+        learner=LassoCV(cv=5, alphas=20),
+        n=100,
+        asks=usual(grid=UNIFORM),
+        family="stable",
+        nulls=noise(6, 10),
+        repetitions=150,
+    ),
+    "stack": Row(
+        draw=NORMAL_4,
+        learner=STACK,
+        n=100,
+        asks=usual(),
+        family="other",
+        nulls=NULLS_4,
+        held=True,
+        repetitions=150,
+    ),
+    "splines": Row(
+        draw=P.FRIEDMAN_10,
+        learner=SPLINES,
+        n=120,
+        asks=usual(grid=UNIFORM),
+        family="stable",
+        nulls=noise(6, 10),
+        held=True,
+        repetitions=200,
+    ),
+    "kernel ridge": Row(
+        draw=P.FRIEDMAN_10,
+        learner=make_pipeline(StandardScaler(), KernelRidge(kernel="rbf", gamma=0.05, alpha=0.5)),
+        n=120,
+        asks=usual(grid=UNIFORM),
+        family="other",
+        nulls=noise(6, 10),
+        repetitions=200,
+    ),
+    "network": Row(
+        draw=P.NON_LINEAR,
+        learner=MLP,
+        n=100,
+        asks=usual(grid=UNIFORM),
+        family="other",
+        repetitions=150,
+    ),
+    # Classification.
+    "logistic 50%": Row(
+        draw=partial(P.classes, intercept=0.0),
+        learner=LogisticRegression(),
+        n=150,
+        asks=mean_classes(),
+        family="stable",
+        nulls=NULLS_4,
+    ),
+    "logistic 10%": Row(
+        draw=partial(P.classes, intercept=-2.6),
+        learner=LogisticRegression(),
+        n=200,
+        asks=mean_classes(),
+        family="stable",
+        nulls=NULLS_4,
+    ),
+    "logistic 3%": Row(
+        draw=partial(P.classes, intercept=-4.1),
+        learner=LogisticRegression(),
+        n=400,
+        asks=mean_classes(),
+        family="stable",
+        nulls=NULLS_4,
+        held=True,
+    ),
+    "naive Bayes 10%": Row(
+        draw=partial(P.classes, intercept=-2.6),
+        learner=GaussianNB(),
+        n=300,
+        asks=mean_classes(),
+        family="stable",
+        nulls=NULLS_4,
+        held=True,
+    ),
+    "forest 50%": Row(
+        draw=partial(P.classes, intercept=0.0),
+        learner=FOREST_CLASSES,
+        n=150,
+        asks=mean_classes(),
+        family="forest",
+        nulls=NULLS_4,
+        held=True,
+        repetitions=150,
+    ),
+    "forest 10%": Row(
+        draw=partial(P.classes, intercept=-2.6),
+        learner=FOREST_CLASSES,
+        n=200,
+        asks=mean_classes(),
+        family="forest",
+        nulls=NULLS_4,
+        repetitions=150,
+    ),
+    "boosting 10%": Row(
+        draw=partial(P.classes, intercept=-2.6),
+        learner=GradientBoostingClassifier(n_estimators=30, max_depth=2),
+        n=250,
+        asks=mean_classes(),
+        family="boosting",
+        nulls=NULLS_4,
+        held=True,
+        repetitions=150,
+    ),
+    # Counts.
+    "Poisson": Row(
+        draw=P.counts,
+        learner=PoissonRegressor(alpha=1e-6),
+        n=100,
+        asks={**usual(), "PFI Poisson": pfi(loss="poisson"), "loss": R.loss},
+        family="stable",
+        nulls=NULLS_4,
+    ),
+    "Poisson boosting": Row(
+        draw=P.counts,
+        learner=HistGradientBoostingRegressor(loss="poisson", max_iter=20, min_samples_leaf=5),
+        n=200,
+        asks={**usual(), "PFI Poisson": pfi(loss="poisson"), "loss": R.loss},
+        family="boosting",
+        nulls=NULLS_4,
+        held=True,
+        repetitions=200,
+    ),
+    # Noise.
+    "lm t3": Row(
+        draw=partial(P.normal, noise="t3"),
+        learner=LM,
+        n=60,
+        asks={**usual(), **LOSSES},
+        family="stable",
+        nulls=NULLS_4,
+    ),
+    "tree t3": Row(
+        draw=partial(P.normal, noise="t3"),
+        learner=LEAF_5,
+        n=60,
+        asks={**usual(), **LOSSES},
+        family="tree",
+        nulls=NULLS_4,
+        held=True,
+    ),
+    "lm lognormal noise": Row(
+        draw=partial(P.normal, noise="lognormal"),
+        learner=LM,
+        n=100,
+        asks={**usual(), **LOSSES},
+        family="stable",
+        nulls=NULLS_4,
+        held=True,
+    ),
+    "boosting lognormal noise": Row(
+        draw=partial(P.normal, noise="lognormal"),
+        learner=BOOST,
+        n=100,
+        asks={**usual(), **LOSSES},
+        family="boosting",
+        nulls=NULLS_4,
+        repetitions=200,
+    ),
+    "lm heteroscedastic": Row(
+        draw=partial(P.normal, noise="heteroscedastic"),
+        learner=LM,
+        n=80,
+        asks={**usual(), **LOSSES},
+        family="stable",
+        nulls=NULLS_4,
+    ),
+    "forest heteroscedastic": Row(
+        draw=partial(P.normal, noise="heteroscedastic"),
+        learner=RandomForestRegressor(30, min_samples_leaf=3),
+        n=100,
+        asks={**usual(), **LOSSES},
+        family="forest",
+        nulls=NULLS_4,
+        held=True,
+        repetitions=150,
+    ),
+    # Features.
+    "lm lognormal features": Row(
+        draw=partial(P.normal, features="lognormal"),
+        learner=LM,
+        n=100,
+        asks=usual("x1", (0.3, 0.6, 1.0, 2.0, 4.0)),
+        family="stable",
+        nulls=NULLS_4,
+    ),
+    "tree lognormal features": Row(
+        draw=partial(P.normal, features="lognormal"),
+        learner=LEAF_5,
+        n=150,
+        asks=usual("x1", (0.3, 0.6, 1.0, 2.0, 4.0)),
+        family="tree",
+        nulls=NULLS_4,
+        held=True,
+    ),
+    "lm dummies": Row(
+        draw=partial(P.normal, features="dummy"),
+        learner=LM,
+        n=200,
+        asks=usual("x1", (0.0, 2.0)),
+        family="stable",
+        nulls=NULLS_4,
+        held=True,
+    ),
+    "boosting dummies": Row(
+        draw=partial(P.normal, features="dummy"),
+        learner=BOOST,
+        n=200,
+        asks=usual("x1", (0.0, 2.0)),
+        family="boosting",
+        nulls=NULLS_4,
+        repetitions=200,
+    ),
+    "lm near copies": Row(
+        draw=partial(P.normal, copies=0.2),
+        learner=LM,
+        n=100,
+        asks={
+            **usual(),
+            "CVIM": partial(R.cvim, features=["x1", "x3"]),
+            "LOCO": partial(R.loco, features=["x1", "x3"]),
+        },
+        family="stable",
+        nulls=NULLS_4,
+    ),
+    "forest near copies": Row(
+        draw=partial(P.normal, copies=0.2),
+        learner=RandomForestRegressor(30, min_samples_leaf=3),
+        n=100,
+        asks=usual(),
+        family="forest",
+        nulls=NULLS_4,
+        repetitions=150,
+    ),
+    # Clusters.
+    "40 clusters": Row(
+        draw=partial(P.clusters, number=40),
+        learner=LM,
+        n=200,
+        asks=usual(),
+        family="stable",
+        nulls=("x3",),
+        formula="y ~ x1 + x2 + x3",
+        cluster="id",
+    ),
+    "60 clusters": Row(
+        draw=partial(P.clusters, number=60),
+        learner=LEAF_5,
+        n=240,
+        asks=usual(),
+        family="tree",
+        nulls=("x3",),
+        formula="y ~ x1 + x2 + x3",
+        cluster="id",
+        held=True,
+    ),
+    # Populations that are real data sets.
+    "wine boosting": Row(
+        draw=P.WINE,
+        learner=BOOST,
+        n=300,
+        asks={"PFI": pfi(), "PD": curve("alcohol", (9.0, 10.0, 11.0, 12.0))},
+        family="boosting",
+        repetitions=150,
+    ),
+    "wine tree": Row(
+        draw=P.WINE,
+        learner=LEAF_5,
+        n=300,
+        asks={"PFI": pfi(), "PD": curve("alcohol", (9.0, 10.0, 11.0, 12.0))},
+        family="tree",
+        held=True,
+        repetitions=150,
+    ),
+    "concrete lm": Row(
+        draw=P.CONCRETE,
+        learner=LM,
+        n=100,
+        asks={"PFI": pfi(), "PD": curve("age", (7.0, 28.0, 56.0, 90.0))},
+        family="stable",
+    ),
+    "concrete forest": Row(
+        draw=P.CONCRETE,
+        learner=RandomForestRegressor(30, min_samples_leaf=3),
+        n=200,
+        asks={"PFI": pfi(), "PD": curve("age", (7.0, 28.0, 56.0, 90.0))},
+        family="forest",
+        held=True,
+        repetitions=150,
+    ),
+    # Sizes.
+    "lm 40": Row(
+        draw=NORMAL_4, learner=LM, n=40, asks={**usual(), **LOSSES}, family="stable", nulls=NULLS_4
+    ),
+    "tree 40": Row(
+        draw=NORMAL_4, learner=LEAF_5, n=40, asks=usual(), family="tree", nulls=NULLS_4, held=True
+    ),
+    "lm 5000": Row(
+        draw=NORMAL_4,
+        learner=LM,
+        n=5000,
+        asks=usual(),
+        family="stable",
+        nulls=NULLS_4,
+        held=True,
+        repetitions=200,
+    ),
+    "tree 2000": Row(
+        draw=NORMAL_4,
+        learner=LEAF_5,
+        n=2000,
+        asks=usual(),
+        family="tree",
+        nulls=NULLS_4,
+        repetitions=80,
+    ),
+    # Other estimands.
+    "estimands lm": Row(
+        draw=partial(P.normal, p=3),
+        learner=LM,
+        n=100,
+        asks={
+            "conditional PFI": partial(R.pfi, sampler="conditional"),
+            "CVIM": R.cvim,
+            "LOCO": R.loco,
+            "FIRM": R.firm,
+        },
+        family="stable",
+        nulls=("x3",),
+        repetitions=200,
+    ),
+    "estimands boosting": Row(
+        draw=partial(P.normal, p=3, copies=1.0),
+        learner=BOOST,
+        n=120,
+        asks={
+            "conditional PFI": partial(R.pfi, sampler="conditional"),
+            "CVIM": R.cvim,
+            "LOCO": R.loco,
+            "FIRM": R.firm,
+            "H2": partial(R.h_statistic),
+        },
+        family="boosting",
+        nulls=("x3",),
+        held=True,
+        repetitions=100,
+    ),
+}
