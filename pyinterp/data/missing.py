@@ -101,6 +101,12 @@ class MissingValues:
         for isna in needed.values():
             out |= isna
         self._check(out, needed, needs if keeps else {})
+        empty = [n for n, isna in absent.items() if n not in needed and isna[~out].all()]
+        if empty:
+            raise DataError(
+                f"Variable `{short(empty[0])}` is missing in every row that is analyzed; leave it "
+                "out."
+            )
         kept = {n: isna & ~out for n, isna in absent.items() if n not in needed}
         return RowChoice(mask=~out, note=_note(out, needed, kept))
 

@@ -433,6 +433,8 @@ class Estimand:
         Footnote where there is Monte Carlo error.
     no_model_error : str
         For a number that is no mean over rows: why it has no standard error for one fitted model.
+    unknown_error : str
+        Why rows' contributions may be missing, so that an estimate has no standard error.
     coverage : str
         The kind of estimand in the table of coverages, ``inference/coverage.csv``; empty if its
         intervals have not been studied.
@@ -479,6 +481,7 @@ class Estimand:
     exact: str = ""
     inexact: str = "mcse: Monte Carlo error of using some of all draws."
     no_model_error: str = ""
+    unknown_error: str = "the contributions of some rows are missing"
     coverage: str = ""
     zero_variance: str = "all refits agree exactly, so there is no variance"
     engine: str = ""

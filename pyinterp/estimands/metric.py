@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
-from pyinterp.losses.metric_functions import MetricFunction, MetricLike, choose_metric
+from pyinterp.losses.metric_functions import NOT_SMOOTH, MetricFunction, MetricLike, choose_metric
 from pyinterp.losses.metrics import Metric, evaluate
 
 __all__ = ["metric_of_rows"]
@@ -35,6 +35,7 @@ def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:
         metric=score,
         better="" if unclear else better,
         no_weights="" if score.takes_weights else "it is of a function that takes no weights",
+        unknown_error=NOT_SMOOTH,
         zero_variance="the metric is the same in every refit",
     )
 

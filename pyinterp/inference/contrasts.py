@@ -14,10 +14,13 @@ from statsmodels.stats.contrast import ContrastResults
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
-from pyinterp.errors import InferenceError
+from pyinterp.errors import InferenceError, quote
 from pyinterp.inference import Alternative, TermInference, Variance
 
-__all__ = ["Contrasts", "Hypotheses", "contrasts"]
+__all__ = ["Contrasts", "Hypotheses", "certain", "contrasts"]
+
+# Standard errors of contrasts below this share of what terms alone would give are rounding.
+CERTAIN = 1e-6
 
 OPPOSITE: Mapping[Alternative, Alternative] = {
     "two-sided": "two-sided",
@@ -178,8 +181,8 @@ def contrasts(
     zero_variance : str
         Why there can be no variance.
     """
-    for weight in hypotheses.weights:
-        _check_terms(weight, hypotheses.terms, inference, size, missing, zero_variance)
+    for weight, name in zip(hypotheses.weights, hypotheses.names, strict=True):
+        _check_terms(weight, name, hypotheses.terms, inference, size, missing, zero_variance)
     several = _several(hypotheses, inference)
     rows = [_of_row(hypotheses, row, inference, several) for row in range(len(hypotheses.target))]
     tests = pd.DataFrame([row.test for row in rows])
@@ -272,8 +275,14 @@ def _several(hypotheses: Hypotheses, inference: TermInference) -> TermInference:
     )
 
 
+def certain(weights: FloatArray, cov: FloatArray) -> FloatArray:
+    """Return the variances below which those of contrasts, shape (k,), are rounding."""
+    return np.asarray(CERTAIN**2 * ((np.abs(weights) @ np.abs(cov)) * np.abs(weights)).sum(axis=-1))
+
+
 def _check_terms(
     weight: FloatArray,
+    name: str,
     terms: Sequence[str],
     inference: TermInference,
     size: FloatArray,
@@ -291,10 +300,11 @@ def _check_terms(
         )
     nonzero = weight[used]
     cov = inference.variance.cov[np.ix_(used, used)]
-    sd = max(float(nonzero @ cov @ nonzero), 0.0) ** 0.5
-    if not len(used) or not sd > (np.abs(nonzero) * size[used]).max():
+    between = float(nonzero @ cov @ nonzero)
+    rounding = float(np.square(np.abs(nonzero) * size[used]).max(initial=0.0))
+    if not between > max(rounding, float(certain(nonzero[None], cov)[0])):
         raise InferenceError(
-            "A hypothesis can't be tested where the contrast does not vary over refits "
+            f"The hypothesis {quote(name)} can't be tested, as the contrast does not vary "
             f"({zero_variance})."
         )
 

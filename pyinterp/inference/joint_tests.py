@@ -11,7 +11,7 @@ from statsmodels.stats.contrast import ContrastResults
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
-from pyinterp.inference.contrasts import Contrasts, Hypotheses
+from pyinterp.inference.contrasts import Contrasts, Hypotheses, certain
 from pyinterp.inference.simultaneous import LargestT
 from pyinterp.inference.variance import Variance
 
@@ -127,10 +127,12 @@ def flatness_test(
     center = np.eye(len(estimate)) - same / same.sum(axis=1, keepdims=True)
     deviation, cov = center @ estimate, center @ variance.cov @ center.T
     spread = np.sqrt(np.clip(np.diag(cov), 0.0, None))
-    (vary,) = np.nonzero(spread > 1e-12 * np.abs(estimate).max(initial=0.0))
+    rounding = 1e-12 * np.abs(estimate).max(initial=0.0)
+    (vary,) = np.nonzero(spread > np.maximum(rounding, np.sqrt(certain(center, variance.cov))))
     if not len(vary):
         raise InferenceError(
-            "Flatness can't be tested where no point varies over refits against the others."
+            "Flatness can't be tested where no point varies against the others: every refit, or "
+            "every row of a fitted model, has the same curve but for its height."
         )
     t = np.abs(deviation[vary]) / spread[vary]
     largest = LargestT.of(cov[np.ix_(vary, vary)], variance.df, "two-sided")

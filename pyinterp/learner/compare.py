@@ -523,6 +523,12 @@ def _check_comparable(one: EstimandResults, other: EstimandResults, *, paired: b
     """Raise `InferenceError` unless estimands and terms are the same; and resamples, if paired."""
     same = one.estimand.terms.names == other.estimand.terms.names
     alike = one.estimand.description == other.estimand.description
+    if alike and not same:
+        few, more = (list_of(result.estimand.terms.names, most=4) for result in (one, other))
+        raise InferenceError(
+            "Only results with the same terms can be compared; these have "
+            f"{few} and {more}: ask both for the same, as `features=` does."
+        )
     if not (same and alike and (not paired or one.estimand.key == other.estimand.key)):
         raise InferenceError(
             "Only the same estimand of the same terms can be compared; got "

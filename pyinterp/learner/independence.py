@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
 from pyinterp._typing import IntArray
 from pyinterp.errors import InferenceError
@@ -13,6 +14,9 @@ from pyinterp.results.header import Context
 from pyinterp.results.results import EstimandResults
 
 __all__ = ["check_independent", "context_of_all"]
+
+# Share of the rows that are common to the same data, where so many rows are distinct.
+IN_COMMON, DISTINCT = 0.5, 0.9
 
 
 def check_independent(one: EstimandResults, other: EstimandResults) -> None:
@@ -31,15 +35,22 @@ def check_independent(one: EstimandResults, other: EstimandResults) -> None:
 
 
 def _same_data(one: EstimandResults, other: EstimandResults) -> bool:
-    """Whether all columns that both have, the response among them, are equal in every row."""
+    """Whether columns that both have are equal in every row, in any order, or in most rows.
+
+    Rows in common are no accident where hardly any rows repeat.
+    """
     shared = [name for name in one.data if name in other.data]
-    if len(one.data) != len(other.data) or not shared:
-        return False
-    if "fresh draws" in (one.context.plan, other.context.plan):  # of which the data are no part
-        return False
-    pairs = ((one.data[name], other.data[name]) for name in shared)
-    # Missing values are equal too; levels may have other categories.
-    return all(a.equals(b) or np.array_equal(a.to_numpy(), b.to_numpy()) for a, b in pairs)
+    if not shared or "fresh draws" in (one.context.plan, other.context.plan):
+        return False  # the data are no part of fresh draws
+    small, large = sorted((one.data[shared], other.data[shared]), key=len)
+    if len(small) == len(large):
+        pairs = ((small[name], large[name]) for name in shared)
+        # Missing values are equal too; levels may have other categories.
+        if all(a.equals(b) or np.array_equal(a.to_numpy(), b.to_numpy()) for a, b in pairs):
+            return True
+    few, many = (pd.util.hash_pandas_object(frame, index=False) for frame in (small, large))
+    common = float(few.isin(many).mean())
+    return common > IN_COMMON and many.nunique() > DISTINCT * len(many)
 
 
 def _fitted_elsewhere(one: EstimandResults, other: EstimandResults) -> bool:

@@ -462,7 +462,8 @@ class Learner:
             missing_note=self.missing_note,
             plan=plan.label,
             where=plan.where,
-            study_name=plan.study_name,
+            # Studies are of rows that count alike.
+            study_name="" if self._weighting else plan.study_name,
             unit="rows" if plan.cluster is None else "clusters",
             failed_refits=plan.number - len(refits),
             weighting=self._weighting,

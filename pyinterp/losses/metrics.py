@@ -249,7 +249,10 @@ def check_metric(metric: Metric, predictor: Predictor, response: Response) -> No
 def evaluate(
     metric: Metric, y: FloatArray, prediction: FloatArray, weights: FloatArray | None = None
 ) -> tuple[float, FloatArray]:
-    """Return a metric's value and its influences, checked; it can't write into its arguments."""
+    """Return a metric's value and its influences, checked; it can't write into its arguments.
+
+    Influences are all missing if the metric has none.
+    """
     arrays = read_only(y), read_only(prediction)
     try:
         value, rows = metric(*arrays) if weights is None else metric.with_weights(*arrays, weights)
@@ -265,7 +268,7 @@ def evaluate(
             f"The metric {quote(metric.name)} must return a number and one influence per row, not "
             f"{quote(value)} and {quote(rows)}."
         )
-    if not np.isfinite(number) or not np.isfinite(influences).all():
+    if not np.isfinite(number) or not (np.isfinite(influences).all() or np.isnan(influences).all()):
         raise LossError(f"The metric {quote(metric.name)} must be finite, but it is not.")
     return float(number), influences
 
@@ -434,6 +437,11 @@ _ROWS: tuple[Metric, ...] = (
         needs="label",
         rows=_tables,
         combine=_balanced_accuracy,
+        note=(
+            "bal_accuracy is the mean of sensitivity and specificity, averaged over classes, as in "
+            "R's yardstick; scikit-learn's balanced_accuracy, the mean sensitivity, differs for "
+            "more than two classes."
+        ),
     ),
     OfMeans(name="youden", smaller_is_better=False, needs="label", rows=_tables, combine=_youden),
     OfMeans(
@@ -458,6 +466,10 @@ _ROWS: tuple[Metric, ...] = (
         needs="probability",
         rows=_half_brier,
         combine=_mean,
+        note=(
+            "brier is half the squared error of probabilities, summed over classes, as in R's "
+            "yardstick; the loss of that name is the whole sum for more than two classes."
+        ),
     ),
     AreaUnderROC(name="roc_auc", smaller_is_better=False, needs="probability"),
     AveragePrecision(

@@ -28,3 +28,7 @@ def write_excel(path: str | PathLike[str], frame: pd.DataFrame, table: Table) ->
     with pd.ExcelWriter(path, engine="openpyxl") as file:
         frame.reset_index().to_excel(file, sheet_name="estimates", index=False)
         about.to_excel(file, sheet_name="about", index=False, header=False)
+        for sheet in file.sheets.values():
+            for cell in (cell for row in sheet.iter_rows() for cell in row):
+                if cell.data_type == "f":  # a name that begins with "=" is no formula
+                    cell.data_type = "s"

@@ -134,8 +134,11 @@ def _absent(results: EstimandResults) -> list[str]:
         for reason, terms in reasons.groupby(reasons, sort=False)
     ]
     constant = results.bse.index[results.bse == 0]
+    unknown = results.bse.index[results.params.notna() & results.bse.isna()]
     if estimand.without_error(level):
         notes.append(f"No standard error: {estimand.no_model_error}.")
+    elif len(unknown):
+        notes.append(f"No standard error for {_enumerate(unknown)}: {estimand.unknown_error}.")
     if len(constant):
         reason = "every row contributes the same" if level == "model" else estimand.zero_variance
         notes.append(f"No interval for {_enumerate(constant)}: {reason}.")

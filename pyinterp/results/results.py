@@ -344,18 +344,18 @@ class EstimandResults(Tabular):
             description=self.estimand.description,
         )
 
-    def cov_params(self, r_matrix: npt.ArrayLike | None = None) -> pd.DataFrame:
+    def cov_params(self, r_matrix: Hypothesis | None = None) -> pd.DataFrame:
         """Return the sampling covariance of the estimates, or of contrasts of them.
 
         Parameters
         ----------
-        r_matrix : array of shape (k, q), optional
+        r_matrix : array of shape (k, q), or as in `t_test`, optional
             Weights of k contrasts; their covariance is returned.
         """
         cov = pd.DataFrame(self.variance.cov, index=self._index, columns=self._index)
         if r_matrix is None:
             return cov
-        weights = self._constraint(np.atleast_2d(np.asarray(r_matrix, dtype=np.float64))).weights
+        weights = self._constraint(r_matrix).weights
         return pd.DataFrame(weights @ self.variance.cov @ weights.T)
 
     def t_test(self, hypotheses: Hypothesis) -> Contrasts:
@@ -437,6 +437,11 @@ class EstimandResults(Tabular):
                 f"`flat_test` is of curves and surfaces, such as `pd`; {self.estimand.label} has "
                 "one value per feature: use `wald_test`."
             )
+        if self.alternative != "two-sided":
+            raise InferenceError(
+                "`flat_test` is two-sided, but these results are one-sided "
+                f"(alternative={quote(self.alternative)}); ask for them without `alternative`."
+            )
         facet = terms.layout[terms.facet] if terms.facet else pd.Series(0, terms.layout.index)
         return flatness_test(self._values, self.variance, pd.factorize(facet)[0], list(terms.names))
 
@@ -478,7 +483,11 @@ class EstimandResults(Tabular):
             self.inference,
             size=ROUNDING * np.abs(self.replicates.per_refit).max(axis=0),
             missing=self.estimand.missing,
-            zero_variance=self.estimand.zero_variance,
+            zero_variance=(
+                "every row contributes the same"
+                if self.context.level == "model"
+                else self.estimand.zero_variance
+            ),
         )
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:

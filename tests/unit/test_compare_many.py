@@ -131,6 +131,18 @@ def test_dependent_results_are_not_compared_as_independent() -> None:
     for pair in (same, (same[0], other), (same[0].pfi("a"), same[1].pfi("a"))):
         with pytest.raises(InferenceError, match="rest on the same data"):
             pi.compare(*pair, paired=False)
+    shuffled = fit(data(1).sample(frac=1, random_state=0), LinearRegression(), seed=9)
+    part = fit(data(1).sample(frac=0.7, random_state=0), LinearRegression(), seed=9)
+    for again in (shuffled, part):
+        with pytest.raises(InferenceError, match="rest on the same data"):
+            pi.compare(same[0], again, paired=False)
+    # Rows of a few values repeat by accident.
+    few = [data(k).round(0)[["y", "a"]].clip(0, 1) for k in (1, 2)]
+    pi.compare(*(fit(frame, LinearRegression()) for frame in few), paired=False)
+    with pytest.raises(
+        InferenceError, match="with the same terms can be compared; these have a, b"
+    ):
+        pi.compare(same[0].pfi(), other.pfi(), paired=False)
     sample = data(1)
     model = pi.FittedModel(lambda x: x[:, 0], sample[["a", "b"]].to_numpy(), sample["y"].to_numpy())
     first = np.arange(len(sample)) < 40

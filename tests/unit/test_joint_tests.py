@@ -174,3 +174,51 @@ def test_sizes_of_wald_and_flat_tests() -> None:
     sizes = np.mean(rejected, axis=0)
     print("sizes:", sizes)
     assert (np.abs(sizes - 0.05) <= 0.02).all()
+
+
+def test_rounding_is_no_standard_error() -> None:
+    """All rows of an additive model have the same differences: their covariance rounds to 1e-16."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": rng.normal(size=100), "z": rng.normal(size=100) + 50})
+    frame["y"] = 3 * frame["z"] + rng.normal(size=100)
+    learner = pi.Learner.from_formula("y ~ x + z", frame, LinearRegression())
+    curve = learner.fit_model().pd("x", grid=[-1.0, 0.0, 1.0])
+    with pytest.raises(
+        InferenceError, match=r"can't be tested, as the contrast does not vary \(every row"
+    ):
+        curve.t_test("x[-1] = x[1]")
+    with pytest.raises(InferenceError, match="no point varies against the others"):
+        curve.flat_test()
+    refits = learner.fit(seed=1).pd("x", grid=[-1.0, 0.0, 1.0])
+    assert refits.t_test("x[-1] = x[1]").sd.item() > 0
+    # The point in the middle is the mean of a straight line.
+    assert refits.flat_test().points == 2
+
+
+def test_the_hypothesis_that_does_not_vary_is_named() -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": rng.normal(size=60), "z": rng.normal(size=60), "g": [0, 1, 2] * 20})
+    model = pi.FittedModel(lambda rows: rows["x"].to_numpy(), frame, frame["x"] + frame["z"])
+    with pytest.raises(
+        InferenceError, match=r"z.* can't be tested.*every row contributes the same"
+    ):
+        model.pfi(["x", "z"], by="g").equality_test()
+
+
+def test_flat_tests_are_two_sided() -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": rng.normal(size=60), "z": rng.normal(size=60)})
+    frame["y"] = frame["x"] * frame["z"] + rng.normal(size=60)
+    results = pi.Learner.from_formula("y ~ x + z", frame, LinearRegression()).fit(seed=1)
+    with pytest.raises(InferenceError, match="`flat_test` is two-sided"):
+        results.pd("x", alternative="greater").flat_test()
+
+
+def test_covariances_of_hypotheses_in_words() -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": rng.normal(size=60), "z": rng.normal(size=60)})
+    frame["y"] = frame["x"] + frame["z"] + rng.normal(size=60)
+    results = pi.Learner.from_formula("y ~ x + z", frame, LinearRegression()).fit(seed=1).pfi()
+    words, weights = results.cov_params("x = z"), results.cov_params([[1.0, -1.0]])
+    assert words.equals(weights)
+    assert words.to_numpy().item() == pytest.approx(results.t_test("x = z").sd.item() ** 2)

@@ -166,8 +166,74 @@ def test_weights_that_a_function_ignores_do_not_make_errors_0() -> None:
     assert result.metric(plain).bse.iloc[0] == pytest.approx(exact, rel=1e-9)
     assert "infinitesimal" not in result.metric(plain).estimand.notes[0]
     assert "rows are left out if nothing changes" in result.metric(scorer).estimand.notes[0]
-    # The median does not change with small weights: no standard error of 0, if not a good one.
-    assert result.metric(sk.median_absolute_error).bse.iloc[0] > 0
+
+
+def median_of_errors(y: FloatArray, prediction: FloatArray) -> float:
+    return float(np.median(np.abs(y - prediction)))
+
+
+def upper_quantile(y: FloatArray, prediction: FloatArray) -> float:
+    return float(np.quantile(np.abs(y - prediction), 0.9))
+
+
+def share_of_small_errors(y: FloatArray, prediction: FloatArray) -> float:
+    return float(np.mean(np.abs(y - prediction) < 0.5))
+
+
+@pytest.mark.parametrize("metric", [sk.median_absolute_error, median_of_errors, upper_quantile])
+@pytest.mark.parametrize("n", [41, 301, 302])
+def test_medians_have_no_standard_error(metric: Any, n: int) -> None:
+    """A row's influence on a median says nothing of its error: 15 times too small, or huge."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=n)
+    model = pi.FittedModel(lambda rows: rows[:, 0], x[:, None], x + rng.normal(size=n))
+    result = model.metric(metric)
+    assert np.isfinite(result.params).all()
+    assert result.bse.isna().all()
+    assert result.conf_int().isna().to_numpy().all()
+    table = " ".join(str(result.summary()).split())
+    assert "No standard error for" in table
+    assert "jumps where the weights of rows change a little, as medians do" in table
+
+
+def test_medians_of_a_learner_have_no_standard_error_by_rows(numbers: Any) -> None:
+    learner = pi.Learner.from_formula("y ~ a + b", NUMBERS, LinearRegression())
+    results = learner.fit(pi.HalfSampling(2, pairs=5), seed=1)
+    result = results.metric("neg_median_absolute_error")
+    assert result.params.iloc[0] < 0
+    assert result.bse.isna().all()
+    # The spread over refits needs no rows.
+    assert (numbers.metric("neg_median_absolute_error").bse > 0).all()
+    importance = results.pfi(metric="neg_median_absolute_error")
+    assert (importance.params > 0).any()
+    assert importance.bse.isna().all()
+    assert importance.mcse.notna().all()
+
+
+@pytest.mark.parametrize(
+    "metric", [share_of_small_errors, sk.r2_score, sk.root_mean_squared_error, sk.max_error]
+)
+def test_only_what_jumps_is_without_standard_error(metric: Any) -> None:
+    rng = np.random.default_rng(4)
+    missing = 0
+    for _ in range(20):
+        x = rng.normal(size=60)
+        model = pi.FittedModel(lambda rows: rows[:, 0], x[:, None], x + rng.standard_t(3, size=60))
+        missing += int(model.metric(metric).bse.isna().sum())
+    assert missing == (20 if metric is sk.max_error else 0)
+
+
+def test_medians_of_weighted_rows_have_no_standard_error() -> None:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"x": rng.normal(size=200), "w": rng.uniform(1, 3, size=200)})
+    frame["y"] = frame["x"] + rng.normal(size=200)
+    learner = pi.Learner.from_formula(
+        "y ~ x", frame, LinearRegression(), weights="w", weights_type="sampling"
+    )
+    model = learner.fit_model()
+    assert model.metric("neg_median_absolute_error").bse.isna().all()
+    assert model.metric("r2").bse.notna().all()
+    assert model.metric(sk.mean_absolute_error).bse.notna().all()
 
 
 @pytest.mark.parametrize(

@@ -350,3 +350,11 @@ def test_notes_list_the_largest_counts_first() -> None:
     assert "v11 11, v10 10, v9 9, v8 8, v7 7, v6 6 and 5 more" in rows.note
     with pytest.raises(DataError, match=r"At least 5 complete rows are needed.*got 1"):
         MissingValues(option="drop", takes=True, learner="Forest").rows(frame.iloc[:12])
+
+
+def test_a_variable_without_any_value_is_named() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=50), "q": np.nan, "y": rng.normal(size=50)})
+    learner = HistGradientBoostingRegressor()
+    with pytest.raises(DataError, match="Variable `q` is missing in every row"):
+        pi.Learner.from_formula("y ~ .", frame, learner, design="frame")

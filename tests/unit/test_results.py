@@ -462,7 +462,7 @@ class TestCompare:
         ):
             with pytest.raises(InferenceError, match="same resamples of the same data"):
                 pi.compare(fitted, other)
-        with pytest.raises(InferenceError, match="Only the same estimand"):
+        with pytest.raises(InferenceError, match="Only results with the same terms"):
             pi.compare(fitted.pfi(), tree.pfi("a"))
         with pytest.raises(OptionError, match="at least two"):
             pi.compare(fitted)

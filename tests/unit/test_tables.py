@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from openpyxl import load_workbook
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
@@ -180,6 +181,16 @@ def test_latex_compiles(pfi: pi.EstimandResults, tmp_path: Path) -> None:
         check=True,
         capture_output=True,
     )
+
+
+def test_names_are_no_formulas_of_excel(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"=cmd()": rng.normal(size=30), "b": rng.normal(size=30)})
+    model = pi.FittedModel(lambda rows: rows["=cmd()"].to_numpy(), frame, frame["b"])
+    path = tmp_path / "t.xlsx"
+    model.pfi().to_excel(path)
+    cells = [c for row in load_workbook(path)["estimates"].iter_rows() for c in row]
+    assert [c.data_type for c in cells if str(c.value).startswith("=")] == ["s"]
 
 
 def test_excel_has_full_precision(pfi: pi.EstimandResults, tmp_path: Path) -> None:

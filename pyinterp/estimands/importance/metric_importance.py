@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -17,7 +18,7 @@ from pyinterp.errors import InferenceError, OptionError, quote
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.estimands.importance.marginal_losses import Permutations, one_term
 from pyinterp.estimands.importance.relation import Relation, without_rounding
-from pyinterp.losses.metric_functions import MetricLike, choose_metric
+from pyinterp.losses.metric_functions import NOT_SMOOTH, MetricLike, choose_metric
 from pyinterp.losses.metrics import Metric, evaluate
 from pyinterp.samplers import balanced_permutations
 
@@ -73,6 +74,7 @@ def metric_importance(
         notes=(score.note,) if score.note else (),
         metric=score,
         inexact="mcse: Monte Carlo error of using some of all permutations.",
+        unknown_error=NOT_SMOOTH,
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
     )
 
@@ -152,7 +154,9 @@ def _measure(
         k = len(values)
         # One permutation does not show how much another one differs.
         error = float(np.var(values, ddof=1) / k) if k > 1 else np.nan
-        parts.append(one_term(values.mean() + rows.mean(axis=0), as_donor.mean(axis=0), error))
+        term = one_term(values.mean() + rows.mean(axis=0), as_donor.mean(axis=0), error)
+        # Influences may be missing where the metric is not.
+        parts.append(replace(term, value=values.mean(keepdims=True)))
     importance = Estimate.stack(parts)
     if relation == "difference":
         importance = without_rounding(importance, np.full(len(parts), base[0]))

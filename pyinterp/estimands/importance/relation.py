@@ -37,7 +37,8 @@ def without_rounding(estimate: Estimate, scale: FloatArray) -> Estimate:
     """Set terms that are 0 in every row, up to rounding, to 0."""
     rows, donors = estimate.rows, estimate.donors
     largest = np.abs(rows if donors is None else np.maximum(np.abs(rows), np.abs(donors)))
-    nonzero = largest.max(axis=0) > ROUNDING * np.abs(scale)
+    # Not "larger than", so that terms with missing contributions keep them.
+    nonzero = ~(largest.max(axis=0) <= ROUNDING * np.abs(scale))
     return Estimate(
         value=np.where(nonzero, estimate.value, 0.0),
         rows=np.where(nonzero, rows, 0.0),
