@@ -25,6 +25,7 @@ __all__ = [
     "check_mapping",
     "check_memory",
     "check_number",
+    "check_range",
     "check_text",
     "is_count",
     "is_hashable",
@@ -117,6 +118,17 @@ def check_number(argument: str, value: object, interval: Interval, hint: str = "
         words = {POSITIVE: "a positive number", NOT_NEGATIVE: "a number of at least 0"}
         what = words.get(interval, f"a number in {interval}")
         raise OptionError(f"`{argument}` must be {what}, not {quote(value)}.{hint}")
+
+
+def check_range(argument: str, value: object) -> None:
+    """Raise `OptionError` unless `value` is a pair of numbers, the first below the second."""
+    pair = value if isinstance(value, tuple) and len(value) == 2 else (0.0, 0.0)
+    numbers = all(isinstance(end, Real) for end in pair)
+    if not numbers or not pair[0] < pair[1]:
+        raise OptionError(
+            f"`{argument}` must be the least and the largest value, such as (0, np.inf), not "
+            f"{quote(value)}."
+        )
 
 
 def check_text(argument: str, value: object) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import FINITE, check_number, check_text, is_hashable
+from pyinterp.checks import FINITE, check_number, check_range, check_text, is_hashable
 from pyinterp.data.design import Design
 from pyinterp.data.features import Features, check_names, names_of
 from pyinterp.data.sample import Response, Sample
@@ -20,6 +20,7 @@ from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Predictor
+from pyinterp.ranges import REAL, Range
 from pyinterp.representation import about
 from pyinterp.samplers import ConditionalDistribution, LearningRows, Sampler
 from pyinterp.whatif import WhatIf
@@ -415,6 +416,9 @@ class Estimand:
         Value that the truth hardly falls below, such as 0 for an importance. Set it where the
         standard error grows with the distance from there: tests of `null` take the standard error
         at the bound. None where it does not, as for a curve.
+    range : tuple of float
+        The least and the largest value that the estimand can have. Intervals stay in it: without
+        `null` and `lower_bound` they are symmetric on a logarithmic scale, else they end there.
     unit : str
         Unit of the values, empty if they have none that can be named.
     meaning : str
@@ -470,6 +474,7 @@ class Estimand:
     unit: str = ""
     null: float | None = None
     lower_bound: float | None = None
+    range: Range = REAL
     quantity: str = ""
     of: str = ""
     details: tuple[str, ...] = ()
@@ -502,6 +507,7 @@ class Estimand:
             )
         check_text("title", self.title)
         check_text("label", self.label)
+        check_range("range", self.range)
         for name, value in (("null", self.null), ("lower_bound", self.lower_bound)):
             if value is not None:
                 check_number(name, value, FINITE)

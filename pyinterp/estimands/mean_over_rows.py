@@ -15,6 +15,7 @@ from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError, quote, reason
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Terms
 from pyinterp.models.prediction_checks import real_numbers
+from pyinterp.ranges import REAL, Range
 
 __all__ = ["mean_over_rows"]
 
@@ -28,6 +29,7 @@ def mean_over_rows(
     note: str | None = None,
     unit: str = "",
     null: float | None = None,
+    range: Range = REAL,  # noqa: A002 - the name of the estimand's field
 ) -> Estimand:
     r"""Return the estimand :math:`E[g(Y, f(X))]`, for ``results.estimate``.
 
@@ -47,6 +49,9 @@ def mean_over_rows(
         Unit of the values.
     null : float, optional
         Value under the null hypothesis; without it tables have no test.
+    range : tuple of float, optional
+        The least and the largest value that the mean can have, such as ``(0, np.inf)``. Intervals
+        stay in it: without `null` they are symmetric on a logarithmic scale.
 
     Returns
     -------
@@ -78,6 +83,7 @@ def mean_over_rows(
         title=title or f"mean {label}",
         quantity=title or f"mean {label}",
         null=null,
+        range=range,
         unit=unit,
         no_weights="",
         meaning=note or "Mean over evaluation rows.",

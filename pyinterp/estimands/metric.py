@@ -27,6 +27,7 @@ def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:
         read=itemgetter("metric"),
         label=score.name,
         title="metric of predictions",
+        range=score.range,
         quantity="metric",
         details=(score.name,),
         unit=score.unit.format(y=problem.response.name),

@@ -44,6 +44,7 @@ def positivity(
         title="positivity diagnostic",
         quantity="R² of a feature on the others",
         null=None,
+        range=(-np.inf, 1.0),
         unit="",
         meaning=(
             "Share of the feature's variance that the other variables explain, out of sample; at 1 "

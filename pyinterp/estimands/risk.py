@@ -53,6 +53,7 @@ def risk(
         title="expected loss" if relation == "loss" else "explained share of expected loss",
         details=(row_loss.name,),
         null=None if relation == "loss" else 0.0,
+        range=row_loss.range if relation == "loss" else (-np.inf, 1.0),
         unit=row_loss.unit.format(y=problem.response.name) if relation == "loss" else "",
         no_weights="" if relation == "loss" else NO_WEIGHTS,
         meaning=note,

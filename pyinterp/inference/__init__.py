@@ -14,6 +14,7 @@ Module            What is in it
 `nested_cv`       Nested cross-validation
 `bootstrap`       Percentile and BCa intervals of the nested bootstrap
 `intervals`       t intervals, their sides and adjustments
+`interval_scale`  Scales on which intervals stay inside the range of an estimand
 `simultaneous`    Bands and p-values of the largest t
 `terms`           `TermInference`: statistics, p-values and intervals of terms
 `contrasts`       Linear hypotheses

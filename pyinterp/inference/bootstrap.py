@@ -283,6 +283,7 @@ def _variance(
         df=count - 1,
         cov_type=cov_type,
         label="bootstrap, BCa" if bca else "bootstrap",
+        rescales=False,
         note=(
             f"Intervals ({kind} {count} bootstrap means) are for the learner at the header's "
             "number of distinct training rows."

@@ -35,6 +35,7 @@ def nested_cv(replicates: Replicates) -> Variance:
         df=np.inf,
         cov_type="nested-cv",
         label="nested CV",
+        rescales=False,
         note=(
             "Intervals (nested cross-validation, normal) are for the learner trained on "
             f"{1 - 1 / count:.0%} of the data{apart}."

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from pyinterp._typing import FloatArray
+from pyinterp.inference.interval_scale import IDENTITY, IntervalScale
 from pyinterp.inference.intervals import Alternative, adjust, adjusted_level, adjusts_intervals
 from pyinterp.inference.variance import Variance
 from pyinterp.representation import about
 
 __all__ = ["TermInference"]
+
+
+class _OnScale(NamedTuple):
+    """Estimates, standard errors and null values, shape (q,) each."""
+
+    estimate: FloatArray
+    bse: FloatArray
+    null: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +44,10 @@ class TermInference:
         Adjustment of p-values over the terms; Bonferroni and Sidak adjust intervals alike.
     simultaneous : bool
         Whether intervals cover all terms at once (sup-t), and p-values are theirs.
+    scale : IntervalScale
+        That of the estimand's range, which no interval leaves.
+    symmetric : bool
+        Whether t intervals are symmetric on that scale; else they end where the range does.
     """
 
     estimate: FloatArray
@@ -42,31 +57,63 @@ class TermInference:
     alternative: Alternative = "two-sided"
     p_adjust: str | None = None
     simultaneous: bool = False
+    scale: IntervalScale = IDENTITY
+    symmetric: bool = False
+
+    @cached_property
+    def _inside(self) -> npt.NDArray[np.bool_]:
+        """Whether intervals are on the other scale: not where estimates are no inner points."""
+        slope = self.scale.slope(self.estimate)
+        return np.asarray(np.isfinite(slope) & self.rescales)
+
+    @cached_property
+    def _on_scale(self) -> _OnScale:
+        """Estimates, standard errors and null values on the scale of the intervals."""
+        inside, scale = self._inside, self.scale
+        slope = np.where(inside, scale.slope(self.estimate), 1.0)
+        return _OnScale(
+            np.where(inside, scale.of(self.estimate), self.estimate),
+            self.bse * slope,
+            np.where(inside, scale.of(self.null), self.null),
+        )
+
+    @property
+    def rescales(self) -> bool:
+        """Whether intervals and tests are on another scale than the estimates."""
+        return self.symmetric and bool(self.scale.name) and self.variance.rescales
 
     @cached_property
     def null_error(self) -> FloatArray:
         """Standard errors at the null values, by which statistics are divided."""
-        errors = self.variance.null_error(self.estimate, self.bse, self.null)
+        scaled = self._on_scale
+        errors = self.variance.null_error(*scaled)
+        away = np.where(scaled.estimate == scaled.null, np.nan, scaled.estimate - scaled.null)
+        # By which the difference on the scale of the estimates is divided to give the statistic.
+        stretch = np.where(np.isnan(away), 1.0, (self.estimate - self.null) / away)
+        errors = np.where(self._inside, errors * stretch, errors)
         return np.where(np.isnan(self.null), np.nan, errors)
 
     @cached_property
     def statistic(self) -> FloatArray:
         """Deviations from the null values in standard errors; missing where `bse` is 0."""
-        return self.variance.statistic(self.estimate, self.bse, self.null)
+        return self.variance.statistic(*self._on_scale)
 
     @cached_property
     def p_values(self) -> FloatArray:
         """p-values of the null values, adjusted as intervals are, or as `p_adjust` says."""
         test = self.variance.joint_p_values if self.simultaneous else self.variance.p_values
-        raw = test(self.estimate, self.bse, self.null, self.alternative)
+        raw = test(*self._on_scale, self.alternative)
         return adjust(raw, self.p_adjust, self.count)
 
     def interval(self, alpha: float) -> FloatArray:
         """Return 1 - alpha intervals, shape (q, 2); missing where `bse` is 0."""
+        estimate, bse, _ = self._on_scale
         if self.simultaneous:
-            return self.variance.joint_interval(self.estimate, self.bse, alpha, self.alternative)
-        level = adjusted_level(alpha, self.p_adjust, self.count)
-        return self.variance.interval(self.estimate, self.bse, level, self.alternative)
+            limits = self.variance.joint_interval(estimate, bse, alpha, self.alternative)
+        else:
+            level = adjusted_level(alpha, self.p_adjust, self.count)
+            limits = self.variance.interval(estimate, bse, level, self.alternative)
+        return self.scale.clip(np.where(self._inside[:, None], self.scale.back(limits), limits))
 
     @property
     def count(self) -> int:

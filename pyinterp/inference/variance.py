@@ -40,6 +40,9 @@ class Variance:
         How P is computed, if it is not that of t = (estimate - null) / std err; ``{null}`` stands
         for the null value, ``{deviation}`` for the deviation from it and ``{error}`` for the
         heading of the standard error there.
+    rescales : bool
+        Whether intervals may be computed on another scale than that of the estimates; not those of
+        a method whose published intervals are on that scale, or that are percentiles.
     too_few : str
         Where a limit that is infinite lies, and what makes it finite.
 
@@ -62,6 +65,7 @@ class Variance:
     note: str
     interval_note: str = ""
     test_note: str = ""
+    rescales: bool = True
     too_few: str = "beyond the largest number at this alpha"
 
     def interval(

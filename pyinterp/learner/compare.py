@@ -30,6 +30,7 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
+from pyinterp.ranges import REAL
 from pyinterp.results.columns import COEFFICIENTS, Column, column_of
 from pyinterp.results.comparison_results import ComparisonResults
 from pyinterp.results.results import EstimandResults
@@ -263,6 +264,7 @@ def _difference(
         quantity=f"difference in {estimand.quantity or estimand.label}",
         null=0.0,
         lower_bound=None,
+        range=REAL,
         meaning=_meaning(estimand, contrasts, places, paired=paired),
         notes=(),
         correction=None,

@@ -19,6 +19,7 @@ from pyinterp.errors import LossError, quote, reason
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.representation import about
 
 __all__ = ["METRICS", "Metric", "MetricName", "check_metric", "evaluate"]
@@ -59,6 +60,8 @@ class Metric(ABC):
         In terms of ``{y}``, the name of the response.
     note : str
         Footnote on its definition, and on how influences are computed if by no formula.
+    range : tuple of float
+        The least and the largest value that it can have. Intervals stay in it.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Metric(ABC):
     needs: Needs = "mean"
     unit: str = ""
     note: str = ""
+    range: Range = REAL
 
     @abstractmethod
     def __call__(self, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
@@ -406,6 +410,7 @@ def _youden(means: FloatArray) -> tuple[float, FloatArray]:
 _ROWS: tuple[Metric, ...] = (
     OfMeans(
         name="rmse",
+        range=POSITIVE,
         smaller_is_better=True,
         unit="{y}",
         rows=_of_loss(LOSSES["squared"]),
@@ -413,26 +418,53 @@ _ROWS: tuple[Metric, ...] = (
     ),
     OfMeans(
         name="mae",
+        range=POSITIVE,
         smaller_is_better=True,
         unit="{y}",
         rows=_of_loss(LOSSES["absolute"]),
         combine=_mean,
     ),
-    OfMeans(name="mape", smaller_is_better=True, unit="percent", rows=_percent, combine=_mean),
+    OfMeans(
+        name="mape",
+        range=POSITIVE,
+        smaller_is_better=True,
+        unit="percent",
+        rows=_percent,
+        combine=_mean,
+    ),
     OfMeans(
         name="mse",
+        range=POSITIVE,
         smaller_is_better=True,
         unit="{y}²",
         rows=_of_loss(LOSSES["squared"]),
         combine=_mean,
     ),
-    OfMeans(name="rsq", smaller_is_better=False, rows=_moments, combine=_squared_correlation),
     OfMeans(
-        name="rsq_trad", smaller_is_better=False, rows=_errors_and_moments, combine=_explained_share
+        name="rsq",
+        range=SHARES,
+        smaller_is_better=False,
+        rows=_moments,
+        combine=_squared_correlation,
     ),
-    OfMeans(name="accuracy", smaller_is_better=False, needs="label", rows=_correct, combine=_mean),
+    OfMeans(
+        name="rsq_trad",
+        range=(-np.inf, 1.0),
+        smaller_is_better=False,
+        rows=_errors_and_moments,
+        combine=_explained_share,
+    ),
+    OfMeans(
+        name="accuracy",
+        range=SHARES,
+        smaller_is_better=False,
+        needs="label",
+        rows=_correct,
+        combine=_mean,
+    ),
     OfMeans(
         name="bal_accuracy",
+        range=SHARES,
         smaller_is_better=False,
         needs="label",
         rows=_tables,
@@ -443,9 +475,17 @@ _ROWS: tuple[Metric, ...] = (
             "more than two classes."
         ),
     ),
-    OfMeans(name="youden", smaller_is_better=False, needs="label", rows=_tables, combine=_youden),
+    OfMeans(
+        name="youden",
+        range=(-1.0, 1.0),
+        smaller_is_better=False,
+        needs="label",
+        rows=_tables,
+        combine=_youden,
+    ),
     OfMeans(
         name="logloss",
+        range=POSITIVE,
         smaller_is_better=True,
         needs="probability",
         unit="nats",
@@ -454,6 +494,7 @@ _ROWS: tuple[Metric, ...] = (
     ),
     OfMeans(
         name="log_loss",
+        range=POSITIVE,
         smaller_is_better=True,
         needs="probability",
         unit="nats",
@@ -462,6 +503,7 @@ _ROWS: tuple[Metric, ...] = (
     ),
     OfMeans(
         name="brier",
+        range=SHARES,
         smaller_is_better=True,
         needs="probability",
         rows=_half_brier,
@@ -471,9 +513,10 @@ _ROWS: tuple[Metric, ...] = (
             "yardstick; the loss of that name is the whole sum for more than two classes."
         ),
     ),
-    AreaUnderROC(name="roc_auc", smaller_is_better=False, needs="probability"),
+    AreaUnderROC(name="roc_auc", range=SHARES, smaller_is_better=False, needs="probability"),
     AveragePrecision(
         name="pr_auc",
+        range=SHARES,
         smaller_is_better=False,
         needs="probability",
         note=(

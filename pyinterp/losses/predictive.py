@@ -11,6 +11,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.distributions import Distribution
 from pyinterp.losses.rowwise import EPSILON, LOSSES, Loss
 from pyinterp.models.predictor import Predictor
+from pyinterp.ranges import POSITIVE
 
 __all__ = ["entropy", "negative_log_likelihood"]
 
@@ -45,7 +46,9 @@ def entropy(predictor: Predictor, position: int | None = None) -> Loss:
     if predictor.distribution is not None:
         function = _DifferentialEntropy(predictor.distribution)
         return Loss("entropy", function, needs="distribution", unit="nats")
-    return Loss("entropy", _ClassEntropy(position), needs="probability", unit="nats")
+    return Loss(
+        "entropy", _ClassEntropy(position), needs="probability", unit="nats", range=POSITIVE
+    )
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ import numpy as np
 from scipy import special
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_choice, check_text, is_hashable
+from pyinterp.checks import check_choice, check_range, check_text, is_hashable
 from pyinterp.data.sample import Response
 from pyinterp.errors import LossError, quote, reason, short
 from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.representation import about
 
 __all__ = ["LOSSES", "Loss", "LossLike", "LossName", "choose"]
@@ -51,6 +52,8 @@ class Loss:
         (number of classes,). Without it no share of explained loss is printed.
     unit : str
         Unit of the loss in terms of ``{y}``, the name of the response.
+    range : tuple of float
+        The least and the largest value that it can have: ``(0, np.inf)``. Intervals stay in it.
     """
 
     name: str
@@ -58,6 +61,7 @@ class Loss:
     needs: Literal["mean", "probability", "label", "distribution"] = "mean"
     constant: Callable[[FloatArray], FloatArray] | None = None
     unit: str = ""
+    range: Range = REAL
 
     def __post_init__(self) -> None:
         check_text("name", self.name)
@@ -73,6 +77,7 @@ class Loss:
                     "function."
                 )
         _check_unit(self.unit)
+        check_range("range", self.range)
 
     def __call__(self, y: FloatArray, prediction: FloatArray) -> FloatArray:
         """Return the loss of every row; `y` broadcasts against the predictions."""
@@ -258,12 +263,12 @@ def _shares(y: FloatArray) -> FloatArray:
 
 
 LOSSES: Mapping[str, Loss] = {
-    "squared": Loss("squared error", _squared_error, "mean", _mean, "{y}²"),
-    "absolute": Loss("absolute error", _absolute, "mean", _median, "{y}"),
-    "huber": Loss("Huber loss", _huber, "mean", None),
-    "poisson": Loss("Poisson deviance", _poisson, "mean", _mean),
-    "gamma": Loss("gamma deviance", _gamma, "mean", _mean),
-    "log": Loss("log loss", _log, "probability", _shares),
-    "brier": Loss("Brier score", _brier, "probability", _shares),
-    "zero_one": Loss("zero-one loss", _zero_one, "label", _shares),
+    "squared": Loss("squared error", _squared_error, "mean", _mean, "{y}²", range=POSITIVE),
+    "absolute": Loss("absolute error", _absolute, "mean", _median, "{y}", range=POSITIVE),
+    "huber": Loss("Huber loss", _huber, "mean", None, range=POSITIVE),
+    "poisson": Loss("Poisson deviance", _poisson, "mean", _mean, range=POSITIVE),
+    "gamma": Loss("gamma deviance", _gamma, "mean", _mean, range=POSITIVE),
+    "log": Loss("log loss", _log, "probability", _shares, range=POSITIVE),
+    "brier": Loss("Brier score", _brier, "probability", _shares, range=POSITIVE),
+    "zero_one": Loss("zero-one loss", _zero_one, "label", _shares, range=SHARES),
 }

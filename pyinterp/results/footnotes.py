@@ -180,6 +180,10 @@ def _beside(diagnostic: EstimandResults) -> list[Footnote]:
 def _inference(results: EstimandResults, alpha: float) -> list[Footnote]:
     """List the notes on limits, the side of tests and adjustments."""
     notes = [Footnote(results.variance.interval_note)] if results.variance.interval_note else []
+    if results.inference.rescales:
+        notes.append(
+            Footnote(f"Intervals are symmetric on the {results.inference.scale.name} scale.")
+        )
     if results.alternative != "two-sided":
         side = f"One-sided: the alternative is {results.alternative} than the null value."
         notes.append(_always(side))

@@ -33,6 +33,7 @@ from pyinterp.inference import (
 )
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.inference.equivalence import rope_probabilities
+from pyinterp.inference.interval_scale import IntervalScale
 from pyinterp.inference.joint_tests import FlatTest, flatness_test, wald_test
 from pyinterp.parameters import takes
 from pyinterp.results import summary as tables
@@ -171,6 +172,9 @@ class EstimandResults(Tabular):
             alternative=self.alternative,
             p_adjust=self.p_adjust,
             simultaneous=self.simultaneous,
+            scale=IntervalScale(self.estimand.range),
+            # A null value or a bound is an end of the range, where the scale ends too.
+            symmetric=self.null is None and self.estimand.lower_bound is None,
         )
 
     @property

@@ -36,7 +36,7 @@ def learner(data: pd.DataFrame) -> pi.Learner:
 @pytest.mark.parametrize("plan", [pi.HalfSampling(5, pairs=5), pi.CrossValidation(5)], ids=str)
 def test_a_mean_of_squared_errors_is_the_loss(learner: pi.Learner, plan: Any) -> None:
     """With every option of inference, at both levels, what the package's own estimand gives."""
-    own = pi.mean_over_rows(squared, "squared error")
+    own = pi.mean_over_rows(squared, "squared error", range=(0, np.inf))
     for fitted in (learner.fit(plan, seed=1), learner.fit_model(seed=1)):
         for options in ({}, {"alternative": "less"}, {"p_adjust": "bonferroni"}):
             got, loss = fitted.estimate(own, **options), fitted.loss(**options)

@@ -21,7 +21,7 @@ from pyinterp.estimands.effects.partial_dependence import (
     variables_of,
     words_of,
 )
-from pyinterp.estimands.effects.scales import Scale
+from pyinterp.estimands.effects.scales import Scale, range_of
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
 from pyinterp.samplers import SamplerLike
 from pyinterp.samplers.categorical import Categorical
@@ -80,6 +80,7 @@ def conditional_dependence(
         quantity="conditional PD",
         of=name,
         details=details_of(outputs.scale, outputs.labels, "mean"),
+        range=range_of(outputs.scale),
         unit=unit_of(problem, "pd", outputs.scale),
         meaning=(
             f"Mean {words_of(problem, outputs.scale, outputs.labels)} when `{name}` is set to the "

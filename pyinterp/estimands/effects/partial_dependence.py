@@ -23,6 +23,7 @@ from pyinterp.estimands.effects.scales import (
     classes_of,
     name_of,
     position_of,
+    range_of,
     rescale,
     scale_of,
 )
@@ -30,6 +31,7 @@ from pyinterp.estimands.effects.support import support_notes
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss
+from pyinterp.ranges import REAL
 
 __all__ = [
     "PDKind",
@@ -95,6 +97,7 @@ def partial_dependence(
         of=", ".join(names),
         details=details_of(used_scale, labels, average),
         null=None if kind in ("pd", "ice") else 0.0,
+        range=range_of(used_scale) if kind in ("pd", "ice") else REAL,
         unit=unit_of(problem, kind, used_scale),
         meaning=_meaning(problem, at, kind, used_scale, labels, average),
         coverage="PD" if kind in ("pd", "ice") and average == "mean" else "",
@@ -175,6 +178,7 @@ def _of_uncertainty(
         of=", ".join(names),
         details=() if which_class is None else (f"class {which_class}",),
         null=None if kind in ("pd", "ice") else 0.0,
+        range=row_loss.range if kind in ("pd", "ice") else REAL,
         unit="" if kind == "d-ice" else "nats",
         meaning=_setting(at, kind, AVERAGE_OF[average], what, "every row"),
         zero_variance="all refits agree exactly, so there is no variance",

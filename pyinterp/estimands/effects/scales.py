@@ -13,8 +13,18 @@ from pyinterp.checks import check_choice, is_list
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote, reason
 from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Predictor
+from pyinterp.ranges import REAL, SHARES, Range
 
-__all__ = ["Scale", "UsedScale", "classes_of", "name_of", "position_of", "rescale", "scale_of"]
+__all__ = [
+    "Scale",
+    "UsedScale",
+    "classes_of",
+    "name_of",
+    "position_of",
+    "range_of",
+    "rescale",
+    "scale_of",
+]
 
 Scale: TypeAlias = (
     Literal["probability", "logit", "centered-logit"] | Callable[[FloatArray], FloatArray]
@@ -50,6 +60,11 @@ def position_of(predictor: Predictor, which: Any) -> int | None:
     if predictor.classes is None:
         raise OptionError("`which_class` is for classifiers; this learner predicts numbers.")
     return _place(which, list(predictor.classes))
+
+
+def range_of(scale: UsedScale) -> Range:
+    """Return the range of means of predictions on a scale."""
+    return SHARES if scale == "probability" else REAL
 
 
 def _several(which: object) -> bool:

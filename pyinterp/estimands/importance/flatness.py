@@ -25,6 +25,7 @@ from pyinterp.estimands.estimand import (
     Terms,
     full_quantity,
 )
+from pyinterp.ranges import POSITIVE
 
 __all__ = ["SPREADS", "Spread", "curves_of", "flatness", "measure_parts", "parts_of", "spread_of"]
 
@@ -121,6 +122,7 @@ def flatness(
         # Noise makes a curve vary: the estimate is positive where the truth is 0, and no test of
         # that value is one.
         null=None,
+        range=POSITIVE,
         unit=first.unit,
         meaning=_meaning(spread, levels, numbers=numbers, ice=ice),
         notes=_notes(spread, numbers=numbers, ice=ice),

@@ -13,6 +13,7 @@ from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOn
 from pyinterp.estimands.importance.relation import Relation, difference, ratio
 from pyinterp.estimands.risk import NO_WEIGHTS, best_constant
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
+from pyinterp.ranges import POSITIVE, REAL
 
 __all__ = ["leave_one_covariate_out"]
 
@@ -48,6 +49,7 @@ def leave_one_covariate_out(
         # The truth of an irrelevant feature is a little below 0, where learning its effect costs
         # more than the feature gives; above it the error grows with the value, as that of PFI does.
         lower_bound=0.0 if relation == "difference" else 1.0,
+        range=REAL if relation == "difference" else POSITIVE,
         unit=unit,
         no_weights="",
         loss=row_loss,

@@ -20,6 +20,7 @@ from pyinterp.estimands.importance.marginal_losses import Permutations, one_term
 from pyinterp.estimands.importance.relation import Relation, without_rounding
 from pyinterp.losses.metric_functions import NOT_SMOOTH, MetricLike, choose_metric
 from pyinterp.losses.metrics import Metric, evaluate
+from pyinterp.ranges import POSITIVE, REAL
 from pyinterp.samplers import balanced_permutations
 
 __all__ = ["PermutationsOrRows", "metric_importance"]
@@ -69,6 +70,7 @@ def metric_importance(
         details=(score.name, *(("ratio",) if relation == "ratio" else ())),
         null=0.0 if relation == "difference" else 1.0,
         lower_bound=0.0 if relation == "difference" else 1.0,
+        range=REAL if relation == "difference" else POSITIVE,
         unit=unit,
         meaning=f"{what} when the feature's values are permuted.",
         notes=(score.note,) if score.note else (),

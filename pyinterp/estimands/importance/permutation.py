@@ -17,6 +17,7 @@ from pyinterp.estimands.importance.marginal_losses import Permutations, marginal
 from pyinterp.estimands.importance.relation import Relation, difference, ratio
 from pyinterp.estimands.positivity import positivity, samplers_of, variance_parts
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
+from pyinterp.ranges import POSITIVE, REAL
 from pyinterp.samplers import Sampler, SamplerLike, is_conditional
 
 __all__ = [
@@ -75,6 +76,7 @@ def permutation_importance(
         details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),
         null=0.0 if relation == "difference" else 1.0,
         lower_bound=0.0 if relation == "difference" else 1.0,
+        range=REAL if relation == "difference" else POSITIVE,
         unit=unit,
         meaning=_meaning(row_loss, relation, unit, samplers),
         notes=_notes(problem, chosen, samplers),

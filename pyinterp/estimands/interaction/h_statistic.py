@@ -24,6 +24,7 @@ from pyinterp.estimands.effects.scales import (
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
 from pyinterp.estimands.importance.flatness import ROUNDING
 from pyinterp.estimands.interaction.vint import Sets, class_terms, sets_of
+from pyinterp.ranges import POSITIVE
 from pyinterp.whatif import WhatIf
 
 __all__ = ["ORDERS", "Order", "h_statistic"]
@@ -138,6 +139,7 @@ def h_statistic(
         quantity=LABELS.get(order, "H²" if squared else "H"),
         details=_details(order, used_scale, [c for c, _ in classes], normalize, squared),
         null=None,
+        range=POSITIVE,
         # The error of a mean square grows with its distance from 0.
         lower_bound=0.0 if squared else None,
         no_weights="",

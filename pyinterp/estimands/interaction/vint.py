@@ -26,6 +26,7 @@ from pyinterp.estimands.estimand import (
     full_quantity,
 )
 from pyinterp.estimands.importance.flatness import curves_of, spread_of
+from pyinterp.ranges import POSITIVE
 
 __all__ = ["Sets", "class_terms", "sets_of", "surface_interaction", "vint"]
 
@@ -72,6 +73,7 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
         title="interaction by flatness of partial dependence",
         details=(full_quantity(first.quantity, details=first.details),),
         null=None,
+        range=POSITIVE,
         unit=first.unit,
         no_weights=first.no_weights,
         meaning=MEANING,
