@@ -10,6 +10,7 @@ import os
 import time
 import warnings
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -22,10 +23,14 @@ from joblib import Parallel, delayed
 BLOCK = 10
 
 
-def block(name: str, first: int, size: int) -> tuple[dict[str, np.ndarray], list[str]]:
+def block(
+    name: str, first: int, size: int, *, few: bool = False
+) -> tuple[dict[str, np.ndarray], list[str]]:
     """Return the components of some data sets of a row."""
     row = ROWS[name]
     plan = EveryFit(cluster=row.cluster)
+    if few:
+        plan = replace(plan, copies=0, overlapping=0)
     found, names = [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -39,7 +44,7 @@ def block(name: str, first: int, size: int) -> tuple[dict[str, np.ndarray], list
     return {key: np.array([values[key] for values in found]) for key in found[0]}, names
 
 
-def run(name: str, folder: Path, jobs: int, share: float) -> None:
+def run(name: str, folder: Path, jobs: int, share: float, *, few: bool) -> None:
     """Run what a row lacks."""
     path = folder / f"{name.replace(' ', '_').replace('%', '')}.npz"
     kept = dict(np.load(path)) if path.exists() else {}
@@ -48,7 +53,9 @@ def run(name: str, folder: Path, jobs: int, share: float) -> None:
     start = time.time()
     while done < total:
         size = min(2 * jobs, (total - done) // BLOCK)
-        parts = Parallel(jobs)(delayed(block)(name, done + k * BLOCK, BLOCK) for k in range(size))
+        parts = Parallel(jobs)(
+            delayed(block)(name, done + k * BLOCK, BLOCK, few=few) for k in range(size)
+        )
         for values, names in parts:
             terms = kept.pop("names", np.array(names))
             if list(terms) != names:
@@ -69,12 +76,13 @@ def main() -> None:
     parser.add_argument("--rows", nargs="*")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--share", type=float, default=1.0, help="of the data sets of each row")
+    parser.add_argument("--few", action="store_true", help="the fits of today's plan only")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     side = [name for name, row in ROWS.items() if row.held == arguments.held]
     for name in arguments.rows or side:
         try:
-            run(name, arguments.folder, arguments.jobs, arguments.share)
+            run(name, arguments.folder, arguments.jobs, arguments.share, few=arguments.few)
         except Exception as error:  # noqa: BLE001  a row that fails must not stop the others
             print(f"{name}: {type(error).__name__}: {error}", flush=True)
 

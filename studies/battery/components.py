@@ -23,18 +23,19 @@ Ask = Callable[[pi.LearnerResults], pi.EstimandResults]
 
 @dataclass(frozen=True, eq=False)
 class EveryFit(Splitting):
-    """Refits for the estimate, halves, two replicates of a share of each, overlapping pairs."""
+    """Refits for the estimate, halves, two copies of a share of each, overlapping pairs."""
 
     refits: int = 15
     pairs: int = 15
     share: float = 0.9
+    copies: int = 2
     overlapping: int = 19
     cluster: str | None = None
 
     @property
     def number(self) -> int:
         """Number of refits."""
-        return self.refits + 6 * self.pairs + 2 * self.overlapping
+        return self.refits + 2 * (1 + self.copies) * self.pairs + 2 * self.overlapping
 
     @property
     def label(self) -> str:
@@ -50,7 +51,7 @@ class EveryFit(Splitting):
             yield redraw(lambda: subsample(units, FRACTION, rng), units, classes, self.label)
         for _ in range(self.pairs):
             halves = complementary(units, rng, classes)
-            for share in (1.0, self.share, self.share):
+            for share in (1.0, *[self.share] * self.copies):
                 for half, other in (halves, halves[::-1]):
                     size = round(share * len(half))
                     yield redraw(
@@ -97,20 +98,34 @@ def deviations(pairs: Sequence[tuple[Half, Half]]) -> tuple[FloatArray, FloatArr
 
 def components(replicates: Replicates, plan: EveryFit, n: int) -> Mapping[str, FloatArray]:
     """Return arrays of shape (q,) by name."""
-    main = replicates.per_refit
-    three, M = 3 * plan.pairs, plan.pairs
-    pairs = replicates.pairs
-    whole, over = pairs[0:three:3], pairs[three:]
-    copies = (pairs[1:three:3], pairs[2:three:3])
+    main, M = replicates.per_refit, plan.pairs
+    each = 1 + plan.copies
+    pairs, over = replicates.pairs[: each * M], replicates.pairs[each * M :]
     out: dict[str, FloatArray] = {}
     for m in (8, 10, 12, 15):
         out[f"c{m}"], out[f"s{m}"] = main[:m].mean(axis=0), main[:m].var(axis=0, ddof=1) / m
-    tau, eps = deviations(whole)
+    tau, eps = deviations(pairs[::each])
     D = (tau[:, 0] - tau[:, 1]) - (eps[:, 0] - eps[:, 1])
     values = tau + eps
     out["A"], out["ch"] = (D**2).mean(axis=0) / 4, values.mean(axis=(0, 1))
     out["middle"] = values.mean(axis=1).var(axis=0, ddof=1)
-    tau, eps = deviations([*copies[0], *copies[1]])
+    out["A largest"] = (D**2).max(axis=0) / 4
+    if plan.copies:
+        out |= _of_copies(D, [*pairs[1::each], *pairs[2::each]], M)
+    if over:
+        out |= _of_overlapping(over, n)
+    _, effects = row_effects(replicates.estimates, replicates.rows)
+    effects = effects - effects.mean(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        out["skewness"] = (effects**3).mean(axis=0) / (effects**2).mean(axis=0) ** 1.5
+    return out
+
+
+def _of_copies(
+    D: FloatArray, pairs: Sequence[tuple[Half, Half]], M: int
+) -> Mapping[str, FloatArray]:
+    out: dict[str, FloatArray] = {}
+    tau, eps = deviations(pairs)
     E = ((tau[:, 0] - tau[:, 1]) - (eps[:, 0] - eps[:, 1])).reshape(2, M, -1)
     values = (tau + eps).reshape(2, M, 2, -1)
     for k in (10, 11, 12, 15):
@@ -122,18 +137,19 @@ def components(replicates: Replicates, plan: EveryFit, n: int) -> Mapping[str, F
     out["Sr"] = both.mean(axis=0).var(axis=0, ddof=1) / M
     centered = both - both.mean(axis=1, keepdims=True)
     out["middle product"] = (centered[0] * centered[1]).sum(axis=0) / (M - 1)
-    if over:
-        tau, eps = deviations(over)
-        size, rest = round(FRACTION * n), n - round(FRACTION * n)
-        Q = size * (tau[:, 0] - tau[:, 1]) - rest * (eps[:, 0] - eps[:, 1])
-        mean = (tau + eps).mean(axis=1)
-        out["O"] = (Q**2).mean(axis=0) / (2 * rest * n)
-        out["co"], out["So"] = mean.mean(axis=0), mean.var(axis=0, ddof=1) / len(over)
-    _, effects = row_effects(replicates.estimates, replicates.rows)
-    effects = effects - effects.mean(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        out["skewness"] = (effects**3).mean(axis=0) / (effects**2).mean(axis=0) ** 1.5
     return out
+
+
+def _of_overlapping(pairs: Sequence[tuple[Half, Half]], n: int) -> Mapping[str, FloatArray]:
+    tau, eps = deviations(pairs)
+    size, rest = round(FRACTION * n), n - round(FRACTION * n)
+    Q = size * (tau[:, 0] - tau[:, 1]) - rest * (eps[:, 0] - eps[:, 1])
+    mean = (tau + eps).mean(axis=1)
+    return {
+        "O": (Q**2).mean(axis=0) / (2 * rest * n),
+        "co": mean.mean(axis=0),
+        "So": mean.var(axis=0, ddof=1) / len(pairs),
+    }
 
 
 def one(
@@ -152,12 +168,14 @@ def one(
     out = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
     every = learns(results)
     kinds: dict[str, npt.NDArray[np.intp]] = {}
-    m, three = plan.refits, 6 * plan.pairs
-    position = np.arange(three).reshape(plan.pairs, 3, 2) + m
+    m, each = plan.refits, 1 + plan.copies
+    position = np.arange(2 * each * plan.pairs).reshape(plan.pairs, each, 2) + m
     kinds["main"], kinds["half"] = np.arange(m), position[:, 0].ravel()
-    kinds["copy"] = position[:, 1:].ravel()
+    if plan.copies:
+        kinds["copy"] = position[:, 1:].ravel()
     for kind, index in kinds.items():
         for column, what in enumerate(("signal", "spread")):
             out[f"{what} {kind}"] = np.full(len(names), every[index, column].mean())
+            out[f"{what} {kind} median"] = np.full(len(names), np.median(every[index, column]))
             out[f"{what} {kind} sd"] = np.full(len(names), every[index, column].std(ddof=1))
     return out, names
