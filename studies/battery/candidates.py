@@ -1,0 +1,128 @@
+r"""Intervals to choose from, each computed from the same fits of the same data sets.
+
+Of M pairs of refits on complementary halves come D, the difference of a pair, and the mean of a
+pair; A is the mean of D^2 / 4 and S the variance of the means over pairs. With C(w) the covariance
+of two refits whose training sets share w of their rows, :math:`C(w) = \sum_j v_j w^j`, the part of
+training in them is
+
+.. math:: E A = C(1) / 2, \quad E S = C(1) / 2 - C(1/2), \quad v_j \ge 0.
+
+What is wanted is C(1/2), the variance of the mean over many halves: A - S has it without bias, and
+A above it (Efron and Stein). Between them :math:`A - \lambda S` is still above it in expectation,
+and nearer: of order j it has :math:`(1 - \lambda)/2 + \lambda 2^{-j}` where A has 1/2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from pyinterp.inference.interval_scale import IntervalScale
+from pyinterp.ranges import Range
+
+Components = Mapping[str, np.ndarray]
+
+
+class Candidate(NamedTuple):
+    """Centers, variances and degrees of freedom, each of shape (data sets, terms)."""
+
+    center: np.ndarray
+    variance: np.ndarray
+    df: np.ndarray | float
+
+
+def is_importance(d: Components) -> np.ndarray:
+    """Whether terms have a bound."""
+    return ~np.isnan(d["bound"])
+
+
+def growth(d: Components, most: float = 2.0) -> np.ndarray:
+    """Return by what factor refits at 0.632 n find more than those on halves: cov(y, f)."""
+    with np.errstate(all="ignore"):
+        ratio = d["signal main"] / d["signal half"]
+    usable = np.isfinite(ratio) & (ratio > 0)
+    return np.clip(np.where(usable, ratio, 1.0), 1.0, most)
+
+
+def calm(d: Components) -> np.ndarray:
+    """Return the share by which predictions on halves vary too much: 1, or less near n/2 = p."""
+    with np.errstate(all="ignore"):
+        ratio = 0.632 / 0.5 * d["spread main"] / d["spread half"]
+    return np.where(np.isfinite(ratio), np.minimum(1.0, ratio), 1.0)
+
+
+def today(d: Components) -> Candidate:
+    """Return the half-sample interval of version 0.1."""
+    return Candidate(d["c15"], d["A"] + d["s15"], 15.0)
+
+
+def copies(d: Components) -> Candidate:
+    """Return that of products of two copies of nine tenths of each half."""
+    return Candidate(d["c15"], np.maximum(d["P15"], 0) + d["s15"], 15.0)
+
+
+def copies_at_cost(d: Components) -> Candidate:
+    """Return the same on at most 28 n rows: 10 refits and 10 pairs."""
+    return Candidate(d["c10"], np.maximum(d["P10"], 0) + d["s10"], 10.0)
+
+
+def overlapping(d: Components) -> Candidate:
+    """Return that of overlapping pairs of 0.632 n."""
+    return Candidate(d["co"], d["O"] + d["So"], 19.0)
+
+
+def mixed(lam: float, *, scaled: bool = True, tamed: bool = True) -> Callable[..., Candidate]:
+    r"""Return intervals by :math:`A - \lambda S` of importances, A of all others.
+
+    `scaled`: at least the unbiased A - S, scaled to 0.632 n by what is found there. `tamed`: less
+    where predictions on halves vary more than their number of rows explains.
+    """
+
+    def candidate(d: Components) -> Candidate:
+        A, S = d["A"], d["middle"]
+        V = np.maximum(A - lam * S, (1 - lam) * A)
+        if scaled:
+            V = np.maximum(V, growth(d) ** 2 * (A - S))
+        V = np.where(is_importance(d), V, A) * (calm(d) if tamed else 1.0)
+        return Candidate(d["c15"], V + d["s15"], 15.0)
+
+    return candidate
+
+
+CANDIDATES: Mapping[str, Callable[[Components], Candidate]] = {
+    "today": today,
+    "copies": copies,
+    "copies, 28 n": copies_at_cost,
+    "overlapping": overlapping,
+    "mixed .5": mixed(0.5),
+    "mixed .6": mixed(0.6),
+    "mixed .7": mixed(0.7),
+    "mixed .7, not scaled": mixed(0.7, scaled=False, tamed=False),
+}
+
+CAP = 0.6
+
+
+def limits(
+    found: Candidate, bound: np.ndarray, ranges: Sequence[Range]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the limits of 95% intervals: on the scale of a range, or with the error at the limit.
+
+    `bound` is missing for what is no importance; `ranges` has one pair per term.
+    """
+    half = stats.t.isf(0.025, found.df) * np.sqrt(np.maximum(found.variance, 0.0))
+    above = found.center - bound
+    with np.errstate(all="ignore"):
+        k = np.where(above > 0, np.minimum(half / (4 * above), CAP), CAP)
+    k = np.where(np.isnan(bound), 0.0, k)
+    low, high = found.center - half / (1 + k), found.center + half / (1 - k)
+    for j, range_ in enumerate(ranges):
+        scale, center = IntervalScale(range_), found.center[:, j]
+        if scale.name and np.isnan(bound[0, j]):
+            away = half[:, j] * scale.slope(center)
+            low[:, j] = scale.back(scale.of(center) - away)
+            high[:, j] = scale.back(scale.of(center) + away)
+    return low, high

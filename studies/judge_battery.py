@@ -1,0 +1,91 @@
+"""Judge the candidates on the components that ``run_battery.py`` kept, a line per term.
+
+    python studies/judge_battery.py FOLDER ... --to studies/results/battery.csv
+
+The truth of a term is the mean of a candidate's own estimates over the data sets, whose error is
+1/20 of their standard deviation at 400 data sets; widths are over that of an interval with the
+true standard deviation.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from battery.candidates import CANDIDATES, Components, growth, limits
+from battery.rows import ROWS, Row
+
+from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
+
+
+def range_of(row: Row, term: str) -> Range:
+    """Return the range of a term, as the package has it."""
+    what = term.split(maxsplit=1)[0]
+    if what == "AUC" or (what == "PD" and "AUC" in row.asks):
+        return SHARES
+    return POSITIVE if what in ("loss", "absolute", "FIRM") else REAL
+
+
+def judge(name: str, row: Row, d: Components, terms: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield coverage, width and power of every candidate that the components allow."""
+    for candidate, function in CANDIDATES.items():
+        try:
+            found = function(d)
+        except KeyError:  # fits that were not made
+            continue
+        low, high = limits(found, d["bound"], [range_of(row, term) for term in terms])
+        truth, sd = found.center.mean(axis=0), found.center.std(axis=0, ddof=1)
+        varies = sd > 1e-12 * np.abs(found.center).max(axis=0)
+        width = np.divide(high - low, 3.92 * sd, out=np.full_like(low, np.nan), where=varies)
+        for j, term in enumerate(terms):
+            yield {
+                "row": name,
+                "held": row.held,
+                "family": row.family,
+                "paper": row.paper,
+                "term": term,
+                "null": any(term.endswith(f" {x}") for x in row.nulls),
+                "candidate": candidate,
+                "data_sets": len(low),
+                "truth": truth[j],
+                "coverage": float(((low[:, j] <= truth[j]) & (truth[j] <= high[:, j])).mean()),
+                "above": float((truth[j] > high[:, j]).mean()),
+                "width": float(np.nanmedian(width[:, j])) if varies[j] else np.nan,
+                "excludes_bound": float((low[:, j] > d["bound"][0, j]).mean()),
+                "growth": float(np.median(growth(d, np.inf))),
+            }
+
+
+def main() -> None:
+    """Write the table, and print the worst coverage and the median width by row."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--to", type=Path)
+    arguments = parser.parse_args()
+    lines = []
+    for name, row in ROWS.items():
+        for folder in arguments.folders:
+            path = folder / f"{name.replace(' ', '_').replace('%', '')}.npz"
+            if path.exists():
+                d = dict(np.load(path))
+                terms = [str(term) for term in d.pop("names")]
+                lines += judge(name, row, d, terms)
+                break
+    table = pd.DataFrame(lines)
+    if arguments.to:
+        table.to_csv(arguments.to, index=False, float_format="%.4g")
+    kind = np.where(table["null"], "null", table["term"].str.split(" ").str[0])
+    by = table.assign(kind=kind).groupby(["row", "kind", "candidate"], sort=False)
+    short = by.agg(coverage=("coverage", "min"), width=("width", "median")).reset_index()
+    short = short.pivot_table(index=["row", "kind"], columns="candidate", sort=False)
+    options = {"display.width": 250, "display.max_rows": None, "display.max_columns": None}
+    with pd.option_context(*(part for option in options.items() for part in option)):
+        print(short.swaplevel(axis=1).sort_index(axis=1).round(2).to_string())
+
+
+if __name__ == "__main__":
+    main()
