@@ -10,6 +10,7 @@ Module            What is in it
 `groups`          Replicates of groups of rows side by side
 `cov_types`       The names of variances, and which is the default
 `variance`        What a variance is; naive and corrected over refits, rows and U-statistics
+`learning`        What a learner finds on halves, and on the training sets of the estimate
 `half_sample`     Pairs of refits on complementary halves
 `nested_cv`       Nested cross-validation
 `bootstrap`       Percentile and BCa intervals of the nested bootstrap

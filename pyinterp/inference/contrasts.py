@@ -298,6 +298,10 @@ def _check_terms(
             f"A hypothesis can be tested about terms that have an estimate, but `{absent[0]}` "
             f"has no estimate{why and f' ({why})'}."
         )
+    if inference.variance.reason:
+        raise InferenceError(
+            f"The hypothesis {quote(name)} can't be tested: {inference.variance.reason}."
+        )
     nonzero = weight[used]
     cov = inference.variance.cov[np.ix_(used, used)]
     between = float(nonzero @ cov @ nonzero)

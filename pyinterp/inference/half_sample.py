@@ -93,6 +93,8 @@ class HalfSampleVariance(Variance):
 
     def null_test(self, estimate: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return statistic and p-value of the null-variance test; missing without variance."""
+        if self.reason:
+            raise InferenceError(f"There is no null-variance test: {self.reason}.")
         if self.lower_bound is None:
             raise InferenceError(
                 "The null-variance test is for importances, which are at least 0 at the truth."
@@ -138,16 +140,24 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     middle = _covariance(each.mean(axis=1))
     between = _covariance(replicates.per_refit) / m if replicates.apart else middle / M
     on = "63.2% of" if replicates.apart else "half"
+    learning = replicates.learning
+    refused = learning.reason if learning is not None else ""
+    warning = learning.warning if learning is not None and not refused else ""
+    cov = difference.T @ difference / (4 * M) + between
+    under_null = np.diag(middle + between)
+    note = f"Intervals (half-sample, {M} df) are for the learner trained on {on} the data."
     return HalfSampleVariance(
-        cov=difference.T @ difference / (4 * M) + between,
+        cov=np.full_like(cov, np.nan) if refused else cov,
         df=M,
         cov_type="half-sample",
         label="half-sample",
-        note=f"Intervals (half-sample, {M} df) are for the learner trained on {on} the data.",
+        note="" if refused else note,
+        reason=refused,
+        warning=warning,
         interval_note="" if replicates.lower_bound is None else LIMITS,
         test_note="" if replicates.lower_bound is None else TESTS,
         lower_bound=replicates.lower_bound,
-        under_null=np.diag(middle + between),
+        under_null=np.full_like(under_null, np.nan) if refused else under_null,
     )
 
 

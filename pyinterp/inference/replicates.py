@@ -12,6 +12,7 @@ import numpy as np
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimand import Estimate
+from pyinterp.inference.learning import Learning
 from pyinterp.representation import about
 from pyinterp.resampling import Group
 
@@ -82,6 +83,8 @@ class Replicates:
         Whether `estimates` are of other refits than the pairs'.
     lower_bound : float or None
         Value below which the estimand can't be at the truth.
+    learning : Learning or None
+        What refits on halves find, and those of the estimate; None where that is not known.
     groups : tuple of Replicates
         Those of the groups of rows whose terms stand side by side; () without groups.
     """
@@ -95,6 +98,7 @@ class Replicates:
     bootstraps: IntArray | None = None
     apart: bool = True
     lower_bound: float | None = None
+    learning: Learning | None = None
     groups: tuple[Replicates, ...] = ()
 
     @property
@@ -121,7 +125,11 @@ class RefitEstimate(NamedTuple):
 
 
 def gather(
-    estimates: Sequence[RefitEstimate], *, correction: float, lower_bound: float | None
+    estimates: Sequence[RefitEstimate],
+    *,
+    correction: float,
+    lower_bound: float | None,
+    learning: Learning | None = None,
 ) -> Replicates:
     """Arrange estimates by the pairs, folds and bootstrap samples of their refits.
 
@@ -153,6 +161,7 @@ def gather(
         bootstraps=np.array(samples) if samples else None,
         apart=bool(separate),
         lower_bound=lower_bound,
+        learning=learning,
     )
 
 
@@ -188,7 +197,14 @@ def combine(
             for same in zip(*(part.folds for part in parts), strict=True)
         ),
         lower_bound=lower_bound,
+        learning=_least([part.learning for part in parts]),
     )
+
+
+def _least(every: Sequence[Learning | None]) -> Learning | None:
+    """Return that of several learners which says that there is no variance, or else the first."""
+    silent = [one for one in every if one is not None and one.reason]
+    return silent[0] if silent else every[0]
 
 
 def contributions(estimate: Estimate) -> FloatArray:

@@ -43,6 +43,10 @@ class Variance:
     rescales : bool
         Whether intervals may be computed on another scale than that of the estimates; not those of
         a method whose published intervals are on that scale, or that are percentiles.
+    reason : str
+        Why there are no standard errors; empty if there are.
+    warning : str
+        What is wrong with intervals that are printed all the same.
     too_few : str
         Where a limit that is infinite lies, and what makes it finite.
 
@@ -66,6 +70,8 @@ class Variance:
     interval_note: str = ""
     test_note: str = ""
     rescales: bool = True
+    reason: str = ""
+    warning: str = ""
     too_few: str = "beyond the largest number at this alpha"
 
     def interval(

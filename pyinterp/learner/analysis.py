@@ -26,6 +26,7 @@ from pyinterp.estimands.estimand import (
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
+from pyinterp.inference.learning import Learning, signal_and_spread
 from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import Loss, choose
 from pyinterp.models.adapters import one_thread
@@ -101,7 +102,7 @@ class Analysis:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is computed again when it is needed."""
-        computed = {"cases", "engine_in_use", "_measurements_by_key", "_fits", "_among"}
+        computed = {"cases", "engine_in_use", "learning", "_measurements_by_key", "_fits", "_among"}
         state = {name: v for name, v in vars(self).items() if name not in computed}
         return {**state, "_measurements_by_key": {}, "_fits": {}, "_among": {}}
 
@@ -246,7 +247,19 @@ class Analysis:
             ],
             correction=self.correction,
             lower_bound=estimand.lower_bound,
+            learning=self.learning,
         )
+
+    @cached_property
+    def learning(self) -> Learning | None:
+        """What refits on halves find, and those of the estimate; None without such halves."""
+        if self.whole is not None:
+            return self.whole.learning
+        halves = [r.group is not None and r.group.kind == "pair" for r in self.refits]
+        if self.problem.population.y is None or all(halves) or not any(halves):
+            return None
+        found = np.array([signal_and_spread(case.y, case.whatif.factual) for case in self.cases])
+        return Learning(estimating=found[~np.array(halves)], halves=found[halves])
 
     def fit(self, estimand: Estimand) -> GoodnessOfFit | None:
         """Return how good the predictions are, by the estimand's loss or metric.

@@ -46,7 +46,7 @@ def of_one(results: EstimandResults, alpha: float) -> list[Footnote]:
     """List the footnotes of one estimand's table."""
     notes = _about(results)
     if not results.estimand.without_error(results.context.level):
-        notes += [_always(results.variance.note + _coverage(results)), *_inference(results, alpha)]
+        notes += [*_validity(results), *_inference(results, alpha)]
     notes += _tests([results])
     notes += _rows(results)
     if results.diagnostic is not None:
@@ -72,7 +72,8 @@ def of_several(
     notes = [*map(_always, before), *_with_labels(several)]
     for diagnostic in dict.fromkeys(r.diagnostic for r in several if r.diagnostic is not None):
         notes += _beside(diagnostic)
-    notes += [_always(first.variance.note), *_inference(first, alpha), *_missing(first)]
+    about = [_always(first.variance.note)] if not first.variance.reason else _validity(first)
+    notes += [*about, *_inference(first, alpha), *_missing(first)]
     return list(dict.fromkeys(notes + (_tests(several) if tests else [])))
 
 
@@ -95,6 +96,14 @@ def _with_labels(several: Sequence[EstimandResults]) -> list[Footnote]:
         Footnote(f"{', '.join(labels)}: {text}", f"{', '.join(labels)}: {short}" if short else "")
         for (text, short), labels in about.items()
     ]
+
+
+def _validity(results: EstimandResults) -> list[Footnote]:
+    """Say what the intervals are for and cover, or why there are none."""
+    variance = results.variance
+    if variance.reason:
+        return [_always(f"No standard errors and intervals: {variance.reason}.")]
+    return [_always(variance.note + _coverage(results))]
 
 
 def _about(results: EstimandResults) -> list[Footnote]:
@@ -137,7 +146,7 @@ def _absent(results: EstimandResults) -> list[str]:
     unknown = results.bse.index[results.params.notna() & results.bse.isna()]
     if estimand.without_error(level):
         notes.append(f"No standard error: {estimand.no_model_error}.")
-    elif len(unknown):
+    elif len(unknown) and not results.variance.reason:
         notes.append(f"No standard error for {_enumerate(unknown)}: {estimand.unknown_error}.")
     if len(constant):
         reason = "every row contributes the same" if level == "model" else estimand.zero_variance
@@ -179,7 +188,9 @@ def _beside(diagnostic: EstimandResults) -> list[Footnote]:
 
 def _inference(results: EstimandResults, alpha: float) -> list[Footnote]:
     """List the notes on limits, the side of tests and adjustments."""
-    notes = [Footnote(results.variance.interval_note)] if results.variance.interval_note else []
+    notes = [_always(results.variance.warning)] if results.variance.warning else []
+    if results.variance.interval_note and not results.variance.reason:
+        notes.append(Footnote(results.variance.interval_note))
     if results.inference.rescales:
         notes.append(
             Footnote(f"Intervals are symmetric on the {results.inference.scale.name} scale.")
@@ -205,6 +216,8 @@ def _enumerate(terms: pd.Index) -> str:
 def _coverage(results: EstimandResults) -> str:
     """Return what simulations say, or that there are none; nothing for one fitted model."""
     kind, plan = results.estimand.coverage, results.context.study_name
+    if results.variance.warning:
+        return ""
     covered = coverage_of(kind, results.variance.cov_type, plan)
     single = not results.inference.note and results.alternative == "two-sided"
     if covered is not None:

@@ -441,6 +441,8 @@ class EstimandResults(Tabular):
                 f"`flat_test` is of curves and surfaces, such as `pd`; {self.estimand.label} has "
                 "one value per feature: use `wald_test`."
             )
+        if self.variance.reason:
+            raise InferenceError(f"Flatness can't be tested: {self.variance.reason}.")
         if self.alternative != "two-sided":
             raise InferenceError(
                 "`flat_test` is two-sided, but these results are one-sided "

@@ -1,0 +1,71 @@
+"""What a learner finds at two sizes of training sets: on halves, and on those of the estimate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pyinterp._typing import FloatArray
+
+__all__ = ["Learning", "signal_and_spread"]
+
+# Halves say nothing of larger training sets if they find less than this share of what those find,
+# by more than so many standard errors; and little if predictions vary so much more.
+LEAST, CERTAIN, MOST = 2 / 3, 5.0, 2.0
+# By how much the variance that training causes goes up from 0.632 n to n/2 rows, to first order.
+SIZES = 0.632 / 0.5
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Signal and spread of predictions on rows that did not train, per refit.
+
+    The signal is the covariance of responses and predictions, the spread the variance of
+    predictions; of classes, summed over indicators and probabilities.
+
+    Attributes
+    ----------
+    estimating : ndarray of shape (m, 2)
+        Of the refits that count for the estimate.
+    halves : ndarray of shape (k, 2)
+        Of refits on halves.
+    """
+
+    estimating: FloatArray
+    halves: FloatArray
+
+    @property
+    def reason(self) -> str:
+        """Why halves say nothing of the learner at the size of the estimate; empty if they do."""
+        signal, half = self.estimating[:, 0].mean(), self.halves[:, 0].mean()
+        errors = [part[:, 0].var(ddof=1) / len(part) for part in (self.estimating, self.halves)]
+        if signal <= 0 or half >= LEAST * signal or signal - half <= CERTAIN * np.sqrt(sum(errors)):
+            return ""
+        return (
+            f"trained on half the rows the learner finds {max(half / signal, 0.0):.0%} of what it "
+            "finds on 63.2% (the covariance of response and prediction), so that halves do not "
+            "show its variance; fit on more rows, or let the learner adapt to fewer"
+        )
+
+    @property
+    def warning(self) -> str:
+        """Note where predictions on halves vary too much for their size; empty if they do not."""
+        spread, half = self.estimating[:, 1].mean(), self.halves[:, 1].mean()
+        if half <= MOST * SIZES * spread:
+            return ""
+        return (
+            f"Trained on half the rows, predictions vary {half / spread:.3g} times as much as on "
+            "63.2%, as they do where the number of features is near that of the rows: the "
+            "intervals are much too wide, those of ratios perhaps too narrow. Fit on more rows, or "
+            "use a penalty."
+        )
+
+
+def signal_and_spread(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return the covariance of responses and predictions, and the variance of predictions."""
+    f = prediction.reshape(len(prediction), -1)
+    observed = (y[:, None] == np.arange(f.shape[1])) if f.shape[1] > 1 else y[:, None]
+    f = f - f.mean(axis=0)
+    away = observed - observed.mean(axis=0)
+    return np.array([(f * away).mean(axis=0).sum(), (f * f).mean(axis=0).sum()])

@@ -1,0 +1,143 @@
+"""What is compared at the two sizes of training sets, and what tables say where halves fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+from pyinterp.errors import InferenceError
+from pyinterp.inference.learning import Learning, signal_and_spread
+
+
+def frame(n: int, p: int = 3, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n, p)), columns=[f"x{j}" for j in range(p)])
+    return X.assign(y=X["x0"] + X["x1"] / 2 + rng.normal(size=n))
+
+
+def fit(data: pd.DataFrame, learner: Any, plan: Any = None, formula: str = "y ~ .") -> Any:
+    return pi.Learner.from_formula(formula, data, learner).fit(plan, seed=1)
+
+
+def words(results: Any) -> str:
+    return " ".join(str(results.summary()).split())
+
+
+@pytest.fixture(scope="module")
+def cliff() -> Any:
+    """20 rows per leaf: no split of 37 rows, splits of 47."""
+    return fit(frame(75), HistGradientBoostingRegressor(max_iter=20))
+
+
+def test_signal_and_spread_by_hand() -> None:
+    rng = np.random.default_rng(1)
+    y, f = rng.normal(size=50), rng.normal(size=50)
+    expected = [np.cov(y, f, ddof=0)[0, 1], f.var()]
+    np.testing.assert_allclose(signal_and_spread(y, f), expected)
+    codes, p = rng.integers(0, 3, 50).astype(float), rng.dirichlet(np.ones(3), 50)
+    signal = sum(np.cov(codes == k, p[:, k], ddof=0)[0, 1] for k in range(3))
+    np.testing.assert_allclose(signal_and_spread(codes, p), [signal, p.var(axis=0).sum()])
+
+
+def test_they_are_those_of_every_refit() -> None:
+    results = fit(frame(60), LinearRegression(), pi.HalfSampling(4, pairs=5))
+    learning = results.analysis.learning
+    assert learning.estimating.shape == (4, 2)
+    assert learning.halves.shape == (10, 2)
+    for row, case in zip(learning.halves, results.analysis.cases[4:], strict=True):
+        f = case.whatif.factual
+        np.testing.assert_allclose(row, [np.cov(case.y, f, ddof=0)[0, 1], f.var()])
+
+
+def test_no_interval_where_halves_find_nothing(cliff: Any) -> None:
+    for answer in (cliff.pfi(), cliff.pd("x0", points=3), cliff.firm(), cliff.loss()):
+        assert answer.params.notna().all()
+        assert answer.bse.isna().all()
+        assert answer.conf_int().isna().to_numpy().all()
+        text = words(answer)
+        assert "No standard errors and intervals: trained on half the rows the learner find" in text
+        assert "nominal 95%" not in text
+        assert "Intervals (half-sample" not in text
+
+
+def test_tests_there_are_refused_with_the_reason(cliff: Any) -> None:
+    pfi = cliff.pfi()
+    for ask in (
+        lambda: pfi.t_test("x0 = x1"),
+        lambda: pfi.wald_test("x0 = x1"),
+        pfi.null_variance_test,
+        lambda: cliff.pd("x0", points=3).flat_test(),
+    ):
+        with pytest.raises(InferenceError, match="trained on half the rows the learner finds"):
+            ask()
+
+
+def test_comparisons_and_subgroups_know_it_too(cliff: Any) -> None:
+    other = fit(frame(75), LinearRegression())
+    for pair in ((cliff, other), (other, cliff)):
+        assert pi.compare(*pair).bse.isna().all()
+    assert "trained on half the rows" in words(pi.compare(other, cliff))
+    assert cliff.pfi(rows="x2 > -5").bse.isna().all()
+
+
+def test_other_variances_of_the_same_refits_are_printed(cliff: Any) -> None:
+    assert (cliff.pfi(cov_type="corrected").bse.dropna() > 0).any()
+
+
+def test_halves_that_are_the_estimate_have_intervals() -> None:
+    results = fit(frame(75), HistGradientBoostingRegressor(max_iter=20), pi.HalfSampling(0))
+    assert results.analysis.learning is None
+    assert not results.pfi().variance.reason
+
+
+@pytest.mark.parametrize(
+    "learner", [LinearRegression(), Ridge(100.0), DecisionTreeRegressor(min_samples_leaf=5)]
+)
+def test_learners_of_the_published_settings_keep_their_intervals(learner: Any) -> None:
+    for seed in range(8):
+        pfi = fit(frame(100, seed=seed), learner).pfi()
+        assert not pfi.variance.reason
+        assert not pfi.variance.warning
+        assert (pfi.bse > 0).any()
+
+
+def test_noise_alone_does_not_refuse_intervals() -> None:
+    data = frame(80).assign(y=np.random.default_rng(3).normal(size=80))
+    assert not fit(data, DecisionTreeRegressor()).pfi().variance.reason
+
+
+def test_predictions_that_vary_too_much_on_halves_have_a_warning() -> None:
+    results = fit(frame(60, p=30), LinearRegression())
+    text = words(results.pfi(["x0", "x1"]))
+    assert "intervals are much too wide" in text
+    assert "covered" not in text
+    assert (results.pfi(["x0"]).bse > 0).all()
+
+
+def test_of_classes() -> None:
+    data = frame(80)
+    data["y"] = np.where(data["y"] > 0, "yes", "no")
+    results = fit(data, LogisticRegression(), pi.HalfSampling(3, pairs=5))
+    learning = results.analysis.learning
+    assert (learning.estimating[:, 0] > 0).all()
+    assert not learning.reason
+
+
+def test_the_rule_is_that_of_the_documentation() -> None:
+    rng = np.random.default_rng(0)
+
+    def learning(signal: float, half: float, sd: float) -> Learning:
+        parts = [rng.normal(mean, sd, size=(k, 1)) for mean, k in ((signal, 15), (half, 30))]
+        return Learning(*(np.hstack([part, np.ones_like(part)]) for part in parts))
+
+    assert learning(1.0, 0.5, 0.05).reason
+    assert not learning(1.0, 0.8, 0.05).reason  # finds most of it
+    assert not learning(1.0, 0.5, 2.0).reason  # within noise
+    assert not learning(-1.0, -2.0, 0.05).reason  # finds nothing anywhere
