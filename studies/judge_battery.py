@@ -56,7 +56,7 @@ def judge(name: str, row: Row, d: Components, terms: list[str]) -> Iterator[dict
                 "above": float((truth[j] > high[:, j]).mean()),
                 "width": float(np.nanmedian(width[:, j])) if varies[j] else np.nan,
                 "excludes_bound": float((low[:, j] > d["bound"][0, j]).mean()),
-                "growth": float(np.median(growth(d, np.inf))),
+                "growth": float(np.median(growth(d, np.inf, -np.inf))),
             }
 
 
@@ -65,6 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--to", type=Path)
+    parser.add_argument("--show", nargs="*", help="these candidates only")
     arguments = parser.parse_args()
     lines = []
     for name, row in ROWS.items():
@@ -81,6 +82,7 @@ def main() -> None:
     kind = np.where(table["null"], "null", table["term"].str.split(" ").str[0])
     by = table.assign(kind=kind).groupby(["row", "kind", "candidate"], sort=False)
     short = by.agg(coverage=("coverage", "min"), width=("width", "median")).reset_index()
+    short = short[short["candidate"].isin(arguments.show or [*CANDIDATES])]
     short = short.pivot_table(index=["row", "kind"], columns="candidate", sort=False)
     options = {"display.width": 250, "display.max_rows": None, "display.max_columns": None}
     with pd.option_context(*(part for option in options.items() for part in option)):

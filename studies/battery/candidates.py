@@ -39,12 +39,17 @@ def is_importance(d: Components) -> np.ndarray:
     return ~np.isnan(d["bound"])
 
 
-def growth(d: Components, most: float = 2.0) -> np.ndarray:
-    """Return by what factor refits at 0.632 n find more than those on halves: cov(y, f)."""
+def growth(d: Components, most: float = 1.5, beyond: float = 1.0) -> np.ndarray:
+    """Return by what factor refits at 0.632 n find more than those on halves: cov(y, f).
+
+    1 unless the difference is beyond so many of its standard errors over refits.
+    """
+    main, half = d["signal main"], d["signal half"]
+    error = np.sqrt(d["signal main sd"] ** 2 / 15 + d["signal half sd"] ** 2 / 30)
+    more = main - half > beyond * error
     with np.errstate(all="ignore"):
-        ratio = d["signal main"] / d["signal half"]
-    usable = np.isfinite(ratio) & (ratio > 0)
-    return np.clip(np.where(usable, ratio, 1.0), 1.0, most)
+        ratio = np.where(half > 0, main / half, np.inf)
+    return np.where(more, np.clip(ratio, 1.0, most), 1.0)
 
 
 def calm(d: Components) -> np.ndarray:
@@ -74,7 +79,9 @@ def overlapping(d: Components) -> Candidate:
     return Candidate(d["co"], d["O"] + d["So"], 19.0)
 
 
-def mixed(lam: float, *, scaled: bool = True, tamed: bool = True) -> Callable[..., Candidate]:
+def mixed(
+    lam: float, *, scaled: bool = True, tamed: bool = True, beyond: float = 1.0
+) -> Callable[..., Candidate]:
     r"""Return intervals by :math:`A - \lambda S` of importances, A of all others.
 
     `scaled`: at least the unbiased A - S, scaled to 0.632 n by what is found there. `tamed`: less
@@ -85,7 +92,7 @@ def mixed(lam: float, *, scaled: bool = True, tamed: bool = True) -> Callable[..
         A, S = d["A"], d["middle"]
         V = np.maximum(A - lam * S, (1 - lam) * A)
         if scaled:
-            V = np.maximum(V, growth(d) ** 2 * (A - S))
+            V = np.maximum(V, growth(d, beyond=beyond) ** 2 * (A - S))
         V = np.where(is_importance(d), V, A) * (calm(d) if tamed else 1.0)
         return Candidate(d["c15"], V + d["s15"], 15.0)
 
@@ -100,6 +107,7 @@ CANDIDATES: Mapping[str, Callable[[Components], Candidate]] = {
     "mixed .5": mixed(0.5),
     "mixed .6": mixed(0.6),
     "mixed .7": mixed(0.7),
+    "mixed .7, z 2": mixed(0.7, beyond=2.0),
     "mixed .7, not scaled": mixed(0.7, scaled=False, tamed=False),
 }
 
