@@ -16,6 +16,7 @@ Module            What is in it
 `bootstrap`       Percentile and BCa intervals of the nested bootstrap
 `intervals`       t intervals, their sides and adjustments
 `interval_scale`  Scales on which intervals stay inside the range of an estimand
+`skewness`        How skewed the contributions of rows are
 `simultaneous`    Bands and p-values of the largest t
 `terms`           `TermInference`: statistics, p-values and intervals of terms
 `contrasts`       Linear hypotheses

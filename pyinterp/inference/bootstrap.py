@@ -284,6 +284,7 @@ def _variance(
         cov_type=cov_type,
         label="bootstrap, BCa" if bca else "bootstrap",
         rescales=False,
+        of_t=False,
         note=(
             f"Intervals ({kind} {count} bootstrap means) are for the learner at the header's "
             "number of distinct training rows."

@@ -47,6 +47,8 @@ class Variance:
         Why there are no standard errors; empty if there are.
     warning : str
         What is wrong with intervals that are printed all the same.
+    of_t : bool
+        Whether limits are quantiles of Student's t.
     too_few : str
         Where a limit that is infinite lies, and what makes it finite.
 
@@ -72,6 +74,7 @@ class Variance:
     rescales: bool = True
     reason: str = ""
     warning: str = ""
+    of_t: bool = True
     too_few: str = "beyond the largest number at this alpha"
 
     def interval(
