@@ -12,7 +12,7 @@ __all__ = ["Learning", "signal_and_spread"]
 
 # Halves say nothing of larger training sets if they find less than this share of what those find,
 # by more than so many standard errors; and little if predictions vary so much more.
-LEAST, CERTAIN, MOST = 2 / 3, 5.0, 2.0
+LEAST, CERTAIN, MOST = 2 / 3, 5.0, 4.0
 # By how much the variance that training causes goes up from 0.632 n to n/2 rows, to first order.
 SIZES = 0.632 / 0.5
 
