@@ -19,6 +19,8 @@ __all__ = ["Footnote", "NotesOption", "null_heading", "of_one", "of_several", "t
 NotesOption: TypeAlias = Literal["short", "full", "none"]
 NO_VALUE = "not defined in some refit"
 NO_SIMULATION = " No simulations say how often such intervals cover."
+# Level at which a value differs from the null value, for footnotes.
+NOMINAL = 0.05
 
 
 class Footnote(NamedTuple):
@@ -108,11 +110,15 @@ def _validity(results: EstimandResults) -> list[Footnote]:
 
 
 def _skewness(results: EstimandResults) -> list[Footnote]:
-    """Name the terms whose intervals miss on one side, as few rows decide."""
+    """Name the terms whose intervals miss on one side, as few rows decide.
+
+    Not those whose interval holds the null value: intervals of what does not matter are wide.
+    """
     if not results.variance.of_t:
         return []
     values = pd.Series(skewness(results.replicates), index=results.params.index)
-    skewed = values.index[(values > MOST) & (results.bse > 0)]
+    differs = results.pvalues < NOMINAL if results.null is not None else results.bse > 0
+    skewed = values.index[(values > MOST) & (results.bse > 0) & differs]
     if not len(skewed):
         return []
     return [
