@@ -30,7 +30,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from plotnine import ggplot, labs, theme
+from plotnine import ggplot, labs
 
 from pyinterp.results.plots.agreement import agreement
 from pyinterp.results.plots.curve import curve
@@ -38,8 +38,8 @@ from pyinterp.results.plots.levels import curve_per_level, has_few_levels, is_nu
 from pyinterp.results.plots.likelihood_and_entropy import likelihood_and_entropy
 from pyinterp.results.plots.overlay import overlay
 from pyinterp.results.plots.panels import panels
-from pyinterp.results.plots.points import points, room_of_points
-from pyinterp.results.plots.style import Style, caption, facet_of, in_panels, in_style, panels_of
+from pyinterp.results.plots.points import points
+from pyinterp.results.plots.style import Style, caption, in_panels, in_style
 from pyinterp.results.plots.surface import surface
 from pyinterp.results.plots.together import together
 from pyinterp.results.plots.volume import volume
@@ -96,12 +96,6 @@ def plot(
         frame = frame[frame["term"].isin(frame["term"].drop_duplicates()[:top])]
         words += f"\n{min(top, every)} of {every} terms." if top < every else ""
     figure = _draw(results, frame, kind, sort=sort, **of_curves)
-    facet = facet_of(results)
-    if facet is not None and len(terms.axes) < 3:
-        across = room_of_points(results, frame, kind).across if kind == "forest" else None
-        figure += panels_of(facet, frame[facet].nunique(), across=across)
-        # Labels at the ends of neighboring axes would meet.
-        figure += theme(panel_spacing_x=0.03)
     drawn: ggplot = in_style(figure + labs(caption=words), style)
     return drawn
 

@@ -25,7 +25,15 @@ from plotnine import (
 from pyinterp.data.sample import is_category
 from pyinterp.results.plots.category import from_below, room_of_curve, room_of_levels, turned
 from pyinterp.results.plots.room import LONGEST, WIDTH, few_breaks, in_room
-from pyinterp.results.plots.style import BLUE, COLORS, GRAY, label, rows_with_interval
+from pyinterp.results.plots.style import (
+    BLUE,
+    COLORS,
+    GRAY,
+    facet_of,
+    label,
+    panels_of,
+    rows_with_interval,
+)
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -78,12 +86,14 @@ def curve(
             aes(ymin="conf_low", ymax="conf_high"), data=limits, width=0.2, color=BLUE
         )
     figure += geom_point(color=mean, size=1.2)
+    facet = facet_of(results)
+    if facet is not None:
+        figure += panels_of(facet, lines or room)
     if lines is not None:
         figure += labs(x=in_room(name, lines.height), y=label(results))
         return figure + turned(levels, lines, frame, results.estimand.null)
     figure += labs(x=in_room(name, room.width), y=in_room(label(results), LONGEST))
-    if room.panels > 1:
-        figure += room.size
+    figure += room.size
     return figure + few_breaks("x", frame[axis], room.panel) if numeric else figure
 
 

@@ -24,13 +24,11 @@ from pyinterp.data.sample import is_category
 from pyinterp.results.plots.room import (
     LINE,
     LONGEST,
-    MARGINS,
     Room,
     few_breaks,
     in_lines,
     in_room,
     legend_width,
-    lines_of,
 )
 from pyinterp.results.plots.style import (
     COLORS,
@@ -38,6 +36,7 @@ from pyinterp.results.plots.style import (
     colors_of,
     facet_of,
     label,
+    panels_of,
     rows_with_interval,
 )
 
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["curve_per_level", "has_few_levels", "is_number_by_level"]
 
 MOST_CURVES = 8  # that are told apart; tiles are drawn of more levels, unless curves are asked for
+KEYS = 0.25  # inches of a line of a legend
 TITLE = 24  # characters of a line of the title of a legend
 
 
@@ -93,8 +93,8 @@ def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
     )
     if len(levels) > len(COLORS):  # a legend of one column, and a figure as high
         figure += guides(color=guide_legend(ncol=1))
-        beside = MARGINS + lines_of(levels) + LINE * title.count("\n")
-        room = replace(room, high=max(room.high, beside))
+        rows = KEYS * len(levels) + 2 * LINE * (title.count("\n") + 2)
+        room = replace(room, high=max(room.high, rows))
     drawn: ggplot = (
         figure
         + geom_line()
@@ -105,4 +105,4 @@ def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
         + few_breaks("x", frame[x], room.panel)
         + labs(x=in_room(names[x], room.width), y=in_room(label(results), LONGEST), color=title)
     )
-    return drawn
+    return drawn if facet is None else drawn + panels_of(facet, room)

@@ -22,7 +22,7 @@ from plotnine import (
 
 from pyinterp.data.sample import is_category
 from pyinterp.results.plots.category import from_below, room_of_curve, room_of_levels, turned
-from pyinterp.results.plots.room import LONGEST, WIDTH, few_breaks, in_room, legend_width
+from pyinterp.results.plots.room import LONGEST, few_breaks, in_room, legend_width
 from pyinterp.results.plots.style import (
     COLORS,
     GRAY,
@@ -76,14 +76,14 @@ def overlay(
             aes(x=axis), inside, sides="b", color="black", alpha=0.1, inherit_aes=False
         )
     facet = facet_of(first)
-    if facet is not None:
-        figure += panels_of(facet, frame[facet].nunique())
     what = " / ".join(dict.fromkeys(label(results) for results in several))
     if not across:
         figure += turned(levels, room, frame, first.estimand.null)
     elif numeric:
         figure += few_breaks("x", frame[axis], room.panel)
-    if across and (facet is not None or room.width > WIDTH):
+    if facet is not None:
+        figure += panels_of(facet, room)
+    if across:
         figure += room.size
     drawn: ggplot = (
         figure

@@ -14,8 +14,8 @@ from plotnine.composition import Compose, plot_spacer
 
 from pyinterp.results.plots.category import room_of_curve, room_of_levels
 from pyinterp.results.plots.curve import curve
-from pyinterp.results.plots.room import MARGINS, Room, across_of, in_room
-from pyinterp.results.plots.style import caption, facet_of, in_panels, label, panels_of
+from pyinterp.results.plots.room import MARGINS, SPACE, Room, across_of, in_room
+from pyinterp.results.plots.style import caption, in_panels, label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,9 +53,6 @@ def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | ggp
         figure = curve(results, frame, width=width)
         turned = isinstance(figure.coordinates, coord_flip)
         figure += coord_flip(ylim=limits) if turned else coord_cartesian(ylim=limits)
-        facet = facet_of(results)
-        if facet is not None:
-            figure += panels_of(facet, 2 * frame[facet].nunique())
         first = need > 0 or few.index(k) % across == 0
         name, what = results.estimand.terms.axis_names[0], _quantity(results)
         high = max(need, HEIGHT) - BELOW
@@ -64,7 +61,8 @@ def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | ggp
         drawings[k] = figure + labs(x=x, y=y)
     last = [*few, *many][-1]
     words = textwrap.fill(caption(several[0], alpha, surface=False), LINE)
-    drawings[last] += labs(caption=words) + theme(plot_caption=element_text(size=7))
+    drawings[last] += labs(caption=words)
+    drawings[last] += theme(plot_caption=element_text(size=7))
     if len(drawings) == 1:
         return drawings[last]
     return _grid([drawings[k] for k in few], [drawings[k] for k in many], across, width, max(needs))
@@ -90,8 +88,11 @@ def _grid(few: list[ggplot], many: list[ggplot], across: int, width: float, need
         rows = [reduce(or_, cells[k : k + across]) for k in range(0, len(cells), across)]
         grid = reduce(truediv, rows)
     high = max(HEIGHT * down + 0.4, need)
+    wide = width * (across + len(many))
     size = theme(
-        figure_size=(width * (across + len(many)), high), axis_title=element_text(size=POINTS)
+        figure_size=(wide, high),
+        axis_title=element_text(size=POINTS),
+        panel_spacing_x=SPACE / wide,
     )
     return cast("Compose", grid & size)
 

@@ -29,7 +29,7 @@ from pyinterp.results.plots.room import (
     widest,
     width_of,
 )
-from pyinterp.results.plots.style import BLUE, GRAY, facet_of, label, rows_with_interval
+from pyinterp.results.plots.style import BLUE, GRAY, facet_of, label, panels_of, rows_with_interval
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -78,7 +78,9 @@ def points(results: EstimandResults, frame: pd.DataFrame, *, kind: str = "dots")
         figure += few_breaks("x", _values(frame, null), room.panel)
     if kind != "bars":
         figure += geom_point(color=BLUE)
-    return figure + labs(x=label(results), y="")
+    figure += labs(x=label(results), y="")
+    facet = facet_of(results)
+    return figure if facet is None else figure + panels_of(facet, room)
 
 
 def room_of_points(results: EstimandResults, frame: pd.DataFrame, kind: str) -> Room:

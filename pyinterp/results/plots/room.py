@@ -14,13 +14,15 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextToPath
 from mizani.breaks import breaks_extended
 from mizani.transforms import identity_trans
-from plotnine import scale_x_continuous, scale_y_continuous, theme
+from plotnine import element_text, scale_x_continuous, scale_y_continuous, theme
 
 __all__ = [
     "LINE",
     "LONGEST",
     "MARGINS",
     "NAME",
+    "SPACE",
+    "TEXT",
     "TITLE",
     "WIDTH",
     "Room",
@@ -45,7 +47,6 @@ LETTER = 0.62  # width of a letter, in heights of the text
 LINE, GAP = 0.15, 0.06  # inches of a line of text, and between two names
 MARGINS = 1.2  # inches above and below all panels
 EDGES = 0.4  # inches for the title of the vertical axis, and at both ends
-STRIP = 0.4  # inches of the strip above a panel
 KEY = 0.6  # inches of the keys of a legend and of what is around it
 NUMBERS = 0.5  # inches of the numbers along a vertical axis
 SPACE = 0.2  # inches between two panels
@@ -120,6 +121,8 @@ class Room:
         Inches to the right of them.
     below : float
         Inches of the labels below a panel beyond those of one line.
+    strip : float
+        Inches of the strip above a panel, if there are several.
     panels : int
     across : int, optional
         How many panels stand side by side, if not as many as by default.
@@ -135,6 +138,7 @@ class Room:
     labels: float = NUMBERS
     legend: float = 0.0
     below: float = 0.0
+    strip: float = 0.4
     panels: int = 1
     across: int | None = None
     least: float = 1.0
@@ -156,7 +160,7 @@ class Room:
     def height(self) -> float:
         """Inches of the figure."""
         down = -(-self.panels // self.columns)
-        strip = STRIP if self.panels > 1 else 0.0
+        strip = self.strip if self.panels > 1 else 0.0
         panel = max(self.lines, 1.0 if down > 1 else 0.0)
         return max(self.high + self.below, MARGINS + self.below + down * (panel + strip))
 
@@ -170,7 +174,7 @@ class Room:
         """The size of the figure, for plotnine; nothing if it is the usual one."""
         if (self.width, self.height) == (WIDTH, HEIGHT):
             return theme()
-        return theme(figure_size=(self.width, self.height))
+        return theme(figure_size=(self.width, self.height), axis_text_y=element_text(ma="right"))
 
     @property
     def _beside(self) -> float:

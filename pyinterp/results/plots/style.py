@@ -24,7 +24,7 @@ from plotnine import (
 )
 from plotnine.composition import Compose
 
-from pyinterp.results.plots.room import across_of
+from pyinterp.results.plots.room import SPACE, TEXT, Room, in_room
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -55,7 +55,6 @@ BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: told apart by color-blind re
 COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 # On a dark ground: what is dark on a light one.
 ON_DARK = {BLUE: "#56B4E9", "black": "#EEEEEE", "white": "#222222"}
-CHARACTERS = 62  # of a strip as wide as the figure
 LEGEND = 16  # characters of a line of a legend's title
 LINE = 60  # characters of a line of a caption
 
@@ -130,20 +129,20 @@ def in_panels(results: EstimandResults, frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(term=frame["term"].map(dict(zip(terms.names, terms.stubs, strict=True))))
 
 
-def panels_of(column: str, panels: int, *, across: int | None = None, **options: Any) -> facet_wrap:
-    """Return panels by a column, with strips that break long texts."""
-    labeller = _broken(across or across_of(panels))
-    return facet_wrap(column, labeller=labeller, ncol=across, **options)
+def panels_of(column: str, room: Room, **options: Any) -> list[Any]:
+    """Return panels by a column, with strips that break long texts, and space between them."""
+    wrap = facet_wrap(column, labeller=_broken(room), ncol=room.across, **options)
+    # Labels at the ends of neighboring axes would meet.
+    return [wrap, theme(panel_spacing_x=SPACE / room.width)]
 
 
-def panels_by(rows: str, columns: str, across: int, **options: Any) -> facet_grid:
+def panels_by(rows: str, columns: str, room: Room, **options: Any) -> list[Any]:
     """Return panels by two columns, with strips that break long texts."""
-    return facet_grid(rows, columns, labeller=_broken(across), **options)
+    return [facet_grid(rows, columns, labeller=_broken(room), **options)]
 
 
-def _broken(across: int) -> Any:
-    width = max(8, CHARACTERS // max(across, 1))
-    return as_labeller(lambda text: textwrap.fill(str(text), width))
+def _broken(room: Room) -> Any:
+    return as_labeller(lambda text: in_room(text, room.panel, TEXT))
 
 
 def colors_of(names: Sequence[str], *, fill: bool = False) -> Any:

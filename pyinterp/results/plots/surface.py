@@ -34,7 +34,7 @@ from pyinterp.results.plots.room import (
     widest,
     width_of,
 )
-from pyinterp.results.plots.style import facet_of, label_of_legend
+from pyinterp.results.plots.style import facet_of, label_of_legend, panels_of
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -49,8 +49,7 @@ def surface(
     frame: pd.DataFrame,
     *,
     sort: bool = True,
-    facet: str | None = None,
-    columns: int | None = None,
+    room: Room | None = None,
 ) -> ggplot:
     """Draw a tile per grid point, its color the estimate.
 
@@ -63,17 +62,14 @@ def surface(
     results : EstimandResults
     frame : pandas.DataFrame
     sort : bool
-    facet : str, optional
-        Column of the frame with a panel per value.
-    columns : int, optional
-        How many panels stand side by side.
+    room : Room, optional
+        Of panels that are added to the plot; without it, classes and groups have a panel each.
     """
     terms = results.estimand.terms
     names = dict(zip(terms.axes, terms.axis_names, strict=True))
-    facet = facet_of(results) if facet is None else facet
-    panels = 1 if facet is None else int(frame[facet].nunique())
-    title = label_of_legend(results)
-    room = Room(panels=panels, across=columns, legend=BAR + width_of(title, TITLE))
+    title, facet = label_of_legend(results), facet_of(results) if room is None else None
+    room = room or Room(panels=1 if facet is None else int(frame[facet].nunique()))
+    room = replace(room, legend=BAR + width_of(title, TITLE))
     x, y = _upright(frame, terms.axes[:2], room.panel)
     levels = {axis: _levels(frame[axis]) for axis in (x, y) if is_category(frame[axis])}
     if y in levels and need_lines(levels[y], room.panel):
@@ -94,6 +90,8 @@ def surface(
         elif axis == x:
             options = {"breaks": breaks_within(room.panel)}
         figure += scale(**options, expand=(0, 0))
+    if facet is not None:
+        figure += panels_of(facet, room)
     return (
         figure
         + room.size

@@ -113,7 +113,7 @@ def together(
     )
     if panels:
         figure += scale_y_continuous(breaks=breaks_within(room.panel))
-        return figure + panels_of("panel", measures, scales="free_x")
+        return figure + panels_of("panel", room, scales="free_x")
     drawn = [*frame[["estimate", "conf_low", "conf_high"]].to_numpy().ravel(), *nulls["null"]]
     return figure + few_breaks("y", drawn, room.panel)
 
