@@ -26,14 +26,14 @@ from pyinterp.results.plots.style import facet_of
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["from_below", "level_texts", "room_of_curve", "room_of_levels", "turned"]
+__all__ = ["flip", "from_below", "level_texts", "room_of_curve", "room_of_levels"]
 
 
 def room_of_curve(results: EstimandResults, frame: pd.DataFrame, width: float = WIDTH) -> Room:
     """Return the room of curves, a panel per class or group."""
     facet = facet_of(results)
     panels = 1 if facet is None else int(frame[facet].nunique())
-    return Room(panels=panels, given=width)
+    return Room(panels=panels, usual_width=width)
 
 
 def room_of_levels(levels: pd.Series[Any], room: Room) -> Room | None:
@@ -47,11 +47,11 @@ def room_of_levels(levels: pd.Series[Any], room: Room) -> Room | None:
 
 def level_texts(levels: Iterable[Any], room: Room) -> dict[Any, str]:
     """Return levels in lines that have room beside the panels of a figure."""
-    characters = min(NAME, int(NAME * room.given / WIDTH))
+    characters = min(NAME, int(NAME * room.usual_width / WIDTH))
     return {level: in_lines(level, characters) for level in levels}
 
 
-def turned(levels: Iterable[Any], room: Room, frame: pd.DataFrame, null: float | None) -> list[Any]:
+def flip(levels: Iterable[Any], room: Room, frame: pd.DataFrame, null: float | None) -> list[Any]:
     """Return what turns a plot of levels: they are on the vertical axis, estimates below."""
     values = frame[["estimate", "conf_low", "conf_high"]].to_numpy(dtype=np.float64).ravel()
     values = np.append(values, [] if null is None else null)

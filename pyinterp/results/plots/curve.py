@@ -23,7 +23,7 @@ from plotnine import (
 )
 
 from pyinterp.data.sample import is_category
-from pyinterp.results.plots.category import from_below, room_of_curve, room_of_levels, turned
+from pyinterp.results.plots.category import flip, from_below, room_of_curve, room_of_levels
 from pyinterp.results.plots.room import LONGEST, WIDTH, few_breaks, in_room
 from pyinterp.results.plots.style import (
     BLUE,
@@ -91,7 +91,7 @@ def curve(
         figure += panels_of(facet, lines or room)
     if lines is not None:
         figure += labs(x=in_room(name, lines.height), y=label(results))
-        return figure + turned(levels, lines, frame, results.estimand.null)
+        return figure + flip(levels, lines, frame, results.estimand.null)
     figure += labs(x=in_room(name, room.width), y=in_room(label(results), LONGEST))
     figure += room.size
     return figure + few_breaks("x", frame[axis], room.panel) if numeric else figure

@@ -24,6 +24,7 @@ from pyinterp.data.sample import is_category
 from pyinterp.results.plots.room import (
     LINE,
     LONGEST,
+    MARGINS,
     Room,
     few_breaks,
     in_lines,
@@ -93,7 +94,7 @@ def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
     )
     if len(levels) > len(COLORS):  # a legend of one column, and a figure as high
         figure += guides(color=guide_legend(ncol=1))
-        rows = KEYS * len(levels) + 2 * LINE * (title.count("\n") + 2)
+        rows = MARGINS + KEYS * len(levels) + 2 * LINE * (title.count("\n") + 2)
         room = replace(room, high=max(room.high, rows))
     drawn: ggplot = (
         figure

@@ -21,7 +21,7 @@ from plotnine import (
 )
 
 from pyinterp.data.sample import is_category
-from pyinterp.results.plots.category import from_below, room_of_curve, room_of_levels, turned
+from pyinterp.results.plots.category import flip, from_below, room_of_curve, room_of_levels
 from pyinterp.results.plots.room import LONGEST, few_breaks, in_room, legend_width
 from pyinterp.results.plots.style import (
     COLORS,
@@ -78,7 +78,7 @@ def overlay(
     facet = facet_of(first)
     what = " / ".join(dict.fromkeys(label(results) for results in several))
     if not across:
-        figure += turned(levels, room, frame, first.estimand.null)
+        figure += flip(levels, room, frame, first.estimand.null)
     elif numeric:
         figure += few_breaks("x", frame[axis], room.panel)
     if facet is not None:

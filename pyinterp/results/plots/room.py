@@ -128,7 +128,7 @@ class Room:
         How many panels stand side by side, if not as many as by default.
     least : float
         Inches that a panel is wide at least.
-    given : float
+    usual_width : float
         Inches that the figure is wide, or more if texts need them.
     high : float
         Inches that it is high, or more.
@@ -142,7 +142,7 @@ class Room:
     panels: int = 1
     across: int | None = None
     least: float = 1.0
-    given: float = WIDTH
+    usual_width: float = WIDTH
     high: float = HEIGHT
 
     @property
@@ -153,8 +153,10 @@ class Room:
     @property
     def width(self) -> float:
         """Inches of the figure."""
-        least = max(self.least, 2.4) if self.columns == 1 and self.given >= WIDTH else self.least
-        return max(self.given, self._beside + self.columns * (least + SPACE))
+        least = (
+            max(self.least, 2.4) if self.columns == 1 and self.usual_width >= WIDTH else self.least
+        )
+        return max(self.usual_width, self._beside + self.columns * (least + SPACE))
 
     @property
     def height(self) -> float:
@@ -171,10 +173,11 @@ class Room:
 
     @property
     def size(self) -> theme:
-        """The size of the figure, for plotnine; nothing if it is the usual one."""
+        """The size of the figure, if it is not the usual one; lines of names end at the axis."""
+        ends = theme(axis_text_y=element_text(ma="right"))
         if (self.width, self.height) == (WIDTH, HEIGHT):
-            return theme()
-        return theme(figure_size=(self.width, self.height), axis_text_y=element_text(ma="right"))
+            return ends
+        return ends + theme(figure_size=(self.width, self.height))
 
     @property
     def _beside(self) -> float:
