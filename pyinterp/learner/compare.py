@@ -394,7 +394,7 @@ def plot(
     _check_same_axes(results)
     if results[0].estimand.terms.axes:
         names = _names([r.context.learner for r in results], model_names)
-        figure = plots.overlay(results, names, alpha=alpha)
+        figure = plots.overlay(results, names, alpha=alpha, sort=sort)
     else:
         names = _names_by_measure(results, model_names)
         panels = len({r.estimand.description for r in results}) > 1

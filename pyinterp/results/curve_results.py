@@ -105,6 +105,8 @@ class CurveResults(Tabular):
     def plot(self, alpha: float = 0.05) -> Compose | ggplot:
         """Plot all curves in a grid of panels with one vertical scale.
 
+        A category with more levels than a panel has lines has a column of its own, to the right.
+
         Parameters
         ----------
         alpha : float

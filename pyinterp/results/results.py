@@ -631,15 +631,18 @@ class EstimandResults(Tabular):
         """Return a plotnine plot to which layers, scales and a theme can be added.
 
         One value per feature gives dots with intervals. A grid gives a curve with a pointwise band;
-        of a category, points. Two numbers give tiles, a number and a category a curve per level.
+        of a category, points. Two numbers give tiles; a number and a category give a curve per
+        level for up to 8 levels, and tiles for more. Of tiles, a category whose levels have no room
+        side by side is on the vertical axis. The figure is as large as its texts need.
 
         Parameters
         ----------
         alpha : float
             Significance level of the intervals.
         kind : {"auto", "dots", "bars", "forest", "curves", "tiles"}
-            Of one value per feature: "dots", "bars", or "forest", which has the numbers beside the
-            dots. Of a number and a category: "curves" or "tiles". "auto" is the first of each.
+            Of one value per feature: "dots", "bars", which begin at the null value, or "forest",
+            which has the numbers beside the dots, and groups below each other. Of a number and a
+            category: "curves" or "tiles". "auto" is what is described above.
         sort : bool
             Draw features, or levels that have a line each, in decreasing order of their estimates,
             or else as in the data. Ordered categories keep their order.

@@ -13,6 +13,7 @@ from plotnine import ggplot, theme_minimal
 from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
 
 import pyinterp as pi
+from pyinterp.results.plots import room
 from pyinterp.results.plots.likelihood_and_entropy import overlap
 
 mpl.use("Agg")
@@ -156,6 +157,65 @@ def test_many_levels_have_a_line_each_sorted_by_estimate() -> None:
     assert many_levels(ordered=True).plot().data["value"].cat.categories.tolist() == in_data
 
 
+@pytest.fixture(scope="module")
+def city() -> pi.FittedModel:
+    """Return a model with a category of 28 levels, one of 3 and a number."""
+    names = [f"Region number {k:02d}" for k in range(28)]
+    frame = pd.DataFrame({"g": np.tile(names, 9), "k": np.repeat(list("abc"), 84)})
+    frame["x"] = np.random.default_rng(0).normal(size=252)
+
+    def predict(X: pd.DataFrame) -> np.ndarray:
+        return X["x"].to_numpy() + X["g"].str[-2:].astype(int).to_numpy() % 5
+
+    return pi.FittedModel(predict, frame, predict(frame))
+
+
+@pytest.mark.parametrize("pair", [["g", "k"], ["k", "g"], ["g", "x"], ["x", "g"]])
+def test_many_levels_are_on_the_vertical_axis_of_tiles(city, pair) -> None:
+    result = city.pd(pair, **({"points": 3} if "x" in pair else {}))
+    plot = result.plot()
+    assert plot.labels.y == "g"
+    (axis,) = (scale for scale in plot.scales if "y" in scale.aesthetics)
+    assert len(axis.labels) == len(axis.breaks) == 28
+    column = result.estimand.terms.axes[pair.index("g")]
+    means = plot.data.groupby("ymin").agg(level=(column, "first"), mean=("estimate", "mean"))
+    assert (np.diff(means["mean"]) > -1e-9).all()  # the largest on top
+    assert means["level"].tolist() == axis.labels
+    assert plot.theme.getp("figure_size")[1] > 6
+    in_data = result.plot(sort=False)
+    (axis,) = (scale for scale in in_data.scales if "y" in scale.aesthetics)
+    assert axis.labels == [f"Region number {k:02d}" for k in range(28)][::-1]
+
+
+def test_few_levels_have_curves_and_many_have_tiles(city) -> None:
+    few, many = city.pd(["x", "k"], points=3), city.pd(["x", "g"], points=3)
+    assert "geom_line" in layers(few.plot())
+    assert list(layers(many.plot())) == ["geom_rect"]
+    curves = many.plot(kind="curves")
+    assert layers(curves)["geom_line"]["group"].nunique() == 28
+    assert curves.guides.color.ncol == 1
+    assert curves.theme.getp("figure_size")[1] > 7  # the legend has a line per level
+
+
+def test_many_levels_have_a_column_of_their_own_among_all_variables(city) -> None:
+    grid = city.pd(points=3).plot()
+    *beside, tall = grid
+    assert type(tall.coordinates).__name__ == "coord_flip"
+    assert tall.labels.x == "g"
+    assert len(beside) == 1
+    assert tall.theme.getp("figure_size")[1] > 6
+    grid.draw()
+
+
+def test_many_levels_of_several_results_have_a_line_each(city) -> None:
+    result = city.pd("g")
+    plot = pi.plot({"one": result, "two": result})
+    assert type(plot.coordinates).__name__ == "coord_flip"
+    means = plot.data.groupby("value", observed=True)["estimate"].mean()
+    assert (np.diff(means) > -1e-9).all()
+    plot.draw()
+
+
 def test_bars_and_forest_plots_have_the_numbers_of_the_table(fitted) -> None:
     pfi = fitted.pfi()
     bars = layers(pfi.plot(kind="bars"))["geom_tile"]
@@ -168,6 +228,62 @@ def test_bars_and_forest_plots_have_the_numbers_of_the_table(fitted) -> None:
     assert texts[0] == f"{pfi.params[first]:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
     assert texts[-1].endswith("no interval")  # of the feature that is never used
     assert "has no interval" in pfi.plot().labels.caption.replace("\n", " ")
+
+
+def test_bars_of_ratios_begin_at_1(fitted, other) -> None:
+    ratio = fitted.pfi(relation="ratio")
+    bars = layers(ratio.plot(kind="bars"))["geom_tile"]
+    assert (np.isclose(bars["xmin"], 1) | np.isclose(bars["xmax"], 1)).all()
+    np.testing.assert_allclose(np.sort(bars["xmax"] - bars["xmin"]), np.sort(abs(ratio.params - 1)))
+    two = layers(pi.plot({"one": ratio, "two": other.pfi(relation="ratio")}))
+    assert two["geom_hline"]["yintercept"].unique().tolist() == [1.0]
+
+
+def test_every_panel_of_measures_has_its_null_value(fitted) -> None:
+    results = [fitted.pfi(), fitted.pfi(relation="ratio")]
+    built = deepcopy(pi.plot(results, model_names=["one", "one"]))
+    built._build()
+    lines = built.layers[0].data
+    assert lines.groupby("PANEL", observed=True)["yintercept"].unique().explode().tolist() == [0, 1]
+
+
+def test_forest_plots_of_groups_have_a_line_at_0_and_panels_below_each_other(fitted) -> None:
+    plot = fitted.pfi(["a", "b"], by="g").plot(kind="forest")
+    drawn = layers(plot)  # a line beyond the limits is a warning, and so an error
+    assert plot.facet.ncol == 1
+    assert drawn["geom_vline"]["xintercept"].tolist() == [0.0] * 3
+    (axis,) = (scale for scale in plot.scales if "x" in scale.aesthetics)
+    texts = drawn["geom_text"]
+    assert axis.limits[0] <= 0 < texts["x"].max() < axis.limits[1]
+    assert max(axis.breaks) < texts["x"].min()  # no tick below the numbers
+    width = room.width_of(max(texts["label"], key=len), 8)
+    panel = 6.4 - 1  # inches: the figure without names and margins
+    share = (axis.limits[1] - texts["x"].max()) / (axis.limits[1] - axis.limits[0])
+    assert share * panel > 0.9 * width
+
+
+def test_breaks_do_not_meet_in_narrow_panels() -> None:
+    assert room.few_breaks("x", [0, 1000], 4.0) == []
+    (scale,) = room.few_breaks("x", [0, 1000], 1.0)
+    assert 1 <= len(scale.breaks((0, 1000))) <= 3
+    assert len(room.breaks_within(0.2)((0, 123456))) == 1
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": 1000 * rng.normal(size=200), "k": np.arange(200) % 7})
+    model = pi.FittedModel(lambda X: X["a"].to_numpy(), frame, frame["a"] + 500)
+    plot = model.pfi("a", by="k").plot()
+    assert any("x" in scale.aesthetics for scale in plot.scales)
+
+
+def test_long_names_are_in_lines_and_figures_wider() -> None:
+    name = "a rather long name of a variable with many words"
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.normal(size=50), "b": rng.normal(size=50)})
+    result = pi.FittedModel(lambda X: X[name].to_numpy(), frame, frame["b"]).pfi()
+    plot = pi.plot({"a learner of a long name": result, "another": result})
+    assert plot.theme.getp("figure_size")[0] > 6.4
+    plot = result.plot()
+    (axis,) = (scale for scale in plot.scales if "y" in scale.aesthetics)
+    assert axis.labels[name].count("\n") == 1
 
 
 def test_top_keeps_the_first(fitted) -> None:
@@ -301,6 +417,14 @@ class TestResultsSideBySide:
         built._build()
         drawn = built.layers[2].data
         assert drawn.groupby("PANEL", observed=True)["color"].nunique().tolist() == [2, 1]
+
+    def test_the_caption_has_the_names_of_the_legend(self, fitted, other) -> None:
+        caption = pi.plot({"lm": fitted.pfi(), "ridge": other.pfi()}).labels.caption
+        assert "lm: LinearRegression, " in caption
+        assert "ridge: BayesianRidge, " in caption
+        plain = pi.plot([fitted.pfi(), other.pfi()]).labels.caption  # the learners' own names
+        assert plain.startswith("LinearRegression, ")
+        assert pi.plot({"one": fitted.pfi(), "two": fitted.pfi()}).labels.caption.startswith("Lin")
 
     def test_learners_without_names_are_numbered(self, fitted) -> None:
         names = pi.plot([fitted.pfi(), fitted.pfi("a")]).data["measure"].cat.categories

@@ -10,13 +10,15 @@ Module                    What is in it
 `levels`                  A curve per level, over a number and a category
 `surface`                 Tiles over two grids
 `volume`                  Tiles over two grids for every value on a third
+`category`                Levels along an axis, or one below the other
 `panels`                  Curves of several variables
 `together`                Several importances of the same features
 `overlay`                 Curves of several results
 `ranks`                   Probabilities of ranks, a tile per term and rank
 `agreement`               A variable against its prediction
 `likelihood_and_entropy`  Features by what they do to likelihood and entropy
-`style`                   What all share: colors, sizes, panels, labels and captions
+`room`                    How much room texts need: lines, breaks, sizes of figures
+`style`                   What all share: colors, panels, labels and captions
 ========================  =====================================================
 
 A plot for another shape of terms is a module with a function of results and their frame, and a line
@@ -28,16 +30,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from plotnine import ggplot, labs, theme
+from plotnine import ggplot, labs
 
 from pyinterp.results.plots.agreement import agreement
 from pyinterp.results.plots.curve import curve
-from pyinterp.results.plots.levels import curve_per_level, is_number_by_level
+from pyinterp.results.plots.levels import curve_per_level, has_few_levels, is_number_by_level
 from pyinterp.results.plots.likelihood_and_entropy import likelihood_and_entropy
 from pyinterp.results.plots.overlay import overlay
 from pyinterp.results.plots.panels import panels
 from pyinterp.results.plots.points import points
-from pyinterp.results.plots.style import Style, caption, in_style, panels_of
+from pyinterp.results.plots.style import Style, caption, in_panels, in_style
 from pyinterp.results.plots.surface import surface
 from pyinterp.results.plots.together import together
 from pyinterp.results.plots.volume import volume
@@ -58,15 +60,16 @@ __all__ = [
 ]
 
 # What can be drawn, by the number of axes of the terms; the first is drawn by default.
-KINDS = {0: ("dots", "bars", "forest"), 1: ("curve",), 2: ("tiles", "curves"), 3: ("tiles",)}
+KINDS = {0: ("dots", "bars", "forest"), 1: ("curve",), 2: ("tiles",), 3: ("tiles",)}
 
 
 def kinds_of(results: EstimandResults) -> tuple[str, ...]:
     """Return the kinds of plots of results, the default first."""
     terms = results.estimand.terms
-    if len(terms.axes) != 2:
+    if len(terms.axes) != 2 or not is_number_by_level(terms.layout, terms.axes):
         return KINDS[len(terms.axes)]
-    return ("curves", "tiles") if is_number_by_level(terms.layout, terms.axes) else ("tiles",)
+    few = has_few_levels(terms.layout, terms.axes)
+    return ("curves", "tiles") if few else ("tiles", "curves")
 
 
 def plot(
@@ -81,7 +84,7 @@ def plot(
 ) -> ggplot:
     """Draw values, a curve, a surface or several, by the number of axes of the terms."""
     terms = results.estimand.terms
-    frame = _in_panels(results, results.summary_frame(alpha).reset_index())
+    frame = in_panels(results, results.summary_frame(alpha).reset_index())
     kind = kinds_of(results)[0] if kind == "auto" else kind
     words = caption(results, alpha, surface=kind == "tiles")
     if terms.axes:  # a point without estimate is not drawn; the caption counts them
@@ -93,11 +96,6 @@ def plot(
         frame = frame[frame["term"].isin(frame["term"].drop_duplicates()[:top])]
         words += f"\n{min(top, every)} of {every} terms." if top < every else ""
     figure = _draw(results, frame, kind, sort=sort, **of_curves)
-    facet = "panel" if terms.groups else terms.facet
-    if facet is not None and len(terms.axes) < 3:
-        # Labels at the ends of neighboring axes would meet.
-        figure += panels_of(facet, frame[facet].nunique())
-        figure += theme(panel_spacing_x=0.03)
     drawn: ggplot = in_style(figure + labs(caption=words), style)
     return drawn
 
@@ -112,21 +110,4 @@ def _draw(
         return curve(results, frame, sort=sort, **of_curves)
     if kind == "curves":
         return curve_per_level(results, frame)
-    return surface(results, frame) if axes == 2 else volume(results, frame)
-
-
-def _in_panels(results: EstimandResults, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame whose panels, classes or groups, are in the order of the table."""
-    terms = results.estimand.terms
-    if terms.facet is None:
-        return frame
-    texts = frame[terms.facet].astype(str)
-    panels = pd.Categorical(texts, categories=list(dict.fromkeys(texts)))
-    if not terms.groups:
-        return frame.assign(**{terms.facet: panels})
-    # A column's name may be any text, which plotnine would evaluate.
-    frame = frame.assign(panel=panels)
-    if terms.axes:
-        return frame
-    # A panel per group has the same names.
-    return frame.assign(term=frame["term"].map(dict(zip(terms.names, terms.stubs, strict=True))))
+    return (surface if axes == 2 else volume)(results, frame, sort=sort)

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 from plotnine import aes, geom_abline, geom_boxplot, geom_point, ggplot, labs
 
+from pyinterp.results.plots.room import Room
 from pyinterp.results.plots.style import BLUE, GRAY, panels_of
 
 __all__ = ["agreement"]
@@ -45,6 +46,6 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, caption: str) -
     return (
         ggplot(long, aes(x="observed", y="probability"))
         + geom_boxplot(color=BLUE)
-        + panels_of("level", long["level"].nunique())
+        + panels_of("level", Room(panels=long["level"].nunique()))
         + labs(x=f"Observed {name}", y="Predicted probability", caption=caption)
     )

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from plotnine import (
     aes,
-    coord_flip,
     geom_errorbar,
     geom_hline,
     geom_line,
@@ -24,14 +23,16 @@ from plotnine import (
 )
 
 from pyinterp.data.sample import is_category
+from pyinterp.results.plots.category import flip, from_below, room_of_curve, room_of_levels
+from pyinterp.results.plots.room import LONGEST, WIDTH, few_breaks, in_room
 from pyinterp.results.plots.style import (
     BLUE,
-    CHARACTERS,
     COLORS,
     GRAY,
+    facet_of,
     label,
+    panels_of,
     rows_with_interval,
-    tall,
 )
 
 if TYPE_CHECKING:
@@ -48,20 +49,21 @@ def curve(
     observed: bool = False,
     curves: int = 200,
     sort: bool = True,
+    width: float = WIDTH,
 ) -> ggplot:
     """Draw estimates along the grid, and rows' own curves if the estimand has them.
 
     Levels that have no room side by side are drawn one below the other, sorted unless the category
-    has an order of its own.
+    has an order of its own. The figure is as wide as is given in inches, or more if texts need it.
     """
     axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
     numeric = not is_category(frame[axis])
-    down = False
+    room = room_of_curve(results, frame, width)
+    lines = room_of_levels(frame[axis], room)
     if not numeric:
         levels = frame[axis].drop_duplicates().tolist()
-        down = _need_lines(levels, results.estimand.terms.facet, frame)
-        if down:
-            levels = _from_below(results, frame, sort=sort)
+        if lines is not None:
+            levels = from_below(results, frame, axis, name, sort=sort)
         frame = frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)})
     figure = ggplot(frame, aes(x=axis, y="estimate"))
     if results.estimand.curves:
@@ -84,26 +86,15 @@ def curve(
             aes(ymin="conf_low", ymax="conf_high"), data=limits, width=0.2, color=BLUE
         )
     figure += geom_point(color=mean, size=1.2)
-    figure += labs(x=name, y=label(results))
-    return figure + coord_flip() + tall(len(levels)) if down else figure
-
-
-def _need_lines(levels: list[Any], facet: str | None, frame: pd.DataFrame) -> bool:
-    """Whether labels of levels would overlap side by side."""
-    panels = 1 if facet is None else frame[facet].nunique()
-    across = panels if panels < 4 else int(np.ceil(np.sqrt(panels)))
-    return sum(len(str(level)) + 2 for level in levels) * across > CHARACTERS
-
-
-def _from_below(results: EstimandResults, frame: pd.DataFrame, *, sort: bool) -> list[Any]:
-    """Return levels as they are drawn from below: the largest mean estimate on top."""
-    axis, name = results.estimand.terms.axes[0], results.estimand.terms.axis_names[0]
-    levels = frame[axis].drop_duplicates().tolist()
-    ordered = getattr(results.data[name].dtype, "ordered", False)
-    if not sort or ordered:
-        return levels[::-1]
-    means = frame.groupby(axis, observed=True, sort=False)["estimate"].mean()
-    return means.sort_values(kind="stable", na_position="first").index.tolist()
+    facet = facet_of(results)
+    if facet is not None:
+        figure += panels_of(facet, lines or room)
+    if lines is not None:
+        figure += labs(x=in_room(name, lines.height), y=label(results))
+        return figure + flip(levels, lines, frame, results.estimand.null)
+    figure += labs(x=in_room(name, room.width), y=in_room(label(results), LONGEST))
+    figure += room.size
+    return figure + few_breaks("x", frame[axis], room.panel) if numeric else figure
 
 
 def _with_rows(figure: ggplot, rows: pd.DataFrame, axis: str, color: str | None) -> ggplot:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -21,11 +21,15 @@ from plotnine import (
 )
 
 from pyinterp.data.sample import is_category
+from pyinterp.results.plots.category import flip, from_below, room_of_curve, room_of_levels
+from pyinterp.results.plots.room import LONGEST, few_breaks, in_room, legend_width
 from pyinterp.results.plots.style import (
     COLORS,
     GRAY,
-    caption,
+    captions,
     colors_of,
+    facet_of,
+    in_panels,
     label,
     panels_of,
     rows_with_interval,
@@ -37,13 +41,14 @@ if TYPE_CHECKING:
 __all__ = ["overlay"]
 
 
-def overlay(several: Sequence[EstimandResults], names: Sequence[str], *, alpha: float) -> ggplot:
+def overlay(
+    several: Sequence[EstimandResults], names: Sequence[str], *, alpha: float, sort: bool
+) -> ggplot:
     """Draw curves of the same variable, each with its band; levels have points side by side."""
     first = several[0]
     (axis,), (name,) = first.estimand.terms.axes, first.estimand.terms.axis_names
     frames = [
-        results.summary_frame(alpha)
-        .reset_index()
+        in_panels(results, results.summary_frame(alpha).reset_index())
         .rename(columns={results.estimand.terms.axes[0]: axis})
         .assign(result=one)
         for one, results in zip(names, several, strict=True)
@@ -51,8 +56,13 @@ def overlay(several: Sequence[EstimandResults], names: Sequence[str], *, alpha: 
     frame = pd.concat(frames, ignore_index=True).dropna(subset=["estimate"])
     frame["result"] = pd.Categorical(frame["result"], categories=list(dict.fromkeys(names)))
     numeric = not is_category(frame[axis])
+    room = replace(room_of_curve(first, frame), legend=legend_width(frame["result"].unique()))
+    lines, across = room_of_levels(frame[axis], room), True
     if not numeric:
         levels = frame[axis].drop_duplicates().tolist()
+        if lines is not None:
+            room, across = lines, False
+            levels = from_below(first, frame, axis, name, sort=sort)
         frame[axis] = pd.Categorical(frame[axis], categories=levels)
     figure = ggplot(frame, aes(x=axis, y="estimate", color="result"))
     if first.estimand.null is not None:
@@ -65,18 +75,24 @@ def overlay(several: Sequence[EstimandResults], names: Sequence[str], *, alpha: 
         figure += geom_rug(
             aes(x=axis), inside, sides="b", color="black", alpha=0.1, inherit_aes=False
         )
-    facet = first.estimand.terms.facet
+    facet = facet_of(first)
+    what = " / ".join(dict.fromkeys(label(results) for results in several))
+    if not across:
+        figure += flip(levels, room, frame, first.estimand.null)
+    elif numeric:
+        figure += few_breaks("x", frame[axis], room.panel)
     if facet is not None:
-        figure += panels_of(facet, frame[facet].nunique())
-    descriptions = list(dict.fromkeys(label(results) for results in several))
+        figure += panels_of(facet, room)
+    if across:
+        figure += room.size
     drawn: ggplot = (
         figure
         + colors_of(list(dict.fromkeys(names)))
         + labs(
-            x=name,
-            y=textwrap.fill(" / ".join(descriptions), 50),
+            x=in_room(name, room.width if across else room.height),
+            y=in_room(what, LONGEST),
             color="",
-            caption=_caption(several, names, alpha),
+            caption=captions(several, names, alpha),
         )
     )
     return drawn
@@ -102,13 +118,3 @@ def _side_by_side(figure: ggplot, limits: pd.DataFrame, _: str, results: int) ->
             aes(ymin="conf_low", ymax="conf_high"), limits, width=0.1, position=apart
         )
     return figure + geom_point(position=apart)
-
-
-def _caption(several: Sequence[EstimandResults], names: Sequence[str], alpha: float) -> str:
-    """Return what every result rests on, once if all rest on the same."""
-    texts = [caption(results, alpha, surface=False) for results in several]
-    if len(set(texts)) == 1:
-        return texts[0]
-    return "\n".join(
-        textwrap.fill(f"{name}: {text}", 60) for name, text in zip(names, texts, strict=True)
-    )

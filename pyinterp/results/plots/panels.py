@@ -12,10 +12,14 @@ import numpy as np
 from plotnine import coord_cartesian, coord_flip, element_text, ggplot, labs, theme
 from plotnine.composition import Compose, plot_spacer
 
+from pyinterp.results.plots.category import room_of_curve, room_of_levels
 from pyinterp.results.plots.curve import curve
-from pyinterp.results.plots.style import caption, label, panels_of
+from pyinterp.results.plots.room import MARGINS, SPACE, Room, across_of, in_room
+from pyinterp.results.plots.style import caption, in_panels, label
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from pyinterp.results.results import EstimandResults
 
 __all__ = ["panels"]
@@ -23,32 +27,73 @@ __all__ = ["panels"]
 LINE = 42  # characters of the caption, below the last panel
 MARGIN = 0.04  # of the range, above and below
 WIDTH, HEIGHT = 2.6, 2.1  # of a panel, in inches
+CLASS = 1.1  # inches of a panel of one of several classes or groups
+BELOW = 0.7  # inches below a panel
+POINTS = 9  # size of titles
 
 
 def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | ggplot:
-    """Draw a panel per variable, about as many in a row as there are rows."""
-    frames = [results.summary_frame(alpha).reset_index() for results in several]
+    """Draw a panel per variable, about as many in a row as there are rows.
+
+    A category with more levels than a panel has lines has a column of its own, to the right.
+    """
+    frames = [in_panels(one, one.summary_frame(alpha).reset_index()) for one in several]
     limits = _limits(np.concatenate([f[["estimate", "conf_low", "conf_high"]] for f in frames]))
-    across = int(np.ceil(np.sqrt(len(several))))
-    drawings: list[ggplot] = []
-    for k, (results, frame) in enumerate(zip(several, frames, strict=True)):
-        figure = curve(results, frame)
-        flipped = isinstance(figure.coordinates, coord_flip)
-        figure += coord_flip(ylim=limits) if flipped else coord_cartesian(ylim=limits)
-        facet = results.estimand.terms.facet
-        if facet is not None:
-            figure += panels_of(facet, 2 * frame[facet].nunique())
-        drawings.append(figure + labs(y=_quantity(results) if k % across == 0 else ""))
+    rooms = [_room(one, frame) for one, frame in zip(several, frames, strict=True)]
+    needs = [MARGINS + room.lines if room.lines > HEIGHT - BELOW else 0.0 for room in rooms]
+    few = [k for k, need in enumerate(needs) if not need]
+    many = [k for k, need in enumerate(needs) if need]
+    across = int(np.ceil(np.sqrt(len(several) / across_of(rooms[0].panels))))
+    if many:
+        down = max(int(np.ceil(max(needs) / HEIGHT)), -(-len(few) // max(across - 1, 1)))
+        across = -(-len(few) // down)
+    width = max(room.width for room in rooms)
+    drawings: dict[int, ggplot] = {}
+    for k, (results, frame, need) in enumerate(zip(several, frames, needs, strict=True)):
+        figure = curve(results, frame, width=width)
+        turned = isinstance(figure.coordinates, coord_flip)
+        figure += coord_flip(ylim=limits) if turned else coord_cartesian(ylim=limits)
+        first = need > 0 or few.index(k) % across == 0
+        name, what = results.estimand.terms.axis_names[0], _quantity(results)
+        high = max(need, HEIGHT) - BELOW
+        x = in_room(name, high if turned else width - BELOW, POINTS)
+        y = in_room(what, width - BELOW if turned else high, POINTS) if first else ""
+        drawings[k] = figure + labs(x=x, y=y)
+    last = [*few, *many][-1]
     words = textwrap.fill(caption(several[0], alpha, surface=False), LINE)
-    drawings[-1] += labs(caption=words)
-    drawings[-1] += theme(plot_caption=element_text(size=7))
+    drawings[last] += labs(caption=words)
+    drawings[last] += theme(plot_caption=element_text(size=7))
     if len(drawings) == 1:
-        return drawings[0]
-    drawings += [plot_spacer() for _ in range(-len(drawings) % across)]
-    rows = [drawings[k : k + across] for k in range(0, len(drawings), across)]
-    down = len(rows)
-    size = theme(figure_size=(WIDTH * across, HEIGHT * down + 0.4), axis_title=element_text(size=9))
-    grid: Any = reduce(truediv, [reduce(or_, row) for row in rows])
+        return drawings[last]
+    return _grid([drawings[k] for k in few], [drawings[k] for k in many], across, width, max(needs))
+
+
+def _room(results: EstimandResults, frame: pd.DataFrame) -> Room:
+    """Return the room of a variable's panel, with lines if its levels are below each other."""
+    panels = room_of_curve(results, frame).columns
+    given = WIDTH if panels == 1 else BELOW + panels * CLASS
+    room = room_of_curve(results, frame, given)
+    return room_of_levels(frame[results.estimand.terms.axes[0]], room) or room
+
+
+def _grid(few: list[ggplot], many: list[ggplot], across: int, width: float, need: float) -> Compose:
+    """Return drawings in rows; if some need more height than a row has, columns beside them."""
+    down = -(-len(few) // max(across, 1))
+    space: list[Any] = [plot_spacer() for _ in range(across * down - len(few))]
+    cells = [*few, *space]
+    if many:
+        columns: list[Any] = [reduce(truediv, cells[k::across]) for k in range(across)]
+        grid: Any = reduce(or_, [*columns, *many])
+    else:
+        rows = [reduce(or_, cells[k : k + across]) for k in range(0, len(cells), across)]
+        grid = reduce(truediv, rows)
+    high = max(HEIGHT * down + 0.4, need)
+    wide = width * (across + len(many))
+    size = theme(
+        figure_size=(wide, high),
+        axis_title=element_text(size=POINTS),
+        panel_spacing_x=SPACE / wide,
+    )
     return cast("Compose", grid & size)
 
 

@@ -24,25 +24,28 @@ from plotnine import (
 )
 from plotnine.composition import Compose
 
+from pyinterp.results.plots.room import SPACE, TEXT, Room, in_room
+
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
 __all__ = [
     "BLUE",
-    "CHARACTERS",
     "COLORS",
     "GRAY",
     "PlotKind",
     "Style",
     "caption",
+    "captions",
     "colors_of",
+    "facet_of",
+    "in_panels",
     "in_style",
     "label",
     "label_of_legend",
     "panels_by",
     "panels_of",
     "rows_with_interval",
-    "tall",
 ]
 
 Style: TypeAlias = Literal["light", "dark"]
@@ -52,10 +55,8 @@ BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: told apart by color-blind re
 COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 # On a dark ground: what is dark on a light one.
 ON_DARK = {BLUE: "#56B4E9", "black": "#EEEEEE", "white": "#222222"}
-WIDTH, HEIGHT = 6.4, 4.8  # of a figure, in inches
-CHARACTERS = 62  # of a strip as wide as the figure
 LEGEND = 16  # characters of a line of a legend's title
-LINE = 0.21  # inches of a line of text
+LINE = 60  # characters of a line of a caption
 
 
 def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
@@ -105,25 +106,43 @@ def _dark() -> theme:
     )
 
 
-def tall(lines: int) -> theme:
-    """Return a figure high enough for lines of text along its vertical axis."""
-    return theme(figure_size=(WIDTH, max(HEIGHT, 1.2 + LINE * lines)))
+def facet_of(results: EstimandResults) -> str | None:
+    """Return the column of a plot's frame that has a panel per class or group, if there is one."""
+    terms = results.estimand.terms
+    return "panel" if terms.groups else terms.facet
 
 
-def panels_of(column: str, panels: int, **options: Any) -> facet_wrap:
-    """Return panels by a column, with strips that break long texts."""
-    across = panels if panels < 4 else int(np.ceil(np.sqrt(panels)))
-    return facet_wrap(column, labeller=_broken(across), **options)
+def in_panels(results: EstimandResults, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame whose panels, classes or groups, are in the order of the table."""
+    terms = results.estimand.terms
+    if terms.facet is None:
+        return frame
+    texts = frame[terms.facet].astype(str)
+    panels = pd.Categorical(texts, categories=list(dict.fromkeys(texts)))
+    if not terms.groups:
+        return frame.assign(**{terms.facet: panels})
+    # A column's name may be any text, which plotnine would evaluate.
+    frame = frame.assign(panel=panels)
+    if terms.axes:
+        return frame
+    # A panel per group has the same names.
+    return frame.assign(term=frame["term"].map(dict(zip(terms.names, terms.stubs, strict=True))))
 
 
-def panels_by(rows: str, columns: str, across: int, **options: Any) -> facet_grid:
+def panels_of(column: str, room: Room, **options: Any) -> list[Any]:
+    """Return panels by a column, with strips that break long texts, and space between them."""
+    wrap = facet_wrap(column, labeller=_broken(room), ncol=room.across, **options)
+    # Labels at the ends of neighboring axes would meet.
+    return [wrap, theme(panel_spacing_x=SPACE / room.width)]
+
+
+def panels_by(rows: str, columns: str, room: Room, **options: Any) -> list[Any]:
     """Return panels by two columns, with strips that break long texts."""
-    return facet_grid(rows, columns, labeller=_broken(across), **options)
+    return [facet_grid(rows, columns, labeller=_broken(room), **options)]
 
 
-def _broken(across: int) -> Any:
-    width = max(8, CHARACTERS // max(across, 1))
-    return as_labeller(lambda text: textwrap.fill(str(text), width))
+def _broken(room: Room) -> Any:
+    return as_labeller(lambda text: in_room(text, room.panel, TEXT))
 
 
 def colors_of(names: Sequence[str], *, fill: bool = False) -> Any:
@@ -147,6 +166,25 @@ def label(results: EstimandResults) -> str:
 
 def caption(results: EstimandResults, alpha: float, *, surface: bool) -> str:
     """Return what the estimates rest on and what the intervals are."""
+    lacking = _lacking([results], intervals=not surface)
+    return textwrap.fill(_basis(results, alpha, surface=surface) + lacking, LINE)
+
+
+def captions(several: Sequence[EstimandResults], names: Sequence[str], alpha: float) -> str:
+    """Return what several results rest on: once if all rest on the same, else with their names."""
+    alike: dict[str, list[int]] = {}
+    for k, results in enumerate(several):
+        alike.setdefault(_basis(results, alpha, surface=False), []).append(k)
+    texts = []
+    for basis, which in alike.items():
+        text = basis + _lacking([several[k] for k in which], intervals=True)
+        who = ", ".join(dict.fromkeys(names[k] for k in which))
+        named = len(alike) == 1 or text.startswith(f"{who},")
+        texts.append(textwrap.fill(text if named else f"{who}: {text}", LINE))
+    return "\n".join(texts)
+
+
+def _basis(results: EstimandResults, alpha: float, *, surface: bool) -> str:
     context = results.context
     level = f"{100 * (1 - alpha):g}%"
     side = "" if results.alternative == "two-sided" else "one-sided "
@@ -160,14 +198,14 @@ def caption(results: EstimandResults, alpha: float, *, surface: bool) -> str:
         band = "simultaneous "
     intervals = f"{level} {side}{band}intervals ({results.variance.label})"
     what = f" {intervals}." if not surface and (results.bse > 0).any() else ""
-    what += _lacking(results, intervals=not surface)
-    return "\n".join(textwrap.wrap(f"{context.learner}, {over}.{what}", 60))
+    return f"{context.learner}, {over}.{what}"
 
 
-def _lacking(results: EstimandResults, *, intervals: bool) -> str:
+def _lacking(several: Sequence[EstimandResults], *, intervals: bool) -> str:
     """Return how many points have no estimate, or no interval."""
-    estimates, errors = results.params.to_numpy(), results.bse.to_numpy()
-    count, what = len(estimates), "points" if results.estimand.terms.axes else "terms"
+    estimates = np.concatenate([results.params.to_numpy() for results in several])
+    errors = np.concatenate([results.bse.to_numpy() for results in several])
+    count, what = len(estimates), "points" if several[0].estimand.terms.axes else "terms"
     absent = int(np.isnan(estimates).sum())
     alone = int((~np.isnan(estimates) & ~(errors > 0)).sum()) if intervals else 0
     has = "has" if absent == 1 else "have"

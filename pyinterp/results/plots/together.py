@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from plotnine import (
@@ -16,16 +16,26 @@ from plotnine import (
     labs,
     position_dodge,
     scale_x_discrete,
+    scale_y_continuous,
 )
 
+from pyinterp.results.plots.room import (
+    LINE,
+    Room,
+    breaks_within,
+    few_breaks,
+    in_lines,
+    legend_width,
+    lines_of,
+    widest,
+)
 from pyinterp.results.plots.style import (
     GRAY,
-    caption,
+    captions,
     colors_of,
     label,
     panels_of,
     rows_with_interval,
-    tall,
 )
 
 if TYPE_CHECKING:
@@ -43,6 +53,8 @@ def together(
     panels: bool = False,
 ) -> ggplot:
     """Draw several importances of the same features, in the order of the first importance.
+
+    A line stands at the null value of what is estimated.
 
     Parameters
     ----------
@@ -70,9 +82,17 @@ def together(
     frame["measure"] = pd.Categorical(frame["measure"], categories=colors[::-1], ordered=True)
     frame["panel"] = pd.Categorical(frame["panel"], categories=list(dict.fromkeys(frame["panel"])))
     apart, several_names = position_dodge(width=0.6), len(colors) > 1
+    texts, measures = {term: in_lines(term) for term in ordered}, frame["panel"].nunique()
+    room = Room(
+        lines=max(lines_of(list(texts.values())), LINE * len(ordered) * len(colors)),
+        labels=widest(texts.values()),
+        legend=legend_width(colors) if several_names else 0.0,
+        panels=measures if panels else 1,
+    )
+    nulls = _nulls(several, frame["panel"])
     figure: ggplot = (
         ggplot(frame, aes(x="term", y="estimate", color="measure"))
-        + geom_hline(yintercept=0, color=GRAY, linetype="dashed")
+        + geom_hline(aes(yintercept="null"), nulls, color=GRAY, linetype="dashed")
         + geom_linerange(
             aes(ymin="conf_low", ymax="conf_high"),
             rows_with_interval(frame),
@@ -81,13 +101,33 @@ def together(
         )
         + geom_point(position=apart, show_legend=several_names)
         + coord_flip()
-        + scale_x_discrete(limits=ordered)
+        + scale_x_discrete(limits=ordered, labels=texts)
         + colors_of(colors)
-        + tall(len(ordered) * max(1, len(colors) // 2))
-        + labs(x="", y="" if panels else _axis(several), color="", caption=_caption(several, alpha))
+        + room.size
+        + labs(
+            x="",
+            y="" if panels else _axis(several),
+            color="",
+            caption=captions(several, names, alpha),
+        )
     )
-    measures = frame["panel"].nunique()
-    return figure + panels_of("panel", measures, scales="free_x") if panels else figure
+    if panels:
+        figure += scale_y_continuous(breaks=breaks_within(room.panel))
+        return figure + panels_of("panel", room, scales="free_x")
+    drawn = [*frame[["estimate", "conf_low", "conf_high"]].to_numpy().ravel(), *nulls["null"]]
+    return figure + few_breaks("y", drawn, room.panel)
+
+
+def _nulls(several: Sequence[EstimandResults], panels: pd.Series[Any]) -> pd.DataFrame:
+    """Return the null values of every panel."""
+    nulls = pd.DataFrame(
+        {
+            "panel": [_measure(results) for results in several],
+            "null": [results.estimand.null for results in several],
+        }
+    )
+    nulls["panel"] = pd.Categorical(nulls["panel"], categories=panels.cat.categories)
+    return nulls.dropna().drop_duplicates().astype({"null": float})
 
 
 def _measure(results: EstimandResults) -> str:
@@ -102,11 +142,3 @@ def _axis(several: Sequence[EstimandResults]) -> str:
     if len({results.estimand.description for results in several}) == 1:
         return label(several[0])
     return f"Importance [{several[0].estimand.unit}]" if several[0].estimand.unit else ""
-
-
-def _caption(several: Sequence[EstimandResults], alpha: float) -> str:
-    """Return what the estimates of every learner rest on."""
-    by_learner = {results.context.learner: results for results in reversed(several)}
-    return "\n".join(
-        caption(results, alpha, surface=False) for results in reversed(by_learner.values())
-    )
