@@ -73,9 +73,15 @@ def details(label: str, content: str) -> str:
 
 
 def picture(plot: Any, description: str, *, width: float, height: float) -> str:
-    """Return a plotnine plot as a picture inside the page; sizes are in inches."""
-    from plotnine import theme  # noqa: PLC0415 - plotnine takes a second to import
+    """Return a plotnine plot as a picture inside the page; sizes are in inches.
 
+    A plot that is larger than usual needs that for its texts, and keeps it.
+    """
+    from plotnine import options, theme  # noqa: PLC0415 - plotnine takes a second to import
+
+    wide, high = plot.theme.getp("figure_size")
+    if (wide, high) != tuple(options.figure_size):
+        width, height = max(width, wide), max(height, high)
     drawing = io.BytesIO()
     (plot + theme(figure_size=(width, height))).save(drawing, format="png", dpi=DPI, verbose=False)
     data = base64.b64encode(drawing.getvalue()).decode("ascii")

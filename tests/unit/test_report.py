@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import struct
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -96,6 +97,18 @@ def test_it_needs_nothing_from_elsewhere(page: Reader) -> None:
         head, picture = address.split(",")
         assert head == "data:image/png;base64"
         assert base64.b64decode(picture).startswith(b"\x89PNG")
+
+
+def test_pictures_are_as_high_as_their_texts_need(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"g": [f"Region {k:02d}" for k in range(28)] * 4})
+    model = pi.FittedModel(
+        lambda X: X["g"].str[-2:].astype(float).to_numpy(), frame, np.arange(112.0) % 5
+    )
+    pi.report(model, tmp_path / "page.html")
+    addresses = Reader((tmp_path / "page.html").read_text(encoding="utf-8")).addresses
+    pictures = [base64.b64decode(address.split(",")[1]) for address in addresses]
+    shapes = [struct.unpack(">II", picture[16:24]) for picture in pictures]
+    assert max(high / wide for wide, high in shapes) > 1  # a line per level
 
 
 def test_numbers_are_those_of_the_tables(results: pi.LearnerResults, page: Reader) -> None:
