@@ -34,10 +34,14 @@ __all__ = [
     "Problem",
     "Terms",
     "check_estimate",
+    "check_in_range",
     "check_weights",
     "full_quantity",
     "no_remarks",
 ]
+
+# Of the largest number: predictions of single precision are beyond the range of probabilities.
+OUT_OF_RANGE = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -543,6 +547,21 @@ def check_estimate(estimate: object, terms: Terms, n: int) -> None:
             f"An estimate of {q} terms on {n} evaluation rows must have `value` and `mc_variance` "
             f"of shape ({q},), `rows` and `donors` of shape ({n}, {q}); it has {values}, "
             f"{variances}, {rows} and {donors}."
+        )
+
+
+def check_in_range(estimate: Estimate, estimand: Estimand) -> None:
+    """Raise `OptionError` if an estimate is not in the range of its estimand, but for rounding."""
+    low, high = estimand.range
+    outside = np.fmax(low - estimate.value, estimate.value - high)
+    ends = [abs(end) for end in estimand.range if np.isfinite(end)]
+    largest = np.nanmax([0.0, *ends, *np.abs(estimate.value)])
+    (beyond,) = np.nonzero(outside > OUT_OF_RANGE * largest)
+    if len(beyond):
+        raise OptionError(
+            f"The `range` of {estimand.label} is {estimand.range}, but an estimate is "
+            f"{estimate.value[beyond[0]]:.6g}: give the least and the largest value that there is, "
+            "or leave `range` out."
         )
 
 

@@ -21,6 +21,7 @@ from pyinterp.estimands.estimand import (
     ModelOnRows,
     Problem,
     check_estimate,
+    check_in_range,
     check_weights,
 )
 from pyinterp.estimands.metric import metric_of_rows
@@ -240,6 +241,7 @@ class Analysis:
         if checked:
             for refit, estimate in zip(self.refits, estimates, strict=True):
                 check_estimate(estimate, estimand.terms, refit.evaluation.nobs)
+                check_in_range(estimate, estimand)
         return gather(
             [
                 RefitEstimate(e, r.group, r.evaluation.rows, r.evaluation.clusters)

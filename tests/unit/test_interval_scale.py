@@ -178,3 +178,28 @@ def test_a_range_is_two_numbers(wrong: Any) -> None:
         pi.mean_over_rows(sums, "y", range=wrong)
     with pytest.raises(OptionError, match="`range` must be"):
         pi.Loss("own", sums, range=wrong)
+
+
+@pytest.mark.parametrize("level", ["learner", "model"])
+def test_estimates_beyond_the_range_are_refused(level: str) -> None:
+    """Their intervals would end where the range does, and not hold them."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=60), "y": rng.normal(size=60) - 3})
+    learner = pi.Learner.from_formula("y ~ x", frame, LinearRegression())
+    results = learner.fit(seed=1) if level == "learner" else learner.fit_model()
+    mean = pi.mean_over_rows(observed, "mean", range=(0, np.inf))
+    with pytest.raises(
+        OptionError, match=r"The `range` of mean is \(0, inf\), but an estimate is -"
+    ):
+        results.estimate(mean)
+    negative = pi.Loss("negative", minus_squared, range=(0, np.inf))
+    with pytest.raises(OptionError, match="`range` of loss is"):
+        results.loss(negative)
+
+
+def observed(y: Any, prediction: Any) -> Any:
+    return y + 0 * prediction
+
+
+def minus_squared(y: Any, prediction: Any) -> Any:
+    return -np.square(y - prediction)
