@@ -15,6 +15,7 @@ __all__ = ["Learning", "signal_and_spread"]
 LEAST, CERTAIN, MOST = 2 / 3, 5.0, 4.0
 # By how much the variance that training causes goes up from 0.632 n to n/2 rows, to first order.
 SIZES = 0.632 / 0.5
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Learning:
     def warning(self) -> str:
         """Note where predictions on halves vary too much for their size; empty if they do not."""
         spread, half = self.estimating[:, 1].mean(), self.halves[:, 1].mean()
-        if half <= MOST * SIZES * spread:
+        if spread <= 0 or half <= MOST * SIZES * spread:
             return ""
         return (
             f"Trained on half the rows, predictions vary {half / spread:.3g} times as much as on "
@@ -65,6 +66,8 @@ class Learning:
 def signal_and_spread(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return the covariance of responses and predictions, and the variance of predictions."""
     f = prediction.reshape(len(prediction), -1)
+    if (np.ptp(f, axis=0) <= ROUNDING * np.abs(f).max()).all():
+        return np.zeros(2)  # not what rounding makes of a constant
     observed = (y[:, None] == np.arange(f.shape[1])) if f.shape[1] > 1 else y[:, None]
     f = f - f.mean(axis=0)
     away = observed - observed.mean(axis=0)

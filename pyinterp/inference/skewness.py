@@ -31,8 +31,9 @@ def _of_rows(replicates: Replicates) -> FloatArray:
         return np.zeros(len(replicates.estimates[0].value))
     _, effects = row_effects(replicates.estimates, replicates.rows)
     away = effects - effects.mean(axis=0)
-    second, third = (np.power(away, k).mean(axis=0) for k in (2, 3))
-    size = np.abs(replicates.per_refit).max(axis=0)
-    varies = second > (ROUNDING * size) ** 2
-    ratio = np.divide(third, second**1.5, out=np.zeros_like(third), where=varies)
+    largest, size = np.abs(away).max(axis=0), np.abs(replicates.per_refit).max(axis=0)
+    # As shares of the largest, whose powers are numbers whatever the unit.
+    shares = np.divide(away, largest, out=np.zeros_like(away), where=largest > ROUNDING * size)
+    second, third = (np.power(shares, k).mean(axis=0) for k in (2, 3))
+    ratio = np.divide(third, second**1.5, out=np.zeros_like(third), where=second > 0)
     return np.asarray(np.abs(ratio) / np.sqrt(len(away)))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
@@ -141,3 +141,13 @@ def test_the_rule_is_that_of_the_documentation() -> None:
     assert not learning(1.0, 0.8, 0.05).reason  # finds most of it
     assert not learning(1.0, 0.5, 2.0).reason  # within noise
     assert not learning(-1.0, -2.0, 0.05).reason  # finds nothing anywhere
+
+
+def test_a_constant_prediction_has_no_signal_and_no_warning() -> None:
+    """What rounding makes of a constant is no spread, of which halves might have more."""
+    y = np.random.default_rng(0).normal(size=30)
+    nearly = 0.1 * (1 + 1e-16 * y)
+    assert (signal_and_spread(y, nearly) == 0).all()
+    results = fit(frame(80), Lasso(100.0))
+    assert not results.loss().variance.reason
+    assert not results.loss().variance.warning

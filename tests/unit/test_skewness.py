@@ -86,3 +86,12 @@ def test_the_limit_is_edgeworth_s() -> None:
     error = np.sqrt(missed * (1 - missed) / len(t))
     # Terms of order 1/n are left out: .003 at this skewness.
     assert abs(missed - 0.025 - added) < 0.003 + 3 * error
+
+
+@pytest.mark.parametrize("unit", [1e-60, 1e-9, 1e9, 1e60])
+def test_it_does_not_depend_on_the_unit(unit: float) -> None:
+    errors = np.random.default_rng(6).standard_t(4, size=80)
+    x = np.random.default_rng(0).normal(size=80)
+    scaled = pi.FittedModel(lambda rows: unit * rows[:, 0], x[:, None], unit * (x + errors)).loss()
+    expected = skewness(model(errors).loss().replicates)
+    np.testing.assert_allclose(skewness(scaled.replicates), expected, rtol=1e-9)
