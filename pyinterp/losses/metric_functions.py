@@ -18,11 +18,12 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.sample import Response
 from pyinterp.errors import LossError, OptionError, did_you_mean, list_of, quote, reason
+from pyinterp.losses.influences import add_up
 from pyinterp.losses.metrics import METRICS, Metric, MetricName, check_metric
 from pyinterp.losses.sklearn_metrics import metric_by_formula
 from pyinterp.models.predictor import Predictor
 
-__all__ = ["NOT_SMOOTH", "MetricFunction", "MetricLike", "choose_metric"]
+__all__ = ["MetricFunction", "MetricLike", "choose_metric"]
 
 MetricFunctionLike: TypeAlias = Callable[..., Any]
 MetricLike: TypeAlias = "MetricName | str | Metric | MetricFunctionLike"
@@ -32,18 +33,9 @@ STEP = 1e-4
 # Up to so many rows are changed one by one; of more, those that are alike are changed together.
 ROWS = 1000
 BLOCKS = 1000
-# Groups of rows that are left out together, and the multiple of their effects' sum of squares by
-# which influences may miss it: below 0.1, rarely up to 1, for smooth functions of 20 rows and more;
-# a million for a median of weighted rows. Where rows that are left out have no more than so many
-# different effects, as on a median, a quantile or a count, groups must do what is foretold: those
-# of a median miss by 0.05 to 5.
-GROUPS = 12
-DISAGREEMENT, STRICT = 2, 0.02
-FEW_EFFECTS = 3
 # Names of scikit-learn's scorers for regression.
 OF_NUMBERS = re.compile("error|deviance|^r2$|explained_variance")
 WEIGHTS = ("sample_weight", "weights")
-NOT_SMOOTH = "the metric jumps where the weights of rows change a little, as medians do"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -77,49 +69,27 @@ class MetricFunction(Metric):
                 influence[rows] = mean_influence(y, prediction, rows, value)
             if influence.any():
                 break
-        influence -= influence.mean()
-        return value, self._or_missing(y, prediction, np.ones(len(y)), value, influence)
+        return value, self._centered(influence, value, y, prediction, np.ones(len(y)))
 
-    def _or_missing(
+    def _centered(
         self,
+        influence: FloatArray,
+        value: float,
         y: FloatArray,
         prediction: FloatArray,
         weights: FloatArray,
-        value: float,
-        influence: FloatArray,
     ) -> FloatArray:
-        """Return influences, or missing ones if they do not add up."""
-        certain = self._adds_up(y, prediction, weights, value, influence)
-        return influence if certain else np.full_like(influence, np.nan)
+        """Return influences with mean 0, or missing ones if they do not add up."""
 
-    def _adds_up(
-        self,
-        y: FloatArray,
-        prediction: FloatArray,
-        weights: FloatArray,
-        value: float,
-        influence: FloatArray,
-    ) -> bool:
-        """Whether leaving out several rows does about what their influences say, over groups."""
-        n = len(y)
-        size = round(np.sqrt(n))
-        if n < 3 * size:
-            return True
-        order = np.random.default_rng(0).permuted(np.tile(np.arange(n), (GROUPS, 1)), axis=1)
-        foretold, found = np.empty(GROUPS), np.empty(GROUPS)
-        for k, (out, kept) in enumerate(zip(order[:, :size], order[:, size:], strict=True)):
-            foretold[k] = -influence[out].mean() * size / n * weights.sum() / weights[kept].sum()
+        def value_of(rows: IntArray) -> float | None:
             try:
-                found[k] = self._value(y[kept], prediction[kept], weights[kept]) - value
+                return self._value(y[rows], prediction[rows], weights[rows])
             except LossError:  # of rows of one class, say
-                found[k] = foretold[k]
-        off, largest = found - foretold, np.abs(influence).max()
-        # Differences of rounding do not count.
-        if max(np.abs(found).max(), np.abs(off).max()) <= 1e-9 * max(abs(value), largest):
-            return True
-        effects = len(np.unique(np.round(influence / largest, 6))) if largest else 1
-        few = prediction.ndim == 1 and effects <= FEW_EFFECTS
-        return bool((off @ off) <= (STRICT if few else DISAGREEMENT) * (found @ found))
+                return None
+
+        centered = influence - influence.mean()
+        smooth = add_up(centered, weights, value, value_of, counts=prediction.ndim > 1)
+        return centered if smooth else np.full_like(centered, np.nan)
 
     @property
     def takes_weights(self) -> bool:
@@ -146,8 +116,7 @@ class MetricFunction(Metric):
                 f"The metric {quote(self.name)} takes weights, but they change nothing: let it use "
                 "them, or leave `weights` out."
             )
-        influence -= influence.mean()
-        return value, self._or_missing(y, prediction, weights, value, influence)
+        return value, self._centered(influence, value, y, prediction, weights)
 
     def _ignores_weights(
         self, y: FloatArray, prediction: FloatArray, weights: FloatArray, value: float

@@ -10,10 +10,9 @@ from pyinterp.checks import check_choice
 from pyinterp.data.features import Features
 from pyinterp.errors import LossError, OptionError
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
-from pyinterp.estimands.importance.relation import Relation, difference, ratio
+from pyinterp.estimands.importance.relation import NULL, RANGE, Relation, difference, ratio
 from pyinterp.estimands.risk import NO_WEIGHTS, best_constant
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
-from pyinterp.ranges import POSITIVE, REAL
 
 __all__ = ["leave_one_covariate_out"]
 
@@ -45,11 +44,11 @@ def leave_one_covariate_out(
         label="LOCO",
         title="leave-one-covariate-out importance",
         details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),
-        null=0.0 if relation == "difference" else 1.0,
+        null=NULL[relation],
         # The truth of an irrelevant feature is a little below 0, where learning its effect costs
         # more than the feature gives; above it the error grows with the value, as that of PFI does.
-        lower_bound=0.0 if relation == "difference" else 1.0,
-        range=REAL if relation == "difference" else POSITIVE,
+        lower_bound=NULL[relation],
+        range=RANGE[relation],
         unit=unit,
         no_weights="",
         loss=row_loss,

@@ -17,10 +17,10 @@ from pyinterp.data.frames import fill_masks
 from pyinterp.errors import InferenceError, OptionError, quote
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.estimands.importance.marginal_losses import Permutations, one_term
-from pyinterp.estimands.importance.relation import Relation, without_rounding
-from pyinterp.losses.metric_functions import NOT_SMOOTH, MetricLike, choose_metric
+from pyinterp.estimands.importance.relation import NULL, RANGE, Relation, without_rounding
+from pyinterp.losses.influences import NOT_SMOOTH
+from pyinterp.losses.metric_functions import MetricLike, choose_metric
 from pyinterp.losses.metrics import Metric, evaluate
-from pyinterp.ranges import POSITIVE, REAL
 from pyinterp.samplers import balanced_permutations
 
 __all__ = ["PermutationsOrRows", "metric_importance"]
@@ -68,9 +68,9 @@ def metric_importance(
         label="PFI",
         title="permutation feature importance",
         details=(score.name, *(("ratio",) if relation == "ratio" else ())),
-        null=0.0 if relation == "difference" else 1.0,
-        lower_bound=0.0 if relation == "difference" else 1.0,
-        range=REAL if relation == "difference" else POSITIVE,
+        null=NULL[relation],
+        lower_bound=NULL[relation],
+        range=RANGE[relation],
         unit=unit,
         meaning=f"{what} when the feature's values are permuted.",
         notes=(score.note,) if score.note else (),

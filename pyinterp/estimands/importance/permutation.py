@@ -14,10 +14,9 @@ from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.estimands.importance.conditional_losses import conditional_losses
 from pyinterp.estimands.importance.marginal_losses import Permutations, marginal_losses
-from pyinterp.estimands.importance.relation import Relation, difference, ratio
+from pyinterp.estimands.importance.relation import NULL, RANGE, Relation, difference, ratio
 from pyinterp.estimands.positivity import positivity, samplers_of, variance_parts
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
-from pyinterp.ranges import POSITIVE, REAL
 from pyinterp.samplers import Sampler, SamplerLike, is_conditional
 
 __all__ = [
@@ -74,9 +73,9 @@ def permutation_importance(
         label=label,
         title=f"{'conditional ' if conditional else ''}permutation feature importance",
         details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),
-        null=0.0 if relation == "difference" else 1.0,
-        lower_bound=0.0 if relation == "difference" else 1.0,
-        range=REAL if relation == "difference" else POSITIVE,
+        null=NULL[relation],
+        lower_bound=NULL[relation],
+        range=RANGE[relation],
         unit=unit,
         meaning=_meaning(row_loss, relation, unit, samplers),
         notes=_notes(problem, chosen, samplers),

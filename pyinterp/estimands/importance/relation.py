@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -9,10 +10,15 @@ import numpy as np
 from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimand import Estimate
+from pyinterp.ranges import POSITIVE, REAL, Range
 
-__all__ = ["Relation", "difference", "ratio", "without_rounding"]
+__all__ = ["NULL", "RANGE", "Relation", "difference", "ratio", "without_rounding"]
 
 Relation: TypeAlias = Literal["difference", "ratio"]
+
+# The value of what does not matter, below which the truth hardly falls, and what estimates can be.
+NULL: Mapping[Relation, float] = {"difference": 0.0, "ratio": 1.0}
+RANGE: Mapping[Relation, Range] = {"difference": REAL, "ratio": POSITIVE}
 
 # A feature that the model never uses can differ from 0 by the rounding of sums in another order.
 ROUNDING = 1e-12
