@@ -16,7 +16,7 @@ from pyinterp.inference.replicates import Half, Replicates, contributions
 from pyinterp.inference.variance import Variance
 from pyinterp.resampling.halves import LEAST_PAIRS
 
-__all__ = ["HalfSampleVariance", "half_sample", "training_parts"]
+__all__ = ["CAP", "HalfSampleVariance", "half_sample", "training_parts"]
 
 # k, by which the standard error at the limits differs from that at the estimate, is at most this.
 CAP = 0.6

@@ -69,9 +69,9 @@ class MetricFunction(Metric):
                 influence[rows] = mean_influence(y, prediction, rows, value)
             if influence.any():
                 break
-        return value, self._centered(influence, value, y, prediction, np.ones(len(y)))
+        return value, self._around_zero(influence, value, y, prediction, np.ones(len(y)))
 
-    def _centered(
+    def _around_zero(
         self,
         influence: FloatArray,
         value: float,
@@ -87,9 +87,9 @@ class MetricFunction(Metric):
             except LossError:  # of rows of one class, say
                 return None
 
-        centered = influence - influence.mean()
-        smooth = add_up(centered, weights, value, value_of, counts=prediction.ndim > 1)
-        return centered if smooth else np.full_like(centered, np.nan)
+        around = influence - influence.mean()
+        smooth = add_up(around, weights, value, value_of, counts=prediction.ndim > 1)
+        return around if smooth else np.full_like(around, np.nan)
 
     @property
     def takes_weights(self) -> bool:
@@ -116,7 +116,7 @@ class MetricFunction(Metric):
                 f"The metric {quote(self.name)} takes weights, but they change nothing: let it use "
                 "them, or leave `weights` out."
             )
-        return value, self._centered(influence, value, y, prediction, weights)
+        return value, self._around_zero(influence, value, y, prediction, weights)
 
     def _ignores_weights(
         self, y: FloatArray, prediction: FloatArray, weights: FloatArray, value: float

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
+from pyinterp.inference.half_sample import CAP
 from pyinterp.inference.interval_scale import IntervalScale
 from pyinterp.ranges import Range
 
@@ -110,8 +111,6 @@ CANDIDATES: Mapping[str, Callable[[Components], Candidate]] = {
     "mixed .7, z 2": mixed(0.7, beyond=2.0),
     "mixed .7, not scaled": mixed(0.7, scaled=False, tamed=False),
 }
-
-CAP = 0.6
 
 
 def limits(

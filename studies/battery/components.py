@@ -12,7 +12,9 @@ import numpy.typing as npt
 import pyinterp as pi
 from pyinterp._typing import FloatArray
 from pyinterp.inference.half_sample import training_parts
-from pyinterp.inference.replicates import Half, Replicates, row_effects
+from pyinterp.inference.learning import signal_and_spread
+from pyinterp.inference.replicates import Half, Replicates
+from pyinterp.inference.skewness import skewness
 from pyinterp.resampling.halves import FRACTION, complementary
 from pyinterp.resampling.plans import subsample
 from pyinterp.resampling.resampling import Group, Split, Splitting, redraw
@@ -72,21 +74,6 @@ class EveryFit(Splitting):
             number += 1
 
 
-def learns(results: pi.LearnerResults) -> FloatArray:
-    """Return what every refit finds, shape (refits, 2): cov(y, f) and var(f) of its rows."""
-    values = []
-    for case in results.analysis.cases:
-        f = np.asarray(case.whatif.factual, dtype=float)
-        f = f.reshape(len(f), -1)
-        y = np.asarray(case.y, dtype=float)
-        if f.shape[1] > 1:
-            y = (y[:, None] == np.arange(f.shape[1])).astype(float)
-        y = y.reshape(len(f), -1)
-        f, y = f - f.mean(axis=0), y - y.mean(axis=0)
-        values.append([(f * y).mean(axis=0).sum(), (f * f).mean(axis=0).sum()])
-    return np.array(values)
-
-
 def deviations(pairs: Sequence[tuple[Half, Half]]) -> tuple[FloatArray, FloatArray]:
     """Return the parts by training and by evaluation of pairs, each of shape (pairs, 2, q)."""
     flat = [half for pair in pairs for half in pair]
@@ -114,10 +101,7 @@ def components(replicates: Replicates, plan: EveryFit, n: int) -> Mapping[str, F
         out |= _of_copies(D, [*pairs[1::each], *pairs[2::each]], M)
     if over:
         out |= _of_overlapping(over, n)
-    _, effects = row_effects(replicates.estimates, replicates.rows)
-    effects = effects - effects.mean(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        out["skewness"] = (effects**3).mean(axis=0) / (effects**2).mean(axis=0) ** 1.5
+    out["skewness"] = skewness(replicates)
     return out
 
 
@@ -166,7 +150,8 @@ def one(
         parts.append(found)
         names += [f"{name} {term}" for term in answer.params.index]
     out = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-    every = learns(results)
+    cases = results.analysis.cases
+    every = np.array([signal_and_spread(c.y, c.whatif.factual) for c in cases])
     kinds: dict[str, npt.NDArray[np.intp]] = {}
     m, each = plan.refits, 1 + plan.copies
     position = np.arange(2 * each * plan.pairs).reshape(plan.pairs, each, 2) + m
