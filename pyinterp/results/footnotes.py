@@ -216,9 +216,8 @@ def _inference(results: EstimandResults, alpha: float) -> list[Footnote]:
     if results.variance.interval_note and not results.variance.reason:
         notes.append(Footnote(results.variance.interval_note))
     if results.inference.rescales:
-        notes.append(
-            Footnote(f"Intervals are symmetric on the {results.inference.scale.name} scale.")
-        )
+        scale = results.inference.scale.name
+        notes.append(_always(f"Intervals are symmetric on the {scale} scale."))
     if results.alternative != "two-sided":
         side = f"One-sided: the alternative is {results.alternative} than the null value."
         notes.append(_always(side))

@@ -100,7 +100,10 @@ def partial_dependence(
         range=range_of(used_scale) if kind in ("pd", "ice") else REAL,
         unit=unit_of(problem, kind, used_scale),
         meaning=_meaning(problem, at, kind, used_scale, labels, average),
-        coverage="PD" if kind in ("pd", "ice") and average == "mean" else "",
+        # The studies are of means of numbers, not of probabilities.
+        coverage="PD"
+        if kind in ("pd", "ice") and (average, used_scale) == ("mean", "mean")
+        else "",
         zero_variance=(
             "the reference point, 0 by definition, or a feature that no refit uses"
             if kind == "c-ice"
