@@ -443,9 +443,9 @@ class Estimand:
         For a number that is no mean over rows: why it has no standard error for one fitted model.
     unknown_error : str
         Why rows' contributions may be missing, so that an estimate has no standard error.
-    coverage : str
-        The kind of estimand in the table of coverages, ``inference/coverage.csv``; empty if its
-        intervals have not been studied.
+    coverage : tuple of str
+        Names of the kind of estimand in the table of coverages, ``inference/coverage.csv``, the
+        most special first; empty if its intervals have not been studied.
     zero_variance : str
         Reason to print no interval for a term on which all refits agree exactly.
     engine : str
@@ -491,7 +491,7 @@ class Estimand:
     inexact: str = "mcse: Monte Carlo error of using some of all draws."
     no_model_error: str = ""
     unknown_error: str = "the contributions of some rows are missing"
-    coverage: str = ""
+    coverage: tuple[str, ...] = ()
     zero_variance: str = "all refits agree exactly, so there is no variance"
     engine: str = ""
     distributional: bool = False

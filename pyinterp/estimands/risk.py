@@ -52,6 +52,7 @@ def risk(
         label=label,
         title="expected loss" if relation == "loss" else "explained share of expected loss",
         details=(row_loss.name,),
+        coverage=("loss",) if relation == "loss" else (),
         null=None if relation == "loss" else 0.0,
         range=row_loss.range if relation == "loss" else (-np.inf, 1.0),
         unit=row_loss.unit.format(y=problem.response.name) if relation == "loss" else "",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -34,11 +34,13 @@ class BootstrapVariance(Variance):
         z0 and a of BCa; both 0 for percentile intervals.
     """
 
-    p_headings: ClassVar[dict[Alternative, str]] = {"two-sided": "P", "greater": "P", "less": "P"}
-
     means: FloatArray
     bias: FloatArray
     acceleration: FloatArray
+
+    def p_heading(self, alternative: Alternative) -> str:
+        """Return what tables call P, which is no tail area of a t."""
+        return "P"
 
     def interval(
         self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative

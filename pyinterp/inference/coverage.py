@@ -1,75 +1,87 @@
-"""What simulations say about the coverage of nominal 95% intervals: `coverage.csv`, and its words.
+"""What simulations say about the coverage of nominal 95% intervals: `coverage.csv`, in words.
 
-A test holds the rows against ``studies/results``.
+``studies/coverage_table.py`` makes the table from the results of the studies.
 """
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-__all__ = ["Coverage", "coverage_of", "coverages"]
+__all__ = ["Coverage", "Studied", "coverage_of", "coverages"]
 
-# Where a row comes from. Molnar et al. (2021, section 8); our repetition of it, for what the paper
-# does not print; our studies of half-sampling. Skewed outcomes and small trees were studied with
-# intervals that were up to a tenth narrower.
-# Of predictive uncertainty the range is over single features, not over means of them.
-SENTENCES = {
-    "published": (
-        "In simulations by Molnar et al. (2021; 15 refits, n = 100 and 1,000) nominal 95% "
-        "intervals of this kind covered {share}."
-    ),
-    "repeated": (
-        "In simulations (the processes of Molnar et al. 2021; 15 refits, n = 100 and 1,000) "
-        "nominal 95% intervals of this kind covered {share}."
-    ),
-    "studied": (
-        "In simulations (linear models, trees, forests and boosting; n = 100 to 5,000) nominal 95% "
-        "intervals covered {share}, less for very skewed outcomes and small single trees; they "
-        "are wide for {wide_for}."
-    ),
-    "uncertainty": (
-        "In simulations (both processes of Wood et al. 2024, section 3.4.1, each with two "
-        "learners; n = 100 and 200) nominal 95% intervals of single features covered {share}; "
-        "they are wide for {wide_for}."
-    ),
+SOURCES = {
+    "published": "In simulations by Molnar et al. (2021; 15 refits) of ",
+    "repeated": "In simulations (the processes of Molnar et al. 2021; 15 refits) of ",
+    "battery": "In simulations of ",
+    "uncertainty": "In simulations (the processes of Wood et al. 2024, section 3.4.1) of ",
 }
 
 
 class Coverage(NamedTuple):
-    """The smallest and the largest coverage of a kind of interval over the settings of a study.
+    """What intervals of a kind covered in all settings of a study with one kind of learner.
 
     Attributes
     ----------
     estimand : str
         As estimands name it in their field `coverage`.
+    loss : str
+        Name of the loss; empty if there is none.
+    learners : str
+        Kind of learner, such as "forests".
     cov_type, plan : str
         The variance and the plan of resampling.
+    n_low, n_high : int
+        Numbers of rows.
     lowest, highest : int
-        Percent of intervals that contain the truth.
+        Percent of intervals that contain the truth: single terms for "battery" and "uncertainty",
+        means over the terms of a setting for the others.
     source : str
-        A key of `SENTENCES`.
-    wide_for : str
-        What intervals are wider for than they need be.
+        A key of `SOURCES`.
     """
 
     estimand: str
+    loss: str
+    learners: str
     cov_type: str
     plan: str
+    n_low: int
+    n_high: int
     lowest: int
     highest: int
     source: str
-    wide_for: str
 
-    @property
-    def share(self) -> str:
-        """The range, such as "94-99%"."""
-        return f"{self.lowest}-{self.highest}%"
+    @classmethod
+    def of(cls, cells: Sequence[str]) -> Coverage:
+        """Return a row of the table."""
+        estimand, loss, learners, cov_type, plan, *numbers, source = cells
+        low, high, lowest, highest = map(int, numbers)
+        return cls(estimand, loss, learners, cov_type, plan, low, high, lowest, highest, source)
 
-    def __str__(self) -> str:
-        return SENTENCES[self.source].format(share=self.share, wide_for=self.wide_for)
+
+class Studied(NamedTuple):
+    """For what coverage is looked up.
+
+    Attributes
+    ----------
+    estimand : sequence of str
+        Names of its kind, the most special first.
+    loss : str
+    learners : str
+    cov_type, plan : str
+    n : int
+        Number of rows.
+    """
+
+    estimand: Sequence[str]
+    loss: str
+    learners: str
+    cov_type: str
+    plan: str
+    n: int
 
 
 @cache
@@ -77,15 +89,30 @@ def coverages() -> tuple[Coverage, ...]:
     """Return all rows of the table."""
     text = resources.files("pyinterp.inference").joinpath("coverage.csv").read_text("utf-8")
     _, *rows = csv.reader(text.splitlines())
-    return tuple(
-        Coverage(estimand, cov_type, plan, int(lowest), int(highest), source, wide_for)
-        for estimand, cov_type, plan, lowest, highest, source, wide_for in rows
-    )
+    return tuple(Coverage.of(row) for row in rows)
 
 
-def coverage_of(estimand: str, cov_type: str, plan: str) -> Coverage | None:
-    """Return what is known about the intervals of an estimand; None if nothing is."""
-    for row in coverages():
-        if (row.estimand, row.cov_type, row.plan) == (estimand, cov_type, plan):
-            return row
-    return None
+def coverage_of(case: Studied) -> str:
+    """Return what is known about the intervals of a case, in words; empty if nothing is.
+
+    Of learners of another kind where this one was not studied.
+    """
+    for estimand in case.estimand:
+        wanted = (estimand, case.loss, case.cov_type, case.plan)
+        rows = [r for r in coverages() if (r.estimand, r.loss, r.cov_type, r.plan) == wanted]
+        if rows:
+            return _sentence(case, [r for r in rows if r.learners == case.learners], rows)
+    return ""
+
+
+def _sentence(case: Studied, same: Sequence[Coverage], others: Sequence[Coverage]) -> str:
+    rows = same or others
+    low, high = min(r.n_low for r in rows), max(r.n_high for r in rows)
+    learners = case.learners if same else "other learners"
+    n = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
+    beyond = "" if low <= case.n <= high else f", not {case.n:,}"
+    lowest, highest = min(r.lowest for r in rows), max(r.highest for r in rows)
+    start = f"{SOURCES[rows[0].source]}{learners} ({n}{beyond}) nominal 95% intervals "
+    if rows[0].source in ("battery", "uncertainty"):
+        return f"{start}of every term covered {lowest}% or more."
+    return f"{start}of this kind covered {lowest}-{highest}%."

@@ -6,28 +6,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError
 from pyinterp.inference.intervals import Alternative, bounds, t_quantile
+from pyinterp.inference.intervals import p_values as t_p_values
 from pyinterp.inference.replicates import Half, Replicates, contributions
+from pyinterp.inference.squared_effect import SquaredEffect
 from pyinterp.inference.variance import Variance
 from pyinterp.resampling.halves import LEAST_PAIRS
 
 __all__ = ["CAP", "HalfSampleVariance", "half_sample", "training_parts"]
 
-# k, by which the standard error at the limits differs from that at the estimate, is at most this.
+# k, by which the standard error differs at the upper limit from that at the estimate, is at most:
 CAP = 0.6
+# Variances of importances are less by the first share of the variance of the pairs' means, and at
+# least the second.
+SHARE, LEAST = 0.9, 0.4
 LIMITS = (
     "The standard error of an importance grows with its true value. An interval holds the true "
-    "values that a t test, with the standard error at that value, does not reject: it reaches "
+    "values that a test, with the standard error at that value, does not reject: it reaches "
     "further up than down."
 )
 TESTS = (
-    "t = {deviation} / ({error}), the standard error if the true value is {null}: 3/4 of std err "
-    "for estimates above {null}, 5/2 for those below."
+    "t = {deviation} / ({error}), the standard error of a feature that does not matter. P takes "
+    "the law of such an estimate, (χ²(1) - 1)/√2, and is 1 for those that are not above {null}; "
+    "it is below α exactly if the 1 - α interval excludes {null}."
 )
 
 
@@ -40,24 +45,29 @@ class HalfSampleVariance(Variance):
     lower_bound : float or None
         Value below which the estimand can't be, or hardly; the standard error of such an importance
         falls like the square root of its distance from there.
-    under_null : ndarray of shape (q,)
-        Variance of terms that do not matter to the learner, all interaction orders included.
+    at_bound : ndarray of shape (q,)
+        Standard errors of terms that do not matter to the learner.
     """
 
     lower_bound: float | None
-    under_null: FloatArray
+    at_bound: FloatArray
+
+    def p_heading(self, alternative: Alternative) -> str:
+        """Return what tables call P."""
+        return super().p_heading(alternative) if self.lower_bound is None else "P"
 
     def interval(
         self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative
     ) -> FloatArray:
         r"""Return 1 - alpha intervals, shape (q, 2); missing where `bse` is 0.
 
-        Without a bound they are t intervals, :math:`c \pm h`. With the bound at 0 they are
+        Without a bound they are t intervals, :math:`c \pm h`. With the bound at 0 the lower limit
+        is that of `SquaredEffect`, and the upper one
 
-        .. math:: [c - h/(1 + k), c + h/(1 - k)], \quad k = \min(h / (4c), 0.6),
+        .. math:: c + h/(1 - k), \quad k = \min(h / (4c), 0.6),
 
-        and k = 0.6 for c <= 0. One-sided and with alpha above 1/2, h is negative: the limit is on
-        the other side of c, and k, from the size of h, has its sign.
+        k = 0.6 for c <= 0, and not below the bound. One-sided with alpha above 1/2, h and k are
+        negative, and the lower limit is :math:`c - h/(1 + k)`.
         """
         if self.lower_bound is None:
             return super().interval(estimate, bse, alpha, alternative)
@@ -69,59 +79,85 @@ class HalfSampleVariance(Variance):
         # Only where it is below the cap, so that nothing overflows.
         np.divide(np.abs(h), 4 * above, out=k, where=np.abs(h) < 4 * CAP * above)
         k = np.copysign(k, h)
-        return bounds(estimate - h / (1 + k), estimate + h / (1 - k), alternative)
+        if level > 0.5:
+            low = estimate - h / (1 + k)
+        else:
+            low = self.lower_bound + self._squared(above, bse).low(alpha, level)
+        return bounds(low, np.maximum(estimate + h / (1 - k), self.lower_bound), alternative)
+
+    def _squared(self, above: FloatArray, bse: FloatArray) -> SquaredEffect:
+        return SquaredEffect(above, np.where(bse > 0, bse, np.nan), self.at_bound, self.df)
 
     def null_error(
         self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
     ) -> FloatArray:
         """Return the standard errors at the null values, by which statistics are divided.
 
-        Their t test rejects exactly the values that the interval excludes. At the bound: 3/4 of
-        `bse`, and 5/2 of it for estimates below it.
+        At the bound, and between it and the estimate, those of `SquaredEffect`.
         """
         if self.lower_bound is None:
             return super().null_error(estimate, bse, null)
-        above, far = estimate - self.lower_bound, np.abs(estimate - null)
-        # Beyond the caps below steps do not matter: there they might overflow.
-        steps = np.divide(far, 4 * above, out=np.full(len(bse), np.inf), where=far < 8 * above)
-        factor = np.where(
-            null < estimate,
-            np.where(steps <= CAP / (1 + CAP), 1 - steps, 1 / (1 + CAP)),
-            np.where(steps <= CAP / (1 - CAP), 1 + steps, 1 / (1 - CAP)),
-        )
-        return np.asarray(bse * factor)
+        above = estimate - self.lower_bound
+        value = np.broadcast_to(null - self.lower_bound, above.shape)
+        below = (value < above) | (value <= 0)
+        squared = np.where(bse > 0, self._squared(above, bse).error(value), bse)
+        return np.where(below, squared, _at(value, above) * bse)
 
-    def null_test(self, estimate: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return statistic and p-value of the null-variance test; missing without variance."""
-        if self.reason:
-            raise InferenceError(f"There is no null-variance test: {self.reason}.")
+    def p_values(
+        self,
+        estimate: FloatArray,
+        bse: FloatArray,
+        null: FloatArray | float,
+        alternative: Alternative,
+    ) -> FloatArray:
+        """Return the smallest alpha at which intervals exclude the null values."""
         if self.lower_bound is None:
-            raise InferenceError(
-                "The null-variance test is for importances, which are at least 0 at the truth."
-            )
-        spread = np.sqrt(self.under_null)
-        missing = np.full(len(spread), np.nan)
-        ratio = np.asarray(
-            np.divide(estimate - self.lower_bound, spread, out=missing, where=spread > 0)
-        )
-        return ratio, np.asarray(stats.chi2.sf(np.maximum(1 + np.sqrt(2) * ratio, 0), 1))
+            return super().p_values(estimate, bse, null, alternative)
+        above = estimate - self.lower_bound
+        value = np.broadcast_to(null - self.lower_bound, above.shape)
+        missing = np.full(len(bse), np.nan)
+        t = np.divide(above - value, _at(value, above) * bse, out=missing, where=bse > 0)
+        p = t_p_values(t, self.df, alternative=alternative)
+        if alternative != "greater":
+            p = np.where((value <= 0) & ~np.isnan(t), 1.0, p)
+        if alternative != "less":
+            sides = 2 if alternative == "two-sided" else 1
+            squared = self._squared(above, bse).p_value(value, sides)
+            p = np.where((value < above) & ~np.isnan(t), squared, p)
+        return p
+
+
+def _at(value: FloatArray, above: FloatArray) -> FloatArray:
+    """Return what standard errors of estimates above a bound are multiplied by at other values."""
+    far = np.abs(above - value)
+    # Beyond the caps below steps do not matter: there they might overflow.
+    steps = np.divide(far, 4 * above, out=np.full(far.shape, np.inf), where=far < 8 * above)
+    less = np.where(steps <= CAP / (1 + CAP), 1 - steps, 1 / (1 + CAP))
+    more = np.where(steps <= CAP / (1 - CAP), 1 + steps, 1 / (1 - CAP))
+    return np.asarray(np.where(value < above, less, more))
 
 
 def half_sample(replicates: Replicates) -> HalfSampleVariance:
-    r"""Variance bound from M pairs of refits on complementary halves, M df.
+    r"""Variance from M pairs of refits on complementary halves, M df.
 
-    .. math:: V = \frac{1}{4M} \sum_j D_j D_j^\top + \frac{s^2}{m}, \quad
+    .. math:: V = A + \frac{s^2}{m}, \quad A = \frac{1}{4M} \sum_j D_j D_j^\top, \quad
         D_j = (\tau_{j0} - \tau_{j1}) - (\epsilon_{j0} - \epsilon_{j1})
 
     :math:`T_{jh} = \tau_{jh} + \epsilon_{jh}` is the estimate of the refit trained on half h of
     split j and evaluated on the other: a part by training and a part by the rows that evaluate
     (`training_parts`). A row that trains one of a pair evaluates the other; the minus adds up
     what it does in both ways. :math:`s^2` is the variance over the m refits whose mean is
-    reported. In expectation V is at least the variance of such a mean over refits on halves, for
+    reported. In expectation A is at least the variance of such a mean over refits on halves, for
     any learner: two disjoint halves have no training row in common, so their difference has all
-    the variance that training causes (Efron and Stein 1981). In simulations, what
-    refits on 0.632 n have in common varied up to 1.2 times as much for trees and forests, whose V
-    is too large by more.
+    the variance that training causes (Efron and Stein 1981). A - S, with S the variance of the
+    pairs' means, has that variance without bias. Importances take what is nearly that,
+
+    .. math:: \max(A - 0.9 S,\; 0.4 S,\; g^2 (A - S))
+
+    in the place of A, with the same correlations; g is by how much more refits of the estimate
+    find than halves (`Learning.growth`), and the second term is for estimates where A is by chance
+    near 0. What comes from halves is multiplied by `Learning.calm`, for importances by its square,
+    since they have the units of a variance of predictions.
     """
     m, M = len(replicates.estimates), len(replicates.pairs)
     if M < LEAST_PAIRS:
@@ -143,8 +179,15 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     learning = replicates.learning
     refused = learning.reason if learning is not None else ""
     warning = learning.warning if learning is not None and not refused else ""
-    cov = difference.T @ difference / (4 * M) + between
-    under_null = np.diag(middle + between)
+    cov = difference.T @ difference / (4 * M)
+    at_bound = np.full(len(cov), np.nan)
+    growth, calm = (1.0, 1.0) if learning is None else (learning.growth, learning.calm)
+    if replicates.lower_bound is not None:
+        A, S = np.diag(cov), np.diag(middle)
+        near = np.maximum(np.maximum(A - SHARE * S, LEAST * S), growth**2 * (A - S))
+        at_bound = np.sqrt(calm**2 * np.minimum(growth**2 * S, near) + np.diag(between))
+        cov = calm * _with_diagonal(cov, near)
+    cov = calm * cov + between
     note = f"Intervals (half-sample, {M} df) are for the learner trained on {on} the data."
     return HalfSampleVariance(
         cov=np.full_like(cov, np.nan) if refused else cov,
@@ -157,8 +200,17 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
         interval_note="" if replicates.lower_bound is None else LIMITS,
         test_note="" if replicates.lower_bound is None else TESTS,
         lower_bound=replicates.lower_bound,
-        under_null=np.full_like(under_null, np.nan) if refused else under_null,
+        at_bound=np.full_like(at_bound, np.nan) if refused else at_bound,
     )
+
+
+def _with_diagonal(cov: FloatArray, variances: FloatArray) -> FloatArray:
+    """Return the covariance with these variances and the same correlations."""
+    old = np.diag(cov)
+    scale = np.sqrt(np.divide(variances, old, out=np.zeros_like(old), where=old > 0))
+    scaled = np.asarray(cov * np.outer(scale, scale))
+    np.fill_diagonal(scaled, variances)
+    return scaled
 
 
 def training_parts(halves: Sequence[Half]) -> FloatArray:

@@ -13,6 +13,9 @@ __all__ = ["Learning", "signal_and_spread"]
 # Halves say nothing of larger training sets if they find less than this share of what those find,
 # by more than so many standard errors; and little if predictions vary so much more.
 LEAST, CERTAIN, MOST = 2 / 3, 5.0, 4.0
+# Refits of the estimate find more than halves if by more than so many standard errors; at most so
+# many times as much counts.
+BEYOND, LARGEST = 1.0, 1.5
 # By how much the variance that training causes goes up from 0.632 n to n/2 rows, to first order.
 SIZES = 0.632 / 0.5
 ROUNDING = 1e-12
@@ -37,11 +40,42 @@ class Learning:
     halves: FloatArray
 
     @property
+    def growth(self) -> float:
+        """By what factor refits of the estimate find more than halves; 1 within random error."""
+        signal, half = self._signal
+        if signal - half <= BEYOND * self._signal_error:
+            return 1.0
+        return float(np.clip(signal / half, 1.0, LARGEST)) if half > 0 else LARGEST
+
+    @property
+    def calm(self) -> float:
+        """Share of a variance from halves that is left if predictions vary as their size tells.
+
+        1, or less where the number of features is near that of the rows of a half.
+        """
+        spread, half = self._spread
+        return min(1.0, SIZES * spread / half) if half > 0 else 1.0
+
+    @property
+    def _signal(self) -> tuple[float, float]:
+        return float(self.estimating[:, 0].mean()), float(self.halves[:, 0].mean())
+
+    @property
+    def _signal_error(self) -> float:
+        """Standard error of the difference of the signals, over refits."""
+        parts = (self.estimating, self.halves)
+        return float(np.sqrt(sum(part[:, 0].var(ddof=1) / len(part) for part in parts)))
+
+    @property
+    def _spread(self) -> tuple[float, float]:
+        return float(self.estimating[:, 1].mean()), float(self.halves[:, 1].mean())
+
+    @property
     def reason(self) -> str:
         """Why halves say nothing of the learner at the size of the estimate; empty if they do."""
-        signal, half = self.estimating[:, 0].mean(), self.halves[:, 0].mean()
-        errors = [part[:, 0].var(ddof=1) / len(part) for part in (self.estimating, self.halves)]
-        if signal <= 0 or half >= LEAST * signal or signal - half <= CERTAIN * np.sqrt(sum(errors)):
+        signal, half = self._signal
+        error = CERTAIN * self._signal_error
+        if signal <= 0 or half >= LEAST * signal or signal - half <= error:
             return ""
         return (
             f"trained on half the rows the learner finds {max(half / signal, 0.0):.0%} of what it "
@@ -52,7 +86,7 @@ class Learning:
     @property
     def warning(self) -> str:
         """Note where predictions on halves vary too much for their size; empty if they do not."""
-        spread, half = self.estimating[:, 1].mean(), self.halves[:, 1].mean()
+        spread, half = self._spread
         if spread <= 0 or half <= MOST * SIZES * spread:
             return ""
         return (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -58,12 +57,6 @@ class Variance:
     distribution subclasses this and replaces the methods; tables, plots and results use no others.
     """
 
-    p_headings: ClassVar[dict[Alternative, str]] = {
-        "two-sided": "P>|t|",
-        "greater": "P>t",
-        "less": "P<t",
-    }
-
     cov: FloatArray
     df: float
     cov_type: str
@@ -76,6 +69,10 @@ class Variance:
     warning: str = ""
     of_t: bool = True
     too_few: str = "beyond the largest number at this alpha"
+
+    def p_heading(self, alternative: Alternative) -> str:
+        """Return what tables call P."""
+        return {"two-sided": "P>|t|", "greater": "P>t", "less": "P<t"}[alternative]
 
     def interval(
         self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative

@@ -34,6 +34,7 @@ from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.adapters import fits_intercept, needs_intercept, suit, wants_frames
+from pyinterp.models.families import family_of
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
@@ -457,6 +458,7 @@ class Learner:
             learner=learner_name(self.estimator),
             formula=self._reader.formula,
             specification=specification(self.estimator),
+            family=family_of(self.estimator),
             nobs=population.nobs,
             dropped_rows=self.dropped_rows,
             missing_note=self.missing_note,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.inference.coverage import coverage_of
+from pyinterp.inference.coverage import Studied, coverage_of
 from pyinterp.inference.skewness import MOST, skewness
 
 if TYPE_CHECKING:
@@ -185,12 +185,20 @@ def _tests(several: Sequence[EstimandResults]) -> list[Footnote]:
             r.variance.test_note.format(
                 null=f"{r.estimand.null:g}", deviation=_deviation(r), error=null_heading(r)
             ),
-            f"t = {_deviation(r)} / ({null_heading(r)})." if _divides_by_another(r) else "",
+            _short_test(r),
         )
         for r in tested
         if r.variance.test_note
     ]
     return list(dict.fromkeys(notes))
+
+
+def _short_test(results: EstimandResults) -> str:
+    """Say by what t divides, where that is not the standard error beside it."""
+    if not _divides_by_another(results):
+        return ""
+    heading = null_heading(results)
+    return f"t = {_deviation(results)} / ({heading}), that of a feature that does not matter."
 
 
 def _divides_by_another(results: EstimandResults) -> bool:
@@ -238,12 +246,20 @@ def _enumerate(terms: pd.Index) -> str:
 
 def _coverage(results: EstimandResults) -> str:
     """Return what simulations say, or that there are none; nothing for one fitted model."""
-    kind, plan = results.estimand.coverage, results.context.study_name
-    if results.variance.warning:
+    estimand, context, variance = results.estimand, results.context, results.variance
+    if variance.warning:
         return ""
-    covered = coverage_of(kind, results.variance.cov_type, plan)
+    case = Studied(
+        estimand=estimand.coverage,
+        loss="" if estimand.loss is None else estimand.loss.name,
+        learners=context.family,
+        cov_type=variance.cov_type,
+        plan=context.study_name,
+        n=context.nobs,
+    )
+    covered = coverage_of(case)
     single = not results.inference.note and results.alternative == "two-sided"
-    if covered is not None:
-        return f" {covered}" if single and not results.context.failed_refits else ""
-    warned = results.context.level == "model" or results.variance.cov_type == "naive"
+    if covered:
+        return f" {covered}" if single and not context.failed_refits else ""
+    warned = context.level == "model" or variance.cov_type == "naive"
     return "" if warned else NO_SIMULATION

@@ -100,6 +100,8 @@ class Context:
         Formula of the learner; empty without one.
     specification : str
         The estimator with its settings; empty where `learner` says it all.
+    family : str
+        Kind of learner, as studies of coverage name it; empty for others.
     """
 
     level: Literal["learner", "model"]
@@ -127,6 +129,7 @@ class Context:
     missing_note: str = ""
     formula: str = ""
     specification: str = ""
+    family: str = ""
 
     def __repr__(self) -> str:
         return about(self, self.learner, self.plan, f"{self.nobs} rows")
@@ -150,6 +153,7 @@ def context_of(
     weighting: str = "",
     formula: str = "",
     specification: str = "",
+    family: str = "",
     seed: int | None,
 ) -> Context:
     """Describe an analysis for its headers."""
@@ -179,6 +183,7 @@ def context_of(
         missing_note=missing_note,
         formula=formula,
         specification=specification,
+        family=family,
     )
 
 

@@ -26,7 +26,6 @@ from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, 
 from pyinterp.estimands.estimand import Estimand
 from pyinterp.inference import (
     Alternative,
-    HalfSampleVariance,
     Replicates,
     TermInference,
     Variance,
@@ -239,35 +238,6 @@ class EstimandResults(Tabular):
         check_alpha(alpha)
         limits = pd.DataFrame(self.inference.interval(alpha), index=self._index)
         return limits if cols is None else limits.iloc[self._positions(cols)]
-
-    def null_variance_test(self) -> pd.DataFrame:
-        r"""Test irrelevance with the variance of irrelevant terms; more powerful than `pvalues`.
-
-        For half-sample results of importances. The statistic is
-
-        .. math:: r = c / \sqrt{S + s^2/m}, \qquad p = P(\chi^2_1 > 1 + \sqrt 2\, r)
-
-        with S the variance over pairs of their mean. Its size is close to nominal (0.056 at 5% in
-        simulations, worst 0.075), where that of `pvalues` is far below it. It is not dual to
-        the intervals, and p-values are not adjusted.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns statistic and p_value, by term.
-        """
-        if not isinstance(self.variance, HalfSampleVariance):
-            raise InferenceError(
-                'The null-variance test needs `cov_type="half-sample"`, not '
-                f'"{self.cov_type}": fit with `pi.HalfSampling()`.'
-            )
-        if self.variance.lower_bound is not None and self.null is None:
-            raise InferenceError(
-                f"{self.estimand.label} has no test of 0: noise makes estimates positive whatever "
-                "the truth."
-            )
-        ratio, p = self.variance.null_test(self._values)
-        return pd.DataFrame({"statistic": ratio, "p_value": p}, index=self._index)
 
     def rope_test(self, rope: float) -> pd.DataFrame:
         """Bayesian correlated t test: probabilities below, in and above the region [-rope, rope].

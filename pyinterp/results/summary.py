@@ -419,7 +419,7 @@ def _test_columns(
         columns.append((null_heading(results), "std_error_null", number))
     if frame["statistic"].notna().any():
         columns.append(("t", "statistic", "%.3f"))
-    return [*columns, (results.variance.p_headings[results.alternative], "p_value", "%.3f")]
+    return [*columns, (results.variance.p_heading(results.alternative), "p_value", "%.3f")]
 
 
 def _limits(alpha: float, alternative: str) -> list[tuple[str, str]]:

@@ -20,19 +20,21 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from pyinterp.inference.half_sample import CAP
+from pyinterp.inference.half_sample import CAP, LEAST, SHARE
 from pyinterp.inference.interval_scale import IntervalScale
+from pyinterp.inference.squared_effect import SquaredEffect
 from pyinterp.ranges import Range
 
 Components = Mapping[str, np.ndarray]
 
 
 class Candidate(NamedTuple):
-    """Centers, variances and degrees of freedom, each of shape (data sets, terms)."""
+    """Centers, variances, degrees of freedom, and variances at a bound (data sets, terms)."""
 
     center: np.ndarray
     variance: np.ndarray
     df: np.ndarray | float
+    at_bound: np.ndarray | None = None
 
 
 def is_importance(d: Components) -> np.ndarray:
@@ -100,16 +102,38 @@ def mixed(
     return candidate
 
 
+def squared(
+    lam: float = SHARE, least: float = LEAST, *, tests: bool = True
+) -> Callable[..., Candidate]:
+    r"""Return intervals by max(A - lambda S, least S) of importances, A of all others.
+
+    At least A - S, scaled as in `mixed`. Their lower limits invert the test of `SquaredEffect`,
+    whose standard error at 0 comes from the smaller of S and that variance; with `tests=False` they
+    have the lower limits of version 0.1.
+    """
+
+    def candidate(d: Components) -> Candidate:
+        A, S = d["A"], d["middle"]
+        near = np.maximum(A - lam * S, least * S)
+        near = np.maximum(near, growth(d) ** 2 * (A - S))
+        at_bound = calm(d) ** 2 * np.minimum(growth(d) ** 2 * S, near) + d["s15"]
+        V = calm(d) * np.where(is_importance(d), calm(d) * near, A) + d["s15"]
+        return Candidate(d["c15"], V, 15.0, at_bound if tests else None)
+
+    return candidate
+
+
 CANDIDATES: Mapping[str, Callable[[Components], Candidate]] = {
     "today": today,
     "copies": copies,
     "copies, 28 n": copies_at_cost,
     "overlapping": overlapping,
     "mixed .5": mixed(0.5),
-    "mixed .6": mixed(0.6),
     "mixed .7": mixed(0.7),
-    "mixed .7, z 2": mixed(0.7, beyond=2.0),
-    "mixed .7, not scaled": mixed(0.7, scaled=False, tamed=False),
+    "squared, without its test": squared(tests=False),
+    "squared .7": squared(0.7),
+    "squared 1": squared(1.0),
+    "default": squared(),
 }
 
 
@@ -126,6 +150,11 @@ def limits(
         k = np.where(above > 0, np.minimum(half / (4 * above), CAP), CAP)
     k = np.where(np.isnan(bound), 0.0, k)
     low, high = found.center - half / (1 + k), found.center + half / (1 - k)
+    if found.at_bound is not None:
+        error = half / stats.t.isf(0.025, found.df)
+        effect = SquaredEffect(above, error, np.sqrt(found.at_bound), float(np.max(found.df)))
+        low = np.where(np.isnan(bound), low, bound + effect.low(0.05, 0.025))
+        high = np.where(np.isnan(bound), high, np.maximum(high, bound))
     for j, range_ in enumerate(ranges):
         scale, center = IntervalScale(range_), found.center[:, j]
         if scale.name and np.isnan(bound[0, j]):

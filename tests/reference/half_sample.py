@@ -10,6 +10,7 @@ T_main : (m, q) main refits (train .632 n, evaluate on the rest); the estimate i
 
 import numpy as np
 from scipy import stats
+from scipy.optimize import brentq
 
 CAP = 0.6
 
@@ -21,21 +22,68 @@ def variance(T_main, T, bm):
     return T_main.mean(0), A + T_main.var(0, ddof=1) / m, T.shape[0]
 
 
-def interval(c, V, df, alpha=0.05, skewed=False):
+def variances_of_importances(T_main, T, bm, growth=1.0, calm=1.0):
+    """Variance at the estimate, and at the lower bound."""
+    _, V, _ = variance(T_main, T, bm)
+    between = T_main.var(0, ddof=1) / T_main.shape[0]
+    found = []
+    for A, S, s in zip(V - between, T.mean(1).var(0, ddof=1), between, strict=True):
+        at_estimate = max(A - 0.9 * S, 0.4 * S, growth**2 * (A - S))
+        at_bound = min(growth**2 * S, at_estimate)
+        found.append((calm**2 * at_estimate + s, calm**2 * at_bound + s))
+    return np.array(found).T
+
+
+def interval(c, V, df, alpha=0.05):
+    """t intervals: PD values and their contrasts."""
     h = stats.t.isf(alpha / 2, df) * np.sqrt(V)
-    if not skewed:  # PD values and their contrasts
-        return c - h, c + h
-    with np.errstate(divide="ignore", invalid="ignore"):
-        k = np.where(c > 0, np.minimum(h / (4 * c), CAP), CAP)
-    k = np.where(h == 0, 0.0, k)
-    return c - h / (1 + k), c + h / (1 - k)
+    return c - h, c + h
 
 
-def pvalue(c, V, df, skewed=False):
-    """Two-sided p of H0: estimand = 0; p < alpha exactly when the 1 - alpha interval excludes 0."""
-    s = np.sqrt(V)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.abs(c) / s
-    if skewed:
-        ratio = np.where(c > 0, 4 * ratio / 3, 0.4 * ratio)
-    return 2 * stats.t.sf(ratio, df)
+def rejects(c, V, V0, df, alpha, theta):
+    """Whether the two-sided test of an importance rejects theta."""
+    if theta < c:
+        a = np.sqrt(V0 / 2)
+        chi = max(stats.chi2.isf(alpha, 1) - 1, 0)
+        z = stats.t.isf(alpha / 2, df)
+        # V is 4 a (c + a) if importances are squares of normal effects
+        beyond = chi * a + z * np.sqrt(V / (max(c, 0) + a) * max(theta, 0))
+        return c - theta > beyond
+    if theta <= 0:
+        return False
+    h = stats.t.isf(alpha / 2, df) * np.sqrt(V)
+    k = min(h / (4 * c), CAP) if c > 0 else CAP
+    return theta > c + h / (1 - k)
+
+
+def interval_of_importance(c, V, V0, df, alpha=0.05):
+    """Limits where the test begins to reject."""
+    far = 100 * (1 + abs(c) + np.sqrt(V) + np.sqrt(V0)) * (1 + stats.t.isf(alpha / 2, df)) ** 2
+
+    def edge(inside, outside):
+        for _ in range(200):
+            middle = (inside + outside) / 2
+            if rejects(c, V, V0, df, alpha, middle):
+                outside = middle
+            else:
+                inside = middle
+        return inside
+
+    return edge(c, -far), edge(c, far)
+
+
+def pvalue(c, V, df):
+    return 2 * stats.t.sf(np.abs(c) / np.sqrt(V), df)
+
+
+def pvalue_of_importance(c, V, V0, df, theta=0.0):
+    """Two-sided p of theta: the smallest alpha at which the test rejects."""
+    if not rejects(c, V, V0, df, 1 - 1e-12, theta):
+        return 1.0
+
+    def sign(log_alpha):
+        return 1.0 if rejects(c, V, V0, df, np.exp(log_alpha), theta) else -1.0
+
+    if sign(-600.0) > 0:
+        return 0.0
+    return float(np.exp(brentq(sign, -600.0, np.log(1 - 1e-12), xtol=1e-13)))

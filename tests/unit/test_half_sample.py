@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,8 @@ import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError, RefitError
 from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference import COV_TYPES, Half, HalfSampleVariance, Replicates, Variance
-from pyinterp.inference.intervals import p_values
 from pyinterp.inference.simultaneous import LargestT
+from pyinterp.inference.squared_effect import SquaredEffect
 
 spec = importlib.util.spec_from_file_location(
     "half_sample", Path(__file__).parents[1] / "reference" / "half_sample.py"
@@ -169,7 +169,9 @@ def test_a_missing_term_leaves_the_others_alone() -> None:
     np.testing.assert_allclose(found[[0, 2]], expected[[0, 2]], rtol=EXACT)
 
 
-def make_variance(floor: float | None, df: int = 15, q: int = 1) -> HalfSampleVariance:
+def make_variance(
+    floor: float | None, df: int = 15, q: int = 1, at_bound: float = 1.0
+) -> HalfSampleVariance:
     return HalfSampleVariance(
         cov=np.eye(q),
         df=df,
@@ -177,8 +179,42 @@ def make_variance(floor: float | None, df: int = 15, q: int = 1) -> HalfSampleVa
         label="",
         note="",
         lower_bound=floor,
-        under_null=np.ones(q),
+        at_bound=np.full(q, at_bound),
     )
+
+
+class Learns(NamedTuple):
+    """What `half_sample` takes of a `Learning`."""
+
+    growth: float = 1.0
+    calm: float = 1.0
+    reason: str = ""
+    warning: str = ""
+
+
+@pytest.mark.parametrize("learning", [None, Learns(1.3), Learns(1.1, 0.4)])
+@pytest.mark.parametrize("seed", range(3))
+def test_variances_of_importances_are_those_of_the_reference(
+    seed: int, learning: Learns | None
+) -> None:
+    replicates = make_evidence(seed, lower_bound=0.0, learning=learning)
+    options = {} if learning is None else {"growth": learning.growth, "calm": learning.calm}
+    V, V0 = reference.variances_of_importances(*arrays_of(replicates), **options)
+    found = COV_TYPES["half-sample"](replicates)
+    np.testing.assert_allclose(np.diag(found.cov), V, rtol=1e-10)
+    np.testing.assert_allclose(found.at_bound**2, V0, rtol=1e-10)
+    assert np.linalg.eigvalsh(found.cov).min() > 0
+
+
+def test_correlations_of_importances_are_those_of_the_pairs() -> None:
+    """The part by the refits of the estimate aside, which all variances have."""
+    between = np.cov(make_evidence(1).per_refit, rowvar=False) / 7
+    covs = [
+        COV_TYPES["half-sample"](make_evidence(1, lower_bound=floor)).cov - between
+        for floor in (None, 0.0)
+    ]
+    one, other = (cov / np.sqrt(np.outer(np.diag(cov), np.diag(cov))) for cov in covs)
+    np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
 estimates = st.floats(-5, 5)
@@ -187,23 +223,42 @@ errors = st.floats(1e-3, 5)
 
 @given(c=estimates, se=errors, df=st.integers(5, 60), alpha=st.floats(0.001, 0.5))
 def test_intervals_and_p_values_are_those_of_the_reference(c, se, df, alpha) -> None:
-    for floor in (None, 0.0):
-        variance = make_variance(floor, df)
-        with np.errstate(over="ignore"):  # h / (4c) of the smallest c
-            expected = reference.interval(
-                np.array([c]), np.array([se**2]), df, alpha, skewed=floor is not None
-            )
-        found = variance.interval(np.array([c]), np.array([se]), alpha, "two-sided")
-        np.testing.assert_allclose(found[0], np.ravel(expected), rtol=EXACT, atol=EXACT)
-        t = variance.statistic(np.array([c]), np.array([se]), 0.0)
-        p = reference.pvalue(np.array([c]), np.array([se**2]), df, skewed=floor is not None)
-        np.testing.assert_allclose(p_values(t, df), p, rtol=1e-9, atol=1e-300)
+    variance, estimate, bse = make_variance(None, df), np.array([c]), np.array([se])
+    found = variance.interval(estimate, bse, alpha, "two-sided")
+    expected = reference.interval(c, se**2, df, alpha)
+    np.testing.assert_allclose(found[0], expected, rtol=EXACT, atol=EXACT)
+    (p,) = variance.p_values(estimate, bse, 0.0, "two-sided")
+    np.testing.assert_allclose(p, reference.pvalue(c, se**2, df), rtol=1e-9, atol=1e-300)
+
+
+@given(
+    c=estimates,
+    se=errors,
+    at_bound=errors,
+    df=st.integers(5, 60),
+    alpha=st.floats(0.001, 0.9),
+    theta=st.floats(-6, 6),
+)
+def test_those_of_importances_are_too(c, se, at_bound, df, alpha, theta) -> None:
+    variance = make_variance(0.0, df, at_bound=at_bound)
+    estimate, bse = np.array([c]), np.array([se])
+    (found,) = variance.interval(estimate, bse, alpha, "two-sided")
+    with np.errstate(over="ignore"):  # h / (4c) of the smallest c
+        expected = reference.interval_of_importance(c, se**2, at_bound**2, df, alpha)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * (1 + abs(c) + se))
+    for value in (0.0, theta):
+        if abs(value - c) > 1e-6 * (1 + abs(c)):
+            (p,) = variance.p_values(estimate, bse, value, "two-sided")
+            with np.errstate(over="ignore"):
+                exact = reference.pvalue_of_importance(c, se**2, at_bound**2, df, value)
+            assert p == pytest.approx(exact, rel=1e-7, abs=1e-200)
 
 
 @settings(max_examples=400)
 @given(
     c=estimates,
     se=errors,
+    at_bound=errors,
     df=st.integers(5, 60),
     alpha=st.floats(0.001, 0.99),
     theta=st.floats(-6, 6),
@@ -211,12 +266,12 @@ def test_intervals_and_p_values_are_those_of_the_reference(c, se, df, alpha) -> 
     side=st.sampled_from(["two-sided", "greater", "less"]),
 )
 def test_the_test_rejects_exactly_what_the_interval_excludes(
-    c, se, df, alpha, theta, lower_bound, side
+    c, se, at_bound, df, alpha, theta, lower_bound, side
 ) -> None:
-    variance = make_variance(lower_bound, df)
+    variance = make_variance(lower_bound, df, at_bound=at_bound)
     estimate, bse = np.array([c]), np.array([se])
     low, high = variance.interval(estimate, bse, alpha, side)[0]
-    (p,) = p_values(variance.statistic(estimate, bse, theta), df, alternative=side)
+    (p,) = variance.p_values(estimate, bse, theta, side)
     if min(abs(theta - low), abs(theta - high)) > 1e-9 * (1 + abs(c) + se):
         assert (p < alpha) == (not low <= theta <= high)
 
@@ -228,8 +283,7 @@ def test_a_one_sided_limit_beyond_the_estimate_is_dual_too() -> None:
     ((low, _),) = variance.interval(estimate, bse, 0.9, "greater")
     h = stats.t.isf(0.1, 15) * 0.02
     assert low == pytest.approx(0.01 + h / (1 - 0.6))
-    t = variance.statistic(estimate, bse, low)
-    assert p_values(t, 15, alternative="greater")[0] == pytest.approx(0.9)
+    assert variance.p_values(estimate, bse, low, "greater")[0] == pytest.approx(0.9)
 
 
 @pytest.mark.parametrize("c", [1e-310, 5e-324, -1e-310, 1e-5])
@@ -249,11 +303,44 @@ def test_p_values_fall_from_the_estimate_on_both_sides(floor: float | None) -> N
     variance = make_variance(floor)
     for c in (-1.0, 0.0, 0.3, 2.0):
         thetas = c + np.linspace(-20, 20, 4001)
-        t = np.array(
-            [variance.statistic(np.array([c]), np.array([1.0]), theta)[0] for theta in thetas]
+        p = np.array(
+            [
+                variance.p_values(np.array([c]), np.array([1.0]), theta, "two-sided")[0]
+                for theta in thetas
+            ]
         )
-        assert (np.diff(t) < 0).all()
-        assert abs(t[2000]) < 1e-9
+        assert (np.diff(p[:2000]) >= 0).all()
+        assert (np.diff(p[2001:]) <= 0).all()
+        assert p[0] < 1e-3
+        assert p[-1] < 1e-3
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.7, 2.0, 6.0])
+def test_the_limits_of_a_squared_effect_cover_as_they_say(delta: float) -> None:
+    """A law: for c = a (Z + delta)² - a, of which a is known, lower limits are exact.
+
+    But for effects whose sign is wrong and large, which count as well.
+    """
+    a, z = 0.8, np.random.default_rng(5).normal(size=40_000)
+    c = a * (z + delta) ** 2 - a
+    at_bound = np.full(len(c), np.sqrt(2) * a)
+    effect = SquaredEffect(c, np.sqrt(4 * a * (c + a)), at_bound, np.inf)
+    missed = effect.low(0.05, 0.025) > a * delta**2
+    expected = stats.norm.sf(1.96) + stats.norm.sf(1.96 + 2 * delta)
+    spread = np.sqrt(expected * (1 - expected) / len(c))
+    # The growth is that of estimates above 0, and a little smaller for those below.
+    assert missed.mean() == pytest.approx(expected, abs=4 * spread)
+    p = effect.p_value(np.zeros(len(c)), 2)
+    np.testing.assert_allclose(p[c > 0], 2 * stats.norm.sf(np.sqrt(1 + c[c > 0] / a)), rtol=1e-9)
+
+
+def test_no_number_of_a_large_statistic_is_lost() -> None:
+    variance, bse = make_variance(0.0), np.array([1.0])
+    for c in (1e3, 1e8):
+        (p,) = variance.p_values(np.array([c]), bse, 0.0, "two-sided")
+        assert 0 <= p < 1e-250
+        (p,) = variance.p_values(np.array([c]), bse, c / 2, "two-sided")
+        assert 0 <= p < 1e-6
 
 
 def test_the_ratio_form_is_asymmetric_about_one() -> None:
@@ -330,8 +417,9 @@ class TestPlan:
         np.testing.assert_allclose(pfi.params, T.mean(axis=(0, 1)), rtol=EXACT)
         _, T_, bm = arrays_of(pfi.replicates)
         D = T_[:, 0] - T_[:, 1] + 2 * (bm[:, 0] - bm[:, 1])
-        expected = (D**2).mean(axis=0) / 4 + T.mean(axis=1).var(axis=0, ddof=1) / 6
-        np.testing.assert_allclose(pfi.bse**2, expected, rtol=EXACT)
+        A, S = (D**2).mean(axis=0) / 4, T.mean(axis=1).var(axis=0, ddof=1)
+        expected = np.maximum(A - 0.9 * S, 0.4 * S) + S / 6
+        np.testing.assert_allclose(pfi.bse**2, expected, rtol=1e-10)
         assert "6 pairs" in str(pfi.summary())
         assert "trained on half the data" in " ".join(str(pfi.summary()).split())
 
@@ -405,8 +493,6 @@ class TestPlan:
         results = self.fit(pi.Bootstrap(5))
         with pytest.raises(InferenceError, match=r"needs at least 5 pairs.*HalfSampling\(\)"):
             results.pfi(cov_type="half-sample")
-        with pytest.raises(InferenceError, match="null-variance test needs"):
-            results.pfi().null_variance_test()
 
     def test_a_feature_that_is_never_used_has_no_interval(self) -> None:
         class OnlyFirst(LinearRegression):
@@ -421,18 +507,18 @@ class TestPlan:
         assert pfi.conf_int().loc["z"].isna().all()
         assert "never used by the learner in any refit" in " ".join(str(pfi.summary()).split())
 
-    def test_the_null_variance_test_is_its_formula(self) -> None:
+    def test_the_test_of_irrelevance_is_its_formula(self) -> None:
         pfi = self.fit().pfi()
-        T = np.array([[h.estimate.value for h in pair] for pair in pfi.replicates.pairs])
-        S = T.mean(axis=1).var(axis=0, ddof=1)
-        s2 = pfi.replicates.per_refit.var(axis=0, ddof=1)
-        r = pfi.params / np.sqrt(S + s2 / 15)
-        found = pfi.null_variance_test()
-        np.testing.assert_allclose(found["statistic"], r, rtol=EXACT)
-        expected = stats.chi2.sf(np.maximum(1 + np.sqrt(2) * r, 0), 1)
-        np.testing.assert_allclose(found["p_value"], expected, rtol=1e-10)
-        with pytest.raises(InferenceError, match="is for importances"):
-            self.fit().pd("x").null_variance_test()
+        learning = pfi.replicates.learning
+        V, V0 = reference.variances_of_importances(
+            *arrays_of(pfi.replicates), learning.growth, learning.calm
+        )
+        np.testing.assert_allclose(pfi.bse**2, V, rtol=1e-9)
+        np.testing.assert_allclose(pfi.bse_null**2, V0, rtol=1e-9)
+        t = pfi.params / np.sqrt(V0)
+        np.testing.assert_allclose(pfi.tvalues, t, rtol=1e-9)
+        expected = np.where(t > 0, stats.chi2.sf(1 + np.sqrt(2) * t, 1), 1.0)
+        np.testing.assert_allclose(pfi.pvalues, expected, rtol=1e-8)
 
     def test_more_features_change_nothing(self) -> None:
         results = self.fit(learner=RandomForestRegressor(5))

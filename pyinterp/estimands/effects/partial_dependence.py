@@ -100,10 +100,7 @@ def partial_dependence(
         range=range_of(used_scale) if kind in ("pd", "ice") else REAL,
         unit=unit_of(problem, kind, used_scale),
         meaning=_meaning(problem, at, kind, used_scale, labels, average),
-        # The studies are of means of numbers, not of probabilities.
-        coverage="PD"
-        if kind in ("pd", "ice") and (average, used_scale) == ("mean", "mean")
-        else "",
+        coverage=_coverage(used_scale) if kind in ("pd", "ice") and average == "mean" else (),
         zero_variance=(
             "the reference point, 0 by definition, or a feature that no refit uses"
             if kind == "c-ice"
@@ -116,6 +113,11 @@ def partial_dependence(
         curves=kind != "pd",
         no_weights=_no_weights(kind, average),
     )
+
+
+def _coverage(scale: UsedScale) -> tuple[str, ...]:
+    names = {"mean": "PD", "probability": "PD of probabilities"}
+    return (names[scale],) if isinstance(scale, str) and scale in names else ()
 
 
 def _remarks(problem: Problem, at: Points) -> Callable[[pd.Series[float]], Sequence[str]]:

@@ -41,6 +41,7 @@ def leave_one_covariate_out(
         measure=partial(_measure, features=chosen, loss=row_loss),
         read=_difference if relation == "difference" else _ratio,
         leave_out=chosen,
+        coverage=("LOCO",) if relation == "difference" else (),
         label="LOCO",
         title="leave-one-covariate-out importance",
         details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),

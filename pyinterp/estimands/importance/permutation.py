@@ -16,7 +16,7 @@ from pyinterp.estimands.importance.conditional_losses import conditional_losses
 from pyinterp.estimands.importance.marginal_losses import Permutations, marginal_losses
 from pyinterp.estimands.importance.relation import NULL, RANGE, Relation, difference, ratio
 from pyinterp.estimands.positivity import positivity, samplers_of, variance_parts
-from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
+from pyinterp.losses.rowwise import Loss, LossLike, choose
 from pyinterp.samplers import Sampler, SamplerLike, is_conditional
 
 __all__ = [
@@ -79,7 +79,7 @@ def permutation_importance(
         unit=unit,
         meaning=_meaning(row_loss, relation, unit, samplers),
         notes=_notes(problem, chosen, samplers),
-        coverage="" if conditional else _coverage(row_loss, relation, permutations),
+        coverage=_coverage(relation, permutations, conditional=conditional),
         exact="All draws, no Monte Carlo error." if conditional else ALL_PAIRS,
         inexact=SOME_PAIRS,
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
@@ -157,14 +157,16 @@ def no_weights_of(permutations: Permutations, *, conditional: bool) -> str:
     return ""
 
 
-def _coverage(loss: Loss, relation: Relation, permutations: Permutations) -> str:
+def _coverage(
+    relation: Relation, permutations: Permutations, *, conditional: bool
+) -> tuple[str, ...]:
+    if conditional:
+        return ("conditional PFI",) if relation == "difference" else ()
     if relation == "ratio":
-        return ""
-    if loss != LOSSES["squared"]:
-        return "PFI"
+        return ("PFI, ratio",)
     if isinstance(permutations, str):
-        return "PFI over all pairs"
-    return "PFI by 5 permutations" if permutations == 5 else "PFI"
+        return ("PFI over all pairs", "PFI")
+    return ("PFI by 5 permutations", "PFI") if permutations == 5 else ("PFI",)
 
 
 def _meaning(loss: Loss, relation: Relation, unit: str, samplers: Mapping[str, Sampler]) -> str:

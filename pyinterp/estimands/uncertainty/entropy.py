@@ -94,7 +94,7 @@ def entropy_importance(
         ),
         null=1.0 if ratio else 0.0,
         unit="" if ratio else "nats",
-        coverage="" if ratio else "entropy-PFI",
+        coverage=() if ratio else ("entropy-PFI",),
         exact=ALL_PAIRS,
         inexact=SOME_PAIRS,
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",

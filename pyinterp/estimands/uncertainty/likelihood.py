@@ -59,5 +59,5 @@ def likelihood_importance(
         quantity=f"likelihood-{importance.label}",
         unit="nats" if relation == "difference" else "",
         details=(*importance.details, *of_class),
-        coverage="likelihood-PFI" if importance.coverage else "",
+        coverage=("likelihood-PFI",) if importance.coverage == ("PFI",) else (),
     )

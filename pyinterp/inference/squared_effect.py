@@ -1,0 +1,107 @@
+r"""Lower limits and tests of importances, which vary as the square of an effect does.
+
+If the estimate of an importance :math:`\theta \ge 0` is :math:`c = a (Z + \delta)^2 - a`, with Z
+standard normal and :math:`\theta = a \delta^2`, its variance is :math:`2 a^2 + 4 a \theta`. The
+test that rejects :math:`\theta` where the effect is more than z standard errors beyond
+:math:`\delta` has the boundary
+
+.. math:: c - \theta = (z^2 - 1) a + 2 z \sqrt{a \theta}.
+
+It is exact at 0, where :math:`1 + c / a` has a chi-square law with 1 df. Both parts are measured:
+the first by the standard error at 0, :math:`\sqrt 2 a`, the second by that at the estimate, whose
+square is :math:`4 a (c + a)` on average over what else varies, given c.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from pyinterp._typing import FloatArray
+from pyinterp.inference.intervals import t_quantile
+
+__all__ = ["SquaredEffect"]
+
+# p-values are the roots of a monotone function, by halving log alpha between these.
+SMALLEST, HALVINGS = -690.0, 80
+
+
+@dataclass(frozen=True)
+class SquaredEffect:
+    """Estimates of q importances, above their lower bound, with two standard errors of each.
+
+    Attributes
+    ----------
+    estimate : ndarray of shape (q,)
+    bse : ndarray of shape (q,)
+        Standard errors at the estimates; missing where there is none.
+    at_zero : ndarray of shape (q,)
+        Standard errors if the true value is 0.
+    df : float
+        Degrees of freedom of `bse`.
+    """
+
+    estimate: FloatArray
+    bse: FloatArray
+    at_zero: FloatArray
+    df: float
+
+    @property
+    def growth(self) -> FloatArray:
+        """Root of the rate at which the variance grows with the true value."""
+        above = np.maximum(self.estimate, 0.0) + self.at_zero / np.sqrt(2)
+        missing = np.zeros_like(self.bse)
+        return np.asarray(np.divide(self.bse, np.sqrt(above), out=missing, where=above > 0))
+
+    def low(self, alpha: float, tail: float) -> FloatArray:
+        """Return the smallest values that the test does not reject, shape (q,).
+
+        Parameters
+        ----------
+        alpha : float
+            Level of the interval, all of which is on this side if the true value is 0.
+        tail : float
+            The part of it on this side for large values: half of it if two-sided.
+        """
+        first = chi_square_quantile(alpha) * self.at_zero
+        above = self.estimate - first
+        second = t_quantile(tail, self.df) * self.growth
+        root = 2 * np.maximum(above, 0.0) / self._plus_root(second, above)
+        return np.asarray(np.where(above > 0, root**2, above) + 0 * self.bse)
+
+    @staticmethod
+    def _plus_root(second: FloatArray, above: FloatArray) -> FloatArray:
+        """Return b + sqrt(b² + 4 above), in which no digits cancel."""
+        total = second + np.hypot(second, 2 * np.sqrt(np.maximum(above, 0.0)))
+        return np.where(total > 0, total, np.inf)
+
+    def error(self, value: FloatArray) -> FloatArray:
+        """Return the standard errors if the true values are these."""
+        return np.hypot(self.at_zero, self.growth * np.sqrt(np.maximum(value, 0.0)))
+
+    def p_value(self, value: FloatArray, sides: int) -> FloatArray:
+        """Return the smallest alpha whose lower limits are above values below the estimates."""
+        away = self.estimate - value
+        with np.errstate(divide="ignore", invalid="ignore"):
+            at_zero = stats.chi2.sf(1 + np.sqrt(2) * away / self.at_zero, 1)
+        inner = np.flatnonzero((value > 0) & (away > 0) & np.isfinite(self.bse))
+        if not len(inner):
+            return np.asarray(at_zero)
+        p = np.array(at_zero)
+        first, second = self.at_zero[inner], (self.growth * np.sqrt(np.maximum(value, 0.0)))[inner]
+        low, high = np.full(len(inner), SMALLEST), np.zeros(len(inner))
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            alpha = np.exp(middle)
+            quantile = stats.t.isf(alpha / sides, self.df)
+            reached = chi_square_quantile(alpha) * first + quantile * second < away[inner]
+            low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+        p[inner] = np.exp(high)
+        return p
+
+
+def chi_square_quantile(alpha: FloatArray | float) -> FloatArray:
+    """Return the 1 - alpha quantile of a chi-square with 1 df, standardized; 0 above 0.317."""
+    return np.asarray(np.maximum(stats.chi2.isf(alpha, 1) - 1, 0.0) / np.sqrt(2))
