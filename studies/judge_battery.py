@@ -19,6 +19,8 @@ import pandas as pd
 from battery.candidates import CANDIDATES, Components, growth, limits
 from battery.rows import ROWS, Row
 
+from pyinterp.inference.learning import Learning
+from pyinterp.inference.skewness import MOST
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 
 
@@ -30,17 +32,49 @@ def range_of(row: Row, term: str) -> Range:
     return POSITIVE if what in ("loss", "absolute", "FIRM") else REAL
 
 
+def warnings(d: Components) -> np.ndarray:
+    """Return where tables print a warning of learning or of skewness, (data sets, terms)."""
+    found = np.zeros(d["A"].shape, dtype=bool)
+    for i, j in np.ndindex(found.shape):
+        parts = [
+            _like(
+                [d[f"{what} {kind}"][i, j] for what in ("signal", "spread")],
+                [d[f"{what} {kind} sd"][i, j] for what in ("signal", "spread")],
+                size,
+            )
+            for kind, size in (("main", 15), ("half", 30))
+        ]
+        learning = Learning(*parts)
+        found[i, j] = bool(learning.reason or learning.warning)
+    return found | (d["skewness"] > MOST)
+
+
+def _share(event: np.ndarray, among: np.ndarray) -> float:
+    """Return the share of the data sets with an interval, missing if there are few."""
+    return float(event[among].mean()) if among.mean() > 0.5 else np.nan
+
+
+def _like(mean: list[float], sd: list[float], size: int) -> np.ndarray:
+    """Return numbers of this mean and standard deviation."""
+    shape = np.linspace(-1.0, 1.0, size)
+    return np.array(mean) + np.outer(shape / shape.std(ddof=1), sd)
+
+
 def judge(name: str, row: Row, d: Components, terms: list[str]) -> Iterator[dict[str, Any]]:
     """Yield coverage, width and power of every candidate that the components allow."""
+    warned = warnings(d)
     for candidate, function in CANDIDATES.items():
         try:
             found = function(d)
         except KeyError:  # fits that were not made
             continue
         low, high = limits(found, d["bound"], [range_of(row, term) for term in terms])
+        # Tables print no interval where no refit uses a feature.
+        printed = found.variance > 1e-24 * (found.center**2).max(axis=0)
         truth, sd = found.center.mean(axis=0), found.center.std(axis=0, ddof=1)
         varies = sd > 1e-12 * np.abs(found.center).max(axis=0)
         width = np.divide(high - low, 3.92 * sd, out=np.full_like(low, np.nan), where=varies)
+        holds = (low <= truth) & (truth <= high)
         for j, term in enumerate(terms):
             yield {
                 "row": name,
@@ -51,9 +85,10 @@ def judge(name: str, row: Row, d: Components, terms: list[str]) -> Iterator[dict
                 "null": any(term.endswith(f" {x}") for x in row.nulls),
                 "candidate": candidate,
                 "data_sets": len(low),
+                "warned": float(warned[:, j].mean()),
                 "truth": truth[j],
-                "coverage": float(((low[:, j] <= truth[j]) & (truth[j] <= high[:, j])).mean()),
-                "above": float((truth[j] > high[:, j]).mean()),
+                "coverage": _share(holds[:, j], printed[:, j]),
+                "above": _share(truth[j] > high[:, j], printed[:, j]),
                 "width": float(np.nanmedian(width[:, j])) if varies[j] else np.nan,
                 "excludes_bound": float((low[:, j] > d["bound"][0, j]).mean()),
                 "growth": float(np.median(growth(d, np.inf, -np.inf))),
