@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.ensemble import (
-    GradientBoostingRegressor,
-    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -19,12 +16,10 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.linear_model import (
     BayesianRidge,
-    ElasticNet,
     LinearRegression,
     LogisticRegression,
     RidgeCV,
 )
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 from sklearn.tree import DecisionTreeRegressor
@@ -100,13 +95,11 @@ def tables(process: simulation.Process) -> simulation.CoverageStudy:
             "boot": pi.Bootstrap(15),
             "subs": pi.Subsampling(15),
             "ideal": simulation.ideal(15),
-            "half": pi.HalfSampling(),
         },
         cov_types={
             "boot": ["naive", "corrected"],
             "subs": ["naive", "corrected"],
             "ideal": ["naive"],
-            "half": ["half-sample"],
         },
         repetitions={"lm": 1000, "tree": 1000, "rf": 300},
         truth_refits={"lm": 10_000, "tree": 10_000, "rf": 1000},
@@ -115,108 +108,17 @@ def tables(process: simulation.Process) -> simulation.CoverageStudy:
 
 def refits() -> simulation.CoverageStudy:
     """Width and coverage against the number of refits, as in Figure 5, there of a forest."""
-    counts, pairs = (2, 5, 10, 15, 20, 30), (5, 8, 15, 30)
-    boot = {f"boot {m}": pi.Bootstrap(m) for m in counts}
-    half = {f"half {m}": pi.HalfSampling(pairs=m) for m in pairs}
+    boot = {f"boot {m}": pi.Bootstrap(m) for m in (2, 5, 10, 15, 20, 30)}
     process = simulation.molnar_nonlinear()
     return simulation.CoverageStudy(
         dgps=[process],
         learners={"lm": LinearRegression(), "tree": TREE},
         estimands={"PFI": pi.LearnerResults.pfi, **curves(process.features)},
         n=[100],
-        resamplings=boot | half,
-        cov_types={name: ["corrected"] for name in boot} | {name: ["half-sample"] for name in half},
+        resamplings=boot,
+        cov_types={name: ["corrected"] for name in boot},
         repetitions=200,
         truth_refits=10_000,
-    )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class NullVariance(pi.EstimandResults):
-    """PFI whose p-values are those of the null-variance test."""
-
-    @property
-    def pvalues(self) -> pd.Series[float]:
-        """Return those of the null-variance test."""
-        return self.null_variance_test()["p_value"]
-
-
-def null_variance(results: pi.LearnerResults, cov_type: CovType | None = None) -> NullVariance:
-    """Ask for the null-variance test."""
-    pfi = results.pfi(cov_type=cov_type)
-    return NullVariance(**{field.name: getattr(pfi, field.name) for field in fields(pfi)})
-
-
-def nulls() -> simulation.CoverageStudy:
-    """Friedman 1 with 15 irrelevant features of 20, n = 200."""
-    return simulation.CoverageStudy(
-        dgps=[simulation.friedman1(noise_features=15)],
-        learners={"lm": LinearRegression(), "boosting": GradientBoostingRegressor()},
-        estimands={"PFI": pi.LearnerResults.pfi, "PFI, null-variance test": null_variance},
-        n=[200],
-        repetitions={"lm": 1000, "boosting": 100},
-        truth_refits={"lm": 4000, "boosting": 1000},
-        **HALF,
-    )
-
-
-def large() -> simulation.CoverageStudy:
-    """Friedman 1, n = 5,000, beyond the sizes for which intervals were studied before."""
-    process = simulation.friedman1(noise_features=0)
-    return simulation.CoverageStudy(
-        dgps=[process],
-        learners={"lm": LinearRegression(), "boosting": HistGradientBoostingRegressor()},
-        estimands={"PFI": pi.LearnerResults.pfi, **curves(process.features)},
-        n=[5000],
-        repetitions={"lm": 300, "boosting": 100},
-        truth_refits=1000,
-        **HALF,
-    )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Clustered(simulation.Process):
-    """A process whose rows come in clusters of 5, with a random intercept of variance 1."""
-
-    def draw(self, n: int, seed: Any = None) -> pd.DataFrame:
-        """Draw n rows and their cluster, `id`."""
-        rng = np.random.default_rng(seed)
-        frame = super().draw(n, rng)
-        cluster = np.arange(n) // 5
-        shift = rng.normal(size=cluster[-1] + 1)
-        return frame.assign(y=frame["y"] + shift[cluster], id=cluster)
-
-
-def clusters() -> simulation.CoverageStudy:
-    """Random intercepts: 60 clusters of 5 rows, drawn whole."""
-    process = simulation.molnar_linear()
-    fields = {name: getattr(process, name) for name in process.__dataclass_fields__}
-    return simulation.CoverageStudy(
-        dgps=[Clustered(**fields | {"name": "random intercepts"})],
-        learners={"lm": ("y ~ x1 + x2", LinearRegression()), "tree": ("y ~ x1 + x2", TREE)},
-        estimands={"PFI": pi.LearnerResults.pfi, **curves(process.features)},
-        n=[300],
-        resamplings={"half": pi.HalfSampling(cluster="id"), "rows": pi.HalfSampling()},
-        cov_types={"half": ["half-sample"], "rows": ["half-sample"]},
-        repetitions=500,
-        truth_refits=4000,
-    )
-
-
-def tuned_learner() -> simulation.CoverageStudy:
-    """A learner that tunes itself by cross-validation within every refit."""
-    process = simulation.friedman1()
-    search = GridSearchCV(
-        ElasticNet(), {"alpha": [0.01, 0.1, 0.5], "l1_ratio": [0.2, 0.8]}, cv=5, refit=True
-    )
-    return simulation.CoverageStudy(
-        dgps=[process],
-        learners={"tuned elastic net": search},
-        estimands={"PFI": pi.LearnerResults.pfi, **curves(("x1", "x2", "x3", "x4", "x5"))},
-        n=[200],
-        repetitions=200,
-        truth_refits=1000,
-        **HALF,
     )
 
 
@@ -293,27 +195,6 @@ def adjusted_importances() -> simulation.CoverageStudy:
     )
 
 
-def conditional() -> simulation.CoverageStudy:
-    """Conditional importance of correlated features with its default intervals, n = 200."""
-    measures = {
-        "CVIM": pi.LearnerResults.cvim,
-        "AMVIM": pi.LearnerResults.amvim,
-        "R²_j": pi.LearnerResults.positivity,
-        "LOCO": pi.LearnerResults.loco,
-    }
-    return simulation.CoverageStudy(
-        dgps=[simulation.khan_regression("weak", noise_features=1)],
-        learners={"oracle": (ORACLE, LinearRegression())},
-        estimands={
-            name: partial(measure, features=["X1", "X5"]) for name, measure in measures.items()
-        },
-        n=[200],
-        repetitions=200,
-        truth_refits=1000,
-        **HALF,
-    )
-
-
 # Bounds of the length and of the noise wide enough for every draw of the data sets.
 GAUSSIAN_PROCESS = GaussianProcessRegressor(
     1.0 * RBF(3.0, (1e-2, 1e6)) + WhiteKernel(0.3, (1e-8, 1e2)), normalize_y=True
@@ -340,10 +221,6 @@ STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
     "linear": partial(tables, simulation.molnar_linear()),
     "non-linear": partial(tables, simulation.molnar_nonlinear()),
     "refits": refits,
-    "nulls": nulls,
-    "large": large,
-    "clusters": clusters,
-    "tuned": tuned_learner,
     "mvim": partial(
         importances,
         "mvim",
@@ -353,7 +230,6 @@ STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
         block=5,
     ),
     "adjusted": adjusted_importances,
-    "conditional": conditional,
     "cvim": partial(
         importances,
         "cvim",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
-from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -23,7 +22,7 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from pyinterp.inference.coverage import Coverage, coverages
+from pyinterp.inference.coverage import coverages
 from pyinterp.simulation import CoverageStudy, dgp_pfi, khan_regression, molnar_linear
 from pyinterp.simulation.studies import text
 from pyinterp.simulation.studies.database import StudyFile
@@ -42,7 +41,8 @@ def script(name: str) -> ModuleType:
     return module
 
 
-settings, run = script("settings"), script("run")
+sys.path.insert(0, str(STUDIES))  # of scripts that import each other
+settings, run, coverage_table = script("settings"), script("run"), script("coverage_table")
 STUDIES_OF = settings.STUDIES
 PAPER = pd.read_csv(STUDIES / "paper.csv").set_index(["estimand", "process", "learner", "n"])
 ROWS = list(PAPER.index)
@@ -53,7 +53,6 @@ COLUMNS = {
     "subs": ("subs", "naive"),
     "subs*": ("subs", "corrected"),
     "ideal": ("ideal", "naive"),
-    "half": ("half", "half-sample"),
 }
 
 
@@ -61,7 +60,6 @@ def found(name: str) -> pd.DataFrame:
     return pd.read_csv(STUDIES / "results" / f"{name}.csv")
 
 
-IRRELEVANT = [f"x{j}" for j in range(6, 21)]  # of Friedman 1 with 5 or 15 more
 INDEPENDENT = "PFI, 5 independent permutations"
 
 
@@ -72,7 +70,7 @@ def row(estimand: str, process: str, learner: str, n: int, column: str) -> pd.Da
     if estimand == "PD":
         part = part[part["estimand"].str.startswith("PD")]
     else:
-        part = part[part["estimand"] == ("PFI" if column == "half" else INDEPENDENT)]
+        part = part[part["estimand"] == INDEPENDENT]
     assert not part.empty, "not run: `make study` adds it"
     assert (part["repetitions"] >= REPETITIONS[learner]).all()
     return part
@@ -96,18 +94,6 @@ def test_kept_lines_are_written_again_as_they_are(name: str, tmp_path: Path) -> 
     run.keep(database, tmp_path / "again.jsonl")
     assert (tmp_path / "again.jsonl").read_bytes() == lines.read_bytes()
     assert not database.exists()
-
-
-def test_the_null_variance_test_is_an_estimand(tmp_path: Path) -> None:
-    lm = {"lm": LinearRegression()}
-    small = {"learners": lm, "n": [60], "repetitions": 2, "truth_refits": 2, "block": 2}
-    study = replace(STUDIES_OF["nulls"](), **small)
-    rows = study.run(tmp_path / "nulls.sqlite", progress=False).rows.set_index("estimand")
-    same = ["coverage", "width"]
-    pd.testing.assert_frame_equal(
-        *(rows.loc[[name], same].reset_index(drop=True) for name in rows.index)
-    )
-    assert rows["rejected"].nunique() == 2
 
 
 def test_files_of_other_machines_and_versions_are_merged(tmp_path: Path) -> None:
@@ -150,112 +136,49 @@ def test_files_of_other_machines_and_versions_are_merged(tmp_path: Path) -> None
         run.merge(study(seed=2), path, [tmp_path / "whole.sqlite"])
 
 
-REPEATED = [row for row in coverages() if row.source == "repeated"]
+def test_the_table_that_footnotes_quote_is_made_of_the_studies() -> None:
+    """`studies/coverage_table.py` writes it."""
+    made = sorted([*coverage_table.published(), *coverage_table.studied()], key=str)
+    assert [tuple(row) for row in coverages()] == [tuple(row) for row in made]
 
 
-@pytest.mark.parametrize("quoted", REPEATED, ids=lambda row: f"{row.cov_type}, {row.plan}")
-def test_tables_quote_the_coverage_that_was_found(quoted: Coverage) -> None:
-    """What tables of PFI over all pairs say about intervals that are not half-sampling's."""
-    assert quoted.estimand == "PFI over all pairs"
-    cov_type, plan = quoted.cov_type, quoted.plan
-    frame = pd.concat([found("linear"), found("non-linear")])
-    frame = frame[(frame["estimand"] == "PFI") & (frame["cov_type"] == cov_type)]
-    frame = frame[frame["plan"] == {"bootstrap": "boot", "subsampling": "subs"}[plan]]
-    means = 100 * frame.groupby(["process", "learner", "n"])["coverage"].mean()
-    exact = (
-        f"{means.min():.1f} to {means.max():.1f}: change coverage.csv, README, docs/inference.md"
-    )
-    assert abs(means.min() - quoted.lowest) <= 0.5 + 1e-9, exact
-    assert abs(means.max() - quoted.highest) <= 0.5 + 1e-9, exact
-
-
-def test_pages_quote_the_coverage_that_tables_quote() -> None:
-    page = (ROOT / "docs" / "inference.md").read_text(encoding="utf-8")
-    for quoted in REPEATED:
-        assert quoted.share in page
-    corrected = [quoted for quoted in REPEATED if quoted.cov_type == "corrected"]
-    ends = [end for quoted in corrected for end in (quoted.lowest, quoted.highest)]
+def test_the_readme_quotes_what_corrected_intervals_covered() -> None:
+    rows = [row for row in coverages() if (row.source, row.cov_type) == ("repeated", "corrected")]
+    low, high = min(row.lowest for row in rows), max(row.highest for row in rows)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"{min(ends)}% to {max(ends)}%" in " ".join(readme.split())
+    assert f"{low}% to {high}%" in " ".join(readme.split())
 
 
-def test_the_page_quotes_what_half_sampling_covered() -> None:
-    rows = [row(*key, "half")["coverage"].mean() for key in ROWS]
-    linear = [
-        row(*key, "half")["coverage"].mean() for key in ROWS if (key[0], key[2]) == ("PD", "lm")
-    ]
-    page = (ROOT / "docs" / "inference.md").read_text(encoding="utf-8")
-    assert f"covered {100 * min(rows):.1f}-{100 * max(rows):.1f}%" in page
-    assert f"model {100 * min(linear):.1f}-{100 * max(linear):.1f}%)" in page
+@pytest.fixture(scope="module")
+def battery() -> pd.DataFrame:
+    """Return the terms of the default intervals that have no warning."""
+    table = found("battery").query("candidate == 'default' and warned < 0.2")
+    return table[table["coverage"].notna()]
 
 
-def half_samples() -> pd.DataFrame:
-    """Return what the default intervals covered in all studies, term by term."""
-    names = ["linear", "non-linear", "nulls", "large", "clusters", "tuned", "conditional"]
-    frame = pd.concat([found(name).assign(study=name) for name in names]).query("plan == 'half'")
-    kind = frame["estimand"].str.replace(r"^PD .*", "PD", regex=True)
-    irrelevant = frame["study"].isin(["nulls", "tuned"]) & frame["term"].isin(IRRELEVANT)
-    return frame.assign(kind=kind, irrelevant=irrelevant)
+def test_half_samples_cover(battery: pd.DataFrame) -> None:
+    """By kind of learner, the mean over terms; single terms have too few data sets for a bar."""
+    weights = battery["data_sets"]
+    covered = (battery["coverage"] * weights).groupby(battery["family"]).sum()
+    assert (covered / weights.groupby(battery["family"]).sum() >= 0.94).all()
 
 
-MEANS = ["study", "learner", "n", "kind", "irrelevant"]
+def test_no_setting_of_the_paper_has_a_warning_or_covers_little() -> None:
+    paper = found("battery").query("candidate == 'default' and paper")
+    assert (paper["warned"] < 0.2).all()
+    short = 0.95 - paper["coverage"]
+    error = np.sqrt(0.95 * 0.05 / paper["data_sets"])
+    assert (short <= 3.5 * error).all()  # the worst of more than a hundred terms
 
 
-def test_tables_quote_what_the_paper_printed() -> None:
-    quoted = [row for row in coverages() if row.source == "published"]
-    assert len(quoted) == 8
-    for one in quoted:
-        estimand = "PD" if one.estimand == "PD" else "PFI"
-        plan = {"bootstrap": "boot", "subsampling": "subs"}[one.plan]
-        printed = PAPER.loc[estimand, plan + "*" * (one.cov_type == "corrected")]
-        assert (one.lowest, one.highest) == (round(100 * printed.min()), round(100 * printed.max()))
-
-
-@pytest.mark.parametrize(
-    "quoted", [row for row in coverages() if row.source == "studied"], ids=lambda row: row.estimand
-)
-def test_tables_quote_what_half_sampling_covered(quoted: Coverage) -> None:
-    frame = half_samples()
-    frame = frame[frame["kind"] == ("PD" if quoted.estimand == "PD" else "PFI")]
-    means = 100 * frame.groupby(MEANS)["coverage"].mean()
-    assert quoted.share == f"{np.floor(means.min()):.0f}-{np.ceil(means.max()):.0f}%"
-
-
-UNCERTAINTY = [row for row in coverages() if row.source == "uncertainty"]
-
-
-def uncertainty() -> pd.DataFrame:
-    """Return what the default intervals of predictive uncertainty covered, term by term."""
-    names = ["uncertainty-regression", "uncertainty-classification"]
-    return pd.concat([found(name) for name in names])
-
-
-@pytest.mark.parametrize("quoted", UNCERTAINTY, ids=lambda row: row.estimand)
-def test_tables_quote_what_intervals_of_uncertainty_covered(quoted: Coverage) -> None:
-    frame = uncertainty().query("estimand == @quoted.estimand")
-    assert frame["learner"].nunique() == 4
-    assert (frame["repetitions"] >= 300).all()
-    covered = 100 * frame["coverage"]
-    assert quoted.share == f"{np.floor(covered.min()):.0f}-{np.ceil(covered.max()):.0f}%"
-    assert (frame.groupby("learner")["coverage"].mean() >= 0.93).all()
-
-
-def test_the_page_has_the_table_of_the_studies_of_uncertainty() -> None:
-    page = (ROOT / "docs" / "estimands" / "uncertainty.md").read_text(encoding="utf-8")
-    for (learner, estimand), part in uncertainty().groupby(["learner", "estimand"]):
-        numbers = f"{part['coverage'].mean():.3f} | {part['coverage'].min():.3f}"
-        assert f"| {learner} | {estimand} | {numbers} |" in page
-
-
-def test_the_page_quotes_what_half_sampling_covered_elsewhere() -> None:
-    whole = half_samples()
-    frame = whole[~whole["study"].isin(["linear", "non-linear"])]
-    means = frame.groupby(MEANS)["coverage"].mean()
-    page = (ROOT / "docs" / "inference.md").read_text(encoding="utf-8")
-    assert f"covered {100 * means.min():.1f}-{100 * means.max():.1f}%" in page
-    sizes = frame["repetitions"]
-    assert f"{sizes.min():,} to {sizes.max():,} data sets" in page
-    assert f"terms were down to {100 * whole['coverage'].min():.1f}%" in " ".join(page.split())
+def test_irrelevant_features_are_rejected_as_often_as_the_level_says() -> None:
+    table = found("battery").query("candidate == 'default' and null and warned < 0.2")
+    table = table[table["term"].str.startswith("PFI")]
+    sets = table.groupby("row")["data_sets"].sum()
+    rejected = (table["excludes_bound"] * table["data_sets"]).groupby(table["row"]).sum() / sets
+    # Terms of a data set are not independent: the error is that of its number of data sets.
+    error = np.sqrt(0.075 * 0.925 / table.groupby("row")["data_sets"].first())
+    assert (rejected <= 0.075 + 2 * error).all()
 
 
 @pytest.mark.parametrize(("estimand", "process", "learner", "n"), ROWS)
@@ -279,23 +202,6 @@ class TestTables:
         other = part["estimand"].str.startswith(estimand) & (part["estimand"] != INDEPENDENT)
         means = part[other].groupby(part["estimand"].str.replace(r"^PD .*", "PD", regex=True))
         assert means["coverage"].mean().between(0.93, 0.97).all()
-
-    def test_half_samples_cover(self, estimand: str, process: str, learner: str, n: int) -> None:
-        coverage = row(estimand, process, learner, n, "half")["coverage"].mean()
-        assert coverage >= 0.93
-        if (estimand, learner) == ("PD", "lm"):
-            assert coverage <= 0.97
-
-
-@pytest.mark.parametrize("learner", ["lm", "boosting"])
-def test_irrelevant_features_are_rarely_rejected(learner: str) -> None:
-    part = found("nulls").query("learner == @learner")
-    noise = part[part["term"].isin(IRRELEVANT)]
-    rejected = noise.groupby("estimand")["rejected"].mean()
-    assert noise["term"].nunique() == 15
-    assert rejected["PFI"] <= 0.05
-    if learner == "lm":
-        assert 0.03 <= rejected["PFI, null-variance test"] <= 0.08
 
 
 KHAN = pd.read_csv(STUDIES / "khan.csv")
