@@ -43,7 +43,7 @@ LEAST = 50
 OFTEN = 0.2
 
 
-def published() -> Iterator[tuple[object, ...]]:
+def of_paper() -> Iterator[tuple[object, ...]]:
     """Yield the rows of the paper's two tables, and of our repetition of the second."""
     paper = pd.read_csv(HERE / "paper.csv")
     ours = pd.concat([pd.read_csv(HERE / "results" / f"{p}linear.csv") for p in ("", "non-")])
@@ -80,7 +80,7 @@ def asked(row: str, term: str) -> tuple[str, str] | None:
     return None
 
 
-def studied() -> Iterator[tuple[object, ...]]:
+def of_battery() -> Iterator[tuple[object, ...]]:
     """Yield the worst term of the battery for each kind of estimand, loss and learner."""
     table = pd.read_csv(HERE / "results" / "battery.csv")
     table = table[(table["candidate"] == "default") & (table["data_sets"] >= LEAST)]
@@ -104,7 +104,7 @@ def main() -> None:
     with TABLE.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(Coverage._fields)
-        writer.writerows(sorted([*published(), *studied()], key=str))
+        writer.writerows(sorted([*of_paper(), *of_battery()], key=str))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ Module            What is in it
 `variance`        What a variance is; naive and corrected over refits, rows and U-statistics
 `learning`        What a learner finds on halves, and on the training sets of the estimate
 `half_sample`     Pairs of refits on complementary halves
+`squared_effect`  Lower limits and tests of importances, by the law of a squared effect
 `nested_cv`       Nested cross-validation
 `bootstrap`       Percentile and BCa intervals of the nested bootstrap
 `intervals`       t intervals, their sides and adjustments

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-__all__ = ["Coverage", "Studied", "coverage_of", "coverages"]
+__all__ = ["Coverage", "CoverageCase", "coverage_of", "coverages"]
 
 SOURCES = {
     "published": "In simulations by Molnar et al. (2021; 15 refits) of ",
@@ -62,7 +62,7 @@ class Coverage(NamedTuple):
         return cls(estimand, loss, learners, cov_type, plan, low, high, lowest, highest, source)
 
 
-class Studied(NamedTuple):
+class CoverageCase(NamedTuple):
     """For what coverage is looked up.
 
     Attributes
@@ -92,7 +92,7 @@ def coverages() -> tuple[Coverage, ...]:
     return tuple(Coverage.of(row) for row in rows)
 
 
-def coverage_of(case: Studied) -> str:
+def coverage_of(case: CoverageCase) -> str:
     """Return what is known about the intervals of a case, in words; empty if nothing is.
 
     Of learners of another kind where this one was not studied.
@@ -105,7 +105,7 @@ def coverage_of(case: Studied) -> str:
     return ""
 
 
-def _sentence(case: Studied, same: Sequence[Coverage], others: Sequence[Coverage]) -> str:
+def _sentence(case: CoverageCase, same: Sequence[Coverage], others: Sequence[Coverage]) -> str:
     rows = same or others
     low, high = min(r.n_low for r in rows), max(r.n_high for r in rows)
     learners = case.learners if same else "other learners"

@@ -82,10 +82,10 @@ class HalfSampleVariance(Variance):
         if level > 0.5:
             low = estimate - h / (1 + k)
         else:
-            low = self.lower_bound + self._squared(above, bse).low(alpha, level)
+            low = self.lower_bound + self._effect(above, bse).low(alpha, level)
         return bounds(low, np.maximum(estimate + h / (1 - k), self.lower_bound), alternative)
 
-    def _squared(self, above: FloatArray, bse: FloatArray) -> SquaredEffect:
+    def _effect(self, above: FloatArray, bse: FloatArray) -> SquaredEffect:
         return SquaredEffect(above, np.where(bse > 0, bse, np.nan), self.at_bound, self.df)
 
     def null_error(
@@ -100,7 +100,7 @@ class HalfSampleVariance(Variance):
         above = estimate - self.lower_bound
         value = np.broadcast_to(null - self.lower_bound, above.shape)
         below = (value < above) | (value <= 0)
-        squared = np.where(bse > 0, self._squared(above, bse).error(value), bse)
+        squared = np.where(bse > 0, self._effect(above, bse).error(value), bse)
         return np.where(below, squared, _at(value, above) * bse)
 
     def p_values(
@@ -122,7 +122,7 @@ class HalfSampleVariance(Variance):
             p = np.where((value <= 0) & ~np.isnan(t), 1.0, p)
         if alternative != "less":
             sides = 2 if alternative == "two-sided" else 1
-            squared = self._squared(above, bse).p_value(value, sides)
+            squared = self._effect(above, bse).p_value(value, sides)
             p = np.where((value < above) & ~np.isnan(t), squared, p)
         return p
 

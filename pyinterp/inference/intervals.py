@@ -110,8 +110,9 @@ def adjust(pvalues: FloatArray, method: str | None, count: int) -> FloatArray:
 
 @lru_cache(maxsize=256)  # statsmodels collects garbage first, which takes a tenth of a second
 def _multiple(pvalues: bytes, method: str) -> FloatArray:
-    """Return adjusted p-values."""
-    return np.asarray(multipletests(np.frombuffer(pvalues), method=method)[1])
+    """Return adjusted p-values. Some methods divide by 1 - P."""
+    below_one = np.minimum(np.frombuffer(pvalues), np.nextafter(1.0, 0.0))
+    return np.asarray(multipletests(below_one, method=method)[1])
 
 
 def adjusts_intervals(method: str | None) -> bool:

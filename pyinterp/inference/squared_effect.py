@@ -69,7 +69,9 @@ class SquaredEffect:
         above = self.estimate - first
         second = t_quantile(tail, self.df) * self.growth
         root = 2 * np.maximum(above, 0.0) / self._plus_root(second, above)
-        return np.asarray(np.where(above > 0, root**2, above) + 0 * self.bse)
+        # Rounding must not move a limit beyond the estimate.
+        limits = np.where(above > 0, np.minimum(root**2, self.estimate), above)
+        return np.asarray(limits + 0 * self.bse)
 
     @staticmethod
     def _plus_root(second: FloatArray, above: FloatArray) -> FloatArray:

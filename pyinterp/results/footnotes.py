@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.inference.coverage import Studied, coverage_of
+from pyinterp.inference.coverage import CoverageCase, coverage_of
 from pyinterp.inference.skewness import MOST, skewness
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ def _coverage(results: EstimandResults) -> str:
     estimand, context, variance = results.estimand, results.context, results.variance
     if variance.warning:
         return ""
-    case = Studied(
+    case = CoverageCase(
         estimand=estimand.coverage,
         loss="" if estimand.loss is None else estimand.loss.name,
         learners=context.family,

@@ -194,7 +194,6 @@ TABLE = {
     "cov_params": {"r_matrix": "contrasts"},
     "row_frame": {},
     "refit_frame": {},
-    "null_variance_test": {},
 }
 TABLES = {
     "pf": tuple(
@@ -204,7 +203,7 @@ TABLES = {
     ),
     "pfg": ("differences", "equality_test", "summary", "plot"),
     "pfc": ("rope_test",),
-    "pf0": ("conf_int", "summary", "t_test", "null_variance_test"),
+    "pf0": ("conf_int", "summary", "t_test"),
     "pdx": ("conf_int", "plot", "summary_frame", "summary", "row_frame", "flat_test"),
     "pdxg": ("plot", "summary"),
     "imp": ("summary", "plot", "summary_frame"),

@@ -290,7 +290,6 @@ TABLES: tuple[tuple[str, str], ...] = (
     ("pf.t_test((np.eye(3), [1.0]))", "one value for three hypotheses"),
     ("pf.t_test(['x', 1, 2])", "names among weights"),
     ("pf.t_test({'no such': 0})", "no such term"),
-    ("pf0.null_variance_test()", "the plan has no halves"),
     ("pi.compare(pf)", "one is no comparison"),
     ("pi.compare(pf, 3)", "a number is no result"),
     ("pi.compare(pf, res)", "importance against loss"),

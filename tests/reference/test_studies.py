@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, Ridge
 
 import pyinterp as pi
 from pyinterp.inference.coverage import coverages
@@ -136,9 +136,34 @@ def test_files_of_other_machines_and_versions_are_merged(tmp_path: Path) -> None
         run.merge(study(seed=2), path, [tmp_path / "whole.sqlite"])
 
 
+@pytest.mark.parametrize("asked", ["pfi", "ratio", "pd", "loss"])
+@pytest.mark.parametrize("learner", [LinearRegression(), Ridge(500.0)], ids=["lm", "ridge"])
+def test_the_battery_judges_the_intervals_of_the_package(learner: Any, asked: str) -> None:
+    """Limits of its candidate "default" and `conf_int`, of the same refits."""
+    from battery.candidates import CANDIDATES, limits
+    from battery.components import EveryFit, one
+
+    ask = {
+        "pfi": pi.LearnerResults.pfi,
+        "ratio": partial(pi.LearnerResults.pfi, relation="ratio"),
+        "pd": partial(pi.LearnerResults.pd, features="x1", points=4),
+        "loss": pi.LearnerResults.loss,
+    }[asked]
+    frame = molnar_linear().draw(60, seed=3)
+    plan = EveryFit(copies=0, overlapping=0)
+    values, _ = one(frame, "y ~ .", learner, {asked: ask}, plan, 4)
+    components = {name: value[None] for name, value in values.items()}
+    answer = ask(pi.Learner.from_formula("y ~ .", frame, learner).fit(plan, seed=4))
+    expected = answer.conf_int()
+    bound, ranges = components["bound"], [answer.estimand.range] * len(expected)
+    low, high = limits(CANDIDATES["default"](components), bound, ranges)
+    np.testing.assert_allclose(low[0], expected[0], rtol=1e-9)
+    np.testing.assert_allclose(high[0], expected[1], rtol=1e-9)
+
+
 def test_the_table_that_footnotes_quote_is_made_of_the_studies() -> None:
     """`studies/coverage_table.py` writes it."""
-    made = sorted([*coverage_table.published(), *coverage_table.studied()], key=str)
+    made = sorted([*coverage_table.of_paper(), *coverage_table.of_battery()], key=str)
     assert [tuple(row) for row in coverages()] == [tuple(row) for row in made]
 
 

@@ -72,7 +72,6 @@ def test_tests_there_are_refused_with_the_reason(cliff: Any) -> None:
     for ask in (
         lambda: pfi.t_test("x0 = x1"),
         lambda: pfi.wald_test("x0 = x1"),
-        pfi.null_variance_test,
         lambda: cliff.pd("x0", points=3).flat_test(),
     ):
         with pytest.raises(InferenceError, match="trained on half the rows the learner finds"):

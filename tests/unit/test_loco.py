@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError, LossError, OptionError, RefitError
-from pyinterp.inference import Half
+from pyinterp.inference import COV_TYPES, Half
 from pyinterp.resampling.refits import Refit
 
 # The same fits in another order of operations: rounding of sums of some dozen terms.
@@ -124,11 +125,21 @@ def test_it_is_the_comparison_with_the_learner_without_it(
     whole = learner(data, estimator, formula, **options).fit(plan, seed=3)
     own = {k: v for k, v in options.items() if k != "groups"}
     rest = learner(data, estimator, without, **own).fit(plan, seed=3)
-    expected, found = pi.compare(rest, whole).summary_frame(), whole.loco(feature).summary_frame()
+    loco, difference = whole.loco(feature), pi.compare(rest, whole)
+    expected, found = difference.summary_frame(), loco.summary_frame()
     assert list(found.index) == [feature]
-    if plan is PLAN:  # half-sample intervals of importances are not t
-        expected, found = (frame[["estimate", "std_error"]] for frame in (expected, found))
+    if plan is PLAN:  # half-sample intervals of importances are not those of a difference
+        found, expected = (
+            answer.summary_frame()[["estimate"]].assign(error=error_of_mean(answer))
+            for answer in (loco, difference)
+        )
     np.testing.assert_allclose(found.to_numpy(), expected.to_numpy(), rtol=1e-9, atol=EXACT)
+
+
+def error_of_mean(answer: pi.EstimandResults) -> np.ndarray:
+    """Return the half-sample standard errors without what only importances and learners have."""
+    plain = replace(answer.replicates, lower_bound=None, learning=None)
+    return np.sqrt(np.diag(COV_TYPES["half-sample"](plain).cov))
 
 
 def test_seeds_of_the_estimator_are_kept_if_refits_kept_them(data: pd.DataFrame) -> None:
@@ -299,7 +310,7 @@ def test_the_table_says_what_it_holds(data: pd.DataFrame) -> None:
         "Intervals (half-sample, 15 df) are for the learner trained on 63.2% of the data.",
     ):
         assert part in text
-    assert "No simulations say how often such intervals cover." in text
+    assert "nominal 95% intervals of every term covered" in text
     assert "CVIM" not in str(res.loco(loss="absolute").summary())
     ratio = " ".join(str(res.loco(relation="ratio").summary()).split())
     assert "Factor by which expected squared error grows when the learner is trained" in ratio
@@ -310,8 +321,10 @@ def test_half_sample_intervals_take_the_error_at_their_limits(data: pd.DataFrame
     found = learner(data, LinearRegression()).fit(PLAN, seed=1).loco()
     h = stats.t.isf(0.025, 5) * found.bse
     k = np.where(found.params > 0, np.minimum(h / (4 * found.params), 0.6), 0.6)
-    np.testing.assert_allclose(found.conf_int()[0], found.params - h / (1 + k), rtol=1e-10)
-    np.testing.assert_allclose(found.conf_int()[1], found.params + h / (1 - k), rtol=1e-10)
+    upper = np.maximum(found.params + h / (1 - k), 0)
+    np.testing.assert_allclose(found.conf_int()[1], upper, rtol=1e-10)
+    tests = found.t_test([f"{x} = {low!r}" for x, low in found.conf_int()[0].items()])
+    np.testing.assert_allclose(tests.pvalue, 0.05, rtol=1e-6)
 
 
 def test_one_model_of_a_holdout_has_the_interval_of_a_mean(data: pd.DataFrame) -> None:

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
@@ -217,10 +218,18 @@ def test_coverage_is_quoted_only_for_what_was_studied(
     learner = pi.Learner.from_formula("y ~ a", data, LinearRegression())
     studied = learner.fit(pi.Bootstrap(15), seed=1)
     all_pairs, few = studied.pfi(), studied.pfi(permutations=5)
-    assert "covered 57-99%" in " ".join(all_pairs.summary().notes)
+    assert (
+        "of linear models (n = 100 to 1,000) nominal 95% intervals of this kind covered 57-73%"
+        in " ".join(all_pairs.summary().notes)
+    )
     assert "Molnar et al. (2021; 15 refits" in " ".join(few.summary().notes)
-    assert "covered 67-99%" in " ".join(few.summary().notes)
-    assert "covered 86-98%" in " ".join(studied.pd("a").summary().notes)
+    assert "covered 67-81%" in " ".join(few.summary().notes)
+    assert "covered 89-90%" in " ".join(studied.pd("a").summary().notes)
+    svm = pi.Learner.from_formula("y ~ a", data, SVR()).fit(pi.Bootstrap(15), seed=1)
+    assert (
+        "of other learners (n = 100 to 1,000) nominal 95% intervals of this kind covered 57-99%"
+        in " ".join(svm.pfi().summary().notes)
+    )
     for other in (
         studied.loss(),
         studied.pfi(loss="absolute"),
