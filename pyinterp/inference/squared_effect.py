@@ -9,7 +9,9 @@ test that rejects :math:`\theta` where the effect is more than z standard errors
 
 It is exact at 0, where :math:`1 + c / a` has a chi-square law with 1 df. Both parts are measured:
 the first by the standard error at 0, :math:`\sqrt 2 a`, the second by that at the estimate, whose
-square is :math:`4 a (c + a)` on average over what else varies, given c.
+square is :math:`4 a (c + a)` on average over what else varies, given c. Where the latter is less,
+estimates vary less like squares at large values than at 0, and the first part falls on the way
+from 0 to the estimate, by half of what the standard errors say.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from pyinterp.inference.intervals import t_quantile
 
 __all__ = ["SquaredEffect"]
 
+# Share of the way from the law of squares to that of normals, where standard errors say so.
+TAPER = 0.5
 # p-values are the roots of a monotone function, by halving log alpha between these.
 SMALLEST, HALVINGS = -690.0, 80
 
@@ -55,6 +59,14 @@ class SquaredEffect:
         missing = np.zeros_like(self.bse)
         return np.asarray(np.divide(self.bse, np.sqrt(above), out=missing, where=above > 0))
 
+    @property
+    def taper(self) -> FloatArray:
+        """By what share the first part is less at the estimates than at 0."""
+        a = self.at_zero / np.sqrt(2)
+        law = 4 * a * (np.maximum(self.estimate, 0.0) + a)
+        share = np.divide(self.bse**2, law, out=np.ones_like(law), where=law > 0)
+        return np.asarray(TAPER * np.maximum(1 - share, 0.0))
+
     def low(self, alpha: float, tail: float) -> FloatArray:
         """Return the smallest values that the test does not reject, shape (q,).
 
@@ -68,16 +80,14 @@ class SquaredEffect:
         first = chi_square_quantile(alpha) * self.at_zero
         above = self.estimate - first
         second = t_quantile(tail, self.df) * self.growth
-        root = 2 * np.maximum(above, 0.0) / self._plus_root(second, above)
+        inner = above > 0
+        fall = np.divide(self.taper * first, self.estimate, out=np.zeros_like(above), where=inner)
+        # Of (1 - fall) y² + second y = above, without a difference that costs digits.
+        total = second + np.hypot(second, 2 * np.sqrt((1 - fall) * np.maximum(above, 0.0)))
+        root = np.divide(2 * above, total, out=np.zeros_like(above), where=inner & (total > 0))
         # Rounding must not move a limit beyond the estimate.
-        limits = np.where(above > 0, np.minimum(root**2, self.estimate), above)
+        limits = np.where(inner, np.minimum(root**2, self.estimate), above)
         return np.asarray(limits + 0 * self.bse)
-
-    @staticmethod
-    def _plus_root(second: FloatArray, above: FloatArray) -> FloatArray:
-        """Return b + sqrt(b² + 4 above), in which no digits cancel."""
-        total = second + np.hypot(second, 2 * np.sqrt(np.maximum(above, 0.0)))
-        return np.where(total > 0, total, np.inf)
 
     def error(self, value: FloatArray) -> FloatArray:
         """Return the standard errors if the true values are these."""
@@ -92,7 +102,9 @@ class SquaredEffect:
         if not len(inner):
             return np.asarray(at_zero)
         p = np.array(at_zero)
-        first, second = self.at_zero[inner], (self.growth * np.sqrt(np.maximum(value, 0.0)))[inner]
+        v, c = value[inner], self.estimate[inner]
+        first = self.at_zero[inner] * (1 - self.taper[inner] * v / c)
+        second = self.growth[inner] * np.sqrt(v)
         low, high = np.full(len(inner), SMALLEST), np.zeros(len(inner))
         for _ in range(HALVINGS):
             middle = (low + high) / 2

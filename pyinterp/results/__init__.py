@@ -17,6 +17,7 @@ Module                 What is in it
 `header`               The analysis behind the numbers, for headers
 `summary`              Summary tables: header, columns of numbers, footnotes
 `footnotes`            Footnotes, short and full
+`order`                The order of terms in tables and plots
 `columns`              Columns of several results, those of statsmodels too
 `table`                Tables as text, HTML, LaTeX, Markdown and CSV
 `latex`                LaTeX of tables

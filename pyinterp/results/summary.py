@@ -18,6 +18,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, check_text
 from pyinterp.errors import short
 from pyinterp.results.footnotes import NotesOption, null_heading, of_one, of_several, texts_of
+from pyinterp.results.order import largest_first
 from pyinterp.results.table import Table
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def summarize_together(
     frames = [results.summary_frame(options.alpha) for results in several]
     order = frames[0].index
     if options.sort:
-        order = frames[0].sort_values("estimate", ascending=False, kind="stable").index
+        order = largest_first(frames[0]).index
     columns: list[_Column] = []
     for results, frame in zip(several, frames, strict=True):
         label = results.estimand.label
@@ -212,7 +213,7 @@ def _block(results: EstimandResults, options: TableOptions) -> _Block:
     frame = results.summary_frame(options.alpha)
     terms = results.estimand.terms
     if options.sort and not terms.axes:
-        frame = frame.sort_values("estimate", ascending=False, kind="stable")
+        frame = largest_first(frame)
         if terms.facet is not None and terms.groups:
             frame = frame.sort_values(terms.facet, kind="stable")
     return _Block(_columns(results, frame, options, tests=True), frame.index)

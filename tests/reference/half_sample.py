@@ -47,7 +47,11 @@ def rejects(c, V, V0, df, alpha, theta):
         chi = max(stats.chi2.isf(alpha, 1) - 1, 0)
         z = stats.t.isf(alpha / 2, df)
         # V is 4 a (c + a) if importances are squares of normal effects
-        beyond = chi * a + z * np.sqrt(V / (max(c, 0) + a) * max(theta, 0))
+        first = chi * a
+        if theta > 0:  # estimates that vary less than squares do
+            off = max(1 - V / (4 * a * (c + a)), 0)
+            first *= 1 - 0.5 * off * theta / c
+        beyond = first + z * np.sqrt(V / (max(c, 0) + a) * max(theta, 0))
         return c - theta > beyond
     if theta <= 0:
         return False

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from plotnine import ggplot, labs
 
+from pyinterp.results.order import largest_first
 from pyinterp.results.plots.agreement import agreement
 from pyinterp.results.plots.curve import curve
 from pyinterp.results.plots.levels import curve_per_level, has_few_levels, is_number_by_level
@@ -90,7 +91,7 @@ def plot(
     if terms.axes:  # a point without estimate is not drawn; the caption counts them
         frame = frame[frame["estimate"].notna()]
     elif sort:
-        frame = frame.sort_values("estimate", ascending=False, na_position="last")
+        frame = largest_first(frame)
     if not terms.axes and top is not None:
         every = frame["term"].nunique()
         frame = frame[frame["term"].isin(frame["term"].drop_duplicates()[:top])]

@@ -19,6 +19,7 @@ from plotnine import (
     scale_y_continuous,
 )
 
+from pyinterp.results.order import largest_first
 from pyinterp.results.plots.room import (
     LINE,
     Room,
@@ -72,7 +73,7 @@ def together(
         for name, results in zip(names, several, strict=True)
     ]
     if sort:
-        frames[0] = frames[0].sort_values("estimate", ascending=False, na_position="last")
+        frames[0] = largest_first(frames[0])
     frame = pd.concat(frames, ignore_index=True)
     ordered = list(dict.fromkeys(frame["term"]))[::-1]
     colors = list(dict.fromkeys(names))
