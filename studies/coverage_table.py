@@ -17,12 +17,12 @@ import pandas as pd
 from battery.rows import ROWS
 
 from pyinterp.inference.coverage import Coverage
-from pyinterp.models.families import family_of
+from pyinterp.models.families import FORESTS, LINEAR, TREES, family_of
 
 HERE = Path(__file__).parent
 TABLE = HERE.parent / "pyinterp" / "inference" / "coverage.csv"
 # Learners of the paper, as footnotes call them.
-LEARNERS = {"lm": "linear models", "tree": "single trees", "rf": "forests"}
+LEARNERS = {"lm": LINEAR, "tree": TREES, "rf": FORESTS}
 PLANS = {"boot": "bootstrap", "subs": "subsampling"}
 # What the battery asks: the estimand and its loss, if that is not the squared error.
 ASKED = {
@@ -99,12 +99,26 @@ def of_battery() -> Iterator[tuple[object, ...]]:
         yield *row, part["n"].min(), part["n"].max(), int(ends[0]), int(ends[1]), "battery"
 
 
+def of_uncertainty() -> Iterator[tuple[object, ...]]:
+    """Yield the lowest and highest coverage of single features' entropy-PFI."""
+    names = {"bayesian ridge": LINEAR, "logistic": LINEAR, "rf": FORESTS}
+    losses = {"regression": "negative log likelihood", "classification": "log loss"}
+    for kind, loss in losses.items():
+        table = pd.read_csv(HERE / "results" / f"uncertainty-{kind}.csv")
+        learners = table["learner"].map(names)  # a Gaussian process is of no kind
+        for family, part in table.groupby(learners):
+            low, high = np.floor(100 * part["coverage"].min()), 100 * part["coverage"].max()
+            row = ("entropy-PFI", loss, family, "half-sample", "half-sampling")
+            n = part["n"].min()
+            yield *row, n, n, int(low), int(np.ceil(high)), "uncertainty"
+
+
 def main() -> None:
     """Write the table."""
     with TABLE.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(Coverage._fields)
-        writer.writerows(sorted([*of_paper(), *of_battery()], key=str))
+        writer.writerows(sorted([*of_paper(), *of_battery(), *of_uncertainty()], key=str))
 
 
 if __name__ == "__main__":

@@ -202,14 +202,11 @@ GAUSSIAN_PROCESS = GaussianProcessRegressor(
 
 
 def uncertainty(process: simulation.Process, n: int, **learners: Any) -> simulation.CoverageStudy:
-    """Importance for predictive uncertainty: Wood et al. (2024), with its default intervals."""
+    """Entropy-PFI, of Wood et al. (2024), with its default intervals."""
     return simulation.CoverageStudy(
         dgps=[process],
         learners=learners,
-        estimands={
-            "entropy-PFI": pi.LearnerResults.entropy_pfi,
-            "likelihood-PFI": pi.LearnerResults.likelihood_pfi,
-        },
+        estimands={"entropy-PFI": pi.LearnerResults.entropy_pfi},
         n=[n],
         repetitions=300,
         truth_refits=1000,

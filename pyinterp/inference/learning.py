@@ -13,6 +13,8 @@ __all__ = ["Learning", "signal_and_spread"]
 # Halves say nothing of larger training sets if they find less than this share of what those find,
 # by more than so many standard errors; and little if predictions vary so much more.
 LEAST, CERTAIN, MOST = 2 / 3, 5.0, 4.0
+# Nor if their predictions vary at most so much, whatever the noise.
+FLAT = 0.1
 # Below this share of it, beyond as many standard errors, a note says so.
 GROWN = 0.87
 # Refits of the estimate find more than halves if by more than so many standard errors; at most so
@@ -88,14 +90,20 @@ class Learning:
     def reason(self) -> str:
         """Why halves say nothing of the learner at the size of the estimate; empty if they do."""
         signal, half = self._signal
-        error = CERTAIN * self._signal_error
-        if signal <= 0 or half >= LEAST * signal or signal - half <= error:
-            return ""
-        return (
-            f"trained on half the rows the learner finds {max(half / signal, 0.0):.0%} of what it "
-            "finds on 63.2% (the covariance of response and prediction), so that halves do not "
-            "show its variance; fit on more rows, or let the learner adapt to fewer"
-        )
+        spread, half_spread = self._spread
+        end = "so that halves do not show its variance; fit on more rows, or let it adapt to fewer"
+        certain = signal - half > CERTAIN * self._signal_error
+        if signal > 0 and half < LEAST * signal and certain:
+            return (
+                f"trained on half the rows the learner finds {max(half / signal, 0.0):.0%} of what "
+                "it finds on 63.2% (the covariance of response and prediction), " + end
+            )
+        if spread > 0 and half_spread <= FLAT * spread:
+            return (
+                "trained on half the rows the learner predicts nearly the same for every row (the "
+                f"variance of predictions is {half_spread / spread:.0%} of that on 63.2%), " + end
+            )
+        return ""
 
     @property
     def warning(self) -> str:

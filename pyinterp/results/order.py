@@ -23,6 +23,6 @@ def largest_first(frame: pd.DataFrame) -> pd.DataFrame:
 def _to_digits(values: pd.Series[float]) -> pd.Series[float]:
     size = values.abs()
     size = size.where(np.isfinite(size) & (size > 0), 1.0)
-    unit = 10.0 ** (np.floor(np.log10(size)) - DIGITS + 1)
+    unit = pd.Series(10.0 ** (np.floor(np.log10(size)) - DIGITS + 1), index=values.index)
     rounds = np.isfinite(values) & (unit > 0)
     return values.where(~rounds, (values / unit.where(rounds, 1.0)).round() * unit)

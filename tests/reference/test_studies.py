@@ -163,7 +163,8 @@ def test_the_battery_judges_the_intervals_of_the_package(learner: Any, asked: st
 
 def test_the_table_that_footnotes_quote_is_made_of_the_studies() -> None:
     """`studies/coverage_table.py` writes it."""
-    made = sorted([*coverage_table.of_paper(), *coverage_table.of_battery()], key=str)
+    parts = coverage_table.of_paper(), coverage_table.of_battery(), coverage_table.of_uncertainty()
+    made = sorted((row for part in parts for row in part), key=str)
     assert [tuple(row) for row in coverages()] == [tuple(row) for row in made]
 
 
@@ -172,6 +173,16 @@ def test_the_readme_quotes_what_corrected_intervals_covered() -> None:
     low, high = min(row.lowest for row in rows), max(row.highest for row in rows)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"{low}% to {high}%" in " ".join(readme.split())
+
+
+def test_the_page_has_the_table_of_the_studies_of_uncertainty() -> None:
+    page = (ROOT / "docs" / "estimands" / "uncertainty.md").read_text(encoding="utf-8")
+    frame = pd.concat([found(f"uncertainty-{k}") for k in ("regression", "classification")])
+    assert (frame["repetitions"] >= 300).all()
+    for (learner, estimand), part in frame.groupby(["learner", "estimand"]):
+        assert part["coverage"].mean() >= 0.93
+        numbers = f"{part['coverage'].mean():.3f} | {part['coverage'].min():.3f}"
+        assert f"| {learner} | {estimand} | {numbers} |" in page
 
 
 @pytest.fixture(scope="module")

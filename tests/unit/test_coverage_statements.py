@@ -57,7 +57,7 @@ class Mine(Ridge):
         (KNeighborsRegressor(), ""),
         (object(), ""),
     ],
-    ids=str,
+    ids=lambda case: case if isinstance(case, str) else type(case).__name__,
 )
 def test_kinds_of_learners(estimator: Any, family: str) -> None:
     assert family_of(estimator) == family

@@ -67,6 +67,37 @@ def test_no_interval_where_halves_find_nothing(cliff: Any) -> None:
         assert "Intervals (half-sample" not in text
 
 
+def test_no_interval_where_halves_predict_a_constant() -> None:
+    """32 rows are not split into leaves of 20, 40 are, once: too noisy for a test of the signal."""
+    learning = Learning(
+        np.array([[0.2, 0.1], [-0.1, 0.0], [0.3, 0.2]]), np.array([[0.0, 0.001]] * 6)
+    )
+    assert "predicts nearly the same for every row" in learning.reason
+    assert "is 1% of that on 63.2%" in learning.reason
+    assert Learning(learning.estimating, np.array([[0.1, 0.02]] * 6)).reason == ""
+    assert Learning(np.zeros((3, 2)), np.zeros((6, 2))).reason == ""  # nothing at either size
+
+
+def test_strong_penalties_are_noted_and_scaled() -> None:
+    rng = np.random.default_rng(2)
+    main = 1.25 + 0.02 * rng.normal(size=(15, 2))
+    halves = 1.0 + 0.02 * rng.normal(size=(30, 2))
+    learning = Learning(main, halves)
+    assert learning.growth == pytest.approx(1.25, abs=0.02)
+    assert learning.reason == ""
+    assert "finds 80% of what it finds on 63.2%" in learning.warning
+    level = Learning(halves[:15], halves[15:])
+    assert (level.growth, level.warning) == (1.0, "") or level.growth < 1.02
+    assert Learning(main * 4, halves).growth == 1.5
+    assert Learning(main, halves * np.array([1, 4])).calm == pytest.approx(0.395, abs=0.01)
+
+
+def test_ridge_says_that_it_is_scaled() -> None:
+    text = words(fit(frame(100), Ridge(1000.0)).pfi())
+    assert "as strong penalties do: standard errors of importances are scaled for it" in text
+    assert "intervals of every term" not in text
+
+
 def test_tests_there_are_refused_with_the_reason(cliff: Any) -> None:
     pfi = cliff.pfi()
     for ask in (
