@@ -185,6 +185,15 @@ def test_the_page_has_the_table_of_the_studies_of_uncertainty() -> None:
         assert f"| {learner} | {estimand} | {numbers} |" in page
 
 
+def test_the_readme_quotes_what_half_samples_covered() -> None:
+    """Means over the terms of the paper's settings, of those with 50 data sets or more."""
+    table = found("battery").query("candidate == 'default' and paper and data_sets >= 50")
+    kind = table["term"].str.split(" ").str[0]
+    means = 100 * table.groupby(["row", kind])["coverage"].mean()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"covered {means.min():.0f}% to {means.max():.0f}%, where" in " ".join(readme.split())
+
+
 @pytest.fixture(scope="module")
 def battery() -> pd.DataFrame:
     """Return the terms of the default intervals that have no warning."""
