@@ -33,12 +33,16 @@ ASKED = {
     "conditional PFI": ("conditional PFI", "squared error"),
     "LOCO": ("LOCO", "squared error"),
     "PD": ("PD", ""),
+    "CVIM": ("conditional PFI", "squared error"),  # under its defaults
+    "FIRM": ("FIRM", ""),
     "loss": ("loss", "squared error"),
+    "absolute": ("loss", "absolute error"),
+    "AUC": ("roc_auc", ""),
 }
 # Settings whose response is a class.
 CLASSES = ("logistic", "naive Bayes", "forest 10%", "forest 50%", "boosting 10%")
 # A setting with fewer data sets says little of its worst term.
-LEAST = 50
+LEAST = 30
 # Terms for which tables print a warning in more than this share of data sets do not count.
 OFTEN = 0.2
 
@@ -76,7 +80,7 @@ def asked(row: str, term: str) -> tuple[str, str] | None:
             classes = row.startswith(CLASSES)
             if estimand == "PD":
                 return ("PD of probabilities" if classes else "PD"), loss
-            return None if classes and start in ("ratio", "loss") else (estimand, loss)
+            return (estimand, "log loss" if classes and start == "loss" else loss)
     return None
 
 

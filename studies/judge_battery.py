@@ -45,7 +45,8 @@ def warnings(d: Components) -> np.ndarray:
             for kind, size in (("main", 15), ("half", 30))
         ]
         learning = Learning(*parts)
-        found[i, j] = bool(learning.reason or learning.warning)
+        growth = learning.growth_warning if not np.isnan(d["bound"][i, j]) else ""
+        found[i, j] = bool(learning.reason or learning.warning or growth)
     return found | (d["skewness"] > MOST)
 
 

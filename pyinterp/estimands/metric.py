@@ -30,6 +30,7 @@ def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:
         title="metric of predictions",
         range=score.range,
         quantity="metric",
+        coverage=(score.name,),
         details=(score.name,),
         unit=score.unit.format(y=problem.response.name),
         meaning=f"Metric of all evaluation rows together{_direction(better, unclear=unclear)}.",

@@ -136,7 +136,11 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
         if np.array_equal(self.sd, self.sd_null, equal_nan=True):
             headings.pop("std_error_null")
         else:
-            notes.insert(0, "t takes s.e. at null, the standard error if the hypothesis is true.")
+            notes.insert(
+                0,
+                "t takes s.e. at null, the standard error if the hypothesis is true; P inverts the "
+                "interval, and is not Student's.",
+            )
         if np.isnan(self.tvalue).all():
             headings.pop("statistic")
         cells = [[_cell(value) for value in row] for row in frame[list(headings)].to_numpy()]

@@ -95,7 +95,7 @@ def coverages() -> tuple[Coverage, ...]:
 def coverage_of(case: CoverageCase) -> str:
     """Return what is known about the intervals of a case, in words; empty if nothing is.
 
-    Of learners of another kind where this one was not studied.
+    Of all learners that were studied where this one was not.
     """
     for estimand in case.estimand:
         wanted = (estimand, case.loss, case.cov_type, case.plan)
@@ -108,9 +108,10 @@ def coverage_of(case: CoverageCase) -> str:
 def _sentence(case: CoverageCase, same: Sequence[Coverage], others: Sequence[Coverage]) -> str:
     rows = same or others
     low, high = min(r.n_low for r in rows), max(r.n_high for r in rows)
-    learners = case.learners if same else "other learners"
+    *kinds, last = sorted({r.learners for r in rows})
+    learners = f"{', '.join(kinds)} and {last}" if kinds else last
     n = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
-    beyond = "" if low <= case.n <= high else f", not {case.n:,}"
+    beyond = "" if low <= case.n <= high else f"; here {case.n:,}"
     lowest, highest = min(r.lowest for r in rows), max(r.highest for r in rows)
     start = f"{SOURCES[rows[0].source]}{learners} ({n}{beyond}) nominal 95% intervals "
     if rows[0].source in ("battery", "uncertainty"):

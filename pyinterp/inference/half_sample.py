@@ -25,14 +25,13 @@ CAP = 0.6
 # least the second.
 SHARE, LEAST = 0.9, 0.4
 LIMITS = (
-    "The standard error of an importance grows with its true value. An interval holds the true "
-    "values that a test, with the standard error at that value, does not reject: it reaches "
-    "further up than down."
+    "The standard error of an importance depends on its true value. An interval holds the true "
+    "values that a test, with the standard error at that value, does not reject."
 )
 TESTS = (
     "t = {deviation} / ({error}), the standard error of a feature that does not matter. P takes "
-    "the law of such an estimate, (χ²(1) - 1)/√2, and is 1 for those that are not above {null}; "
-    "it is below α exactly if the 1 - α interval excludes {null}."
+    "the law of a squared effect, (χ²(1) - 1)/√2, not Student's, and is 1 for estimates that are "
+    "not above {null}; it is below α exactly if the 1 - α interval excludes {null}."
 )
 
 
@@ -67,7 +66,7 @@ class HalfSampleVariance(Variance):
         .. math:: c + h/(1 - k), \quad k = \min(h / (4c), 0.6),
 
         k = 0.6 for c <= 0, and not below the bound. One-sided with alpha above 1/2, h and k are
-        negative, and the lower limit is :math:`c - h/(1 + k)`.
+        negative, and the lower limit is :math:`c - h/(1 + k)`, for c <= 0 it is c.
         """
         if self.lower_bound is None:
             return super().interval(estimate, bse, alpha, alternative)
@@ -80,7 +79,7 @@ class HalfSampleVariance(Variance):
         np.divide(np.abs(h), 4 * above, out=k, where=np.abs(h) < 4 * CAP * above)
         k = np.copysign(k, h)
         if level > 0.5:
-            low = estimate - h / (1 + k)
+            low = estimate - np.where(above > 0, h / (1 + k), 0.0)
         else:
             low = self.lower_bound + self._effect(above, bse).low(alpha, level)
         return bounds(low, np.maximum(estimate + h / (1 - k), self.lower_bound), alternative)
@@ -120,6 +119,8 @@ class HalfSampleVariance(Variance):
         p = t_p_values(t, self.df, alternative=alternative)
         if alternative != "greater":
             p = np.where((value <= 0) & ~np.isnan(t), 1.0, p)
+        if alternative == "greater":
+            p = np.where((above <= 0) & ~np.isnan(t), 1.0, p)
         if alternative != "less":
             sides = 2 if alternative == "two-sided" else 1
             squared = self._effect(above, bse).p_value(value, sides)
@@ -178,7 +179,10 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     on = "63.2% of" if replicates.apart else "half"
     learning = replicates.learning
     refused = learning.reason if learning is not None else ""
-    warning = learning.warning if learning is not None and not refused else ""
+    warning = ""
+    if learning is not None and not refused:
+        importances = replicates.lower_bound is not None
+        warning = learning.warning or (learning.growth_warning if importances else "")
     cov = difference.T @ difference / (4 * M)
     at_bound = np.full(len(cov), np.nan)
     growth, calm = (1.0, 1.0) if learning is None else (learning.growth, learning.calm)

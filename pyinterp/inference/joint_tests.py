@@ -28,8 +28,8 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> C
 
     with d the deviations from the hypotheses, V their covariance with :math:`\nu` degrees of
     freedom and k its rank: Hotelling's distribution, as V is estimated. For one hypothesis
-    it is the square of its t. Where hypotheses about single terms have standard errors of their
-    own, as importances at 0, V takes these, with the same correlations.
+    it is the square of its t, with the same p-value. Where hypotheses about single terms have
+    standard errors of their own, as importances at 0, V takes these, with the same correlations.
 
     Parameters
     ----------
@@ -73,7 +73,10 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> C
     if np.isinf(df):
         return ContrastResults(F=square / rank, df_num=rank, df_denom=df)
     scale = (df - rank + 1) / (df * rank)
-    return ContrastResults(F=scale * square, df_num=rank, df_denom=df - rank + 1)
+    found = ContrastResults(F=scale * square, df_num=rank, df_denom=df - rank + 1)
+    if len(weights) == 1:  # importances have a law of their own
+        found.pvalue = float(np.squeeze(tests.pvalue))
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

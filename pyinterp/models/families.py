@@ -9,6 +9,7 @@ from sklearn.model_selection._search import BaseSearchCV
 __all__ = ["family_of"]
 
 LINEAR, TREES, FORESTS, BOOSTING = "linear models", "single trees", "forests", "boosting"
+NEIGHBORS = "nearest neighbors"
 # By the end of the class's name, or the package that it is from.
 NAMES = {
     "DecisionTreeRegressor": TREES,
@@ -28,6 +29,7 @@ NAMES = {
 }
 PACKAGES = {
     "sklearn.linear_model": LINEAR,
+    "sklearn.neighbors": NEIGHBORS,
     "lightgbm": BOOSTING,
     "xgboost": BOOSTING,
     "catboost": BOOSTING,

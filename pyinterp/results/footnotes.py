@@ -194,16 +194,13 @@ def _tests(several: Sequence[EstimandResults]) -> list[Footnote]:
 
 
 def _short_test(results: EstimandResults) -> str:
-    """Say by what t divides, where that is not the standard error beside it."""
-    if not _divides_by_another(results):
+    """Say what t and P are, where they are not Student's with the standard error beside it."""
+    if results.tvalues.isna().all():
         return ""
-    heading = null_heading(results)
-    return f"t = {_deviation(results)} / ({heading}), that of a feature that does not matter."
-
-
-def _divides_by_another(results: EstimandResults) -> bool:
-    """Whether t is not the estimate over the standard error beside it."""
-    return not np.array_equal(results.bse_null, results.bse, equal_nan=True)
+    return (
+        f"t = {_deviation(results)} / ({null_heading(results)}), the standard error if the feature "
+        "does not matter; P is that of a squared effect, not Student's."
+    )
 
 
 def _deviation(results: EstimandResults) -> str:

@@ -416,11 +416,13 @@ def _test_columns(
 ) -> list[tuple[str, str, str]]:
     """Return heading, column and format of tests and of the standard error that divides t."""
     columns = []
-    if not frame["std_error_null"].equals(frame["std_error"].rename("std_error_null")):
+    heading = results.variance.p_heading(results.alternative)
+    own_law = heading == "P" and frame["statistic"].notna().any()
+    if own_law or not frame["std_error_null"].equals(frame["std_error"].rename("std_error_null")):
         columns.append((null_heading(results), "std_error_null", number))
     if frame["statistic"].notna().any():
         columns.append(("t", "statistic", "%.3f"))
-    return [*columns, (results.variance.p_heading(results.alternative), "p_value", "%.3f")]
+    return [*columns, (heading, "p_value", "%.3f")]
 
 
 def _limits(alpha: float, alternative: str) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
+from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeClassifier
 
 from pyinterp.inference import coverage
@@ -54,7 +55,8 @@ class Mine(Ridge):
         (HistGradientBoostingRegressor(), "boosting"),
         (make_pipeline(StandardScaler(), GradientBoostingClassifier()), "boosting"),
         (BaggingRegressor(DecisionTreeRegressor()), ""),  # no study is of bags
-        (KNeighborsRegressor(), ""),
+        (KNeighborsRegressor(), "nearest neighbors"),
+        (SVR(), ""),
         (object(), ""),
     ],
     ids=lambda case: case if isinstance(case, str) else type(case).__name__,
@@ -92,12 +94,12 @@ def test_statements_are_of_the_case_at_hand() -> None:
     covered = "nominal 95% intervals of every term covered"
     assert coverage_of(case()) == f"{of} forests (n = 40 to 2,000) {covered} 93% or more."
     large = coverage_of(case(n=30_000))
-    assert large == f"{of} forests (n = 40 to 2,000, not 30,000) {covered} 93% or more."
+    assert large == f"{of} forests (n = 40 to 2,000; here 30,000) {covered} 93% or more."
     other = coverage_of(case(learners=""))
-    assert other == f"{of} other learners (n = 40 to 2,000) {covered} 91% or more."
+    assert other == f"{of} boosting and forests (n = 40 to 2,000) {covered} 91% or more."
     assert (
         coverage_of(case(loss="log loss"))
-        == f"{of} forests (n = 200, not 300) {covered} 95% or more."
+        == f"{of} forests (n = 200; here 300) {covered} 95% or more."
     )
     curve = case(estimand=("PD",), loss="", cov_type="corrected", plan="bootstrap")
     assert coverage_of(curve) == (

@@ -191,6 +191,7 @@ class Learns(NamedTuple):
     calm: float = 1.0
     reason: str = ""
     warning: str = ""
+    growth_warning: str = ""
 
 
 @pytest.mark.parametrize("learning", [None, Learns(1.3), Learns(1.1, 0.4)])

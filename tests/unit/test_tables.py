@@ -67,7 +67,7 @@ def test_footnotes_are_short_full_or_none(pfi: pi.EstimandResults) -> None:
     assert "[1]" not in str(none)
     assert len(short.notes) == 3
     assert len(short.notes) < len(full.notes)
-    assert "t = PFI / (s.e. at 0)." in flat(short)
+    assert "t = PFI / (s.e. at 0), the standard error if the feature does not matter" in flat(short)
     assert "All pairs of rows" not in flat(short)
     assert "All pairs of rows" in flat(full)
     assert "for the learner trained on 63.2% of the data" in flat(short)

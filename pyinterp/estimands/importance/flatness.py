@@ -117,6 +117,7 @@ def flatness(
         measure=partial(measure_parts, curves=curves),
         read=partial(_read_rows if ice else _read, curves=curves, blocks=blocks),
         label="FIRM",
+        coverage=() if ice else ("FIRM",),
         title="flatness of partial dependence",
         details=(_spread_in_words(first, spread if numbers else "range", ice=ice),),
         # Noise makes a curve vary: the estimate is positive where the truth is 0, and no test of
