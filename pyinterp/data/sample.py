@@ -25,7 +25,8 @@ __all__ = [
     "read_variables",
 ]
 
-LARGEST = 1e150  # of a response; its square is about the largest number
+# Sizes of a response between which variances of squared losses, its fourth power, are exact.
+SMALLEST, LARGEST = 1e-70, 1e70
 MOST_CLASSES = 20  # more than so many different numbers are looked at twice
 
 
@@ -150,7 +151,13 @@ def read_response(
         if np.abs(numbers).max(initial=0.0) > LARGEST:
             raise DataError(
                 f"The response `{short(name)}` must be at most {LARGEST:g} in size, because "
-                "squares of larger numbers overflow; choose a larger unit."
+                "variances of squares of larger numbers overflow; choose a larger unit."
+            )
+        if 0 < np.ptp(numbers) < SMALLEST:
+            raise DataError(
+                f"The response `{short(name)}` must vary by at least {SMALLEST:g}, but it varies "
+                f"by {np.ptp(numbers):.3g}: variances of squares of smaller numbers lose their "
+                "digits; choose a smaller unit."
             )
         if not constant_ok:
             _check_varies(len(np.unique(numbers)), float(numbers[0]), name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 
 import numpy as np
 
@@ -26,13 +27,13 @@ from pyinterp.estimands.importance.marginal_losses import Permutations, marginal
 from pyinterp.estimands.importance.variable_importance import cvim, mvim
 from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import Sampler, SamplerLike
 
 __all__ = ["causal_effects", "causal_importance", "causal_share"]
 
-PLUG_IN = ("MVIM, plug-in", "CVIM, plug-in")
-BY_PERMUTATION = ("MVIM, permutation", "CVIM, permutation")
-
+MEASURES = ("MVIM", "CVIM")
+NO_TEST = "No test of 0: noise makes effects vary, so mean squares are above 0 whatever the truth."
 ASSUMPTIONS = (
     "Causal only if given the other variables the feature is as good as randomized (conditional "
     "ignorability: no unmeasured confounder, and none of them is an effect of the feature), "
@@ -87,34 +88,48 @@ def causal_importance(
     (Khan, Saarela and Kustra 2025, Theorems 1 to 5, the fourth without its factor 2.)
     """
     _check(problem, feature)
-    marginal = mvim(problem, feature, permutations=permutations)
-    conditional = cvim(problem, feature, permutations=permutations, sampler=sampler)
+    permuted = (
+        mvim(problem, feature, permutations=permutations),
+        cvim(problem, feature, permutations=permutations, sampler=sampler),
+    )
+    beside = Estimand(
+        key=("permuted", *(one.key for one in permuted)),
+        terms=Terms.plain(MEASURES),
+        measure=partial(_measure_permuted, permuted=permuted),
+        read=itemgetter("permuted"),
+        label="permuted",
+        title=f"importance of {feature} by permutation",
+        loss=problem.squared_loss,
+        meaning="The increase of squared error that exchanging or redrawing the feature causes.",
+    )
     return Estimand(
-        key=("causal", feature, permutations, marginal.key, conditional.key),
-        terms=Terms.plain([PLUG_IN[0], BY_PERMUTATION[0], PLUG_IN[1], BY_PERMUTATION[1]]),
+        key=("causal", feature, permutations, *(one.key for one in permuted)),
+        terms=Terms.plain(MEASURES),
         measure=partial(
             _measure,
             feature=feature,
             sampler=samplers_of(problem, problem.choose(feature), sampler)[feature],
             permutations=permutations,
-            permuted=(marginal, conditional),
         ),
         read=_read,
         label="importance",
         title=f"importance of {feature} as mean squared effects",
         quantity="MVIM and CVIM",
         of=feature,
-        null=0.0,
-        lower_bound=0.0,
-        unit=marginal.unit,
+        # Noise makes effects vary: mean squares are above 0 whatever the truth, and have no test.
+        null=None,
+        range=POSITIVE,
+        unit=permuted[0].unit,
         loss=problem.squared_loss,
         meaning=(
             "Mean squared difference of predictions with the feature exchanged between rows (MVIM; "
             "Theorems 1 and 2 of Khan, Saarela and Kustra 2025) or redrawn given the others (CVIM; "
-            "Theorems 3 to 5), by plug-in; and the increase of squared error that it causes, by "
-            "permutation. They agree if the learner has found E(Y | X)."
+            "Theorems 3 to 5), by plug-in. If the learner has found E(Y | X), they agree with "
+            "those by permutation."
         ),
+        notes=(NO_TEST,),
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+        diagnostic=beside,
     )
 
 
@@ -170,7 +185,6 @@ def _measure(
     feature: str,
     sampler: Sampler,
     permutations: Permutations,
-    permuted: Sequence[Estimand],
 ) -> Measurement:
     whatif, predictions = case.whatif.of((feature,)), case.whatif.factual
     two_classes = predictions.ndim == 2
@@ -207,21 +221,19 @@ def _measure(
     between = 0.0
     if k is not None:
         between = float(np.var(by_draw, ddof=1)) / k * max(1 - k / distribution.size, 0.0)
-    parts = {
+    return {
         "marginal": marginal,
         "conditional": one_term(as_row, distribution.deviations(as_donor), between),
         "variance": one_term(2 * np.square(case.y - case.y.mean()), np.zeros(n)),
     }
-    for name, estimand in zip(BY_PERMUTATION, permuted, strict=True):
-        parts[name] = estimand.read(estimand.measure(case))
-    return parts
+
+
+def _measure_permuted(case: ModelOnRows, *, permuted: Sequence[Estimand]) -> Measurement:
+    return {"permuted": Estimate.stack([one.read(one.measure(case)) for one in permuted])}
 
 
 def _read(measurement: Measurement) -> Estimate:
-    marginal, conditional = (measurement[name] for name in BY_PERMUTATION)
-    return Estimate.stack(
-        [measurement["marginal"], marginal, measurement["conditional"], conditional]
-    )
+    return Estimate.stack([measurement["marginal"], measurement["conditional"]])
 
 
 def _read_share(measurement: Measurement) -> Estimate:

@@ -29,12 +29,14 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> C
     with d the deviations from the hypotheses, V their covariance with :math:`\nu` degrees of
     freedom and k its rank: Hotelling's distribution, as V is estimated. For one hypothesis
     it is the square of its t, with the same p-value. Where hypotheses about single terms have
-    standard errors of their own, as importances at 0, V takes these, with the same correlations.
+    standard errors of their own, as importances at 0, V takes these, with the same correlations;
+    estimates are not normal there, and the p-value is not that of F but the smallest of the single
+    hypotheses times their number (Bonferroni).
 
     Parameters
     ----------
     tests : Contrasts
-        Those of the hypotheses one by one.
+        Those of the hypotheses one by one, not adjusted.
     hypotheses : Hypotheses
     variance : Variance
         Of the q terms.
@@ -74,8 +76,9 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> C
         return ContrastResults(F=square / rank, df_num=rank, df_denom=df)
     scale = (df - rank + 1) / (df * rank)
     found = ContrastResults(F=scale * square, df_num=rank, df_denom=df - rank + 1)
-    if len(weights) == 1:  # importances have a law of their own
-        found.pvalue = float(np.squeeze(tests.pvalue))
+    single = (np.count_nonzero(hypotheses.weights, axis=1) == 1).all()
+    if single and not np.array_equal(tests.sd, tests.sd_null):  # a law of their own
+        found.pvalue = min(1.0, rank * float(np.min(tests.pvalue)))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -366,6 +366,9 @@ class EstimandResults(Tabular):
 
         with d the deviations from k hypotheses and V their covariance, with :math:`\nu` degrees of
         freedom (Hotelling's distribution). For one hypothesis it is the square of `t_test`'s t.
+        Importances are not normal at 0: of hypotheses about single ones the p-value is the smallest
+        of their own times their number (Bonferroni), not that of F. `p_adjust` and `simultaneous`
+        do not count.
 
         Parameters
         ----------
@@ -386,7 +389,7 @@ class EstimandResults(Tabular):
             freedom, they contradict each other, or the alternative is one-sided.
         """
         constraint = self._constraint(hypotheses)
-        return wald_test(self._tests(constraint), constraint, self.variance)
+        return wald_test(self._unadjusted._tests(constraint), constraint, self.variance)
 
     def f_test(self, hypotheses: Hypothesis) -> ContrastResults:
         """Test linear hypotheses together: `wald_test`, under its other name in statsmodels."""
@@ -451,7 +454,7 @@ class EstimandResults(Tabular):
             If the results are not by groups (``by=``).
         """
         hypotheses = differences_of(self.estimand.terms, None)
-        return wald_test(self._tests(hypotheses), hypotheses, self.variance)
+        return wald_test(self._unadjusted._tests(hypotheses), hypotheses, self.variance)
 
     def _tests(self, hypotheses: Hypotheses) -> Contrasts:
         return contrasts(
@@ -676,6 +679,10 @@ class EstimandResults(Tabular):
                 hint = did_you_mean(col, names)
                 raise OptionError(f"`cols` must name terms, but {quote(col)} is none.{hint}")
         return positions
+
+    @property
+    def _unadjusted(self) -> Self:
+        return replace(self, p_adjust=None, simultaneous=False)
 
     @property
     def _index(self) -> pd.Index:

@@ -52,7 +52,7 @@ def test_effects_are_mean_differences_of_predictions(binary: pi.LearnerResults) 
 
 def test_mvim_by_plug_in_is_theorem_1(binary: pi.LearnerResults) -> None:
     r"""\sum p_x p_x* E_{Z | x} CATE^2 over the evaluation rows, pairs of different rows."""
-    found = binary.causal("x").importance.refit_frame()["MVIM, plug-in"]
+    found = binary.causal("x").importance.refit_frame()["MVIM"]
     for d in range(3):
         rows, predict = parts(binary, d, trial(300), ["x", "z"])
         cate = predict(x=1) - predict(x=0)
@@ -75,7 +75,7 @@ def test_cvim_by_plug_in_is_theorem_3(binary: pi.LearnerResults) -> None:
         model = LogisticRegression().fit(train[["z"]].to_numpy(), train["x"])
         p = model.predict_proba(rows[["z"]].to_numpy())[:, 1]
         expected = np.mean(2 * p * (1 - p) * (predict(x=1) - predict(x=0)) ** 2)
-        assert causal.importance.refit_frame()["CVIM, plug-in"][d] == pytest.approx(expected)
+        assert causal.importance.refit_frame()["CVIM"][d] == pytest.approx(expected)
         share = causal.share.refit_frame().iloc[d, 0]
         assert share == pytest.approx(expected / (2 * rows["y"].var(ddof=0)))
 
@@ -85,7 +85,7 @@ def test_cvim_of_three_levels_is_theorem_4_without_its_factor_2() -> None:
     learner = pi.Learner.from_formula("y ~ x * z", data, LinearRegression())
     results = learner.fit(pi.Subsampling(2), seed=1)
     sampler = samplers.Categorical(LogisticRegression())
-    found = results.causal("x", sampler=sampler).importance.refit_frame()["CVIM, plug-in"]
+    found = results.causal("x", sampler=sampler).importance.refit_frame()["CVIM"]
     for d, refit in enumerate(results.refits):
         rows, predict = parts(results, d, data, ["x", "z"])
         train = data.iloc[refit.train_rows]
@@ -109,7 +109,7 @@ def test_cvim_of_a_number_is_theorem_5(binary: pi.LearnerResults) -> None:
         residual = rows["z"].to_numpy() - center
         at = np.column_stack([predict(z=center + r) for r in residual])
         expected = np.mean(2 * at.var(axis=1, ddof=1))
-        assert found["CVIM, plug-in"][d] == pytest.approx(expected)
+        assert found["CVIM"][d] == pytest.approx(expected)
 
 
 def test_plug_in_and_permutation_agree_for_a_right_learner() -> None:
@@ -119,8 +119,8 @@ def test_plug_in_and_permutation_agree_for_a_right_learner() -> None:
         learner = pi.Learner.from_formula("y ~ x * z", trial(600, seed), LinearRegression())
         results = learner.fit(pi.Holdout(0.5), seed=seed)
         found = results.causal("x", sampler=samplers.Categorical(LogisticRegression()))
-        values = found.importance.params.to_numpy()
-        apart.append([values[0] - values[1], values[2] - values[3]])
+        assert found.importance.diagnostic is not None
+        apart.append(found.importance.params - found.importance.diagnostic.params)
     error = np.std(apart, axis=0, ddof=1) / np.sqrt(30)
     assert (np.abs(np.mean(apart, axis=0)) < 3.5 * error).all()
 
@@ -269,10 +269,23 @@ class TestPositivityPlot:
             results.plot_positivity("both")
 
 
-def test_the_null_value_of_causal_importance_is_zero(data: pd.DataFrame) -> None:
-    model = pi.Learner.from_formula("y ~ x + z", data, LinearRegression()).fit(
-        pi.HalfSampling(3, pairs=5), seed=1
+def test_mean_squared_effects_are_positive_and_have_no_test(data: pd.DataFrame) -> None:
+    """Noise makes them positive whatever the truth, so that 0 is no null value of theirs."""
+    noise = data.assign(w=np.random.default_rng(1).normal(size=len(data)))
+    model = pi.Learner.from_formula("y ~ x + z + w", noise, LinearRegression()).fit(
+        pi.HalfSampling(5, pairs=15), seed=1
     )
-    for results in (model.causal("x", points=3).importance, model.causal("x", points=3).share):
-        assert results.null == 0.0
-        assert results.estimand.lower_bound == 0.0
+    causal = model.causal("w", points=3)
+    for results in (causal.importance, causal.share, model.amvim(method="additive")):
+        assert results.null is None
+        assert results.pvalues.isna().all()
+        limits = results.conf_int()
+        assert (limits[0] > 0).all()
+        assert ((limits[0] < results.params) & (results.params < limits[1])).all()
+    table = str(causal.importance.summary(notes="full"))
+    assert "No test of 0: noise makes effects vary" in table
+    permuted = causal.importance.diagnostic
+    assert permuted is not None
+    np.testing.assert_allclose(
+        permuted.params, [model.mvim("w").params["w"], model.cvim("w").params["w"]], rtol=1e-12
+    )

@@ -69,6 +69,20 @@ def test_standard_errors_at_the_null_keep_the_correlations(fitted: pi.LearnerRes
     assert pfi.wald_test(["a = 0", "b = 0", "c = 0"]).fvalue == pytest.approx(expected, rel=1e-9)
 
 
+def test_of_single_importances_the_smallest_p_counts_as_often_as_there_are(
+    fitted: pi.LearnerResults,
+) -> None:
+    hypotheses = ["a = 0", "b = 0", "c = 0"]
+    smallest = fitted.pfi().pvalues.min()
+    for options in ({}, {"p_adjust": "holm"}, {"simultaneous": True}):
+        joint = fitted.pfi(**options).wald_test(hypotheses)
+        assert float(joint.pvalue) == pytest.approx(min(1, 3 * smallest), rel=1e-12)
+    # Of contrasts it is that of F.
+    contrasts = fitted.pfi().wald_test(["a = b", "b = c"])
+    df = contrasts.df_num, contrasts.df_denom
+    assert float(contrasts.pvalue) == pytest.approx(stats.f.sf(contrasts.fvalue, *df), rel=1e-12)
+
+
 def test_hypotheses_that_follow_from_others_do_not_count(fitted: pi.LearnerResults) -> None:
     pd_a = fitted.pd("a", grid=[-1.0, 0.0, 1.0, 2.0])
     p = [f"a[{g:g}]" for g in (-1, 0, 1)]

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LinearRegression
 
+import pyinterp as pi
 from pyinterp.data.sample import (
     Response,
     Sample,
@@ -192,12 +194,25 @@ def test_a_fitted_model_may_be_evaluated_on_a_constant_response() -> None:
     np.testing.assert_array_equal(numbers, 2.0)
 
 
-def test_responses_whose_squares_overflow_are_refused() -> None:
-    huge = pd.Series([1e151, 1.0, 2.0])
-    with pytest.raises(DataError, match=r"`y` must be at most 1e\+150 in size"):
-        read_response(huge, "y", classifier=False, learner="ols")
-    values, _ = read_response(huge / 10, "y", classifier=False, learner="ols")
-    assert values.max() == 1e150
+def test_responses_whose_fourth_powers_leave_the_numbers_are_refused() -> None:
+    some = np.random.default_rng(1).normal(size=60)
+    for unit, sentence in ((1e71, r"be at most 1e\+70 in size"), (1e-72, "vary by at least 1e-70")):
+        with pytest.raises(DataError, match=f"`y` must {sentence}"):
+            read_response(pd.Series(unit * some), "y", classifier=False, learner="ols")
+
+
+@pytest.mark.parametrize("unit", [1e-69, 1e69])
+def test_tests_do_not_depend_on_the_unit_of_the_response(unit: float) -> None:
+    data = pd.DataFrame(np.random.default_rng(2).normal(size=(60, 2)), columns=["x1", "x2"])
+    data["y"] = data["x1"] + data["x2"] ** 2
+
+    def table(factor: float) -> pd.DataFrame:
+        frame = data.assign(y=factor * data["y"])
+        learner = pi.Learner.from_formula("y ~ .", frame, LinearRegression())
+        return learner.fit(seed=1, progress=False).pfi().summary_frame()
+
+    for column_name in ("statistic", "p_value"):
+        np.testing.assert_allclose(table(unit)[column_name], table(1.0)[column_name], rtol=1e-9)
 
 
 def test_taking_rows_keeps_all_parts_together() -> None:

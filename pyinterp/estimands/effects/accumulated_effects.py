@@ -17,12 +17,14 @@ from pyinterp.estimands.effects.grids import grid_values
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.models.predictor import learner_name
+from pyinterp.ranges import POSITIVE
 from pyinterp.samplers.covariates import codes_of
 from pyinterp.whatif import WhatIf
 
 __all__ = ["additive_importance"]
 
 BINS = 20
+NO_TEST = "No test of 0: noise makes effects vary, so their variances are above 0 in any case."
 SQUARED_LOSS = LOSSES["squared"]
 
 # From deviations of the effect at the rows to the rows' contributions by way of estimating it.
@@ -79,18 +81,25 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
         label="AMVIM",
         title="adjusted marginal variable importance",
         details=(problem.squared_loss.name, "additive"),
-        null=0.0,
-        lower_bound=0.0,
+        null=None,  # noise makes effects vary, whatever the truth
+        range=POSITIVE,
         unit=unit,
         loss=problem.squared_loss,
         meaning=(
             "2 V(f_j(X_j)), f_j the accumulated local effect of the feature: its MVIM if it enters "
             "additively, in whatever form. Interactions are averaged over."
         ),
-        notes=(f"Of {', '.join(levels)} it is the partial dependence.",) if levels else (),
+        notes=(
+            NO_TEST,
+            *([f"Of {', '.join(levels)} it is the partial dependence."] * bool(levels)),
+        ),
         missing=absent,
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
     )
+
+
+def _of_levels(levels: Sequence[str]) -> Sequence[str]:
+    return (f"Of {', '.join(levels)} it is the partial dependence.",) if levels else ()
 
 
 def _axis(problem: Problem, variable: str) -> _Axis:

@@ -351,7 +351,8 @@ def _meaning(spread: Spread, levels: Sequence[str], *, numbers: bool, ice: bool)
     of = "the partial dependence"
     if ice:
         of = "every row's own curve (ICE), averaged over rows,"
-    sentence = f"{NAMES[spread if numbers else 'range'].capitalize()} of {of} over its grid."
+    name = NAMES[spread if numbers else "range"].capitalize()
+    sentence = f"{name} of {of} over its grid, which is taken as given."
     if levels and numbers:
         list_of = ", ".join(f"`{name}`" for name in levels)
         sentence += f" Of categories ({list_of}): {NAMES['range']}."
