@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from battery import printed
 from battery.candidates import CANDIDATES, Components, growth, limits
+from battery.printed import PRINTED
 from battery.rows import ROWS, Row
 
 from pyinterp.inference.learning import Learning
@@ -104,13 +106,16 @@ def main() -> None:
     parser.add_argument("--show", nargs="*", help="these candidates only")
     arguments = parser.parse_args()
     lines = []
-    for name, row in ROWS.items():
+    for name in [*ROWS, *PRINTED]:
         for folder in arguments.folders:
             path = folder / f"{name.replace(' ', '_').replace('%', '')}.npz"
             if path.exists():
                 d = dict(np.load(path))
                 terms = [str(term) for term in d.pop("names")]
-                lines += judge(name, row, d, terms)
+                if name in ROWS:
+                    lines += judge(name, ROWS[name], d, terms)
+                else:
+                    lines += printed.judge(name, PRINTED[name], d, terms)
                 break
     table = pd.DataFrame(lines)
     if arguments.to:

@@ -16,7 +16,9 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+from battery import printed
 from battery.components import EveryFit, one
+from battery.printed import PRINTED
 from battery.rows import ROWS
 from joblib import Parallel, delayed
 
@@ -26,9 +28,9 @@ BLOCK = 10
 def block(
     name: str, first: int, size: int, *, few: bool = False
 ) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Return the components of some data sets of a row."""
-    row = ROWS[name]
-    plan = EveryFit(cluster=row.cluster)
+    """Return the components of some data sets of a row, or what is printed."""
+    row = ROWS.get(name)
+    plan = EveryFit(cluster=None if row is None else row.cluster)
     if few:
         plan = replace(plan, copies=0, overlapping=0)
     found, names = [], []
@@ -37,6 +39,10 @@ def block(
         for repetition in range(first, first + size):
             stream = [zlib.crc32(name.encode()), repetition]
             rng = np.random.default_rng(stream)
+            if row is None:
+                values, names = printed.one(PRINTED[name], rng)
+                found.append(values)
+                continue
             frame = row.draw(rng, row.n)
             seed = int(rng.integers(2**31))
             values, names = one(frame, row.formula, row.estimator(), row.asks, plan, seed)
@@ -48,8 +54,8 @@ def run(name: str, folder: Path, jobs: int, share: float, *, few: bool) -> None:
     """Run what a row lacks."""
     path = folder / f"{name.replace(' ', '_').replace('%', '')}.npz"
     kept = dict(np.load(path)) if path.exists() else {}
-    done = len(kept["A"]) if kept else 0
-    total = int(ROWS[name].repetitions * share) // BLOCK * BLOCK
+    done = len(kept["A" if name in ROWS else "estimate"]) if kept else 0
+    total = int((ROWS | PRINTED)[name].repetitions * share) // BLOCK * BLOCK
     start = time.time()
     while done < total:
         size = min(2 * jobs, (total - done) // BLOCK)
@@ -80,6 +86,7 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     side = [name for name, row in ROWS.items() if row.held == arguments.held]
+    side += PRINTED if arguments.held else []
     for name in arguments.rows or side:
         try:
             run(name, arguments.folder, arguments.jobs, arguments.share, few=arguments.few)

@@ -1,184 +1,156 @@
-"""Rows of the battery that are judged by what tables print: comparisons, contrasts, bands.
+"""Rows of the battery that are judged by what tables print: comparisons, contrasts, bands, plug-in.
 
 Their intervals need covariances of terms, or two learners, so that there is one candidate, the
-default. All were added after it was chosen, and are held back in that sense.
+default. They were added after it was chosen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 import pyinterp as pi
 from battery import processes
 from battery.processes import Draw
 from battery.rows import BOOST, LEAF_5, LM, NORMAL
+from pyinterp.estimands.causal import causal_importance
 
 GRID = np.array(NORMAL)
+FEATURES = ("x1", "x2", "x3")
+FIELDS = ("estimate", "conf_low", "conf_high", "p_value")
+# Terms that begin so are the points of one band, which covers if all of its points do.
+BAND = "band of "
 
-
-class Printed(NamedTuple):
-    """What a table prints of some terms, side by side; one term for a band of several."""
-
-    names: list[str]
-    estimate: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    p_value: np.ndarray
-
-
-Ask = Callable[[pi.LearnerResults, pi.LearnerResults], Printed]
+Ask = Callable[[pi.LearnerResults, pi.LearnerResults], pd.DataFrame]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedRow:
-    """One setting: what is drawn, what learns, what it is compared with, and what is asked."""
+    """One setting: a learner, and another with which it is compared.
+
+    Attributes
+    ----------
+    draw : callable
+    learner, other : estimator
+    n : int
+    family : str
+        Of the learner.
+    repetitions : int
+    nulls : tuple of str
+        Features that do not matter.
+    """
 
     draw: Draw
     learner: Any
     other: Any
     n: int
-    family: str
-    asks: Mapping[str, Ask]
-    nulls: tuple[str, ...] = ()
-    repetitions: int = 400
-    formula: str = "y ~ ."
+    family: Literal["stable", "tree", "boosting"]
+    repetitions: int
+    nulls: tuple[str, ...] = ("x3",)
 
 
-def of_results(results: pi.EstimandResults) -> Printed:
-    """Return what the table of an estimand prints."""
-    limits = results.conf_int().to_numpy()
-    names = [str(term) for term in results.params.index]
-    return Printed(
-        names, results.params.to_numpy(), limits[:, 0], limits[:, 1], results.pvalues.to_numpy()
-    )
+def contrasts(results: pi.EstimandResults, *hypotheses: str) -> pd.DataFrame:
+    """Return the table of contrasts."""
+    return results.t_test(list(hypotheses)).summary_frame()
 
 
-def of_contrasts(results: pi.EstimandResults, hypotheses: list[str]) -> Printed:
-    """Return what the table of contrasts prints."""
-    tests = results.t_test(hypotheses)
-    limits = tests.conf_int()
-    p = np.atleast_1d(tests.pvalue)
-    return Printed(hypotheses, np.atleast_1d(tests.effect), limits[:, 0], limits[:, 1], p)
-
-
-def curve(results: pi.LearnerResults, other: pi.LearnerResults) -> Printed:
-    """Return the band of a partial dependence, of all points together."""
-    return of_results(results.pd("x1", grid=GRID, simultaneous=True))
-
-
-def plug_in(results: pi.LearnerResults, other: pi.LearnerResults) -> Printed:
-    """Return MVIM and CVIM of three features by plug-in of causal effects."""
-    every = [of_results(results.causal(x, points=3).importance) for x in ("x1", "x2", "x3")]
-    names = [
-        f"{name} {x}"
-        for x, one in zip(("x1", "x2", "x3"), every, strict=True)
-        for name in one.names
-    ]
-    return Printed(names, *(np.concatenate([one[k] for one in every]) for k in range(1, 5)))
+def plug_in(results: pi.LearnerResults, _: pi.LearnerResults) -> pd.DataFrame:
+    """Return MVIM and CVIM of a feature as mean squared effects."""
+    importance = causal_importance(results.analysis.problem, "x2")
+    return results.estimate(replace(importance, diagnostic=None)).summary_frame()
 
 
 ASKS: Mapping[str, Ask] = {
-    "compare": lambda results, other: of_results(pi.compare(results, other)),
-    "compare PFI": lambda results, other: of_results(pi.compare(results.pfi(), other.pfi())),
-    "contrast": lambda results, other: of_contrasts(
-        results.pfi(), ["x1 - x2", "x1 - x3", "x2 - x3", "x1 + x2 + x3"]
+    "compare": lambda one, other: pi.compare(one, other).summary_frame(),
+    "compare PFI": lambda one, other: pi.compare(one.pfi(), other.pfi()).summary_frame(),
+    "contrast": lambda one, _: contrasts(
+        one.pfi(), "x1 - x2", "x1 - x3", "x2 - x3", "x1 + x2 + x3"
     ),
-    "contrast of PD": lambda results, other: of_contrasts(
-        results.pd("x1", grid=GRID), ["x1[1.3] - x1[-1.3]", "x1[0.6] - x1[0]"]
+    "contrast of PD": lambda one, _: contrasts(
+        one.pd("x1", grid=GRID), "x1[1.3] - x1[-1.3]", "x1[0.6] - x1[0]"
     ),
-    "band of PD": curve,
-    "band of PFI": lambda results, other: of_results(results.pfi(simultaneous=True)),
-    "AMVIM": lambda results, other: of_results(results.amvim()),
-    "additive AMVIM": lambda results, other: of_results(results.amvim(method="additive")),
-    "vint": lambda results, other: of_results(
-        results.vint(grid={x: GRID[::2] for x in ("x1", "x2", "x3")})
-    ),
-    "FIRM on a grid": lambda results, other: of_results(
-        results.firm(grid={x: GRID for x in ("x1", "x2", "x3")})
-    ),
+    f"{BAND}PD": lambda one, _: one.pd("x1", grid=GRID, simultaneous=True).summary_frame(),
+    f"{BAND}PFI": lambda one, _: one.pfi(simultaneous=True).summary_frame(),
+    "AMVIM": lambda one, _: one.amvim().summary_frame(),
+    "additive AMVIM": lambda one, _: one.amvim(method="additive").summary_frame(),
+    "vint": lambda one, _: one.vint(grid=dict.fromkeys(FEATURES, GRID[::2])).summary_frame(),
+    "FIRM, given grid": lambda one, _: one.firm(grid=dict.fromkeys(FEATURES, GRID)).summary_frame(),
     "plug-in": plug_in,
 }
 
+P = processes
+PRINTED: Mapping[str, PrintedRow] = {
+    f"printed {name}": PrintedRow(
+        draw=partial(P.normal, p=3),
+        learner=learner,
+        other=other,
+        n=n,
+        family=family,
+        repetitions=repetitions,
+    )
+    for name, learner, other, n, family, repetitions in (
+        ("lm", LM, LEAF_5, 100, "stable", 400),
+        ("tree", LEAF_5, BOOST, 150, "tree", 200),
+        ("boosting", BOOST, LM, 120, "boosting", 200),
+    )
+}
 
-def one(row: PrintedRow, rng: np.random.Generator) -> dict[str, Printed]:
-    """Return what is printed for one data set, by what is asked."""
+
+def one(row: PrintedRow, rng: np.random.Generator) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Return what tables print of one data set, all terms side by side, and the terms' names."""
     frame = row.draw(rng, row.n)
     seed = int(rng.integers(2**31))
     results, other = (
-        pi.Learner.from_formula(row.formula, frame, learner).fit(seed=seed, progress=False)
+        pi.Learner.from_formula("y ~ .", frame, learner).fit(seed=seed, progress=False)
         for learner in (row.learner, row.other)
     )
-    return {name: ask(results, other) for name, ask in row.asks.items()}
+    frames = {asked: ask(results, other) for asked, ask in ASKS.items()}
+    names = [f"{asked} {term}" for asked, f in frames.items() for term in f.index]
+    return {
+        name: np.concatenate(
+            [f[name] if name in f else np.full(len(f), np.nan) for f in frames.values()]
+        )
+        for name in FIELDS
+    }, names
 
 
 def judge(
-    name: str, row: PrintedRow, found: Mapping[str, Mapping[str, np.ndarray]]
+    name: str, row: PrintedRow, d: Mapping[str, np.ndarray], terms: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield coverage and width of every term, and of bands as a whole."""
-    for asked, d in found.items():
-        low, high, estimate = d["low"], d["high"], d["estimate"]
-        truth, sd = estimate.mean(axis=0), estimate.std(axis=0, ddof=1)
-        holds = (low <= truth) & (truth <= high)
-        names = [f"{asked} {term}" for term in d["names"]]
-        if asked.startswith("band"):
-            # Terms without an interval vary in no data set.
-            holds = (holds | np.isnan(low)).all(axis=1, keepdims=True)
-            names, low, high = [asked], low[:, :1], high[:, :1]
-        for j, term in enumerate(names):
-            printed = ~np.isnan(low[:, j])
-            yield {
-                "row": name,
-                "held": True,
-                "family": row.family,
-                "paper": False,
-                "term": term,
-                "null": any(term.endswith(f" {x}") for x in row.nulls),
-                "candidate": "default",
-                "data_sets": len(low),
-                "warned": 0.0,
-                "truth": truth[j],
-                "coverage": float(holds[printed, j].mean()) if printed.any() else np.nan,
-                "above": float((truth[j] > high[printed, j]).mean()) if printed.any() else np.nan,
-                "width": float(np.nanmedian((high - low)[:, j]) / (3.92 * sd[j])),
-                "excludes_bound": float((d["p_value"][:, j] < 0.05).mean()),
-                "growth": np.nan,
-            }
-
-
-P = processes
-PRINTED: Mapping[str, PrintedRow] = {
-    "printed lm": PrintedRow(
-        draw=partial(P.normal, p=3),
-        learner=LM,
-        other=LEAF_5,
-        n=100,
-        family="stable",
-        asks=ASKS,
-        nulls=("x3",),
-    ),
-    "printed tree": PrintedRow(
-        draw=partial(P.normal, p=3),
-        learner=LEAF_5,
-        other=BOOST,
-        n=150,
-        family="tree",
-        asks=ASKS,
-        nulls=("x3",),
-        repetitions=200,
-    ),
-    "printed boosting": PrintedRow(
-        draw=partial(P.normal, p=3),
-        learner=BOOST,
-        other=LM,
-        n=120,
-        family="boosting",
-        asks=ASKS,
-        nulls=("x3",),
-        repetitions=200,
-    ),
-}
+    """Yield coverage and width of every term, and of every band as a whole."""
+    estimate, low, high, p = (d[field] for field in FIELDS)
+    truth, sd = estimate.mean(axis=0), estimate.std(axis=0, ddof=1)
+    printed = ~np.isnan(low)
+    holds = (low <= truth) & (truth <= high)
+    width = np.nanmedian(high - low, axis=0) / (3.92 * sd)
+    bands = {
+        asked: [j for j, t in enumerate(terms) if t.startswith(asked)]
+        for asked in ASKS
+        if asked.startswith(BAND)
+    }
+    groups = {t: [j] for j, t in enumerate(terms) if not t.startswith(BAND)} | bands
+    for term, columns in groups.items():
+        among = printed[:, columns].any(axis=1)
+        inside = (holds | ~printed)[:, columns].all(axis=1)
+        yield {
+            "row": name,
+            "held": True,
+            "family": row.family,
+            "paper": False,
+            "term": term,
+            "null": any(term.endswith(f" {x}") for x in row.nulls),
+            "candidate": "default",
+            "data_sets": len(low),
+            "warned": 0.0,
+            "truth": truth[columns].mean(),
+            "coverage": inside[among].mean(),
+            "above": (truth > high)[:, columns].any(axis=1)[among].mean(),
+            "width": np.median(width[columns]),
+            "excludes_bound": (p[:, columns] < 0.05).any(axis=1).mean(),
+            "growth": np.nan,
+        }
