@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from battery.printed import PRINTED
 from battery.rows import ROWS
 
 from pyinterp.inference.coverage import Coverage
@@ -34,7 +35,13 @@ ASKED = {
     "LOCO": ("LOCO", "squared error"),
     "PD": ("PD", ""),
     "CVIM": ("conditional PFI", "squared error"),  # under its defaults
-    "FIRM": ("FIRM", ""),
+    "FIRM, given grid": ("FIRM", ""),
+    "vint": ("vint", ""),
+    "AMVIM": ("AMVIM", "squared error"),
+    "additive AMVIM": ("additive AMVIM", "squared error"),
+    "plug-in": ("plug-in importance", "squared error"),
+    "compare": ("difference in loss", "squared error"),
+    "compare PFI": ("difference in PFI", "squared error"),
     "loss": ("loss", "squared error"),
     "absolute": ("loss", "absolute error"),
     "AUC": ("roc_auc", ""),
@@ -91,10 +98,12 @@ def of_battery() -> Iterator[tuple[object, ...]]:
     table = table[table["warned"] < OFTEN]
     kinds = [asked(row, term) for row, term in zip(table["row"], table["term"], strict=True)]
     learners = {name: family_of(row.estimator()) for name, row in ROWS.items()}
+    learners |= {name: family_of(row.learner) for name, row in PRINTED.items()}
+    two = table["term"].str.startswith("compare ")
     table = table.assign(
         kind=kinds,
-        learners=table["row"].map(learners),
-        n=[ROWS[row].n for row in table["row"]],
+        learners=table["row"].map(learners).where(~two, "pairs of learners"),
+        n=[(ROWS | PRINTED)[row].n for row in table["row"]],
     )
     table = table[table["kind"].notna() & (table["learners"] != "")]
     for (kind, family), part in table.groupby(["kind", "learners"]):

@@ -115,6 +115,7 @@ def causal_importance(
         label="importance",
         title=f"importance of {feature} as mean squared effects",
         quantity="MVIM and CVIM",
+        coverage=("plug-in importance",),
         of=feature,
         # Noise makes effects vary: mean squares are above 0 whatever the truth, and have no test.
         null=None,
@@ -153,6 +154,7 @@ def causal_share(
         label="share of V(Y)",
         title=f"share of variance explained by {feature}",
         quantity="CVIM / 2 V(Y)",
+        coverage=(),
         unit="",
         meaning=(
             "CVIM / 2 V(Y), the share of V(Y) that the feature explains causally, given the others "

@@ -260,7 +260,7 @@ def _difference(
         terms=_terms(estimand.terms, contrasts, single=len(estimand.terms.names) == 1),
         label="difference",
         title=f"difference in {estimand.title}",
-        coverage=(),
+        coverage=tuple(f"difference in {name}" for name in estimand.coverage),
         quantity=f"difference in {estimand.quantity or estimand.label}",
         null=0.0,
         lower_bound=None,

@@ -80,6 +80,7 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
         read=itemgetter("effect"),
         label="AMVIM",
         title="adjusted marginal variable importance",
+        coverage=("additive AMVIM",),
         details=(problem.squared_loss.name, "additive"),
         null=None,  # noise makes effects vary, whatever the truth
         range=POSITIVE,

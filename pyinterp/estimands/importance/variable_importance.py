@@ -84,7 +84,7 @@ def amvim(
         read=partial(_adjust, linear=np.array([name not in unsuited for name in chosen])),
         label="AMVIM",
         title="adjusted marginal variable importance",
-        coverage=(),
+        coverage=("AMVIM",),
         meaning=(
             "CVIM / (1 - R²_j), the MVIM of a feature that enters linearly, without interactions, "
             "and whose variance given the others is constant."

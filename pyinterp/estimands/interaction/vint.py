@@ -70,6 +70,7 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
         measure=partial(_measure, curves=curves),
         read=itemgetter("vint"),
         label="vint",
+        coverage=("vint",),
         title="interaction by flatness of partial dependence",
         details=(full_quantity(first.quantity, details=first.details),),
         null=None,
