@@ -103,8 +103,8 @@ def longest(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
     size = before.groupby("row")["data_sets"].first()
     more = table["data_sets"] >= table["row"].map(size).fillna(0)
     kept = before[~before["row"].isin(table.loc[more, "row"])]
-    both = pd.concat([table[more], kept])
     place = {name: k for k, name in enumerate([*ROWS, *PRINTED])}
+    both = pd.concat([table[more], kept[kept["row"].isin(place)]])
     return both.sort_values("row", key=lambda rows: rows.map(place), kind="stable")
 
 

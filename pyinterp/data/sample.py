@@ -153,10 +153,11 @@ def read_response(
                 f"The response `{short(name)}` must be at most {LARGEST:g} in size, because "
                 "variances of squares of larger numbers overflow; choose a larger unit."
             )
-        if 0 < np.ptp(numbers) < SMALLEST:
+        width = np.ptp(numbers) if len(numbers) else 0.0
+        if 0 < width < SMALLEST:
             raise DataError(
                 f"The response `{short(name)}` must vary by at least {SMALLEST:g}, but it varies "
-                f"by {np.ptp(numbers):.3g}: variances of squares of smaller numbers lose their "
+                f"by {width:.3g}: variances of squares of smaller numbers lose their "
                 "digits; choose a smaller unit."
             )
         if not constant_ok:

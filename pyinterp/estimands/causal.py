@@ -11,6 +11,7 @@ import numpy as np
 
 from pyinterp._typing import FloatArray
 from pyinterp.errors import OptionError, quote
+from pyinterp.estimands.effects.accumulated_effects import NO_TEST, without_rounding
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.estimand import (
@@ -33,7 +34,6 @@ from pyinterp.samplers import Sampler, SamplerLike
 __all__ = ["causal_effects", "causal_importance", "causal_share"]
 
 MEASURES = ("MVIM", "CVIM")
-NO_TEST = "No test of 0: noise makes effects vary, so mean squares are above 0 whatever the truth."
 ASSUMPTIONS = (
     "Causal only if given the other variables the feature is as good as randomized (conditional "
     "ignorability: no unmeasured confounder, and none of them is an effect of the feature), "
@@ -212,10 +212,11 @@ def _measure(
             m = values.shape[1] + 1
             observed = factual[block.rows]
             mean = (values.sum(axis=1) + observed) / m
-            apart = 2 * np.square(values - mean[:, None])
-            as_row[block.rows] = (apart.sum(axis=1) + 2 * np.square(observed - mean)) / (m - 1)
+            apart = 2 * np.square(without_rounding(values - mean[:, None], values))
+            own = without_rounding(observed - mean, values)
+            as_row[block.rows] = (apart.sum(axis=1) + 2 * np.square(own)) / (m - 1)
         else:
-            apart = 2 * np.square(values - block.mean(values)[:, None])
+            apart = 2 * np.square(without_rounding(values - block.mean(values)[:, None], values))
             as_row[block.rows] = block.mean(apart)
         as_donor += block.by_donor(apart, n)
         if k is not None and values.shape[1] == k:

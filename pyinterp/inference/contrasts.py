@@ -187,6 +187,8 @@ def contrasts(
     """
     for weight, name in zip(hypotheses.weights, hypotheses.names, strict=True):
         _check_terms(weight, name, hypotheses.terms, inference, size, missing, zero_variance)
+    for row, name in enumerate(hypotheses.names):
+        _check_inside(hypotheses, row, name, inference)
     several = _several(hypotheses, inference)
     rows = [_of_row(hypotheses, row, inference, several) for row in range(len(hypotheses.target))]
     tests = pd.DataFrame([row.test for row in rows])
@@ -314,6 +316,19 @@ def _check_terms(
         raise InferenceError(
             f"The hypothesis {quote(name)} can't be tested, as the contrast does not vary "
             f"({zero_variance})."
+        )
+
+
+def _check_inside(hypotheses: Hypotheses, row: int, name: str, inference: TermInference) -> None:
+    """Raise if a term has intervals on the scale of a range, and the value is not inside it."""
+    one = hypotheses.single(row)
+    if one is None or not inference.rescales:
+        return
+    value, (low, high) = float(hypotheses.target[row] / one[1]), inference.scale.range
+    if not low < value < high:
+        raise InferenceError(
+            f"The hypothesis {quote(name)} can't be tested: values are between {low:g} and "
+            f"{high:g}, and intervals never hold an end, whatever the truth. Test a value inside."
         )
 
 

@@ -51,9 +51,14 @@ class HalfSampleVariance(Variance):
     lower_bound: float | None
     at_bound: FloatArray
 
+    @property
+    def own_law(self) -> bool:
+        """Whether p-values of single terms are not those of their t statistics."""
+        return self.lower_bound is not None
+
     def p_heading(self, alternative: Alternative) -> str:
         """Return what tables call P."""
-        return super().p_heading(alternative) if self.lower_bound is None else "P"
+        return "P" if self.own_law else super().p_heading(alternative)
 
     def interval(
         self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative

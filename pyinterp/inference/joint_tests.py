@@ -29,9 +29,9 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> C
     with d the deviations from the hypotheses, V their covariance with :math:`\nu` degrees of
     freedom and k its rank: Hotelling's distribution, as V is estimated. For one hypothesis
     it is the square of its t, with the same p-value. Where hypotheses about single terms have
-    standard errors of their own, as importances at 0, V takes these, with the same correlations;
-    estimates are not normal there, and the p-value is not that of F but the smallest of the single
-    hypotheses times their number (Bonferroni).
+    standard errors of their own, as importances at 0, V takes these, with the same correlations.
+    Importances are not normal there: of hypotheses about single ones the p-value is not that of F
+    but the smallest of their own times their number (Bonferroni).
 
     Parameters
     ----------
@@ -64,20 +64,21 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> C
             f"The {asked} hypotheses can't be tested together, as their estimates vary in {rank} "
             "directions only; test fewer."
         )
-    deviation = (tests.effect - hypotheses.target) / tests.sd_null
-    scores = vectors[:, positive].T @ deviation
-    if not np.allclose(vectors[:, positive] @ scores, deviation, rtol=1e-6, atol=1e-8):
+    deviation = tests.effect - hypotheses.target
+    directions, standardized = vectors[:, positive], deviation / tests.sd
+    if not np.allclose(directions @ (directions.T @ standardized), standardized, 1e-6, 1e-8):
         raise InferenceError(
             f"The {len(weights)} hypotheses contradict each other: no values of the terms fulfil "
             "all of them."
         )
+    scores = directions.T @ (deviation / tests.sd_null)
     square = float(np.sum(np.square(scores) / values[positive]))
     if np.isinf(df):
         return ContrastResults(F=square / rank, df_num=rank, df_denom=df)
     scale = (df - rank + 1) / (df * rank)
     found = ContrastResults(F=scale * square, df_num=rank, df_denom=df - rank + 1)
     single = (np.count_nonzero(hypotheses.weights, axis=1) == 1).all()
-    if single and not np.array_equal(tests.sd, tests.sd_null):  # a law of their own
+    if len(weights) == 1 or (single and variance.own_law):
         found.pvalue = min(1.0, rank * float(np.min(tests.pvalue)))
     return found
 

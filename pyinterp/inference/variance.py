@@ -70,6 +70,11 @@ class Variance:
     of_t: bool = True
     too_few: str = "beyond the largest number at this alpha"
 
+    @property
+    def own_law(self) -> bool:
+        """Whether p-values of single terms are not those of their t statistics."""
+        return False
+
     def p_heading(self, alternative: Alternative) -> str:
         """Return what tables call P."""
         return {"two-sided": "P>|t|", "greater": "P>t", "less": "P<t"}[alternative]

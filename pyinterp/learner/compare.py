@@ -162,7 +162,7 @@ def compare(
         ),
         fit=None,
         corrected_params=None,
-        diagnostic=base.diagnostic if paired and len(places) == 1 else None,
+        diagnostic=_of_both([r.diagnostic for r in results]) if paired else None,
         alternative=options.alternative,
         p_adjust=options.p_adjust,
         simultaneous=options.simultaneous,
@@ -233,6 +233,14 @@ def _independent_differences(
     results: Sequence[EstimandResults], places: Sequence[tuple[int, int]]
 ) -> Replicates:
     return independent_difference([r.replicates for r in results], places)
+
+
+def _of_both(diagnostics: Sequence[EstimandResults | None]) -> EstimandResults | None:
+    """Return what stands beside two results, if it is the same: it is not of the learner then."""
+    first, *others = diagnostics
+    if first is None or len(others) != 1 or others[0] is None:
+        return None
+    return first if first.params.equals(others[0].params) else None
 
 
 def _with_rope(compared: ComparisonResults, rope: float) -> ComparisonResults:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -76,7 +76,8 @@ def of_several(
     for diagnostic in dict.fromkeys(r.diagnostic for r in several if r.diagnostic is not None):
         notes += _beside(diagnostic)
     about = [_always(first.variance.note)] if not first.variance.reason else _validity(first)
-    notes += [*about, *_inference(first, alpha), *_missing(first)]
+    notes += [*about, *_missing(first)]
+    notes += _of_some(several, lambda results: _inference(results, alpha))
     return list(dict.fromkeys(notes + (_tests(several) if tests else [])))
 
 
@@ -91,14 +92,32 @@ def _always(text: str) -> Footnote:
 
 def _with_labels(several: Sequence[EstimandResults]) -> list[Footnote]:
     """List the notes on several estimands with their labels; a common note is listed once."""
-    about: dict[Footnote, list[str]] = {}
-    for results in several:
-        for note in _about(results):
-            about.setdefault(note, []).append(results.estimand.label)
+    return [_labelled(note, labels) for note, labels in _gathered(several, _about).items()]
+
+
+def _of_some(
+    several: Sequence[EstimandResults], notes_of: Callable[[EstimandResults], Sequence[Footnote]]
+) -> list[Footnote]:
+    """List the notes on several estimands, with their labels unless they are on all of them."""
     return [
-        Footnote(f"{', '.join(labels)}: {text}", f"{', '.join(labels)}: {short}" if short else "")
-        for (text, short), labels in about.items()
+        note if len(labels) == len(several) else _labelled(note, labels)
+        for note, labels in _gathered(several, notes_of).items()
     ]
+
+
+def _gathered(
+    several: Sequence[EstimandResults], notes_of: Callable[[EstimandResults], Sequence[Footnote]]
+) -> Mapping[Footnote, Sequence[str]]:
+    labels: dict[Footnote, list[str]] = {}
+    for results in several:
+        for note in notes_of(results):
+            labels.setdefault(note, []).append(results.estimand.label)
+    return labels
+
+
+def _labelled(note: Footnote, labels: Sequence[str]) -> Footnote:
+    start = ", ".join(labels)
+    return Footnote(f"{start}: {note.text}", f"{start}: {note.short}" if note.short else "")
 
 
 def _validity(results: EstimandResults) -> list[Footnote]:
@@ -224,7 +243,8 @@ def _inference(results: EstimandResults, alpha: float) -> list[Footnote]:
         scale = results.inference.scale.name
         notes.append(_always(f"Intervals are symmetric on the {scale} scale."))
     if results.alternative != "two-sided":
-        side = f"One-sided: the alternative is {results.alternative} than the null value."
+        than = "the value tested" if results.null is None else "the null value"
+        side = f"One-sided: the alternative is {results.alternative} than {than}."
         notes.append(_always(side))
     if results.inference.note:
         notes.append(_always(results.inference.note))

@@ -366,9 +366,9 @@ class EstimandResults(Tabular):
 
         with d the deviations from k hypotheses and V their covariance, with :math:`\nu` degrees of
         freedom (Hotelling's distribution). For one hypothesis it is the square of `t_test`'s t.
-        Importances are not normal at 0: of hypotheses about single ones the p-value is the smallest
-        of their own times their number (Bonferroni), not that of F. `p_adjust` and `simultaneous`
-        do not count.
+        Importances are not normal at 0: of hypotheses about single ones, by half-sampling, the
+        p-value is the smallest of their own times their number (Bonferroni), not that of F.
+        `p_adjust` and `simultaneous` do not count.
 
         Parameters
         ----------

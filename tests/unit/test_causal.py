@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import special
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp import samplers
@@ -269,6 +270,39 @@ class TestPositivityPlot:
             results.plot_positivity("both")
 
 
+def test_what_no_refit_uses_has_no_interval(data: pd.DataFrame) -> None:
+    """Rounding of means is no importance."""
+    learner = pi.Learner.from_formula("y ~ x + z", data, DecisionTreeRegressor(max_depth=1))
+    results = learner.fit(pi.HalfSampling(3, pairs=5), seed=1)
+    mvim = results.mvim()
+    (unused,) = mvim.params.index[mvim.params == 0]
+    causal = results.causal(unused, points=3)
+    for part in (causal.importance, causal.share, results.amvim(unused, method="additive")):
+        assert (part.params == 0).all()
+        assert part.conf_int().isna().all().all()
+
+
+def test_every_table_says_what_its_limits_are(binary: pi.LearnerResults) -> None:
+    table = str(binary.causal("x").summary(notes="full")).replace("\n    ", " ")
+    assert "importance, share of V(Y): Intervals are symmetric on the log scale." in table
+
+
+def test_comparisons_have_no_permuted_values_of_one_learner(data: pd.DataFrame) -> None:
+    fits = [
+        pi.Learner.from_formula(formula, data, LinearRegression()).fit(
+            pi.HalfSampling(3, pairs=5), seed=1
+        )
+        for formula in ("y ~ x + z", "y ~ x * z")
+    ]
+    first, second = (fit.causal("z", points=3).importance for fit in fits)
+    assert pi.compare(first, second).diagnostic is None
+    first, second = (fit.cvim() for fit in fits)
+    assert first.diagnostic is not None
+    both = pi.compare(first, second).diagnostic
+    assert both is not None
+    pd.testing.assert_series_equal(both.params, first.diagnostic.params)
+
+
 def test_mean_squared_effects_are_positive_and_have_no_test(data: pd.DataFrame) -> None:
     """Noise makes them positive whatever the truth, so that 0 is no null value of theirs."""
     noise = data.assign(w=np.random.default_rng(1).normal(size=len(data)))
@@ -283,7 +317,7 @@ def test_mean_squared_effects_are_positive_and_have_no_test(data: pd.DataFrame) 
         assert (limits[0] > 0).all()
         assert ((limits[0] < results.params) & (results.params < limits[1])).all()
     table = str(causal.importance.summary(notes="full"))
-    assert "No test of 0: noise makes effects vary" in table
+    assert "No test of 0: noise makes" in table
     permuted = causal.importance.diagnostic
     assert permuted is not None
     np.testing.assert_allclose(

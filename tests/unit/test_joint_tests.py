@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
@@ -81,6 +81,47 @@ def test_of_single_importances_the_smallest_p_counts_as_often_as_there_are(
     contrasts = fitted.pfi().wald_test(["a = b", "b = c"])
     df = contrasts.df_num, contrasts.df_denom
     assert float(contrasts.pvalue) == pytest.approx(stats.f.sf(contrasts.fvalue, *df), rel=1e-12)
+
+
+def test_importances_that_do_not_matter_keep_their_own_law() -> None:
+    """Also where their standard errors are the same at 0 and at the estimate."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
+    data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=80)
+    fitted = pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(
+        pi.HalfSampling(5, pairs=8), seed=1, progress=False
+    )
+    pfi = fitted.pfi()
+    assert ((pfi.bse == pfi.bse_null) & (pfi.pvalues < 1)).any()
+    for term in "abcd":
+        assert float(pfi.wald_test(f"{term} = 0").pvalue) == pfi.pvalues[term]
+    pairs = [("b", "c"), ("c", "d"), ("b", "d")]
+    for one, other in pairs:
+        joint = float(pfi.wald_test(f"{one} = 0, {other} = 0").pvalue)
+        assert joint == min(1, 2 * pfi.pvalues[[one, other]].min())
+    assert pfi.wald_test("a = 0, b = 0, a - b = 0").df_num == 2  # no contradiction
+
+
+def test_curves_on_another_scale_are_tested_by_f() -> None:
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame(rng.normal(size=(120, 2)), columns=list("ab"))
+    data["y"] = np.where(data["a"] + rng.normal(size=120) > 0, "yes", "no")
+    fitted = pi.Learner.from_formula("y ~ .", data, LogisticRegression()).fit(
+        pi.HalfSampling(5, pairs=8), seed=1, progress=False
+    )
+    curve = fitted.pd("a", grid=[-1.0, 0.0, 1.0])
+    test = curve.wald_test([f"{term} = 0.5" for term in curve.params.index[:2]])
+    expected = stats.f.sf(test.fvalue, test.df_num, test.df_denom)
+    assert float(test.pvalue) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("value", [0, -1])
+def test_ends_of_a_range_are_not_tested(fitted: pi.LearnerResults, value: int) -> None:
+    for results in (fitted.firm(), fitted.amvim(method="additive")):
+        for test in (results.t_test, results.wald_test):
+            with pytest.raises(InferenceError, match="values are between 0 and inf"):
+                test(f"a = {value}")
+    assert np.isfinite(fitted.firm().t_test("a = 0.3").tvalue).all()
 
 
 def test_hypotheses_that_follow_from_others_do_not_count(fitted: pi.LearnerResults) -> None:

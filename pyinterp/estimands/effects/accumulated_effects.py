@@ -21,10 +21,15 @@ from pyinterp.ranges import POSITIVE
 from pyinterp.samplers.covariates import codes_of
 from pyinterp.whatif import WhatIf
 
-__all__ = ["additive_importance"]
+__all__ = ["NO_TEST", "additive_importance", "without_rounding"]
 
 BINS = 20
-NO_TEST = "No test of 0: noise makes effects vary, so their variances are above 0 in any case."
+# Deviations of predictions below this share of the largest one are rounding.
+ROUNDING = 1e-13
+NO_TEST = (
+    "No test of 0: noise makes what a learner finds vary, so mean squared effects are above 0 "
+    "whatever the truth."
+)
 SQUARED_LOSS = LOSSES["squared"]
 
 # From deviations of the effect at the rows to the rows' contributions by way of estimating it.
@@ -90,10 +95,7 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
             "2 V(f_j(X_j)), f_j the accumulated local effect of the feature: its MVIM if it enters "
             "additively, in whatever form. Interactions are averaged over."
         ),
-        notes=(
-            NO_TEST,
-            *([f"Of {', '.join(levels)} it is the partial dependence."] * bool(levels)),
-        ),
+        notes=(NO_TEST, *_of_levels(levels)),
         missing=absent,
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
     )
@@ -101,6 +103,11 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
 
 def _of_levels(levels: Sequence[str]) -> Sequence[str]:
     return (f"Of {', '.join(levels)} it is the partial dependence.",) if levels else ()
+
+
+def without_rounding(deviations: FloatArray, predictions: FloatArray) -> FloatArray:
+    """Return deviations of predictions from their means, 0 where they are rounding."""
+    return np.where(np.abs(deviations) <= ROUNDING * np.abs(predictions).max(), 0.0, deviations)
 
 
 def _axis(problem: Problem, variable: str) -> _Axis:
@@ -129,7 +136,7 @@ def _importance(whatif: WhatIf, axis: _Axis) -> FloatArray:
         effect, through = _accumulate(whatif, axis, column.to_numpy(dtype=np.float64))
     else:
         effect, through = _average(whatif, axis, column)
-    around = effect - effect.mean()
+    around = without_rounding(effect - effect.mean(), whatif.factual)
     return np.asarray(2 * n / (n - 1) * around**2 + 4 * through(around))
 
 
