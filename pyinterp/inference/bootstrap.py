@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_alpha, check_choice
 from pyinterp.errors import InferenceError
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds
@@ -37,6 +37,15 @@ class BootstrapVariance(Variance):
     means: FloatArray
     bias: FloatArray
     acceleration: FloatArray
+
+    def of(self, terms: IntArray) -> Self:
+        """Return that of some of the terms."""
+        return replace(
+            super().of(terms),
+            means=self.means[:, terms],
+            bias=self.bias[terms],
+            acceleration=self.acceleration[terms],
+        )
 
     def p_heading(self, alternative: Alternative) -> str:
         """Return what tables call P, which is no tail area of a t."""

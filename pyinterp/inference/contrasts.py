@@ -15,13 +15,18 @@ from statsmodels.stats.contrast import ContrastResults
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError, quote
-from pyinterp.inference import Alternative, TermInference, Variance
+from pyinterp.inference import Alternative, TermInference
+from pyinterp.inference.recovered import ContrastVariance, contrast_variance
 
 __all__ = ["Contrasts", "Hypotheses", "certain", "contrasts"]
 
 # Standard errors of contrasts below this share of what terms alone would give are rounding.
 CERTAIN = 1e-6
 
+RECOVERED = (
+    "Contrasts have a standard error for each side, from the limits of their terms (Zou and Donner "
+    "2008); t takes that on the side of the hypothesis."
+)
 OPPOSITE: Mapping[Alternative, Alternative] = {
     "two-sided": "two-sided",
     "greater": "less",
@@ -136,11 +141,7 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
         if np.array_equal(self.sd, self.sd_null, equal_nan=True):
             headings.pop("std_error_null")
         else:
-            notes.insert(
-                0,
-                "t takes s.e. at null, the standard error if the hypothesis is true; P inverts the "
-                "interval, and is not Student's.",
-            )
+            notes.insert(0, "t takes s.e. at null, the standard error if the hypothesis is true.")
         if np.isnan(self.tvalue).all():
             headings.pop("statistic")
         cells = [[_cell(value) for value in row] for row in frame[list(headings)].to_numpy()]
@@ -170,8 +171,8 @@ def contrasts(
     """Test hypotheses under the options of `inference`.
 
     One about a single term is tested as in the table: the same statistic, p-value and interval,
-    adjusted as one of the table's terms. Those about several terms are t tests, and a family of
-    their own for adjustments.
+    adjusted as one of the table's terms. Those about several terms are a family of their own for
+    adjustments, by t tests; contrasts of importances have a standard error for each side.
 
     Parameters
     ----------
@@ -200,14 +201,15 @@ def contrasts(
         pvalue=_column(tests, "p"),
         df=inference.variance.df,
         names=hypotheses.names,
-        notes=_notes(inference),
+        notes=_notes(inference, several),
         alternative=inference.alternative,
         limits=lambda alpha: np.array([row.interval(alpha) for row in rows]),
     )
 
 
-def _notes(inference: TermInference) -> list[str]:
-    notes = []
+def _notes(inference: TermInference, several: TermInference) -> list[str]:
+    recovered = isinstance(several.variance, ContrastVariance) and len(several.bse) > 0
+    notes = [RECOVERED] if recovered else []
     if inference.p_adjust is not None or inference.simultaneous:
         notes.append(
             "Hypotheses about one term are adjusted as in the table, others among each other."
@@ -257,22 +259,16 @@ def _of_several_terms(hypotheses: Hypotheses) -> np.ndarray:
 
 
 def _several(hypotheses: Hypotheses, inference: TermInference) -> TermInference:
-    """Return inference about the contrasts of several terms, by t tests."""
+    """Return inference about the contrasts of several terms."""
     rows = _of_several_terms(hypotheses)
     weights = hypotheses.weights[rows]
     used = np.flatnonzero(weights.any(axis=0))  # terms without estimate are not
-    weights, cov = weights[:, used], inference.variance.cov[np.ix_(used, used)]
-    between = weights @ cov @ weights.T
-    variance = Variance(
-        cov=between,
-        df=inference.variance.df,
-        cov_type=inference.variance.cov_type,
-        label=inference.variance.label,
-        note=inference.variance.note,
-    )
+    weights = weights[:, used]
+    of_terms = inference.variance.of(used)
+    variance = contrast_variance(weights, of_terms, inference.estimate[used], inference.bse[used])
     return TermInference(
         estimate=weights @ inference.estimate[used],
-        bse=np.sqrt(np.clip(np.diag(between), 0.0, None)),
+        bse=np.sqrt(np.clip(np.diag(variance.cov), 0.0, None)),
         null=hypotheses.target[rows],
         variance=variance,
         alternative=inference.alternative,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError
 from pyinterp.inference.intervals import Alternative, bounds, t_quantile
@@ -50,6 +51,10 @@ class HalfSampleVariance(Variance):
 
     lower_bound: float | None
     at_bound: FloatArray
+
+    def of(self, terms: IntArray) -> Self:
+        """Return that of some of the terms."""
+        return replace(super().of(terms), at_bound=self.at_bound[terms])
 
     @property
     def own_law(self) -> bool:

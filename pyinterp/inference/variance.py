@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -78,6 +79,10 @@ class Variance:
     def p_heading(self, alternative: Alternative) -> str:
         """Return what tables call P."""
         return {"two-sided": "P>|t|", "greater": "P>t", "less": "P<t"}[alternative]
+
+    def of(self, terms: IntArray) -> Self:
+        """Return that of some of the terms."""
+        return replace(self, cov=self.cov[np.ix_(terms, terms)])
 
     def interval(
         self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative

@@ -348,7 +348,8 @@ class EstimandResults(Tabular):
             With ``effect``, ``sd``, ``tvalue``, ``pvalue``, ``conf_int()``, ``summary()`` and
             ``summary_frame()``. `alternative`, `p_adjust` and `simultaneous` are those of these
             results. A hypothesis about one term has the statistic, p-value and interval that
-            tables print; contrasts of several terms are t tests, adjusted among each other.
+            tables print; contrasts of several terms are t tests, adjusted among each other, those
+            of importances with a standard error for each side (Zou and Donner 2008).
 
         Raises
         ------

@@ -1,0 +1,106 @@
+r"""Intervals of contrasts from the intervals of their terms, which need not be symmetric.
+
+With limits :math:`l_i, u_i` of terms :math:`c_i` and their correlations :math:`\rho_{ij}`, the
+lower limit of :math:`\sum_i w_i c_i` is
+
+.. math:: \sum_i w_i c_i - \Big\{ \sum_{i, j} \rho_{ij}\, a_i a_j \Big\}^{1/2}, \qquad
+    a_i = w_i (c_i - l_i) \text{ if } w_i > 0, \text{ else } w_i (u_i - c_i),
+
+and the upper one takes the other sides (Zou and Donner 2008; "MOVER"). From the limits of 95%
+intervals come a standard error below and one above, which serve at all levels.
+
+References
+----------
+Zou, Donner (2008). Construction of confidence limits about effect measures: a general approach.
+Statistics in Medicine 27, 1693-1702.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pyinterp._typing import FloatArray
+from pyinterp.checks import check_alpha
+from pyinterp.inference.intervals import Alternative, bounds, t_quantile
+from pyinterp.inference.variance import Variance
+
+__all__ = ["ContrastVariance", "contrast_variance"]
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ContrastVariance(Variance):
+    """The covariance of k contrasts, with a standard error for each side.
+
+    Attributes
+    ----------
+    below, above : ndarray of shape (k,)
+        Standard errors if the true value is below the estimate, and if it is above.
+    """
+
+    below: FloatArray
+    above: FloatArray
+
+    def interval(
+        self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative
+    ) -> FloatArray:
+        """Return 1 - alpha intervals, shape (k, 2); missing where `bse` is 0."""
+        check_alpha(alpha)
+        t = t_quantile(alpha / 2 if alternative == "two-sided" else alpha, self.df)
+        # One-sided with alpha above 1/2 a limit is on the other side of the estimate.
+        down, up = (self.below, self.above) if t >= 0 else (self.above, self.below)
+        missing = np.where(bse > 0, 0.0, np.nan)
+        return bounds(estimate - t * down + missing, estimate + t * up + missing, alternative)
+
+    def null_error(
+        self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
+    ) -> FloatArray:
+        """Return the standard errors on the side of the null values."""
+        return np.where(null < estimate, self.below, self.above)
+
+
+def contrast_variance(
+    weights: FloatArray, of_terms: Variance, terms: FloatArray, bse: FloatArray
+) -> Variance:
+    """Return the variance of contrasts: one for both sides, unless terms have a law of their own.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (k, q)
+    of_terms : Variance
+    terms, bse : ndarray of shape (q,)
+        Estimates of the terms and their standard errors.
+    """
+    both = Variance(
+        cov=weights @ of_terms.cov @ weights.T,
+        df=of_terms.df,
+        cov_type=of_terms.cov_type,
+        label=of_terms.label,
+        note=of_terms.note,
+    )
+    if not of_terms.own_law:
+        return both
+    low, high = of_terms.interval(terms, bse, ALPHA, "two-sided").T
+    # Terms without an interval do not vary.
+    down, up = np.nan_to_num(terms - low), np.nan_to_num(high - terms)
+    positive, t = weights > 0, t_quantile(ALPHA / 2, of_terms.df)
+    return ContrastVariance(
+        cov=both.cov,
+        df=both.df,
+        cov_type=both.cov_type,
+        label=both.label,
+        note=both.note,
+        below=_root(weights * np.where(positive, down, up) / t, of_terms),
+        above=_root(weights * np.where(positive, up, down) / t, of_terms),
+    )
+
+
+def _root(parts: FloatArray, of_terms: Variance) -> FloatArray:
+    """Return the standard errors of sums whose parts have these, with the terms' correlations."""
+    bse = np.sqrt(np.clip(np.diag(of_terms.cov), 0.0, None))
+    scaled = np.divide(parts, bse, out=np.zeros_like(parts), where=bse > 0)
+    squares = ((scaled @ of_terms.cov) * scaled).sum(axis=1)
+    return np.asarray(np.sqrt(np.clip(squares, 0.0, None)))

@@ -1,0 +1,89 @@
+"""Intervals of contrasts of importances, against the sums of Zou and Donner (2008) one by one."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+
+WEIGHTS = np.array(
+    [[1.0, -1, 0, 0], [1, 0, -1, 0], [0, 1, 1, -2], [-0.5, 0, 0, 3], [0.25, 0.25, 0.25, 0.25]]
+)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> pi.LearnerResults:
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
+    data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=80)
+    learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
+    return learner.fit(pi.HalfSampling(5, pairs=8), seed=1, progress=False)
+
+
+def naive(
+    pfi: pi.EstimandResults, weights: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> tuple[float, float]:
+    cov, c = pfi.cov_params().to_numpy(), pfi.params.to_numpy()
+    below = above = 0.0
+    for i in range(len(c)):
+        for j in range(len(c)):
+            rho = cov[i, j] / np.sqrt(cov[i, i] * cov[j, j])
+            down = [w * ((c - low)[k] if w > 0 else (high - c)[k]) for k, w in enumerate(weights)]
+            up = [w * ((high - c)[k] if w > 0 else (c - low)[k]) for k, w in enumerate(weights)]
+            below += rho * down[i] * down[j]
+            above += rho * up[i] * up[j]
+    return weights @ c - np.sqrt(below), weights @ c + np.sqrt(above)
+
+
+def test_limits_are_made_of_those_of_the_terms(fitted: pi.LearnerResults) -> None:
+    pfi = fitted.pfi()
+    low, high = pfi.conf_int().to_numpy().T
+    test = pfi.t_test(WEIGHTS)
+    for weights, limits, other in zip(WEIGHTS, test.conf_int(), test.conf_int(0.2), strict=True):
+        np.testing.assert_allclose(limits, naive(pfi, weights, low, high), rtol=1e-10)
+        # At other levels by the quantile of t.
+        center = float(weights @ pfi.params.to_numpy())
+        less = stats.t.isf(0.1, 8) / stats.t.isf(0.025, 8)
+        np.testing.assert_allclose(other - center, less * (limits - center), rtol=1e-10)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("alpha", [0.001, 0.05, 0.2, 0.45, 0.6, 0.9])
+def test_p_is_below_alpha_if_the_interval_excludes_the_value(
+    fitted: pi.LearnerResults, alternative: Any, alpha: float
+) -> None:
+    pfi = fitted.pfi(alternative=alternative)
+    for weights in WEIGHTS:
+        limits = pfi.t_test(weights[None]).conf_int(alpha)[0]
+        for limit in limits[np.isfinite(limits)]:
+            for target in (limit - 1e-6, limit + 1e-6):
+                test = pfi.t_test((weights[None], np.array([target])))
+                outside = not limits[0] <= target <= limits[1]
+                assert (float(test.pvalue) < alpha) == outside
+
+
+def test_p_falls_with_the_distance(fitted: pi.LearnerResults) -> None:
+    pfi = fitted.pfi()
+    center = float((WEIGHTS[:1] @ pfi.params.to_numpy())[0])
+    values = [
+        float(pfi.t_test((WEIGHTS[:1], np.array([center + step]))).pvalue)
+        for step in np.linspace(0, 5, 21)
+    ]
+    assert values[0] == 1
+    assert all(a >= b for a, b in pairwise(values))
+
+
+def test_the_table_says_so_and_others_are_t_tests(fitted: pi.LearnerResults) -> None:
+    note = "a standard error for each side"
+    assert note in str(fitted.pfi().t_test("a = b").summary()).replace("\n", " ")
+    curve = fitted.pd("a", grid=[-1.0, 1.0]).t_test("a[1] - a[-1]")
+    assert note not in str(curve.summary())
+    half = (curve.conf_int()[0, 1] - curve.conf_int()[0, 0]) / 2
+    assert half / curve.sd == pytest.approx(2.306004, rel=1e-6)  # t with 8 df
