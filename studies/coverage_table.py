@@ -35,7 +35,7 @@ ASKED = {
     "LOCO": ("LOCO", "squared error"),
     "PD": ("PD", ""),
     "CVIM": ("conditional PFI", "squared error"),  # under its defaults
-    "FIRM, given grid": ("FIRM", ""),
+    "FIRM given grid": ("FIRM", ""),
     "vint": ("vint", ""),
     "AMVIM": ("AMVIM", "squared error"),
     "additive AMVIM": ("additive AMVIM", "squared error"),
@@ -49,7 +49,7 @@ ASKED = {
 # Settings whose response is a class.
 CLASSES = ("logistic", "naive Bayes", "forest 10%", "forest 50%", "boosting 10%")
 # A setting with fewer data sets says little of its worst term.
-LEAST = 30
+LEAST = 50
 # Terms for which tables print a warning in more than this share of data sets do not count.
 OFTEN = 0.2
 
@@ -66,7 +66,7 @@ def of_paper() -> Iterator[tuple[object, ...]]:
                     loss = "squared error" if estimand == "PFI" else ""
                     share = 100 * rows[plan + star]
                     ends = round(share.min()), round(share.max())
-                    yield kind, loss, learners, cov_type, long, 100, 1000, *ends, "published"
+                    yield kind, loss, learners, cov_type, long, 100, 1000, *ends, 0, "published"
                 rows = ours[
                     (ours["learner"] == name)
                     & (ours["plan"] == plan)
@@ -76,7 +76,7 @@ def of_paper() -> Iterator[tuple[object, ...]]:
                 share = 100 * rows.groupby(["process", "n"])["coverage"].mean()
                 ends = round(share.min()), round(share.max())
                 row = ("PFI over all pairs", "squared error", learners, cov_type, long)
-                yield *row, 100, 1000, *ends, "repeated"
+                yield *row, 100, 1000, *ends, 0, "repeated"
 
 
 def asked(row: str, term: str) -> tuple[str, str] | None:
@@ -109,7 +109,8 @@ def of_battery() -> Iterator[tuple[object, ...]]:
     for (kind, family), part in table.groupby(["kind", "learners"]):
         ends = np.floor(100 * part["coverage"].min()), np.ceil(100 * part["coverage"].max())
         row = (*kind, family, "half-sample", "half-sampling")
-        yield *row, part["n"].min(), part["n"].max(), int(ends[0]), int(ends[1]), "battery"
+        sets = part["data_sets"].min()
+        yield *row, part["n"].min(), part["n"].max(), int(ends[0]), int(ends[1]), sets, "battery"
 
 
 def of_uncertainty() -> Iterator[tuple[object, ...]]:
@@ -123,7 +124,8 @@ def of_uncertainty() -> Iterator[tuple[object, ...]]:
             low, high = np.floor(100 * part["coverage"].min()), 100 * part["coverage"].max()
             row = ("entropy-PFI", loss, family, "half-sample", "half-sampling")
             n = part["n"].min()
-            yield *row, n, n, int(low), int(np.ceil(high)), "uncertainty"
+            sets = part["repetitions"].min()
+            yield *row, n, n, int(low), int(np.ceil(high)), sets, "uncertainty"
 
 
 def main() -> None:

@@ -39,6 +39,8 @@ class Coverage(NamedTuple):
     lowest, highest : int
         Percent of intervals that contain the truth: single terms for "battery" and "uncertainty",
         means over the terms of a setting for the others.
+    data_sets : int
+        The least number of simulated data sets of a term; 0 where terms are not told apart.
     source : str
         A key of `SOURCES`.
     """
@@ -52,14 +54,16 @@ class Coverage(NamedTuple):
     n_high: int
     lowest: int
     highest: int
+    data_sets: int
     source: str
 
     @classmethod
     def of(cls, cells: Sequence[str]) -> Coverage:
         """Return a row of the table."""
         estimand, loss, learners, cov_type, plan, *numbers, source = cells
-        low, high, lowest, highest = map(int, numbers)
-        return cls(estimand, loss, learners, cov_type, plan, low, high, lowest, highest, source)
+        low, high, lowest, highest, sets = map(int, numbers)
+        first = estimand, loss, learners, cov_type, plan
+        return cls(*first, low, high, lowest, highest, sets, source)
 
 
 class CoverageCase(NamedTuple):
@@ -114,6 +118,6 @@ def _sentence(case: CoverageCase, same: Sequence[Coverage], others: Sequence[Cov
     beyond = "" if low <= case.n <= high else f"; here {case.n:,}"
     lowest, highest = min(r.lowest for r in rows), max(r.highest for r in rows)
     start = f"{SOURCES[rows[0].source]}{learners} ({n}{beyond}) nominal 95% intervals "
-    if rows[0].source in ("battery", "uncertainty"):
-        return f"{start}of every term covered {lowest}% or more."
+    if least := min(r.data_sets for r in rows):
+        return f"{start}of every term covered {lowest}% or more, in {least} data sets or more."
     return f"{start}of this kind covered {lowest}-{highest}%."

@@ -78,7 +78,7 @@ ASKS: Mapping[str, Ask] = {
     "AMVIM": lambda one, _: one.amvim().summary_frame(),
     "additive AMVIM": lambda one, _: one.amvim(method="additive").summary_frame(),
     "vint": lambda one, _: one.vint(grid=dict.fromkeys(FEATURES, GRID[::2])).summary_frame(),
-    "FIRM, given grid": lambda one, _: one.firm(grid=dict.fromkeys(FEATURES, GRID)).summary_frame(),
+    "FIRM given grid": lambda one, _: one.firm(grid=dict.fromkeys(FEATURES, GRID)).summary_frame(),
     "plug-in": plug_in,
 }
 

@@ -281,7 +281,7 @@ def test_conditional_importance(name: str, response: str) -> None:
             for measure in (level.mvim(), level.cvim(**few), level.amvim(method="additive")):
                 assert_readable(measure, 3)
             assert_readable(level.amvim(["x", "z"], **few), 2)
-            assert_readable(level.causal("x", points=3, **few).importance, 4)
+            assert_readable(level.causal("x", points=3, **few).importance, 2)
             assert_readable(level.causal("g", **few).effects, 3)
 
 

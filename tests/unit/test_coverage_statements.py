@@ -26,13 +26,15 @@ from pyinterp.models.families import family_of
 
 TABLE = (
     Coverage(
-        "PFI", "squared error", "forests", "half-sample", "halves", 40, 2000, 93, 99, "battery"
+        "PFI", "squared error", "forests", "half-sample", "halves", 40, 2000, 93, 99, 60, "battery"
     ),
     Coverage(
-        "PFI", "squared error", "boosting", "half-sample", "halves", 60, 500, 91, 98, "battery"
+        "PFI", "squared error", "boosting", "half-sample", "halves", 60, 500, 91, 98, 100, "battery"
     ),
-    Coverage("PFI", "log loss", "forests", "half-sample", "halves", 200, 200, 95, 97, "battery"),
-    Coverage("PD", "", "forests", "corrected", "bootstrap", 100, 1000, 86, 87, "published"),
+    Coverage(
+        "PFI", "log loss", "forests", "half-sample", "halves", 200, 200, 95, 97, 100, "battery"
+    ),
+    Coverage("PD", "", "forests", "corrected", "bootstrap", 100, 1000, 86, 87, 0, "published"),
 )
 
 
@@ -91,15 +93,15 @@ def case(**options: Any) -> CoverageCase:
 @pytest.mark.usefixtures("table")
 def test_statements_are_of_the_case_at_hand() -> None:
     of = "In simulations of"
-    covered = "nominal 95% intervals of every term covered"
-    assert coverage_of(case()) == f"{of} forests (n = 40 to 2,000) {covered} 93% or more."
+    covered, sets = "nominal 95% intervals of every term covered", "in 60 data sets or more"
+    assert coverage_of(case()) == f"{of} forests (n = 40 to 2,000) {covered} 93% or more, {sets}."
     large = coverage_of(case(n=30_000))
-    assert large == f"{of} forests (n = 40 to 2,000; here 30,000) {covered} 93% or more."
+    assert large == f"{of} forests (n = 40 to 2,000; here 30,000) {covered} 93% or more, {sets}."
     other = coverage_of(case(learners=""))
-    assert other == f"{of} boosting and forests (n = 40 to 2,000) {covered} 91% or more."
+    assert other == f"{of} boosting and forests (n = 40 to 2,000) {covered} 91% or more, {sets}."
     assert (
         coverage_of(case(loss="log loss"))
-        == f"{of} forests (n = 200; here 300) {covered} 95% or more."
+        == f"{of} forests (n = 200; here 300) {covered} 95% or more, in 100 data sets or more."
     )
     curve = case(estimand=("PD",), loss="", cov_type="corrected", plan="bootstrap")
     assert coverage_of(curve) == (

@@ -213,7 +213,8 @@ def test_contrasts_of_several_terms_are_adjusted_among_each_other(
     )
     df = result.df_resid
     t = single.effect - [0, 0, 100]
-    np.testing.assert_allclose(single.tvalue, t / single.sd, rtol=SAME)
+    # A standard error for each side, that of the hypothesis.
+    np.testing.assert_allclose(single.tvalue, t / single.sd_null, rtol=SAME)
     raw = {
         "two-sided": 2 * stats.t.sf(np.abs(single.tvalue), df),
         "greater": stats.t.sf(single.tvalue, df),
