@@ -88,22 +88,22 @@ def causal_importance(
     (Khan, Saarela and Kustra 2025, Theorems 1 to 5, the fourth without its factor 2.)
     """
     _check(problem, feature)
-    permuted = (
+    both = (
         mvim(problem, feature, permutations=permutations),
         cvim(problem, feature, permutations=permutations, sampler=sampler),
     )
     beside = Estimand(
-        key=("permuted", *(one.key for one in permuted)),
+        key=("causal, beside", *(one.key for one in both)),
         terms=Terms.plain(MEASURES),
-        measure=partial(_measure_permuted, permuted=permuted),
-        read=itemgetter("permuted"),
+        measure=partial(_measure_by_permutation, estimands=both),
+        read=itemgetter("both"),
         label="permuted",
         title=f"importance of {feature} by permutation",
         loss=problem.squared_loss,
         meaning="The increase of squared error that exchanging or redrawing the feature causes.",
     )
     return Estimand(
-        key=("causal", feature, permutations, *(one.key for one in permuted)),
+        key=("causal", feature, permutations, *(one.key for one in both)),
         terms=Terms.plain(MEASURES),
         measure=partial(
             _measure,
@@ -120,7 +120,7 @@ def causal_importance(
         # Noise makes effects vary: mean squares are above 0 whatever the truth, and have no test.
         null=None,
         range=POSITIVE,
-        unit=permuted[0].unit,
+        unit=both[0].unit,
         loss=problem.squared_loss,
         meaning=(
             "Mean squared difference of predictions with the feature exchanged between rows (MVIM; "
@@ -231,8 +231,8 @@ def _measure(
     }
 
 
-def _measure_permuted(case: ModelOnRows, *, permuted: Sequence[Estimand]) -> Measurement:
-    return {"permuted": Estimate.stack([one.read(one.measure(case)) for one in permuted])}
+def _measure_by_permutation(case: ModelOnRows, *, estimands: Sequence[Estimand]) -> Measurement:
+    return {"both": Estimate.stack([one.read(one.measure(case)) for one in estimands])}
 
 
 def _read(measurement: Measurement) -> Estimate:

@@ -20,7 +20,7 @@ Module            What is in it
 `skewness`        How skewed the contributions of rows are
 `simultaneous`    Bands and p-values of the largest t
 `terms`           `TermInference`: statistics, p-values and intervals of terms
-`recovered`       Intervals of contrasts from those of their terms
+`two_sides`       Standard errors of contrasts, one for each side, from limits of their terms
 `contrasts`       Linear hypotheses
 `joint_tests`     Several hypotheses at once, and whether a curve is flat
 `independent`     Differences of independent estimates

@@ -16,14 +16,14 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError, quote
 from pyinterp.inference import Alternative, TermInference
-from pyinterp.inference.recovered import ContrastVariance, contrast_variance
+from pyinterp.inference.two_sides import ContrastVariance, contrast_variance
 
 __all__ = ["Contrasts", "Hypotheses", "certain", "contrasts"]
 
 # Standard errors of contrasts below this share of what terms alone would give are rounding.
 CERTAIN = 1e-6
 
-RECOVERED = (
+TWO_ERRORS = (
     "Contrasts have a standard error for each side, from the limits of their terms (Zou and Donner "
     "2008); t takes that on the side of the hypothesis."
 )
@@ -208,8 +208,8 @@ def contrasts(
 
 
 def _notes(inference: TermInference, several: TermInference) -> list[str]:
-    recovered = isinstance(several.variance, ContrastVariance) and len(several.bse) > 0
-    notes = [RECOVERED] if recovered else []
+    two = isinstance(several.variance, ContrastVariance) and len(several.bse) > 0
+    notes = [TWO_ERRORS] if two else []
     if inference.p_adjust is not None or inference.simultaneous:
         notes.append(
             "Hypotheses about one term are adjusted as in the table, others among each other."

@@ -57,13 +57,13 @@ class HalfSampleVariance(Variance):
         return replace(super().of(terms), at_bound=self.at_bound[terms])
 
     @property
-    def own_law(self) -> bool:
+    def special_law(self) -> bool:
         """Whether p-values of single terms are not those of their t statistics."""
         return self.lower_bound is not None
 
     def p_heading(self, alternative: Alternative) -> str:
         """Return what tables call P."""
-        return "P" if self.own_law else super().p_heading(alternative)
+        return "P" if self.special_law else super().p_heading(alternative)
 
     def interval(
         self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative

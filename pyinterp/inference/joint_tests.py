@@ -78,7 +78,7 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> C
     scale = (df - rank + 1) / (df * rank)
     found = ContrastResults(F=scale * square, df_num=rank, df_denom=df - rank + 1)
     single = (np.count_nonzero(hypotheses.weights, axis=1) == 1).all()
-    if len(weights) == 1 or (single and variance.own_law):
+    if len(weights) == 1 or (single and variance.special_law):
         found.pvalue = min(1.0, rank * float(np.min(tests.pvalue)))
     return found
 

@@ -72,7 +72,7 @@ class Variance:
     too_few: str = "beyond the largest number at this alpha"
 
     @property
-    def own_law(self) -> bool:
+    def special_law(self) -> bool:
         """Whether p-values of single terms are not those of their t statistics."""
         return False
 

@@ -92,7 +92,7 @@ def _always(text: str) -> Footnote:
 
 def _with_labels(several: Sequence[EstimandResults]) -> list[Footnote]:
     """List the notes on several estimands with their labels; a common note is listed once."""
-    return [_labelled(note, labels) for note, labels in _gathered(several, _about).items()]
+    return [_with_label(note, labels) for note, labels in _labels_by_note(several, _about).items()]
 
 
 def _of_some(
@@ -100,12 +100,12 @@ def _of_some(
 ) -> list[Footnote]:
     """List the notes on several estimands, with their labels unless they are on all of them."""
     return [
-        note if len(labels) == len(several) else _labelled(note, labels)
-        for note, labels in _gathered(several, notes_of).items()
+        note if len(labels) == len(several) else _with_label(note, labels)
+        for note, labels in _labels_by_note(several, notes_of).items()
     ]
 
 
-def _gathered(
+def _labels_by_note(
     several: Sequence[EstimandResults], notes_of: Callable[[EstimandResults], Sequence[Footnote]]
 ) -> Mapping[Footnote, Sequence[str]]:
     labels: dict[Footnote, list[str]] = {}
@@ -115,7 +115,7 @@ def _gathered(
     return labels
 
 
-def _labelled(note: Footnote, labels: Sequence[str]) -> Footnote:
+def _with_label(note: Footnote, labels: Sequence[str]) -> Footnote:
     start = ", ".join(labels)
     return Footnote(f"{start}: {note.text}", f"{start}: {note.short}" if note.short else "")
 

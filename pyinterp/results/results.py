@@ -390,7 +390,7 @@ class EstimandResults(Tabular):
             freedom, they contradict each other, or the alternative is one-sided.
         """
         constraint = self._constraint(hypotheses)
-        return wald_test(self._unadjusted._tests(constraint), constraint, self.variance)
+        return wald_test(self._without_adjustment._tests(constraint), constraint, self.variance)
 
     def f_test(self, hypotheses: Hypothesis) -> ContrastResults:
         """Test linear hypotheses together: `wald_test`, under its other name in statsmodels."""
@@ -455,7 +455,7 @@ class EstimandResults(Tabular):
             If the results are not by groups (``by=``).
         """
         hypotheses = differences_of(self.estimand.terms, None)
-        return wald_test(self._unadjusted._tests(hypotheses), hypotheses, self.variance)
+        return wald_test(self._without_adjustment._tests(hypotheses), hypotheses, self.variance)
 
     def _tests(self, hypotheses: Hypotheses) -> Contrasts:
         return contrasts(
@@ -682,7 +682,7 @@ class EstimandResults(Tabular):
         return positions
 
     @property
-    def _unadjusted(self) -> Self:
+    def _without_adjustment(self) -> Self:
         return replace(self, p_adjust=None, simultaneous=False)
 
     @property

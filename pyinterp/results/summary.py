@@ -417,8 +417,8 @@ def _test_columns(
     """Return heading, column and format of tests and of the standard error that divides t."""
     columns = []
     heading = results.variance.p_heading(results.alternative)
-    own_law = heading == "P" and frame["statistic"].notna().any()
-    if own_law or not frame["std_error_null"].equals(frame["std_error"].rename("std_error_null")):
+    special = heading == "P" and frame["statistic"].notna().any()
+    if special or not frame["std_error_null"].equals(frame["std_error"].rename("std_error_null")):
         columns.append((null_heading(results), "std_error_null", number))
     if frame["statistic"].notna().any():
         columns.append(("t", "statistic", "%.3f"))

@@ -142,14 +142,16 @@ def test_a_hypothesis_about_one_term_is_that_of_the_table(data: pd.DataFrame) ->
             limits[1] *= 2
             limits[2] = -limits[2, ::-1]
             np.testing.assert_allclose(test.conf_int(alpha)[:3], limits, rtol=1e-12)
-        # A contrast is a t test.
+        # A contrast is a t test, of importances by half-sampling with the error of its side.
         se = np.sqrt(np.array([1, -1]) @ pfi.cov_params().loc[["a", "b"], ["a", "b"]] @ [1, -1])
-        t = (pfi.params["a"] - pfi.params["b"]) / se
+        assert test.sd[3] == pytest.approx(se, rel=1e-9)
+        assert (test.sd_null[3] == test.sd[3]) == (pfi.cov_type != "half-sample")
+        t = (pfi.params["a"] - pfi.params["b"]) / test.sd_null[3]
         assert test.pvalue[3] == pytest.approx(2 * stats.t.sf(abs(t), pfi.df_resid))
-        half = stats.t.isf(0.025, pfi.df_resid) * se
-        np.testing.assert_allclose(
-            test.conf_int()[3], pfi.params["a"] - pfi.params["b"] + np.array([-half, half])
-        )
+        half = stats.t.isf(0.025, pfi.df_resid) * test.sd_null[3]
+        side = 0 if t > 0 else 1  # that of the null value
+        difference = pfi.params["a"] - pfi.params["b"]
+        assert abs(test.conf_int()[3, side] - difference) == pytest.approx(half)
         assert "a = b" in str(test.summary())
         assert test.summary_frame().shape == (4, 7)
 

@@ -81,7 +81,7 @@ def contrast_variance(
         label=of_terms.label,
         note=of_terms.note,
     )
-    if not of_terms.own_law:
+    if not of_terms.special_law:
         return both
     low, high = of_terms.interval(terms, bse, ALPHA, "two-sided").T
     # Terms without an interval do not vary.
