@@ -22,30 +22,40 @@ from battery.printed import PRINTED
 from battery.rows import ROWS
 from joblib import Parallel, delayed
 
+from pyinterp.errors import LossError
+
 BLOCK = 10
+
+
+def data_set(
+    name: str, rng: np.random.Generator, plan: EveryFit
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Return the components of one data set of a row, or what is printed of it."""
+    if name in PRINTED:
+        return printed.one(PRINTED[name], rng)
+    row = ROWS[name]
+    while True:
+        frame = row.draw(rng, row.n)
+        seed = int(rng.integers(2**31))
+        try:
+            return one(frame, row.formula, row.estimator(), row.asks, plan, seed)
+        except LossError:  # an area without events among the rows of a refit, which is refused
+            continue
 
 
 def block(
     name: str, first: int, size: int, *, few: bool = False
 ) -> tuple[dict[str, np.ndarray], list[str]]:
     """Return the components of some data sets of a row, or what is printed."""
-    row = ROWS.get(name)
-    plan = EveryFit(cluster=None if row is None else row.cluster)
+    plan = EveryFit(cluster=ROWS[name].cluster if name in ROWS else None)
     if few:
         plan = replace(plan, copies=0, overlapping=0)
     found, names = [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for repetition in range(first, first + size):
-            stream = [zlib.crc32(name.encode()), repetition]
-            rng = np.random.default_rng(stream)
-            if row is None:
-                values, names = printed.one(PRINTED[name], rng)
-                found.append(values)
-                continue
-            frame = row.draw(rng, row.n)
-            seed = int(rng.integers(2**31))
-            values, names = one(frame, row.formula, row.estimator(), row.asks, plan, seed)
+            rng = np.random.default_rng([zlib.crc32(name.encode()), repetition])
+            values, names = data_set(name, rng, plan)
             found.append(values)
     return {key: np.array([values[key] for values in found]) for key in found[0]}, names
 
