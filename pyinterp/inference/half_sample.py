@@ -168,7 +168,7 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     in the place of A, with the same correlations; g is by how much more refits of the estimate
     find than halves (`Learning.growth`), and the second term is for estimates where A is by chance
     near 0. What comes from halves is multiplied by `Learning.calm`, for importances by its square,
-    since they have the units of a variance of predictions.
+    since they have the units of a variance of predictions; but not for ratios, which have none.
     """
     m, M = len(replicates.estimates), len(replicates.pairs)
     if M < LEAST_PAIRS:
@@ -197,10 +197,12 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     at_bound = np.full(len(cov), np.nan)
     growth, calm = (1.0, 1.0) if learning is None else (learning.growth, learning.calm)
     if replicates.lower_bound is not None:
+        # Differences of squares have the unit of a variance of predictions; ratios have none.
+        calm = calm**2 if replicates.lower_bound == 0 else 1.0
         A, S = np.diag(cov), np.diag(middle)
         near = np.maximum(np.maximum(A - SHARE * S, LEAST * S), growth**2 * (A - S))
-        at_bound = np.sqrt(calm**2 * np.minimum(growth**2 * S, near) + np.diag(between))
-        cov = calm * _with_diagonal(cov, near)
+        at_bound = np.sqrt(calm * np.minimum(growth**2 * S, near) + np.diag(between))
+        cov = _with_diagonal(cov, near)
     cov = calm * cov + between
     note = f"Intervals (half-sample, {M} df) are for the learner trained on {on} the data."
     return HalfSampleVariance(

@@ -114,9 +114,9 @@ class Learning:
             return ""
         return (
             f"Trained on half the rows, predictions vary {half / spread:.3g} times as much as on "
-            "63.2%, as they do where the number of features is near that of the rows: the "
-            "intervals are much too wide, those of ratios perhaps too narrow. Fit on more rows, or "
-            "use a penalty."
+            "63.2%, as they do where the number of features is near that of the rows: "
+            "standard errors are scaled for it and uncertain, those of ratios perhaps too small. "
+            "Fit on more rows, or use a penalty."
         )
 
 

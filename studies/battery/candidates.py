@@ -116,8 +116,10 @@ def squared(
         A, S = d["A"], d["middle"]
         near = np.maximum(A - lam * S, least * S)
         near = np.maximum(near, growth(d) ** 2 * (A - S))
-        at_bound = calm(d) ** 2 * np.minimum(growth(d) ** 2 * S, near) + d["s15"]
-        V = calm(d) * np.where(is_importance(d), calm(d) * near, A) + d["s15"]
+        # Ratios, whose bound is 1, have no unit that predictions that vary too much could change.
+        less = np.where(d["bound"] == 0, calm(d) ** 2, np.where(is_importance(d), 1.0, calm(d)))
+        at_bound = less * np.minimum(growth(d) ** 2 * S, near) + d["s15"]
+        V = less * np.where(is_importance(d), near, A) + d["s15"]
         return Candidate(d["c15"], V, 15.0, at_bound if tests else None)
 
     return candidate

@@ -208,6 +208,15 @@ def test_variances_of_importances_are_those_of_the_reference(
     assert np.linalg.eigvalsh(found.cov).min() > 0
 
 
+def test_ratios_have_no_unit_that_predictions_could_change() -> None:
+    learning = Learns(1.1, 0.4)
+    found = COV_TYPES["half-sample"](make_evidence(1, lower_bound=1.0, learning=learning))
+    plain = make_evidence(1, lower_bound=1.0)
+    V, V0 = reference.variances_of_importances(*arrays_of(plain), growth=1.1, calm=1.0)
+    np.testing.assert_allclose(np.diag(found.cov), V, rtol=1e-10)
+    np.testing.assert_allclose(found.at_bound**2, V0, rtol=1e-10)
+
+
 def test_correlations_of_importances_are_those_of_the_pairs() -> None:
     """The part by the refits of the estimate aside, which all variances have."""
     between = np.cov(make_evidence(1).per_refit, rowvar=False) / 7
