@@ -143,7 +143,7 @@ def _skewness(results: EstimandResults) -> list[Footnote]:
     return [
         _always(
             f"Few rows decide {_enumerate(skewed)} (the skewness of what rows contribute is above "
-            f"{MOST:g} √n): nominal 95% intervals may cover less, 72-100% in simulations."
+            f"{MOST:g} √n): nominal 95% intervals may cover less, 70-100% in simulations."
         )
     ]
 
