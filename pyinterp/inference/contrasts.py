@@ -24,8 +24,8 @@ __all__ = ["Contrasts", "Hypotheses", "certain", "contrasts"]
 CERTAIN = 1e-6
 
 TWO_ERRORS = (
-    "Contrasts have a standard error for each side, from the limits of their terms (Zou and Donner "
-    "2008); t takes that on the side of the hypothesis."
+    "Contrasts of several terms have a standard error for each side, from the limits of their "
+    "terms (Zou and Donner 2008); t takes that on the side of the hypothesis."
 )
 OPPOSITE: Mapping[Alternative, Alternative] = {
     "two-sided": "two-sided",
@@ -188,8 +188,8 @@ def contrasts(
     """
     for weight, name in zip(hypotheses.weights, hypotheses.names, strict=True):
         _check_terms(weight, name, hypotheses.terms, inference, size, missing, zero_variance)
-    for row, name in enumerate(hypotheses.names):
-        _check_inside(hypotheses, row, name, inference)
+    for row in range(len(hypotheses.names)):
+        _check_inside(hypotheses, row, inference)
     several = _several(hypotheses, inference)
     rows = [_of_row(hypotheses, row, inference, several) for row in range(len(hypotheses.target))]
     tests = pd.DataFrame([row.test for row in rows])
@@ -315,17 +315,22 @@ def _check_terms(
         )
 
 
-def _check_inside(hypotheses: Hypotheses, row: int, name: str, inference: TermInference) -> None:
-    """Raise if a term has intervals on the scale of a range, and the value is not inside it."""
-    one = hypotheses.single(row)
-    if one is None or not inference.rescales:
+def _check_inside(hypotheses: Hypotheses, row: int, inference: TermInference) -> None:
+    """Raise for a value that a term can't have, or an end that its intervals can't hold."""
+    one, (low, high) = hypotheses.single(row), inference.scale.range
+    if one is None:
         return
-    value, (low, high) = float(hypotheses.target[row] / one[1]), inference.scale.range
-    if not low < value < high:
-        raise InferenceError(
-            f"The hypothesis {quote(name)} can't be tested: values are between {low:g} and "
-            f"{high:g}, and intervals never hold an end, whatever the truth. Test a value inside."
-        )
+    value, term = float(hypotheses.target[row] / one[1]), hypotheses.terms[one[0]]
+    ends = inference.rescales and value in (low, high)
+    if low <= value <= high and not ends:
+        return
+    where = f"between {low:g} and {high:g}"
+    if np.isinf(low) or np.isinf(high):
+        where = f"below {high:g}" if np.isinf(low) else f"above {low:g}"
+    why = ", and no interval holds the end, whatever the truth" if ends else ""
+    raise InferenceError(
+        f"`{term} = {value:g}` can't be tested: its values are {where}{why}. Test a value inside."
+    )
 
 
 def _column(tests: pd.DataFrame, name: str) -> FloatArray:

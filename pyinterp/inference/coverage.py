@@ -119,5 +119,6 @@ def _sentence(case: CoverageCase, same: Sequence[Coverage], others: Sequence[Cov
     lowest, highest = min(r.lowest for r in rows), max(r.highest for r in rows)
     start = f"{SOURCES[rows[0].source]}{learners} ({n}{beyond}) nominal 95% intervals "
     if least := min(r.data_sets for r in rows):
-        return f"{start}of every term covered {lowest}% or more, in {least} data sets or more."
+        share = "100%" if lowest == 100 else f"{lowest}% or more"
+        return f"{start}of every term covered {share} ({least} data sets or more each)."
     return f"{start}of this kind covered {lowest}-{highest}%."

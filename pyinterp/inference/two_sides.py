@@ -7,7 +7,8 @@ lower limit of :math:`\sum_i w_i c_i` is
     a_i = w_i (c_i - l_i) \text{ if } w_i > 0, \text{ else } w_i (u_i - c_i),
 
 and the upper one takes the other sides (Zou and Donner 2008; "MOVER"). From the limits of 95%
-intervals come a standard error below and one above, which serve at all levels.
+intervals come a standard error below and one above, which serve at all levels. Their ratio to that
+of both sides is at most the largest, and at least the smallest, of 1 and those of the terms.
 
 References
 ----------
@@ -87,14 +88,21 @@ def contrast_variance(
     # Terms without an interval do not vary.
     down, up = np.nan_to_num(terms - low), np.nan_to_num(high - terms)
     positive, t = weights > 0, t_quantile(ALPHA / 2, of_terms.df)
+    # Limits of terms that are nearly the same cancel, or do not where they should: a side is not
+    # further from the plain standard error than one of the sides of the terms is.
+    sides = np.divide([down, up], t * bse, out=np.ones((2, len(bse))), where=bse > 0)
+    plain = np.sqrt(np.clip(np.diag(both.cov), 0.0, None))
+    counts = (weights != 0) & (bse > 0)
+    least = plain * np.where(counts, sides.min(axis=0), 1.0).min(axis=1, initial=1.0)
+    most = plain * np.where(counts, sides.max(axis=0), 1.0).max(axis=1, initial=1.0)
     return ContrastVariance(
         cov=both.cov,
         df=both.df,
         cov_type=both.cov_type,
         label=both.label,
         note=both.note,
-        below=_root(weights * np.where(positive, down, up) / t, of_terms),
-        above=_root(weights * np.where(positive, up, down) / t, of_terms),
+        below=np.clip(_root(weights * np.where(positive, down, up) / t, of_terms), least, most),
+        above=np.clip(_root(weights * np.where(positive, up, down) / t, of_terms), least, most),
     )
 
 

@@ -238,7 +238,8 @@ def _independent_differences(
 def _of_both(diagnostics: Sequence[EstimandResults | None]) -> EstimandResults | None:
     """Return what stands beside two results, if it is the same: it is not of the learner then."""
     first, *others = diagnostics
-    if first is None or len(others) != 1 or others[0] is None:
+    # The one difference of results of one term has the learners' names, not the term's.
+    if first is None or len(others) != 1 or others[0] is None or len(first.params) == 1:
         return None
     return first if first.params.equals(others[0].params) else None
 

@@ -369,7 +369,8 @@ class EstimandResults(Tabular):
         freedom (Hotelling's distribution). For one hypothesis it is the square of `t_test`'s t.
         Importances are not normal at 0: of hypotheses about single ones, by half-sampling, the
         p-value is the smallest of their own times their number (Bonferroni), not that of F.
-        `p_adjust` and `simultaneous` do not count.
+        Hypotheses that mix them take F, which rejects too often at 0. `p_adjust` and `simultaneous`
+        do not count.
 
         Parameters
         ----------

@@ -93,15 +93,15 @@ def case(**options: Any) -> CoverageCase:
 @pytest.mark.usefixtures("table")
 def test_statements_are_of_the_case_at_hand() -> None:
     of = "In simulations of"
-    covered, sets = "nominal 95% intervals of every term covered", "in 60 data sets or more"
-    assert coverage_of(case()) == f"{of} forests (n = 40 to 2,000) {covered} 93% or more, {sets}."
+    covered, sets = "nominal 95% intervals of every term covered", "(60 data sets or more each)"
+    assert coverage_of(case()) == f"{of} forests (n = 40 to 2,000) {covered} 93% or more {sets}."
     large = coverage_of(case(n=30_000))
-    assert large == f"{of} forests (n = 40 to 2,000; here 30,000) {covered} 93% or more, {sets}."
+    assert large == f"{of} forests (n = 40 to 2,000; here 30,000) {covered} 93% or more {sets}."
     other = coverage_of(case(learners=""))
-    assert other == f"{of} boosting and forests (n = 40 to 2,000) {covered} 91% or more, {sets}."
+    assert other == f"{of} boosting and forests (n = 40 to 2,000) {covered} 91% or more {sets}."
     assert (
         coverage_of(case(loss="log loss"))
-        == f"{of} forests (n = 200; here 300) {covered} 95% or more, in 100 data sets or more."
+        == f"{of} forests (n = 200; here 300) {covered} 95% or more (100 data sets or more each)."
     )
     curve = case(estimand=("PD",), loss="", cov_type="corrected", plan="bootstrap")
     assert coverage_of(curve) == (

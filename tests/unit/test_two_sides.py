@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, Ridge
 
 import pyinterp as pi
 
@@ -87,3 +87,27 @@ def test_the_table_says_so_and_others_are_t_tests(fitted: pi.LearnerResults) -> 
     assert note not in str(curve.summary())
     half = (curve.conf_int()[0, 1] - curve.conf_int()[0, 0]) / 2
     assert half / curve.sd == pytest.approx(2.306004, rel=1e-6)  # t with 8 df
+
+
+def test_terms_that_are_nearly_the_same_have_no_certain_difference() -> None:
+    """Their limits cancel: a side is bounded by the ratios of the terms' own sides."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
+    data["b"] = data["a"] + 1e-3 * rng.normal(size=90)
+    data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=90)
+    pfi = (
+        pi.Learner.from_formula("y ~ .", data, Ridge(5.0))
+        .fit(pi.HalfSampling(5, pairs=8), seed=1, progress=False)
+        .pfi()
+    )
+    low, high = pfi.conf_int().loc[["a", "b"]].to_numpy().T
+    c, t = pfi.params[["a", "b"]].to_numpy(), stats.t.isf(0.025, 8)
+    ratios = np.concatenate([c - low, high - c]) / np.tile(t * pfi.bse[["a", "b"]], 2)
+    weight = float((high[1] - c[1]) / (c[0] - low[0]))
+    for hypothesis in (f"{weight!r} * a = b", "1.5 * a = b", "a = b"):
+        test = pfi.t_test(hypothesis)
+        center, sides = float(test.effect[0]), test.conf_int()[0]
+        found = np.array([center - sides[0], sides[1] - center]) / t / float(test.sd[0])
+        assert (found > (1 - 1e-9) * min(1.0, *ratios)).all()
+        assert (found < (1 + 1e-9) * max(1.0, *ratios)).all()
+        assert 0 < float(test.pvalue) <= 1
