@@ -24,6 +24,7 @@ __all__ = [
     "spread",
 ]
 
+LARGEST = 1e70
 # Probabilities in single precision add up to 1 this closely.
 UNITY = 1e-5
 # Rows that are predicted twice.
@@ -61,12 +62,20 @@ def as_numbers(predictions: Any, who: str) -> FloatArray:
 
 
 def check_finite(predicted: FloatArray, who: str) -> None:
-    """Raise unless all predictions are finite."""
-    if not np.isfinite(predicted).all():
+    """Raise unless all predictions are finite, and their squares have finite variances."""
+    if predicted.min(initial=0.0) >= -LARGEST and predicted.max(initial=0.0) <= LARGEST:
+        return
+    finite = np.isfinite(predicted)
+    if finite.all():
         raise PredictionError(
-            f"Predictions must be finite; {who} returned {int((~np.isfinite(predicted)).sum())} "
-            f"that are not, of {predicted.size}."
+            f"Predictions must be at most {LARGEST:g} in size, because variances of squares of "
+            f"larger numbers overflow; {who} returned {np.abs(predicted).max():.3g}. Does it "
+            "converge? Scaled features often help."
         )
+    raise PredictionError(
+        f"Predictions must be finite; {who} returned {int((~finite).sum())} that are not, of "
+        f"{predicted.size}."
+    )
 
 
 def check_probabilities(predicted: FloatArray, who: str) -> None:

@@ -77,7 +77,7 @@ def _of_estimand(results: EstimandResults) -> Column:
             "No. observations": str(results.nobs),
             "No. refits": str(results.context.refits),
             "Loss": f"{fit.loss:.4g}" if fit else "",
-            "R² or D²": f"{fit.explained_share:.3f}" if fit and fit.share_name else "",
+            "R² or D²": fit.share_text if fit else "",
             "Cov. type": results.variance.label,
         },
     )

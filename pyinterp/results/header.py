@@ -46,6 +46,14 @@ class GoodnessOfFit:
     explained_share: float
     kind: str = "Loss"
 
+    @property
+    def share_text(self) -> str:
+        """The explained share as tables print it, empty if there is none."""
+        share = self.explained_share
+        if not self.share_name or not np.isfinite(share):
+            return ""
+        return f"{share:.3f}" if share > -1000 else f"{share:.3g}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Context:

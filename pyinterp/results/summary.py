@@ -365,8 +365,8 @@ def _facts(results: EstimandResults, estimand: str) -> list[tuple[str, str]]:
             (f"{fit.kind}:", fit.name),
             (f"{fit.kind}, {context.where}:", f"{number % fit.loss}{spread}"),
         ]
-        if fit.share_name and np.isfinite(fit.explained_share):
-            facts.append((f"{fit.share_name}, {context.where}:", f"{fit.explained_share:.3f}"))
+        if fit.share_text:
+            facts.append((f"{fit.share_name}, {context.where}:", fit.share_text))
     facts += [
         ("Df:", f"{results.df_resid:g}"),
         ("Cov. type:", results.variance.label),

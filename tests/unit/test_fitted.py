@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import pyinterp as pi
-from pyinterp.errors import DataError, OptionError
+from pyinterp.errors import DataError, OptionError, PredictionError
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +101,33 @@ def test_repeated_rows_of_a_cluster_do_not_narrow_the_interval(data: pd.DataFram
     assert list(again.pfi().params.index) == ["x", "z"]
     np.testing.assert_allclose(two.bse, one.bse)
     assert two.df_resid == one.df_resid == 149
+
+
+class Scaled(LinearRegression):
+    """A linear model that predicts this many times too much."""
+
+    def __init__(self, scale: float = 1.0) -> None:
+        super().__init__()
+        self.scale = scale
+
+    def predict(self, X: Any) -> Any:
+        return self.scale * super().predict(X)
+
+
+def scaled(data: pd.DataFrame, scale: float) -> pi.FittedModel:
+    X = data[["x", "z"]]
+    return pi.FittedModel(Scaled(scale).fit(X, data["y"]), X, data["y"])
+
+
+@pytest.mark.parametrize(("scale", "text"), [(1e75, "at most 1e"), (np.inf, "must be finite")])
+def test_predictions_whose_squares_overflow_are_refused(
+    data: pd.DataFrame, scale: float, text: str
+) -> None:
+    with pytest.raises(PredictionError, match=text):
+        scaled(data, scale).pfi()
+
+
+def test_a_learner_that_does_not_converge_has_a_table_of_usual_width(data: pd.DataFrame) -> None:
+    table = str(scaled(data, 1e30).pfi().summary())
+    assert max(map(len, table.splitlines())) < 120
+    assert "R², evaluation rows:" in table
