@@ -14,7 +14,7 @@ from pyinterp.errors import InferenceError
 from pyinterp.inference.intervals import Alternative, bounds, t_quantile
 from pyinterp.inference.intervals import p_values as t_p_values
 from pyinterp.inference.replicates import Half, Replicates, contributions
-from pyinterp.inference.squared_effect import SquaredEffect
+from pyinterp.inference.squared_effect import SquaredEffect, variance_of_squares
 from pyinterp.inference.variance import Variance
 from pyinterp.resampling.halves import LEAST_PAIRS
 
@@ -167,8 +167,9 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
 
     in the place of A, with the same correlations; g is by how much more refits of the estimate
     find than halves (`Learning.growth`), and the second term is for estimates where A is by chance
-    near 0. What comes from halves is multiplied by `Learning.calm`, for importances by its square,
-    since they have the units of a variance of predictions; but not for ratios, which have none.
+    near 0. What comes from halves is multiplied by `Learning.calm`; of importances it is the share
+    of their effects' variances that is left (`variance_of_squares`), but for ratios, which vary
+    less.
     """
     m, M = len(replicates.estimates), len(replicates.pairs)
     if M < LEAST_PAIRS:
@@ -196,14 +197,16 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     cov = difference.T @ difference / (4 * M)
     at_bound = np.full(len(cov), np.nan)
     growth, calm = (1.0, 1.0) if learning is None else (learning.growth, learning.calm)
-    if replicates.lower_bound is not None:
-        # Differences of squares have the unit of a variance of predictions; ratios have none.
-        calm = calm**2 if replicates.lower_bound == 0 else 1.0
+    if replicates.lower_bound is None:
+        cov = calm * cov
+    else:
+        calm = calm if replicates.lower_bound == 0 else 1.0
         A, S = np.diag(cov), np.diag(middle)
         near = np.maximum(np.maximum(A - SHARE * S, LEAST * S), growth**2 * (A - S))
-        at_bound = np.sqrt(calm * np.minimum(growth**2 * S, near) + np.diag(between))
-        cov = _with_diagonal(cov, near)
-    cov = calm * cov + between
+        at_bound = np.sqrt(calm**2 * np.minimum(growth**2 * S, near) + np.diag(between))
+        estimate = replicates.per_refit.mean(axis=0) - replicates.lower_bound
+        cov = _with_diagonal(cov, variance_of_squares(near, estimate, calm))
+    cov = cov + between
     note = f"Intervals (half-sample, {M} df) are for the learner trained on {on} the data."
     return HalfSampleVariance(
         cov=np.full_like(cov, np.nan) if refused else cov,

@@ -24,7 +24,7 @@ from scipy import stats
 from pyinterp._typing import FloatArray
 from pyinterp.inference.intervals import t_quantile
 
-__all__ = ["SquaredEffect"]
+__all__ = ["SquaredEffect", "variance_of_squares"]
 
 # Share of the way from the law of squares to that of normals, where standard errors say so.
 TAPER = 0.5
@@ -114,6 +114,20 @@ class SquaredEffect:
             low, high = np.where(reached, low, middle), np.where(reached, middle, high)
         p[inner] = np.exp(high)
         return p
+
+
+def variance_of_squares(
+    variance: FloatArray, estimate: FloatArray, share: FloatArray | float
+) -> FloatArray:
+    """Return variances of importances if those of their effects are this share of what they were.
+
+    The effect's variance a, of :math:`2 a^2 + 4 a c`, is multiplied by the share: the importance's
+    variance too if its estimate c is large, and by the square of the share if c is 0.
+    """
+    c = np.maximum(estimate, 0.0)
+    total = c + np.sqrt(c**2 + variance / 2)
+    a = share * np.divide(variance / 2, total, out=np.zeros_like(variance), where=total > 0)
+    return np.where(share == 1.0, variance, 2 * a**2 + 4 * a * c)
 
 
 def chi_square_quantile(alpha: FloatArray | float) -> FloatArray:

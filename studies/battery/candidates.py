@@ -22,7 +22,7 @@ from scipy import stats
 
 from pyinterp.inference.half_sample import CAP, LEAST, SHARE
 from pyinterp.inference.interval_scale import IntervalScale
-from pyinterp.inference.squared_effect import SquaredEffect
+from pyinterp.inference.squared_effect import SquaredEffect, variance_of_squares
 from pyinterp.ranges import Range
 
 Components = Mapping[str, np.ndarray]
@@ -116,10 +116,11 @@ def squared(
         A, S = d["A"], d["middle"]
         near = np.maximum(A - lam * S, least * S)
         near = np.maximum(near, growth(d) ** 2 * (A - S))
-        # Ratios, whose bound is 1, have no unit that predictions that vary too much could change.
-        less = np.where(d["bound"] == 0, calm(d) ** 2, np.where(is_importance(d), 1.0, calm(d)))
-        at_bound = less * np.minimum(growth(d) ** 2 * S, near) + d["s15"]
-        V = less * np.where(is_importance(d), near, A) + d["s15"]
+        # Not of ratios, whose bound is 1.
+        share = np.where(d["bound"] == 1, 1.0, calm(d))
+        at_bound = share**2 * np.minimum(growth(d) ** 2 * S, near) + d["s15"]
+        near = variance_of_squares(near, d["c15"] - d["bound"], share)
+        V = np.where(is_importance(d), near, share * A) + d["s15"]
         return Candidate(d["c15"], V, 15.0, at_bound if tests else None)
 
     return candidate

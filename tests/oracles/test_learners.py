@@ -186,7 +186,11 @@ def half_sample_variance(
     calm = min(1.0, 0.632 / 0.5 * main[:, 1].mean() / half[:, 1].mean())
     by_training = A * calm
     if importance:
-        by_training = max(A - 0.9 * S, 0.4 * S, growth**2 * (A - S)) * calm**2
+        by_training = max(A - 0.9 * S, 0.4 * S, growth**2 * (A - S))
+        if calm < 1:  # an effect's variance a that makes 2 a² + 4 a c
+            c = max(estimates.mean(), 0.0)
+            a = calm * max(np.roots([2, 4 * c, -by_training]))
+            by_training = 2 * a**2 + 4 * a * c
     return float(by_training + estimates.var(ddof=1) / len(estimates))
 
 

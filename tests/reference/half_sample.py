@@ -24,13 +24,16 @@ def variance(T_main, T, bm):
 
 def variances_of_importances(T_main, T, bm, growth=1.0, calm=1.0):
     """Variance at the estimate, and at the lower bound."""
-    _, V, _ = variance(T_main, T, bm)
+    estimates, V, _ = variance(T_main, T, bm)
     between = T_main.var(0, ddof=1) / T_main.shape[0]
     found = []
-    for A, S, s in zip(V - between, T.mean(1).var(0, ddof=1), between, strict=True):
+    parts = estimates, V - between, T.mean(1).var(0, ddof=1), between
+    for c, A, S, s in zip(*parts, strict=True):
         at_estimate = max(A - 0.9 * S, 0.4 * S, growth**2 * (A - S))
         at_bound = min(growth**2 * S, at_estimate)
-        found.append((calm**2 * at_estimate + s, calm**2 * at_bound + s))
+        # of a squared effect whose variance is calm times what it was: 2 a^2 + 4 a c
+        a = calm * max(np.roots([2, 4 * max(c, 0), -at_estimate]))
+        found.append((2 * a**2 + 4 * a * max(c, 0) + s, calm**2 * at_bound + s))
     return np.array(found).T
 
 

@@ -22,7 +22,7 @@ from pyinterp.errors import DataError, InferenceError, OptionError, RefitError
 from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference import COV_TYPES, Half, HalfSampleVariance, Replicates, Variance
 from pyinterp.inference.simultaneous import LargestT
-from pyinterp.inference.squared_effect import SquaredEffect
+from pyinterp.inference.squared_effect import SquaredEffect, variance_of_squares
 
 spec = importlib.util.spec_from_file_location(
     "half_sample", Path(__file__).parents[1] / "reference" / "half_sample.py"
@@ -206,6 +206,19 @@ def test_variances_of_importances_are_those_of_the_reference(
     np.testing.assert_allclose(np.diag(found.cov), V, rtol=1e-10)
     np.testing.assert_allclose(found.at_bound**2, V0, rtol=1e-10)
     assert np.linalg.eigvalsh(found.cov).min() > 0
+
+
+@given(st.floats(1e-6, 1e6), st.floats(-1e6, 1e6), st.floats(0.01, 1.0), st.floats(1e-100, 1e100))
+def test_variances_of_squares_are_those_of_the_law(
+    a: float, c: float, share: float, unit: float
+) -> None:
+    """2 a² + 4 a c (the variance of a (Z + δ)² with c = a δ²) becomes that of share * a."""
+    above, less = max(c, 0.0), share * a
+    V = np.array([2 * a**2 + 4 * a * above]) * unit
+    found = variance_of_squares(V, np.array([c]) * np.sqrt(unit), share)
+    expected = (2 * less**2 + 4 * less * above) * unit
+    assert found[0] == pytest.approx(expected, rel=1e-9)
+    assert share**2 * V[0] * (1 - 1e-9) <= found[0] <= share * V[0] * (1 + 1e-9)
 
 
 def test_ratios_have_no_unit_that_predictions_could_change() -> None:
