@@ -34,8 +34,11 @@ def range_of(row: Row, term: str) -> Range:
     return POSITIVE if what in ("loss", "absolute", "FIRM") else REAL
 
 
-def warnings(d: Components) -> np.ndarray:
-    """Return where tables print a warning of learning or of skewness, (data sets, terms)."""
+def warnings(d: Components, terms: list[str]) -> np.ndarray:
+    """Return where tables print a warning of learning or of skewness, (data sets, terms).
+
+    Of ratios that of the loss too, if it was asked for.
+    """
     found = np.zeros(d["A"].shape, dtype=bool)
     for i, j in np.ndindex(found.shape):
         parts = [
@@ -49,7 +52,11 @@ def warnings(d: Components) -> np.ndarray:
         learning = Learning(*parts)
         growth = learning.growth_warning if not np.isnan(d["bound"][i, j]) else ""
         found[i, j] = bool(learning.reason or learning.warning or growth)
-    return found | (d["skewness"] > MOST)
+    few = d["skewness"] > MOST
+    if "loss loss" in terms:
+        ratios = d["bound"][0] == 1
+        few[:, ratios] |= few[:, [terms.index("loss loss")]]
+    return found | few
 
 
 def _share(event: np.ndarray, among: np.ndarray) -> float:
@@ -65,7 +72,7 @@ def _like(mean: list[float], sd: list[float], size: int) -> np.ndarray:
 
 def judge(name: str, row: Row, d: Components, terms: list[str]) -> Iterator[dict[str, Any]]:
     """Yield coverage, width and power of every candidate that the components allow."""
-    warned = warnings(d)
+    warned = warnings(d, terms)
     for candidate, function in CANDIDATES.items():
         try:
             found = function(d)

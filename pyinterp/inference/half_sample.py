@@ -13,6 +13,7 @@ from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError
 from pyinterp.inference.intervals import Alternative, bounds, t_quantile
 from pyinterp.inference.intervals import p_values as t_p_values
+from pyinterp.inference.learning import LARGEST
 from pyinterp.inference.replicates import Half, Replicates, contributions
 from pyinterp.inference.squared_effect import SquaredEffect, variance_of_squares
 from pyinterp.inference.variance import Variance
@@ -168,8 +169,10 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     in the place of A, with the same correlations; g is by how much more refits of the estimate
     find than halves (`Learning.growth`), and the second term is for estimates where A is by chance
     near 0. What comes from halves is multiplied by `Learning.calm`; of importances it is the share
-    of their effects' variances that is left (`variance_of_squares`), but for ratios, which vary
-    less.
+    of their effects' variances that is left (`variance_of_squares`).
+
+    Ratios of losses, whose bound is 1, take at least A, times the square of their mean at 0.632 n
+    over that of halves, from 1 to 1.5: they vary in proportion to their size.
     """
     m, M = len(replicates.estimates), len(replicates.pairs)
     if M < LEAST_PAIRS:
@@ -200,12 +203,17 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     if replicates.lower_bound is None:
         cov = calm * cov
     else:
-        calm = calm if replicates.lower_bound == 0 else 1.0
+        ratios = replicates.lower_bound != 0
+        calm = 1.0 if ratios else calm
         A, S = np.diag(cov), np.diag(middle)
         near = np.maximum(np.maximum(A - SHARE * S, LEAST * S), growth**2 * (A - S))
         at_bound = np.sqrt(calm**2 * np.minimum(growth**2 * S, near) + np.diag(between))
-        estimate = replicates.per_refit.mean(axis=0) - replicates.lower_bound
-        cov = _with_diagonal(cov, variance_of_squares(near, estimate, calm))
+        estimate = replicates.per_refit.mean(axis=0)
+        if ratios:
+            size = _more(estimate, each.mean(axis=(0, 1)))
+            cov = _with_diagonal(cov, size**2 * np.maximum(A, near))
+        else:
+            cov = _with_diagonal(cov, variance_of_squares(near, estimate, calm))
     cov = cov + between
     note = f"Intervals (half-sample, {M} df) are for the learner trained on {on} the data."
     return HalfSampleVariance(
@@ -221,6 +229,12 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
         lower_bound=replicates.lower_bound,
         at_bound=np.full_like(at_bound, np.nan) if refused else at_bound,
     )
+
+
+def _more(estimate: FloatArray, halves: FloatArray) -> FloatArray:
+    """Return by what factor estimates are larger than those of halves, from 1 to 1.5."""
+    more = np.divide(estimate, halves, out=np.ones_like(halves), where=halves > 0)
+    return np.clip(more, 1.0, LARGEST)
 
 
 def _with_diagonal(cov: FloatArray, variances: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
+from pyinterp.estimands.importance.relation import NULL
 from pyinterp.inference.coverage import CoverageCase, coverage_of
 from pyinterp.inference.skewness import MOST, skewness
 
@@ -136,13 +137,17 @@ def _skewness(results: EstimandResults) -> list[Footnote]:
     if not results.variance.of_t:
         return []
     values = pd.Series(skewness(results.replicates), index=results.params.index)
+    what = "what rows contribute"
+    if results.estimand.null == NULL["ratio"] and results.fit is not None:
+        values = values.clip(lower=results.fit.skewness)
+        what += " to them or to the loss"
     differs = results.pvalues < NOMINAL if results.null is not None else results.bse > 0
     skewed = values.index[(values > MOST) & (results.bse > 0) & differs]
     if not len(skewed):
         return []
     return [
         _always(
-            f"Few rows decide {_enumerate(skewed)} (the skewness of what rows contribute is above "
+            f"Few rows decide {_enumerate(skewed)} (the skewness of {what} is above "
             f"{MOST:g} √n): nominal 95% intervals may cover less, 70-100% in simulations."
         )
     ]

@@ -22,6 +22,7 @@ from scipy import stats
 
 from pyinterp.inference.half_sample import CAP, LEAST, SHARE
 from pyinterp.inference.interval_scale import IntervalScale
+from pyinterp.inference.learning import LARGEST
 from pyinterp.inference.squared_effect import SquaredEffect, variance_of_squares
 from pyinterp.ranges import Range
 
@@ -60,6 +61,12 @@ def calm(d: Components) -> np.ndarray:
     with np.errstate(all="ignore"):
         ratio = 0.632 / 0.5 * d["spread main"] / d["spread half"]
     return np.where(np.isfinite(ratio), np.minimum(1.0, ratio), 1.0)
+
+
+def size(d: Components) -> np.ndarray:
+    """Return by what factor estimates are larger than those of halves, from 1 to 1.5."""
+    more = np.divide(d["c15"], d["ch"], out=np.ones_like(d["ch"]), where=d["ch"] > 0)
+    return np.clip(more, 1.0, LARGEST)
 
 
 def today(d: Components) -> Candidate:
@@ -107,19 +114,21 @@ def squared(
 ) -> Callable[..., Candidate]:
     r"""Return intervals by max(A - lambda S, least S) of importances, A of all others.
 
-    At least A - S, scaled as in `mixed`. Their lower limits invert the test of `SquaredEffect`,
-    whose standard error at 0 comes from the smaller of S and that variance; with `tests=False` they
-    have the lower limits of version 0.1.
+    At least A - S, scaled as in `mixed`; of ratios at least A, scaled to their size. Lower limits
+    invert the test of `SquaredEffect`, whose standard error at 0 comes from the smaller of S and
+    that variance; with `tests=False` they are those of version 0.1.
     """
 
     def candidate(d: Components) -> Candidate:
         A, S = d["A"], d["middle"]
         near = np.maximum(A - lam * S, least * S)
         near = np.maximum(near, growth(d) ** 2 * (A - S))
-        # Not of ratios, whose bound is 1.
-        share = np.where(d["bound"] == 1, 1.0, calm(d))
+        ratios = d["bound"] == 1
+        share = np.where(ratios, 1.0, calm(d))
         at_bound = share**2 * np.minimum(growth(d) ** 2 * S, near) + d["s15"]
-        near = variance_of_squares(near, d["c15"] - d["bound"], share)
+        near = np.where(
+            ratios, size(d) ** 2 * np.maximum(A, near), variance_of_squares(near, d["c15"], share)
+        )
         V = np.where(is_importance(d), near, share * A) + d["s15"]
         return Candidate(d["c15"], V, 15.0, at_bound if tests else None)
 

@@ -22,6 +22,18 @@ def variance(T_main, T, bm):
     return T_main.mean(0), A + T_main.var(0, ddof=1) / m, T.shape[0]
 
 
+def variances_of_ratios(T_main, T, bm, growth=1.0):
+    """Variance at the estimate, and at 1: in proportion to their size."""
+    near, V0 = variances_of_importances(T_main, T, bm, growth)
+    c, plain, _ = variance(T_main, T, bm)
+    between = T_main.var(0, ddof=1) / T_main.shape[0]
+    found = []
+    for j, s in enumerate(between):
+        more = min(max(c[j] / T[:, :, j].mean(), 1), 1.5) if T[:, :, j].mean() > 0 else 1
+        found.append((max(near[j], plain[j]) - s) * more**2 + s)
+    return np.array(found), V0
+
+
 def variances_of_importances(T_main, T, bm, growth=1.0, calm=1.0):
     """Variance at the estimate, and at the lower bound."""
     estimates, V, _ = variance(T_main, T, bm)

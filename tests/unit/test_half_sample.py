@@ -221,11 +221,11 @@ def test_variances_of_squares_are_those_of_the_law(
     assert share**2 * V[0] * (1 - 1e-9) <= found[0] <= share * V[0] * (1 + 1e-9)
 
 
-def test_ratios_have_no_unit_that_predictions_could_change() -> None:
-    learning = Learns(1.1, 0.4)
-    found = COV_TYPES["half-sample"](make_evidence(1, lower_bound=1.0, learning=learning))
-    plain = make_evidence(1, lower_bound=1.0)
-    V, V0 = reference.variances_of_importances(*arrays_of(plain), growth=1.1, calm=1.0)
+@pytest.mark.parametrize("seed", range(4))
+def test_ratios_vary_in_proportion_to_their_size(seed: int) -> None:
+    replicates = make_evidence(seed, lower_bound=1.0, learning=Learns(1.1, 0.4))
+    found = COV_TYPES["half-sample"](replicates)
+    V, V0 = reference.variances_of_ratios(*arrays_of(replicates), growth=1.1)
     np.testing.assert_allclose(np.diag(found.cov), V, rtol=1e-10)
     np.testing.assert_allclose(found.at_bound**2, V0, rtol=1e-10)
 

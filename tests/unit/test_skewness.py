@@ -69,6 +69,18 @@ def test_percentiles_need_no_such_note() -> None:
     assert NOTE not in words(learner.fit(pi.NestedBootstrap(20, splits=2), seed=1).loss())
 
 
+def test_ratios_depend_on_the_skewness_of_the_loss_too() -> None:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["x", "z"])
+    frame["y"] = 4 * frame["x"] + rng.normal(size=120)
+    frame.loc[3, ["x", "y"]] = 0.0, 30.0  # its error, whatever x is
+    results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(seed=1)
+    ratio, difference = (results.pfi(relation=r) for r in ("ratio", "difference"))
+    assert (skewness(ratio.replicates) < MOST).all()
+    assert "what rows contribute to them or to the loss" in words(ratio)
+    assert NOTE not in words(difference)
+
+
 def test_rows_that_contribute_the_same_have_none() -> None:
     assert skewness(model(np.full(30, 2.0)).loss().replicates)[0] == 0
 
