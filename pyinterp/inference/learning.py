@@ -15,8 +15,8 @@ __all__ = ["Learning", "signal_and_spread"]
 LEAST, CERTAIN, MOST = 2 / 3, 5.0, 4.0
 # Nor if their predictions vary at most so much, whatever the noise.
 FLAT = 0.1
-# Below this share of it, beyond as many standard errors, a note says so.
-GROWN = 0.87
+# Below this share of it, by more than so many standard errors, a note says so.
+GROWN, NOTED = 0.87, 3.0
 # Refits of the estimate find more than halves if by more than so many standard errors; at most so
 # many times as much counts.
 BEYOND, LARGEST = 1.0, 1.5
@@ -47,7 +47,7 @@ class Learning:
     def growth_warning(self) -> str:
         """Note on importances where halves find less, but not that little; empty if they do not."""
         signal, half = self._signal
-        if signal <= 0 or half >= GROWN * signal or signal - half <= CERTAIN * self._signal_error:
+        if signal <= 0 or half >= GROWN * signal or signal - half <= NOTED * self._signal_error:
             return ""
         return (
             f"Trained on half the rows the learner finds {half / signal:.0%} of what it finds on "

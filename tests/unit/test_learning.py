@@ -94,6 +94,17 @@ def test_strong_penalties_are_noted_and_scaled() -> None:
     assert Learning(main, halves * np.array([1, 4])).calm == pytest.approx(0.395, abs=0.01)
 
 
+@pytest.mark.parametrize(("errors", "noted"), [(2.5, False), (3.5, True)])
+def test_less_is_noted_beyond_three_standard_errors(errors: float, noted: bool) -> None:
+    def about(mean: float, count: int) -> np.ndarray:
+        away = np.resize([1.0, -1.0], (count, 1)) * np.sqrt((count - 1) / count)
+        return mean + 0.25 / errors / np.sqrt(1 / 16 + 1 / 30) * np.hstack([away, away])
+
+    learning = Learning(about(1.25, 16), about(1.0, 30))
+    assert bool(learning.growth_warning) is noted
+    assert learning.reason == ""
+
+
 def test_ridge_says_that_it_is_scaled() -> None:
     results = fit(frame(100), Ridge(1000.0))
     text = words(results.pfi())
@@ -132,7 +143,7 @@ def test_halves_that_are_the_estimate_have_intervals() -> None:
 
 
 @pytest.mark.parametrize(
-    "learner", [LinearRegression(), Ridge(100.0), DecisionTreeRegressor(min_samples_leaf=5)]
+    "learner", [LinearRegression(), Ridge(10.0), DecisionTreeRegressor(min_samples_leaf=5)]
 )
 def test_learners_of_the_published_settings_keep_their_intervals(learner: Any) -> None:
     for seed in range(3):
