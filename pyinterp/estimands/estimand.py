@@ -251,12 +251,15 @@ class Estimate:
         None if rows do not donate.
     mc_variance : ndarray, shape (q,)
         Monte Carlo variance of `value`; 0 if it is exact.
+    below : ndarray of shape (n, q), or None
+        Every row's contribution to the loss that divides the value; None if no loss does.
     """
 
     value: FloatArray
     rows: FloatArray
     donors: FloatArray | None = None
     mc_variance: FloatArray
+    below: FloatArray | None = None
 
     @classmethod
     def of_rows(cls, rows: FloatArray, weights: FloatArray | None = None) -> Estimate:
@@ -280,6 +283,7 @@ class Estimate:
             rows=np.concatenate([p.rows for p in parts], axis=1),
             donors=_as_donors(lambda *arrays: np.concatenate(arrays, axis=1), parts),
             mc_variance=np.concatenate([p.mc_variance for p in parts]),
+            below=_together([p.below for p in parts]),
         )
 
     def linear(self, weights: FloatArray) -> Estimate:
@@ -323,6 +327,7 @@ class Estimate:
                 np.nan,
                 self.mc_variance + other.mc_variance,
             ),
+            below=other.below if self.below is None else self.below,
         )
 
     def over(self, other: Estimate) -> Estimate:
@@ -338,6 +343,12 @@ class Estimate:
 
     def __repr__(self) -> str:
         return about(self, f"{len(self.value)} values", f"{len(self.rows)} rows")
+
+
+def _together(below: Sequence[FloatArray | None]) -> FloatArray | None:
+    """Return what ratios are divided by, side by side; None unless all are ratios."""
+    every = [one for one in below if one is not None]
+    return np.concatenate(every, axis=1) if len(every) == len(below) else None
 
 
 def _as_donors(function: Callable[..., FloatArray], parts: Sequence[Estimate]) -> FloatArray | None:

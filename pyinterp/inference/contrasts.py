@@ -325,8 +325,10 @@ def _check_inside(hypotheses: Hypotheses, row: int, inference: TermInference) ->
     if low <= value <= high and not ends:
         return
     where = f"between {low:g} and {high:g}"
-    if np.isinf(low) or np.isinf(high):
-        where = f"below {high:g}" if np.isinf(low) else f"above {low:g}"
+    if np.isinf(low):
+        where = f"below {high:g}" if ends else f"at most {high:g}"
+    elif np.isinf(high):
+        where = f"above {low:g}" if ends else f"at least {low:g}"
     why = ", and no interval holds the end, whatever the truth" if ends else ""
     raise InferenceError(
         f"`{term} = {value:g}` can't be tested: its values are {where}{why}. Test a value inside."

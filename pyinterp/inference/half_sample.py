@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -171,8 +171,9 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     near 0. What comes from halves is multiplied by `Learning.calm`; of importances it is the share
     of their effects' variances that is left (`variance_of_squares`).
 
-    Ratios of losses, whose bound is 1, take at least A, times the square of their mean at 0.632 n
-    over that of halves, from 1 to 1.5: they vary in proportion to their size.
+    Ratios, whose loss below varies as much as that above, are not calmed. They take at least A,
+    times the square of their mean at 0.632 n over that of halves, from 1 to 1.5: they vary in
+    proportion to their size.
     """
     m, M = len(replicates.estimates), len(replicates.pairs)
     if M < LEAST_PAIRS:
@@ -191,25 +192,25 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     middle = _covariance(each.mean(axis=1))
     between = _covariance(replicates.per_refit) / m if replicates.apart else middle / M
     on = "63.2% of" if replicates.apart else "half"
-    learning = replicates.learning
-    refused = learning.reason if learning is not None else ""
-    warning = ""
-    if learning is not None and not refused:
-        importances = replicates.lower_bound is not None
-        warning = learning.warning or (learning.growth_warning if importances else "")
+    learning, importances = replicates.learning, replicates.lower_bound is not None
+    refused = _first(one.reason for one in learning)
+    warning = "" if refused else _first(one.warning for one in learning)
+    if importances and not refused and not warning:
+        warning = _first(one.growth_warning for one in learning)
     cov = difference.T @ difference / (4 * M)
     at_bound = np.full(len(cov), np.nan)
-    growth, calm = (1.0, 1.0) if learning is None else (learning.growth, learning.calm)
-    if replicates.lower_bound is None:
+    # Of several learners as if each were the one that varies more.
+    growth = max((one.growth for one in learning), default=1.0)
+    calm = max((one.calm for one in learning), default=1.0)
+    calm = 1.0 if replicates.relative else calm
+    if not importances:
         cov = calm * cov
     else:
-        ratios = replicates.lower_bound != 0
-        calm = 1.0 if ratios else calm
         A, S = np.diag(cov), np.diag(middle)
         near = np.maximum(np.maximum(A - SHARE * S, LEAST * S), growth**2 * (A - S))
         at_bound = np.sqrt(calm**2 * np.minimum(growth**2 * S, near) + np.diag(between))
         estimate = replicates.per_refit.mean(axis=0)
-        if ratios:
+        if replicates.relative:
             size = _more(estimate, each.mean(axis=(0, 1)))
             cov = _with_diagonal(cov, size**2 * np.maximum(A, near))
         else:
@@ -229,6 +230,11 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
         lower_bound=replicates.lower_bound,
         at_bound=np.full_like(at_bound, np.nan) if refused else at_bound,
     )
+
+
+def _first(texts: Iterable[str]) -> str:
+    """Return the first text that is not empty."""
+    return next(filter(None, texts), "")
 
 
 def _more(estimate: FloatArray, halves: FloatArray) -> FloatArray:

@@ -73,14 +73,14 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> C
         )
     single = np.count_nonzero(hypotheses.weights, axis=1) == 1
     # Of contrasts, the two sides of which differ, F would depend on how they are written.
-    errors = np.where(single | (len(weights) == 1), tests.sd_null, tests.sd)
+    errors = np.where(single | (rank == 1), tests.sd_null, tests.sd)
     scores = directions.T @ (deviation / errors)
     square = float(np.sum(np.square(scores) / values[positive]))
     if np.isinf(df):
         return ContrastResults(F=square / rank, df_num=rank, df_denom=df)
     scale = (df - rank + 1) / (df * rank)
     found = ContrastResults(F=scale * square, df_num=rank, df_denom=df - rank + 1)
-    if len(weights) == 1 or (single.all() and variance.special_law):
+    if rank == 1 or (single.all() and variance.special_law):
         found.pvalue = min(1.0, rank * float(np.min(tests.pvalue)))
     return found
 

@@ -115,7 +115,7 @@ class Learning:
         return (
             f"Trained on half the rows, predictions vary {half / spread:.3g} times as much as on "
             "63.2%, as they do where the number of features is near that of the rows: "
-            "standard errors are scaled for it, and uncertain. "
+            "standard errors are scaled for it (not those of ratios) and uncertain. "
             "Fit on more rows, or use a penalty."
         )
 

@@ -83,8 +83,9 @@ class Replicates:
         Whether `estimates` are of other refits than the pairs'.
     lower_bound : float or None
         Value below which the estimand can't be at the truth.
-    learning : Learning or None
-        What refits on halves find, and those of the estimate; None where that is not known.
+    learning : tuple of Learning
+        What refits on halves find, and those of the estimate, of every learner whose estimates
+        these are; () where that is not known.
     groups : tuple of Replicates
         Those of the groups of rows whose terms stand side by side; () without groups.
     """
@@ -98,7 +99,7 @@ class Replicates:
     bootstraps: IntArray | None = None
     apart: bool = True
     lower_bound: float | None = None
-    learning: Learning | None = None
+    learning: tuple[Learning, ...] = ()
     groups: tuple[Replicates, ...] = ()
 
     @property
@@ -110,6 +111,11 @@ class Replicates:
     def per_refit(self) -> FloatArray:
         """The estimates, shape (m, q)."""
         return np.array([e.value for e in self.estimates])
+
+    @property
+    def relative(self) -> bool:
+        """Whether the estimates are, or are made of, ratios to the learner's loss."""
+        return any(part.estimates[0].below is not None for part in self.parts)
 
     def __repr__(self) -> str:
         return about(self, f"{len(self.estimates)} estimates", f"{len(self.pairs)} pairs")
@@ -161,7 +167,7 @@ def gather(
         bootstraps=np.array(samples) if samples else None,
         apart=bool(separate),
         lower_bound=lower_bound,
-        learning=learning,
+        learning=() if learning is None else (learning,),
     )
 
 
@@ -197,14 +203,8 @@ def combine(
             for same in zip(*(part.folds for part in parts), strict=True)
         ),
         lower_bound=lower_bound,
-        learning=_least([part.learning for part in parts]),
+        learning=tuple(one for part in parts for one in part.learning),
     )
-
-
-def _least(every: Sequence[Learning | None]) -> Learning | None:
-    """Return that of several learners which says that there is no variance, or else the first."""
-    silent = [one for one in every if one is not None and one.reason]
-    return silent[0] if silent else every[0]
 
 
 def contributions(estimate: Estimate) -> FloatArray:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference.replicates import Replicates, row_effects
 
 __all__ = ["MOST", "skewness"]
@@ -20,7 +23,8 @@ def skewness(replicates: Replicates) -> FloatArray:
     r"""Return :math:`|g| / \sqrt n` of every term, g the skewness of the rows' contributions.
 
     Contributions, as donors too, are averaged over the refits that a row evaluates. 0 for terms
-    whose rows all contribute the same.
+    whose rows all contribute the same. Of ratios, if it is larger, that of the contributions to
+    the loss that divides them.
     """
     parts = [_of_rows(part) for part in replicates.parts]
     return np.concatenate(parts)
@@ -29,9 +33,18 @@ def skewness(replicates: Replicates) -> FloatArray:
 def _of_rows(replicates: Replicates) -> FloatArray:
     if not replicates.rows or not len(replicates.estimates[0].rows):
         return np.zeros(len(replicates.estimates[0].value))
-    _, effects = row_effects(replicates.estimates, replicates.rows)
+    found = _of_effects(replicates.estimates, replicates.rows)
+    if replicates.estimates[0].below is None:
+        return found
+    bases = [Estimate.of_rows(e.below) for e in replicates.estimates if e.below is not None]
+    return np.fmax(found, _of_effects(bases, replicates.rows))
+
+
+def _of_effects(estimates: Sequence[Estimate], rows: Sequence[IntArray]) -> FloatArray:
+    _, effects = row_effects(estimates, rows)
     away = effects - effects.mean(axis=0)
-    largest, size = np.abs(away).max(axis=0), np.abs(replicates.per_refit).max(axis=0)
+    largest = np.abs(away).max(axis=0)
+    size = np.abs([estimate.value for estimate in estimates]).max(axis=0)
     # As shares of the largest, whose powers are numbers whatever the unit.
     shares = np.divide(away, largest, out=np.zeros_like(away), where=largest > ROUNDING * size)
     second, third = (np.power(shares, k).mean(axis=0) for k in (2, 3))

@@ -126,7 +126,8 @@ def variance_of_squares(
     """
     c = np.maximum(estimate, 0.0)
     total = c + np.sqrt(c**2 + variance / 2)
-    a = share * np.divide(variance / 2, total, out=np.zeros_like(variance), where=total > 0)
+    # Missing variances stay missing.
+    a = share * np.divide(variance / 2, total, out=np.zeros_like(variance), where=total != 0)
     return np.where(share == 1.0, variance, 2 * a**2 + 4 * a * c)
 
 

@@ -28,7 +28,6 @@ from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
 from pyinterp.inference.learning import Learning, signal_and_spread
-from pyinterp.inference.skewness import skewness
 from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import Loss, choose
 from pyinterp.models.adapters import one_thread
@@ -307,7 +306,6 @@ class Analysis:
             bse=spread,
             share_name=label,
             explained_share=explained_share,
-            skewness=float(skewness(expected).max()),
         )
 
     def _without(self, refit: int, variables: tuple[str, ...]) -> FloatArray | None:

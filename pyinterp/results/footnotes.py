@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.estimands.importance.relation import NULL
 from pyinterp.inference.coverage import CoverageCase, coverage_of
 from pyinterp.inference.skewness import MOST, skewness
 
@@ -138,9 +137,8 @@ def _skewness(results: EstimandResults) -> list[Footnote]:
         return []
     values = pd.Series(skewness(results.replicates), index=results.params.index)
     what = "what rows contribute"
-    if results.estimand.null == NULL["ratio"] and results.fit is not None:
-        values = values.clip(lower=results.fit.skewness)
-        what += " to them or to the loss"
+    if results.replicates.relative:
+        what += " to them, or to the loss that divides them,"
     differs = results.pvalues < NOMINAL if results.null is not None else results.bse > 0
     skewed = values.index[(values > MOST) & (results.bse > 0) & differs]
     if not len(skewed):

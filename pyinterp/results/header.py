@@ -37,8 +37,6 @@ class GoodnessOfFit:
     explained_share : float
     kind : str
         What tables call the number: "Loss" or "Metric".
-    skewness : float
-        That of the loss, as in `pyinterp.inference.skewness`, on which ratios depend too.
     """
 
     name: str
@@ -47,7 +45,6 @@ class GoodnessOfFit:
     share_name: str
     explained_share: float
     kind: str = "Loss"
-    skewness: float = 0.0
 
     @property
     def share_text(self) -> str:

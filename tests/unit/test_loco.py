@@ -138,7 +138,7 @@ def test_it_is_the_comparison_with_the_learner_without_it(
 
 def error_of_mean(answer: pi.EstimandResults) -> np.ndarray:
     """Return the half-sample standard errors without what only importances and learners have."""
-    plain = replace(answer.replicates, lower_bound=None, learning=None)
+    plain = replace(answer.replicates, lower_bound=None, learning=())
     return np.sqrt(np.diag(COV_TYPES["half-sample"](plain).cov))
 
 

@@ -162,6 +162,11 @@ def _measure(
     importance = Estimate.stack(parts)
     if relation == "difference":
         importance = without_rounding(importance, np.full(len(parts), base[0]))
+    else:
+        contributions = (base[0] + base[1])[:, None]
+        importance = replace(
+            importance, below=np.broadcast_to(contributions, importance.rows.shape)
+        )
     return {"importance": importance}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -31,12 +32,13 @@ def difference(changed: Estimate, original: Estimate) -> Estimate:
 
 def ratio(changed: Estimate, original: Estimate) -> Estimate:
     """Return the factor by which a loss is larger."""
-    if (original.value <= 0).any():
+    if (original.value <= ROUNDING**2 * np.abs(changed.value)).any():
         raise InferenceError(
             "The ratio needs a positive loss, but it is 0 in some refit; use "
             '`relation="difference"`.'
         )
-    return changed.over(original)
+    below = np.broadcast_to(original.rows, changed.rows.shape)
+    return replace(changed.over(original), below=below)
 
 
 def without_rounding(estimate: Estimate, scale: FloatArray) -> Estimate:

@@ -24,7 +24,7 @@ from pyinterp.estimands.importance.permutation import (
     read_difference,
     read_ratio,
 )
-from pyinterp.estimands.importance.relation import Relation
+from pyinterp.estimands.importance.relation import NULL, Relation
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss
 from pyinterp.samplers import SAMPLERS, is_conditional
@@ -73,6 +73,7 @@ def entropy_importance(
             'use `relation="difference"`.'
         )
     ratio = relation == "ratio"
+    null = NULL[relation]
     of_class = () if which_class is None else (f"class {which_class}",)
     what = "Factor by which" if ratio else "Increase, in nats, of"
     return Estimand(
@@ -89,10 +90,10 @@ def entropy_importance(
             f"{' grows' if ratio else ''} when the feature is replaced by an independent draw."
         ),
         notes=(
-            "Near 0: the feature is independent of the others, or the model does not use it; "
-            "above 0: the model is surer where it agrees with the others.",
+            f"Near {null:g}: the feature is independent of the others, or the model does not use "
+            f"it; above {null:g}: the model is surer where it agrees with the others.",
         ),
-        null=1.0 if ratio else 0.0,
+        null=null,
         unit="" if ratio else "nats",
         coverage=() if ratio else ("entropy-PFI",),
         exact=ALL_PAIRS,
