@@ -37,6 +37,18 @@ def three() -> dict[str, Any]:
     }
 
 
+def test_what_stands_beside_features_stands_beside_their_differences(three: dict[str, Any]) -> None:
+    """R²_j is not of the learner; the difference of one feature has the learners' names."""
+    both, one = (
+        pi.compare(*(three[name].cvim(terms) for name in ("lm", "ridge")))
+        for terms in (["a", "b"], ["a"])
+    )
+    assert list(both.diagnostic.params.index) == ["a", "b"]
+    assert "R²_j" in str(both.summary())
+    assert one.diagnostic is None
+    assert "R²_j" not in str(one.summary())
+
+
 def test_a_list_a_mapping_and_arguments_agree(three: dict[str, Any]) -> None:
     several = list(three.values())
     mapping = pi.compare(three)
