@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.data.frames import fill_masks
+from pyinterp.data.sample import LARGEST
 from pyinterp.errors import PredictionError, quote
 
 __all__ = [
@@ -24,7 +25,6 @@ __all__ = [
     "spread",
 ]
 
-LARGEST = 1e70
 # Probabilities in single precision add up to 1 this closely.
 UNITY = 1e-5
 # Rows that are predicted twice.
