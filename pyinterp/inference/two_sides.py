@@ -85,25 +85,21 @@ def contrast_variance(
     if not of_terms.special_law:
         return both
     low, high = of_terms.interval(terms, bse, ALPHA, "two-sided").T
+    t = t_quantile(ALPHA / 2, of_terms.df)
     # Terms without an interval do not vary.
-    down, up = np.nan_to_num(terms - low), np.nan_to_num(high - terms)
-    positive, t = weights > 0, t_quantile(ALPHA / 2, of_terms.df)
+    down, up = np.nan_to_num(terms - low) / t, np.nan_to_num(high - terms) / t
     # Limits of terms that are nearly the same cancel, or do not where they should: a side is not
     # further from the plain standard error than one of the sides of the terms is.
-    sides = np.divide([down, up], t * bse, out=np.ones((2, len(bse))), where=bse > 0)
+    sides = np.divide([down, up], bse, out=np.ones((2, len(bse))), where=bse > 0)
     plain = np.sqrt(np.clip(np.diag(both.cov), 0.0, None))
     counts = (weights != 0) & (bse > 0)
     least = plain * np.where(counts, sides.min(axis=0), 1.0).min(axis=1, initial=1.0)
     most = plain * np.where(counts, sides.max(axis=0), 1.0).max(axis=1, initial=1.0)
-    return ContrastVariance(
-        cov=both.cov,
-        df=both.df,
-        cov_type=both.cov_type,
-        label=both.label,
-        note=both.note,
-        below=np.clip(_root(weights * np.where(positive, down, up) / t, of_terms), least, most),
-        above=np.clip(_root(weights * np.where(positive, up, down) / t, of_terms), least, most),
+    below, above = (
+        np.clip(_root(weights * np.where(weights > 0, one, other), of_terms), least, most)
+        for one, other in ((down, up), (up, down))
     )
+    return ContrastVariance(**vars(both), below=below, above=above)
 
 
 def _root(parts: FloatArray, of_terms: Variance) -> FloatArray:
