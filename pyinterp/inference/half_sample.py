@@ -197,24 +197,18 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     warning = "" if refused else _first(one.warning for one in learning)
     if importances and not refused and not warning:
         warning = _first(one.growth_warning for one in learning)
-    cov = difference.T @ difference / (4 * M)
-    at_bound = np.full(len(cov), np.nan)
+    A = difference.T @ difference / (4 * M)
+    at_bound = np.full(len(A), np.nan)
     # Of several learners as if each were the one that varies more.
     growth = max((one.growth for one in learning), default=1.0)
-    calm = max((one.calm for one in learning), default=1.0)
-    calm = 1.0 if replicates.relative else calm
+    calm = 1.0 if replicates.relative else max((one.calm for one in learning), default=1.0)
     if not importances:
-        cov = calm * cov
+        cov = calm * A
     else:
-        A, S = np.diag(cov), np.diag(middle)
-        near = np.maximum(np.maximum(A - SHARE * S, LEAST * S), growth**2 * (A - S))
+        S, halves = np.diag(middle), each.mean(axis=(0, 1))
+        near = _near(np.diag(A), S, growth)
         at_bound = np.sqrt(calm**2 * np.minimum(growth**2 * S, near) + np.diag(between))
-        estimate = replicates.per_refit.mean(axis=0)
-        if replicates.relative:
-            size = _more(estimate, each.mean(axis=(0, 1)))
-            cov = _with_diagonal(cov, size**2 * np.maximum(A, near))
-        else:
-            cov = _with_diagonal(cov, variance_of_squares(near, estimate, calm))
+        cov = _with_diagonal(A, _of_importances(replicates, np.diag(A), near, halves, calm))
     cov = cov + between
     note = f"Intervals (half-sample, {M} df) are for the learner trained on {on} the data."
     return HalfSampleVariance(
@@ -235,6 +229,21 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
 def _first(texts: Iterable[str]) -> str:
     """Return the first text that is not empty."""
     return next(filter(None, texts), "")
+
+
+def _near(A: FloatArray, S: FloatArray, growth: float) -> FloatArray:
+    """Return nearly the variance of means of refits on halves, from A and that of pairs' means."""
+    return np.maximum(np.maximum(A - SHARE * S, LEAST * S), growth**2 * (A - S))
+
+
+def _of_importances(
+    replicates: Replicates, A: FloatArray, near: FloatArray, halves: FloatArray, calm: float
+) -> FloatArray:
+    """Return variances of importances, whose means over halves are these."""
+    estimate = replicates.per_refit.mean(axis=0)
+    if replicates.relative:
+        return _more(estimate, halves) ** 2 * np.maximum(A, near)
+    return variance_of_squares(near, estimate, calm)
 
 
 def _more(estimate: FloatArray, halves: FloatArray) -> FloatArray:
