@@ -17,7 +17,13 @@ from pyinterp.data.frames import fill_masks
 from pyinterp.errors import InferenceError, OptionError, quote
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.estimands.importance.marginal_losses import Permutations, one_term
-from pyinterp.estimands.importance.relation import NULL, RANGE, Relation, without_rounding
+from pyinterp.estimands.importance.relation import (
+    NULL,
+    RANGE,
+    Relation,
+    with_loss_below,
+    without_rounding,
+)
 from pyinterp.losses.influences import NOT_SMOOTH
 from pyinterp.losses.metric_functions import MetricLike, choose_metric
 from pyinterp.losses.metrics import Metric, evaluate
@@ -163,10 +169,7 @@ def _measure(
     if relation == "difference":
         importance = without_rounding(importance, np.full(len(parts), base[0]))
     else:
-        contributions = (base[0] + base[1])[:, None]
-        importance = replace(
-            importance, below=np.broadcast_to(contributions, importance.rows.shape)
-        )
+        importance = with_loss_below(importance, (base[0] + base[1])[:, None])
     return {"importance": importance}
 
 

@@ -13,7 +13,15 @@ from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimand import Estimate
 from pyinterp.ranges import POSITIVE, REAL, Range
 
-__all__ = ["NULL", "RANGE", "Relation", "difference", "ratio", "without_rounding"]
+__all__ = [
+    "NULL",
+    "RANGE",
+    "Relation",
+    "difference",
+    "ratio",
+    "with_loss_below",
+    "without_rounding",
+]
 
 Relation: TypeAlias = Literal["difference", "ratio"]
 
@@ -37,8 +45,12 @@ def ratio(changed: Estimate, original: Estimate) -> Estimate:
             "The ratio needs a positive loss, but it is 0 in some refit; use "
             '`relation="difference"`.'
         )
-    below = np.broadcast_to(original.rows, changed.rows.shape)
-    return replace(changed.over(original), below=below)
+    return with_loss_below(changed.over(original), original.rows)
+
+
+def with_loss_below(ratios: Estimate, rows: FloatArray) -> Estimate:
+    """Return ratios that know the contributions, shape (n, 1), to the loss that divides them."""
+    return replace(ratios, below=np.broadcast_to(rows, ratios.rows.shape))
 
 
 def without_rounding(estimate: Estimate, scale: FloatArray) -> Estimate:
