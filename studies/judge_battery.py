@@ -25,6 +25,8 @@ from pyinterp.inference.learning import Learning
 from pyinterp.inference.skewness import MOST
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 
+SHARES_OF_ROWS = Path(__file__).parent / "results" / "linear_shares.csv"
+
 
 def range_of(row: Row, term: str) -> Range:
     """Return the range of a term, as the package has it."""
@@ -57,6 +59,13 @@ def warnings(d: Components, terms: list[str]) -> np.ndarray:
         ratios = d["bound"][0] == 1
         few[:, ratios] |= few[:, [terms.index("loss loss")]]
     return found | few
+
+
+def linear_shares(name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Return those of ten data sets of a row, in turn, for data sets that were drawn without."""
+    table = pd.read_csv(SHARES_OF_ROWS)
+    shares = table.loc[table["row"] == name, "linear"].to_numpy()
+    return np.broadcast_to(np.resize(shares, shape[0])[:, None], shape)
 
 
 def _share(event: np.ndarray, among: np.ndarray) -> float:
@@ -130,6 +139,7 @@ def main() -> None:
                 d = dict(np.load(path))
                 terms = [str(term) for term in d.pop("names")]
                 if name in ROWS:
+                    d.setdefault("linear", linear_shares(name, d["A"].shape))
                     lines += judge(name, ROWS[name], d, terms)
                 else:
                     lines += printed.judge(name, PRINTED[name], d, terms)

@@ -23,6 +23,8 @@ __all__ = ["CAP", "HalfSampleVariance", "half_sample", "training_parts"]
 
 # k, by which the standard error differs at the upper limit from that at the estimate, is at most:
 CAP = 0.6
+# It is multiplied by the share of effects' variances that many refits leave, at least by:
+SKEW = 0.8
 # Variances of importances are less by the first share of the variance of the pairs' means, and at
 # least the second.
 SHARE, LEAST = 0.9, 0.4
@@ -48,10 +50,13 @@ class HalfSampleVariance(Variance):
         falls like the square root of its distance from there.
     at_bound : ndarray of shape (q,)
         Standard errors of terms that do not matter to the learner.
+    skew : float
+        By what k is multiplied.
     """
 
     lower_bound: float | None
     at_bound: FloatArray
+    skew: float
 
     def of(self, terms: IntArray) -> Self:
         """Return that of some of the terms."""
@@ -74,10 +79,11 @@ class HalfSampleVariance(Variance):
         Without a bound they are t intervals, :math:`c \pm h`. With the bound at 0 the lower limit
         is that of `SquaredEffect`, and the upper one
 
-        .. math:: c + h/(1 - k), \quad k = \min(h / (4c), 0.6),
+        .. math:: c + h/(1 - k), \quad k = \kappa \min(h / (4c), 0.6),
 
-        k = 0.6 for c <= 0, and not below the bound. One-sided with alpha above 1/2, h and k are
-        negative, and the lower limit is :math:`c - h/(1 + k)`, for c <= 0 it is c.
+        the last 0.6 for c <= 0, and not below the bound; :math:`\kappa` is `skew`. One-sided with
+        alpha above 1/2, h and k are negative, and the lower limit is :math:`c - h/(1 + k)`, for
+        c <= 0 it is c.
         """
         if self.lower_bound is None:
             return super().interval(estimate, bse, alpha, alternative)
@@ -88,7 +94,7 @@ class HalfSampleVariance(Variance):
         k = np.full_like(h, CAP)
         # Only where it is below the cap, so that nothing overflows.
         np.divide(np.abs(h), 4 * above, out=k, where=np.abs(h) < 4 * CAP * above)
-        k = np.copysign(k, h)
+        k = np.copysign(self.skew * k, h)
         if level > 0.5:
             low = estimate - np.where(above > 0, h / (1 + k), 0.0)
         else:
@@ -111,7 +117,16 @@ class HalfSampleVariance(Variance):
         value = np.broadcast_to(null - self.lower_bound, above.shape)
         below = (value < above) | (value <= 0)
         squared = np.where(bse > 0, self._effect(above, bse).error(value), bse)
-        return np.where(below, squared, _at(value, above) * bse)
+        return np.where(below, squared, self._at(value, above) * bse)
+
+    def _at(self, value: FloatArray, above: FloatArray) -> FloatArray:
+        """Return what standard errors of estimates above a bound are multiplied by elsewhere."""
+        far, most = np.abs(above - value), self.skew * CAP
+        # Beyond the caps below steps do not matter: there they might overflow.
+        steps = np.divide(far, 4 * above, out=np.full(far.shape, np.inf), where=far < 8 * above)
+        less = np.where(steps <= CAP / (1 + most), 1 - self.skew * steps, 1 / (1 + most))
+        more = np.where(steps <= CAP / (1 - most), 1 + self.skew * steps, 1 / (1 - most))
+        return np.asarray(np.where(value < above, less, more))
 
     def p_values(
         self,
@@ -126,7 +141,7 @@ class HalfSampleVariance(Variance):
         above = estimate - self.lower_bound
         value = np.broadcast_to(null - self.lower_bound, above.shape)
         missing = np.full(len(bse), np.nan)
-        t = np.divide(above - value, _at(value, above) * bse, out=missing, where=bse > 0)
+        t = np.divide(above - value, self._at(value, above) * bse, out=missing, where=bse > 0)
         p = t_p_values(t, self.df, alternative=alternative)
         if alternative != "greater":
             p = np.where((value <= 0) & ~np.isnan(t), 1.0, p)
@@ -137,16 +152,6 @@ class HalfSampleVariance(Variance):
             squared = self._effect(above, bse).p_value(value, sides)
             p = np.where((value < above) & ~np.isnan(t), squared, p)
         return p
-
-
-def _at(value: FloatArray, above: FloatArray) -> FloatArray:
-    """Return what standard errors of estimates above a bound are multiplied by at other values."""
-    far = np.abs(above - value)
-    # Beyond the caps below steps do not matter: there they might overflow.
-    steps = np.divide(far, 4 * above, out=np.full(far.shape, np.inf), where=far < 8 * above)
-    less = np.where(steps <= CAP / (1 + CAP), 1 - steps, 1 / (1 + CAP))
-    more = np.where(steps <= CAP / (1 - CAP), 1 + steps, 1 / (1 - CAP))
-    return np.asarray(np.where(value < above, less, more))
 
 
 def half_sample(replicates: Replicates) -> HalfSampleVariance:
@@ -169,7 +174,8 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     in the place of A, with the same correlations; g is by how much more refits of the estimate
     find than halves (`Learning.growth`), and the second term is for estimates where A is by chance
     near 0. What comes from halves is multiplied by `Learning.calm`; of importances it is the share
-    of their effects' variances that is left (`variance_of_squares`).
+    of their effects' variances that is left (`variance_of_squares`). The standard error of an
+    importance that is 0 comes from S times the square of `Learning.remaining`.
 
     Ratios, whose loss below varies as much as that above, are not calmed. They take at least A,
     times the square of their mean at 0.632 n over that of halves, from 1 to 1.5: they vary in
@@ -201,13 +207,17 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     at_bound = np.full(len(A), np.nan)
     # Of several learners as if each were the one that varies more.
     growth = max((one.growth for one in learning), default=1.0)
-    calm = 1.0 if replicates.relative else max((one.calm for one in learning), default=1.0)
+    squares = () if replicates.relative else learning
+    calm = max((one.calm for one in squares), default=1.0)
+    remaining = max((one.remaining for one in squares), default=1.0)
     if not importances:
         cov = calm * A
     else:
         S, halves = np.diag(middle), each.mean(axis=(0, 1))
         near = _near(np.diag(A), S, growth)
-        at_bound = np.sqrt(calm**2 * np.minimum(growth**2 * S, near) + np.diag(between))
+        at_bound = np.sqrt(
+            calm**2 * np.minimum((growth * remaining) ** 2 * S, near) + np.diag(between)
+        )
         cov = _with_diagonal(A, _of_importances(replicates, np.diag(A), near, halves, calm))
     cov = cov + between
     note = f"Intervals (half-sample, {M} df) are for the learner trained on {on} the data."
@@ -223,6 +233,7 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
         test_note="" if replicates.lower_bound is None else TESTS,
         lower_bound=replicates.lower_bound,
         at_bound=np.full_like(at_bound, np.nan) if refused else at_bound,
+        skew=max(remaining, SKEW),
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from pyinterp._typing import FloatArray
 
-__all__ = ["Learning", "signal_and_spread"]
+__all__ = ["Learning", "linear_share", "signal_and_spread"]
 
 # Halves say nothing of larger training sets if they find less than this share of what those find,
 # by more than so many standard errors; and little if predictions vary so much more.
@@ -22,6 +22,9 @@ GROWN, NOTED = 0.87, 3.0
 BEYOND, LARGEST = 1.0, 1.5
 # By how much the variance that training causes goes up from 0.632 n to n/2 rows, to first order.
 SIZES = 0.632 / 0.5
+# Predictions count as linear in the training rows from this share of their variance on; at least
+# the second share of it is taken.
+ALL, LITTLE = 0.9, 0.3
 ROUNDING = 1e-12
 
 
@@ -38,10 +41,14 @@ class Learning:
         Of the refits that count for the estimate.
     halves : ndarray of shape (k, 2)
         Of refits on halves.
+    linear : float
+        Share of what training on halves does to predictions that is linear in the training rows
+        (`linear_share`); 1 if it is not known.
     """
 
     estimating: FloatArray
     halves: FloatArray
+    linear: float = 1.0
 
     @property
     def growth_warning(self) -> str:
@@ -72,6 +79,14 @@ class Learning:
         """
         spread, half = self._spread
         return min(1.0, SIZES * spread / half) if half > 0 else 1.0
+
+    @property
+    def remaining(self) -> float:
+        """Share of the effects' variances that is left if the effects of many refits are averaged.
+
+        From 0.3 to 1. Near n/2 features `calm` is a part of it.
+        """
+        return float(np.clip(self.linear / (ALL * self.calm), LITTLE, 1.0)) if self.calm else 1.0
 
     @property
     def _signal(self) -> tuple[float, float]:
@@ -129,3 +144,24 @@ def signal_and_spread(y: FloatArray, prediction: FloatArray) -> FloatArray:
     f = f - f.mean(axis=0)
     away = observed - observed.mean(axis=0)
     return np.array([(f * away).mean(axis=0).sum(), (f * f).mean(axis=0).sum()])
+
+
+def linear_share(predictions: FloatArray) -> float:
+    r"""Return the share of the variance by training that is linear in the training rows.
+
+    .. math:: 1 - S / A, \quad A = \frac{1}{4M} \sum_{j, x} (f_{j0}(x) - f_{j1}(x))^2,
+
+    S the variance of the pairs' means over pairs, added up over rows x. What is linear has the
+    opposite sign in complementary halves, and cancels in their mean; what is not, interactions of
+    training rows and randomness of the learner, does not. In [0, 1]; 1 if nothing varies.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (M, 2, k, c)
+        By M pairs of refits on complementary halves, on k rows; c classes, or 1.
+    """
+    f = predictions - predictions.mean(axis=2, keepdims=True)
+    A = np.square(f[:, 0] - f[:, 1]).mean(axis=0).sum() / 4
+    S = f.mean(axis=1).var(axis=0, ddof=1).sum()
+    varies = A / f[0, 0].size > ROUNDING * np.square(f).mean()
+    return float(np.clip(1 - S / A, 0.0, 1.0)) if varies else 1.0

@@ -14,7 +14,13 @@ import pandas as pd
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_memory
 from pyinterp.data.row_data import RowData
-from pyinterp.errors import DataError, InferenceError, OptionError, PredictionError
+from pyinterp.errors import (
+    DataError,
+    InferenceError,
+    OptionError,
+    PredictionError,
+    PyinterpError,
+)
 from pyinterp.estimands.estimand import (
     Estimand,
     Measurement,
@@ -27,7 +33,7 @@ from pyinterp.estimands.estimand import (
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
-from pyinterp.inference.learning import Learning, signal_and_spread
+from pyinterp.inference.learning import Learning, linear_share, signal_and_spread
 from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import Loss, choose
 from pyinterp.models.adapters import one_thread
@@ -45,6 +51,7 @@ from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch
 __all__ = ["Analysis"]
 
 LEAST_ROWS = 2  # of a refit: a donor is another row
+SHUFFLED = 200  # rows on which predictions of halves are compared
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +110,15 @@ class Analysis:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is computed again when it is needed."""
-        computed = {"cases", "engine_in_use", "learning", "_measurements_by_key", "_fits", "_among"}
+        computed = {
+            "cases",
+            "engine_in_use",
+            "learning",
+            "linear_share",
+            "_measurements_by_key",
+            "_fits",
+            "_among",
+        }
         state = {name: v for name, v in vars(self).items() if name not in computed}
         return {**state, "_measurements_by_key": {}, "_fits": {}, "_among": {}}
 
@@ -249,8 +264,43 @@ class Analysis:
             ],
             correction=self.correction,
             lower_bound=estimand.lower_bound,
-            learning=self.learning,
+            learning=self._learning_of(estimand),
         )
+
+    def _learning_of(self, estimand: Estimand) -> Learning | None:
+        if self.learning is None or estimand.lower_bound is None:
+            return self.learning
+        return replace(self.learning, linear=self.linear_share)
+
+    @cached_property
+    def linear_share(self) -> float:
+        """How much of what training does to predictions is linear in its rows; 1 if unknown.
+
+        By predictions on rows whose variables are drawn from different rows, so that no refit was
+        trained on any of them.
+        """
+        if self.whole is not None:
+            return self.whole.linear_share
+        variables = self.problem.population.variables
+        rng = self.seeds.stream("draws", name="linear share")
+        rows = rng.integers(len(variables), size=(SHUFFLED, variables.shape[1]))
+        columns = {
+            name: variables[name].take(index).reset_index(drop=True)
+            for name, index in zip(variables, rows.T, strict=True)
+        }
+        frame = pd.DataFrame(columns)
+        pairs: dict[int, list[FloatArray]] = {}
+        try:
+            for refit in self.refits:
+                if refit.group is not None and refit.group.kind == "pair":
+                    predicted = refit.predictor(refit.design.encode(frame))
+                    pairs.setdefault(refit.group.number, []).append(predicted)
+        except PyinterpError:  # a learner, or a formula, may refuse rows that do not occur
+            return 1.0
+        both = [pair for pair in pairs.values() if len(pair) == 2]
+        if len(both) < 2:
+            return 1.0
+        return linear_share(np.array(both).reshape(len(both), 2, SHUFFLED, -1))
 
     @cached_property
     def learning(self) -> Learning | None:

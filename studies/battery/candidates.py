@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from pyinterp.inference.half_sample import CAP, LEAST, SHARE
+from pyinterp.inference.half_sample import CAP, LEAST, SHARE, SKEW
 from pyinterp.inference.interval_scale import IntervalScale
-from pyinterp.inference.learning import LARGEST
+from pyinterp.inference.learning import ALL, LARGEST, LITTLE
 from pyinterp.inference.squared_effect import SquaredEffect, variance_of_squares
 from pyinterp.ranges import Range
 
@@ -30,12 +30,13 @@ Components = Mapping[str, np.ndarray]
 
 
 class Candidate(NamedTuple):
-    """Centers, variances, degrees of freedom, and variances at a bound (data sets, terms)."""
+    """Centers, variances, degrees of freedom, variances at a bound, kappa (data sets, terms)."""
 
     center: np.ndarray
     variance: np.ndarray
     df: np.ndarray | float
     at_bound: np.ndarray | None = None
+    skew: np.ndarray | float = 1.0
 
 
 def is_importance(d: Components) -> np.ndarray:
@@ -61,6 +62,13 @@ def calm(d: Components) -> np.ndarray:
     with np.errstate(all="ignore"):
         ratio = 0.632 / 0.5 * d["spread main"] / d["spread half"]
     return np.where(np.isfinite(ratio), np.minimum(1.0, ratio), 1.0)
+
+
+def remaining(d: Components) -> np.ndarray:
+    """Return the share of effects' variances that many refits leave; 1 of ratios."""
+    with np.errstate(all="ignore"):
+        share = np.clip(d["linear"] / (ALL * calm(d)), LITTLE, 1.0)
+    return np.where((d["bound"] == 1) | np.isnan(share), 1.0, share)
 
 
 def size(d: Components) -> np.ndarray:
@@ -110,13 +118,14 @@ def mixed(
 
 
 def squared(
-    lam: float = SHARE, least: float = LEAST, *, tests: bool = True
+    lam: float = SHARE, least: float = LEAST, *, tests: bool = True, averaged: bool = True
 ) -> Callable[..., Candidate]:
     r"""Return intervals by max(A - lambda S, least S) of importances, A of all others.
 
     At least A - S, scaled as in `mixed`; of ratios at least A, scaled to their size. Lower limits
     invert the test of `SquaredEffect`, whose standard error at 0 comes from the smaller of S and
-    that variance; with `tests=False` they are those of version 0.1.
+    that variance; with `tests=False` they are those of version 0.1. `averaged`: S there, and k of
+    upper limits, are less for learners whose effects many refits average out.
     """
 
     def candidate(d: Components) -> Candidate:
@@ -125,12 +134,14 @@ def squared(
         near = np.maximum(near, growth(d) ** 2 * (A - S))
         ratios = d["bound"] == 1
         share = np.where(ratios, 1.0, calm(d))
-        at_bound = share**2 * np.minimum(growth(d) ** 2 * S, near) + d["s15"]
+        left = remaining(d) if averaged else np.ones_like(A)
+        at_bound = share**2 * np.minimum((growth(d) * left) ** 2 * S, near) + d["s15"]
         near = np.where(
             ratios, size(d) ** 2 * np.maximum(A, near), variance_of_squares(near, d["c15"], share)
         )
         V = np.where(is_importance(d), near, share * A) + d["s15"]
-        return Candidate(d["c15"], V, 15.0, at_bound if tests else None)
+        skew = np.maximum(left, SKEW)
+        return Candidate(d["c15"], V, 15.0, at_bound if tests else None, skew)
 
     return candidate
 
@@ -142,7 +153,8 @@ CANDIDATES: Mapping[str, Callable[[Components], Candidate]] = {
     "overlapping": overlapping,
     "mixed .5": mixed(0.5),
     "mixed .7": mixed(0.7),
-    "squared, without its test": squared(tests=False),
+    "squared, without its test": squared(tests=False, averaged=False),
+    "squared, not averaged": squared(averaged=False),
     "squared .7": squared(0.7),
     "squared 1": squared(1.0),
     "default": squared(),
@@ -160,7 +172,7 @@ def limits(
     above = found.center - bound
     with np.errstate(all="ignore"):
         k = np.where(above > 0, np.minimum(half / (4 * above), CAP), CAP)
-    k = np.where(np.isnan(bound), 0.0, k)
+    k = np.where(np.isnan(bound), 0.0, found.skew * k)
     low, high = found.center - half / (1 + k), found.center + half / (1 - k)
     if found.at_bound is not None:
         error = half / stats.t.isf(0.025, found.df)

@@ -163,4 +163,5 @@ def one(
             out[f"{what} {kind}"] = np.full(len(names), every[index, column].mean())
             out[f"{what} {kind} median"] = np.full(len(names), np.median(every[index, column]))
             out[f"{what} {kind} sd"] = np.full(len(names), every[index, column].std(ddof=1))
+    out["linear"] = np.full(len(names), results.analysis.linear_share)
     return out, names

@@ -172,7 +172,7 @@ def test_a_missing_term_leaves_the_others_alone() -> None:
 
 
 def make_variance(
-    floor: float | None, df: int = 15, q: int = 1, at_bound: float = 1.0
+    floor: float | None, df: int = 15, q: int = 1, at_bound: float = 1.0, skew: float = 1.0
 ) -> HalfSampleVariance:
     return HalfSampleVariance(
         cov=np.eye(q),
@@ -182,6 +182,7 @@ def make_variance(
         note="",
         lower_bound=floor,
         at_bound=np.full(q, at_bound),
+        skew=skew,
     )
 
 
@@ -190,12 +191,13 @@ class Learns(NamedTuple):
 
     growth: float = 1.0
     calm: float = 1.0
+    remaining: float = 1.0
     reason: str = ""
     warning: str = ""
     growth_warning: str = ""
 
 
-@pytest.mark.parametrize("learning", [None, Learns(1.3), Learns(1.1, 0.4)])
+@pytest.mark.parametrize("learning", [None, Learns(1.3), Learns(1.1, 0.4), Learns(1.0, 1.0, 0.6)])
 @pytest.mark.parametrize("seed", range(3))
 def test_variances_of_importances_are_those_of_the_reference(
     seed: int, learning: Learns | None
@@ -203,12 +205,14 @@ def test_variances_of_importances_are_those_of_the_reference(
     replicates = make_evidence(
         seed, lower_bound=0.0, learning=() if learning is None else (learning,)
     )
-    options = {} if learning is None else {"growth": learning.growth, "calm": learning.calm}
+    names = ("growth", "calm", "remaining")
+    options = {} if learning is None else {name: getattr(learning, name) for name in names}
     V, V0 = reference.variances_of_importances(*arrays_of(replicates), **options)
     found = COV_TYPES["half-sample"](replicates)
     np.testing.assert_allclose(np.diag(found.cov), V, rtol=1e-10)
     np.testing.assert_allclose(found.at_bound**2, V0, rtol=1e-10)
     assert np.linalg.eigvalsh(found.cov).min() > 0
+    assert found.skew == max(options.get("remaining", 1.0), 0.8)
 
 
 @given(st.floats(1e-6, 1e6), st.floats(-1e6, 1e6), st.floats(0.01, 1.0), st.floats(1e-100, 1e100))
@@ -261,6 +265,7 @@ def test_correlations_of_importances_are_those_of_the_pairs() -> None:
 
 estimates = st.floats(-5, 5)
 errors = st.floats(1e-3, 5)
+skews = st.floats(0.5, 1.0)
 
 
 @given(c=estimates, se=errors, df=st.integers(5, 60), alpha=st.floats(0.001, 0.5))
@@ -281,19 +286,20 @@ def test_intervals_and_p_values_are_those_of_the_reference(c, se, df, alpha) -> 
     df=st.integers(5, 60),
     alpha=st.floats(0.001, 0.9),
     theta=st.floats(-6, 6),
+    skew=skews,
 )
-def test_those_of_importances_are_too(c, se, at_bound, df, alpha, theta) -> None:
-    variance = make_variance(0.0, df, at_bound=at_bound)
+def test_those_of_importances_are_too(c, se, at_bound, df, alpha, theta, skew) -> None:
+    variance = make_variance(0.0, df, at_bound=at_bound, skew=skew)
     estimate, bse = np.array([c]), np.array([se])
     (found,) = variance.interval(estimate, bse, alpha, "two-sided")
     with np.errstate(over="ignore"):  # h / (4c) of the smallest c
-        expected = reference.interval_of_importance(c, se**2, at_bound**2, df, alpha)
+        expected = reference.interval_of_importance(c, se**2, at_bound**2, df, alpha, skew)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * (1 + abs(c) + se))
     for value in (0.0, theta):
         if abs(value - c) > 1e-6 * (1 + abs(c)):
             (p,) = variance.p_values(estimate, bse, value, "two-sided")
             with np.errstate(over="ignore"):
-                exact = reference.pvalue_of_importance(c, se**2, at_bound**2, df, value)
+                exact = reference.pvalue_of_importance(c, se**2, at_bound**2, df, value, skew)
             assert p == pytest.approx(exact, rel=1e-7, abs=1e-200)
 
 
@@ -307,11 +313,12 @@ def test_those_of_importances_are_too(c, se, at_bound, df, alpha, theta) -> None
     theta=st.floats(-6, 6),
     lower_bound=st.sampled_from([None, 0.0, 1.0, -0.5]),
     side=st.sampled_from(["two-sided", "greater", "less"]),
+    skew=skews,
 )
 def test_the_test_rejects_exactly_what_the_interval_excludes(
-    c, se, at_bound, df, alpha, theta, lower_bound, side
+    c, se, at_bound, df, alpha, theta, lower_bound, side, skew
 ) -> None:
-    variance = make_variance(lower_bound, df, at_bound=at_bound)
+    variance = make_variance(lower_bound, df, at_bound=at_bound, skew=skew)
     estimate, bse = np.array([c]), np.array([se])
     low, high = variance.interval(estimate, bse, alpha, side)[0]
     (p,) = variance.p_values(estimate, bse, theta, side)

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError
-from pyinterp.inference.learning import Learning, signal_and_spread
+from pyinterp.inference.learning import Learning, linear_share, signal_and_spread
 
 
 def frame(n: int, p: int = 3, seed: int = 0) -> pd.DataFrame:
@@ -214,3 +214,92 @@ def test_medians_have_no_standard_error_near_half_as_many_features_either() -> N
     results = fit(frame(60, p=25), LinearRegression(), pi.HalfSampling(5, pairs=8))
     assert results.analysis.learning.calm < 1
     assert results.pfi(["x0"], metric="neg_median_absolute_error").bse.isna().all()
+
+
+def effects(rng: np.random.Generator, share: float, shape: tuple[int, ...]) -> np.ndarray:
+    """Return deviations of effects in M pairs, shape (*shape, 2): linear ones, and the rest."""
+    linear, rest = rng.normal(size=shape), rng.normal(size=(*shape, 2))
+    # What is linear has the opposite sign in the other half.
+    both = np.stack([linear, -linear], axis=-1) * np.sqrt(share / 2)
+    return both + np.sqrt(1 - share) * rest
+
+
+def test_what_is_linear_in_the_training_rows_is_all_of_a_linear_rule() -> None:
+    """Means of rows over halves: those of a pair have the mean of all rows between them."""
+    rng = np.random.default_rng(0)
+    rows, x = rng.normal(size=(40, 6)), rng.normal(size=(6, 25))
+    splits = [rng.permutation(40).reshape(2, 20) for _ in range(9)]
+    predictions = np.array([[rows[half].mean(axis=0) @ x for half in split] for split in splits])
+    assert linear_share(predictions[..., None]) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 0.95])
+def test_the_share_is_that_of_the_variance_less_half_of_what_is_linear(share: float) -> None:
+    """E A = v / 2 and E S = (1 - share) v / 2 if v is the variance of a refit."""
+    rng = np.random.default_rng(1)
+    # 2,000 rows whose predictions are independent; the standard error of S / A is below .01.
+    predictions = np.moveaxis(effects(rng, share, (15, 2000)), -1, 1)[..., None]
+    f = predictions[..., 0]
+    A = np.square(f[:, 0] - f[:, 1]).mean() / 4
+    assert abs(A - 0.5) < 0.02
+    assert linear_share(predictions) == pytest.approx(share, abs=0.03)
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5, 0.75, 1.0])
+def test_squares_of_such_effects_vary_as_the_note_says(share: float) -> None:
+    """At 0 S is 1 - share²/2 and the variance of the mean of many share²/2, over v²."""
+    rng = np.random.default_rng(2)
+    n = 200_000
+    center = np.sqrt(share / 2) * rng.normal(size=n)
+    # Two pairs of the same data: the covariance of their means is the variance of many.
+    one, other = (
+        np.square(center[:, None] + effects(rng, share, (n,))).mean(axis=1) for _ in range(2)
+    )
+    many, within = np.cov(one, other)[0, 1], (one - other).var() / 2
+    assert many == pytest.approx(share**2 / 2, abs=0.02)
+    assert within == pytest.approx(1 - share**2 / 2, rel=0.03)
+
+
+def test_what_remains_of_a_linear_model_and_of_a_tree() -> None:
+    shares = {}
+    for name, learner in (
+        ("linear", LinearRegression()),
+        ("tree", DecisionTreeRegressor(min_samples_leaf=5, random_state=0)),
+    ):
+        analysis = fit(frame(100), learner).analysis
+        shares[name] = analysis.linear_share
+        assert analysis.among(np.arange(100) % 2 == 0, "even").linear_share == shares[name]
+    assert shares["linear"] > 0.95
+    assert 0.1 < shares["tree"] < 0.7
+    numbers = np.ones((15, 2)), np.ones((30, 2))
+    assert Learning(*numbers).remaining == 1.0
+    assert Learning(*numbers, linear=0.97).remaining == 1.0
+    assert Learning(*numbers, linear=0.45).remaining == pytest.approx(0.5)
+    assert Learning(*numbers, linear=0.0).remaining == 0.3
+    # Near n/2 features, where little is linear, `calm` is all there is.
+    assert Learning(numbers[0], numbers[1] * 12.64, linear=0.1).remaining == 1.0
+
+
+def test_only_importances_take_it() -> None:
+    results = fit(frame(60), DecisionTreeRegressor(random_state=0), pi.HalfSampling(4, pairs=5))
+    results.pd("x0", points=3)
+    results.loss()
+    assert "linear_share" not in vars(results.analysis)
+    (learning,) = results.pfi().replicates.learning
+    assert learning.linear == results.analysis.linear_share < 1
+
+
+class Particular(LinearRegression):
+    """Refuses rows that do not occur: x1 is above x0."""
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        if (X[:, 1] <= X[:, 0]).any():
+            raise ValueError("x1 must be above x0")
+        return super().predict(X)
+
+
+def test_a_learner_that_refuses_rows_that_do_not_occur_counts_as_linear() -> None:
+    data = frame(60)
+    results = fit(data.assign(x1=data["x0"] + 1), Particular(), pi.HalfSampling(4, pairs=5))
+    assert results.analysis.linear_share == 1.0
+    assert (results.pfi(["x2"]).bse > 0).all()
