@@ -23,7 +23,7 @@ __all__ = ["CAP", "HalfSampleVariance", "half_sample", "training_parts"]
 
 # k, by which the standard error differs at the upper limit from that at the estimate, is at most:
 CAP = 0.6
-# It is multiplied by the share of effects' variances that many refits leave, at least by:
+# It is multiplied by what refits have in common (`Learning.common`), at least by:
 SKEW = 0.8
 # Variances of importances are less by the first share of the variance of the pairs' means, and at
 # least the second.
@@ -175,7 +175,7 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     find than halves (`Learning.growth`), and the second term is for estimates where A is by chance
     near 0. What comes from halves is multiplied by `Learning.calm`; of importances it is the share
     of their effects' variances that is left (`variance_of_squares`). The standard error of an
-    importance that is 0 comes from S times the square of `Learning.remaining`.
+    importance that is 0 comes from S times the square of `Learning.common`.
 
     Ratios, whose loss below varies as much as that above, are not calmed. They take at least A,
     times the square of their mean at 0.632 n over that of halves, from 1 to 1.5: they vary in
@@ -209,14 +209,14 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     growth = max((one.growth for one in learning), default=1.0)
     squares = () if replicates.relative else learning
     calm = max((one.calm for one in squares), default=1.0)
-    remaining = max((one.remaining for one in squares), default=1.0)
+    common = max((one.common for one in squares), default=1.0)
     if not importances:
         cov = calm * A
     else:
         S, halves = np.diag(middle), each.mean(axis=(0, 1))
         near = _near(np.diag(A), S, growth)
         at_bound = np.sqrt(
-            calm**2 * np.minimum((growth * remaining) ** 2 * S, near) + np.diag(between)
+            calm**2 * np.minimum((growth * common) ** 2 * S, near) + np.diag(between)
         )
         cov = _with_diagonal(A, _of_importances(replicates, np.diag(A), near, halves, calm))
     cov = cov + between
@@ -233,7 +233,7 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
         test_note="" if replicates.lower_bound is None else TESTS,
         lower_bound=replicates.lower_bound,
         at_bound=np.full_like(at_bound, np.nan) if refused else at_bound,
-        skew=max(remaining, SKEW),
+        skew=max(common, SKEW),
     )
 
 

@@ -81,12 +81,14 @@ class Learning:
         return min(1.0, SIZES * spread / half) if half > 0 else 1.0
 
     @property
-    def remaining(self) -> float:
-        """Share of the effects' variances that is left if the effects of many refits are averaged.
+    def common(self) -> float:
+        """Share of an effect's variance that refits have in common, so that means keep it.
 
-        From 0.3 to 1. Near n/2 features `calm` is a part of it.
+        From 0.3 to 1. Near n/2 features, where little is linear, `calm` is a part of it.
         """
-        return float(np.clip(self.linear / (ALL * self.calm), LITTLE, 1.0)) if self.calm else 1.0
+        if not self.calm:
+            return 1.0
+        return float(np.clip(self.linear / (ALL * self.calm), LITTLE, 1.0))
 
     @property
     def _signal(self) -> tuple[float, float]:

@@ -51,7 +51,7 @@ from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch
 __all__ = ["Analysis"]
 
 LEAST_ROWS = 2  # of a refit: a donor is another row
-SHUFFLED = 200  # rows on which predictions of halves are compared
+MIXTURE_ROWS = 200  # rows on which predictions of halves are compared
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -283,7 +283,7 @@ class Analysis:
             return self.whole.linear_share
         variables = self.problem.population.variables
         rng = self.seeds.stream("draws", name="linear share")
-        rows = rng.integers(len(variables), size=(SHUFFLED, variables.shape[1]))
+        rows = rng.integers(len(variables), size=(MIXTURE_ROWS, variables.shape[1]))
         columns = {
             name: variables[name].take(index).reset_index(drop=True)
             for name, index in zip(variables, rows.T, strict=True)
@@ -300,7 +300,7 @@ class Analysis:
         both = [pair for pair in pairs.values() if len(pair) == 2]
         if len(both) < 2:
             return 1.0
-        return linear_share(np.array(both).reshape(len(both), 2, SHUFFLED, -1))
+        return linear_share(np.array(both).reshape(len(both), 2, MIXTURE_ROWS, -1))
 
     @cached_property
     def learning(self) -> Learning | None:

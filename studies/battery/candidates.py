@@ -64,8 +64,8 @@ def calm(d: Components) -> np.ndarray:
     return np.where(np.isfinite(ratio), np.minimum(1.0, ratio), 1.0)
 
 
-def remaining(d: Components) -> np.ndarray:
-    """Return the share of effects' variances that many refits leave; 1 of ratios."""
+def common(d: Components) -> np.ndarray:
+    """Return what effects of refits have in common, as `Learning.common`; 1 of ratios."""
     with np.errstate(all="ignore"):
         share = np.clip(d["linear"] / (ALL * calm(d)), LITTLE, 1.0)
     return np.where((d["bound"] == 1) | np.isnan(share), 1.0, share)
@@ -134,7 +134,7 @@ def squared(
         near = np.maximum(near, growth(d) ** 2 * (A - S))
         ratios = d["bound"] == 1
         share = np.where(ratios, 1.0, calm(d))
-        left = remaining(d) if averaged else np.ones_like(A)
+        left = common(d) if averaged else np.ones_like(A)
         at_bound = share**2 * np.minimum((growth(d) * left) ** 2 * S, near) + d["s15"]
         near = np.where(
             ratios, size(d) ** 2 * np.maximum(A, near), variance_of_squares(near, d["c15"], share)

@@ -34,7 +34,7 @@ def variances_of_ratios(T_main, T, bm, growth=1.0):
     return np.array(found), V0
 
 
-def variances_of_importances(T_main, T, bm, growth=1.0, calm=1.0, remaining=1.0):
+def variances_of_importances(T_main, T, bm, growth=1.0, calm=1.0, common=1.0):
     """Variance at the estimate, and at the lower bound."""
     estimates, V, _ = variance(T_main, T, bm)
     between = T_main.var(0, ddof=1) / T_main.shape[0]
@@ -42,7 +42,7 @@ def variances_of_importances(T_main, T, bm, growth=1.0, calm=1.0, remaining=1.0)
     parts = estimates, V - between, T.mean(1).var(0, ddof=1), between
     for c, A, S, s in zip(*parts, strict=True):
         at_estimate = max(A - 0.9 * S, 0.4 * S, growth**2 * (A - S))
-        at_bound = min((growth * remaining) ** 2 * S, at_estimate)
+        at_bound = min((growth * common) ** 2 * S, at_estimate)
         # of a squared effect whose variance is calm times what it was: 2 a^2 + 4 a c
         a = calm * max(np.roots([2, 4 * max(c, 0), -at_estimate]))
         found.append((2 * a**2 + 4 * a * max(c, 0) + s, calm**2 * at_bound + s))

@@ -191,7 +191,7 @@ class Learns(NamedTuple):
 
     growth: float = 1.0
     calm: float = 1.0
-    remaining: float = 1.0
+    common: float = 1.0
     reason: str = ""
     warning: str = ""
     growth_warning: str = ""
@@ -205,14 +205,14 @@ def test_variances_of_importances_are_those_of_the_reference(
     replicates = make_evidence(
         seed, lower_bound=0.0, learning=() if learning is None else (learning,)
     )
-    names = ("growth", "calm", "remaining")
+    names = ("growth", "calm", "common")
     options = {} if learning is None else {name: getattr(learning, name) for name in names}
     V, V0 = reference.variances_of_importances(*arrays_of(replicates), **options)
     found = COV_TYPES["half-sample"](replicates)
     np.testing.assert_allclose(np.diag(found.cov), V, rtol=1e-10)
     np.testing.assert_allclose(found.at_bound**2, V0, rtol=1e-10)
     assert np.linalg.eigvalsh(found.cov).min() > 0
-    assert found.skew == max(options.get("remaining", 1.0), 0.8)
+    assert found.skew == max(options.get("common", 1.0), 0.8)
 
 
 @given(st.floats(1e-6, 1e6), st.floats(-1e6, 1e6), st.floats(0.01, 1.0), st.floats(1e-100, 1e100))
@@ -564,7 +564,7 @@ class TestPlan:
         pfi = self.fit().pfi()
         (learning,) = pfi.replicates.learning
         V, V0 = reference.variances_of_importances(
-            *arrays_of(pfi.replicates), learning.growth, learning.calm
+            *arrays_of(pfi.replicates), learning.growth, learning.calm, learning.common
         )
         np.testing.assert_allclose(pfi.bse**2, V, rtol=1e-9)
         np.testing.assert_allclose(pfi.bse_null**2, V0, rtol=1e-9)

@@ -272,12 +272,12 @@ def test_what_remains_of_a_linear_model_and_of_a_tree() -> None:
     assert shares["linear"] > 0.95
     assert 0.1 < shares["tree"] < 0.7
     numbers = np.ones((15, 2)), np.ones((30, 2))
-    assert Learning(*numbers).remaining == 1.0
-    assert Learning(*numbers, linear=0.97).remaining == 1.0
-    assert Learning(*numbers, linear=0.45).remaining == pytest.approx(0.5)
-    assert Learning(*numbers, linear=0.0).remaining == 0.3
+    assert Learning(*numbers).common == 1.0
+    assert Learning(*numbers, linear=0.97).common == 1.0
+    assert Learning(*numbers, linear=0.45).common == pytest.approx(0.5)
+    assert Learning(*numbers, linear=0.0).common == 0.3
     # Near n/2 features, where little is linear, `calm` is all there is.
-    assert Learning(numbers[0], numbers[1] * 12.64, linear=0.1).remaining == 1.0
+    assert Learning(numbers[0], numbers[1] * 12.64, linear=0.1).common == 1.0
 
 
 def test_only_importances_take_it() -> None:
