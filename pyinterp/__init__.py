@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyinterp.estimands.effects.grids import RGrid
     from pyinterp.estimands.estimand import Estimand, Estimate, Terms
     from pyinterp.estimands.mean_over_rows import mean_over_rows
-    from pyinterp.learner.compare import compare, plot, summary_col
+    from pyinterp.learner.compare import compare
     from pyinterp.learner.fitted_model import FittedModel
     from pyinterp.learner.learner import Learner, LearnerResults
     from pyinterp.losses.metrics import Metric
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pyinterp.results.causal_results import CausalResults
     from pyinterp.results.curve_results import CurveResults
     from pyinterp.results.results import EstimandResults
+    from pyinterp.results.side_by_side import plot, summary_col
     from pyinterp.results.together import ImportanceResults
     from pyinterp.results.uncertainty_results import UncertaintyResults
 
@@ -107,10 +108,10 @@ _HOME = {
     "UncertaintyResults": "results.uncertainty_results",
     "compare": "learner.compare",
     "mean_over_rows": "estimands.mean_over_rows",
-    "plot": "learner.compare",
+    "plot": "results.side_by_side",
     "report": "report_page",
     "statsmodels_learner": "models.adapters",
-    "summary_col": "learner.compare",
+    "summary_col": "results.side_by_side",
 }
 
 

@@ -19,7 +19,7 @@ Module            What is in it
 `interpretable`   `Interpretable`, with all these methods, ``loss`` and ``summary``
 `analysis`        Fitted models with their measurements, by estimand
 `subgroups`       Some of the evaluation rows, or every level of a column
-`compare`         ``compare``, ``summary_col`` and ``plot``: several results together
+`compare`         ``compare``: tests of learners, and of results, against each other
 `independence`    Checks and headers of results of independent data sets
 ================  =============================================================================
 

@@ -1,19 +1,16 @@
-"""Results side by side: tests of learners, tables and plots of several results."""
+"""Tests of learners, and of results, against each other."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
-from statsmodels.iolib.table import SimpleTable
-from statsmodels.iolib.tableformatting import fmt_params
 
 from pyinterp.checks import (
-    check_alpha,
     check_choice,
     check_count,
     check_flag,
@@ -31,23 +28,15 @@ from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
 from pyinterp.ranges import REAL
-from pyinterp.results.columns import COEFFICIENTS, Column, column_of
 from pyinterp.results.comparison_results import ComparisonResults
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.summary import Table, number_format
+from pyinterp.results.side_by_side import learner_names
 from pyinterp.whatif import Engine
 
-if TYPE_CHECKING:
-    from plotnine import ggplot
-
-    from pyinterp.results.plots.style import Style
-
-__all__ = ["compare", "plot", "summary_col"]
+__all__ = ["compare"]
 
 Comparable: TypeAlias = Interpretable | EstimandResults
-Several: TypeAlias = EstimandResults | Sequence[EstimandResults] | Mapping[str, EstimandResults]
 Pairs: TypeAlias = Literal["reference", "all"]
-WIDEST = 40  # characters of a number in a table of several results
 
 
 @takes()
@@ -135,7 +124,7 @@ def compare(
     check_flag("paired", paired)
     every, names = _listed_results(first, others, names)
     results = [_as_results(r, loss, metric, cov_type) for r in every]
-    labels = _names([r.context.learner for r in results], names)
+    labels = learner_names([r.context.learner for r in results], names)
     places = _places(labels, reference, pairs)
     for one, other in places:
         _check_comparable(results[one], results[other], paired=paired)
@@ -283,228 +272,10 @@ def _difference(
     )
 
 
-def summary_col(
-    results: EstimandResults | Any | Sequence[EstimandResults | Any],
-    *,
-    model_names: Sequence[str] | None = None,
-    stars: bool = False,
-    float_format: str | None = None,
-) -> Table:
-    """Put several results side by side: estimates with standard errors below, one column each.
-
-    Parameters
-    ----------
-    results : EstimandResults, results of statsmodels, or sequence of them
-        For example the ``pfi()`` of several learners, and ``smf.ols(...).fit()`` beside them, whose
-        column has its coefficients. Terms of the same name share a line.
-    model_names : sequence of str, optional
-        Column headings; by default the learners' names, numbered where they repeat.
-    stars : bool
-        Mark p-values below 0.1, 0.05 and 0.01 with one, two and three stars.
-    float_format : str, optional
-        Such as ``"%.4f"``; by default four significant digits of the largest number
-        of the estimand, of coefficients four decimals, as in statsmodels.
-
-    Returns
-    -------
-    statsmodels Summary
-        With ``as_text``, ``as_html``, ``as_latex`` and ``as_csv``.
-    """
-    check_flag("stars", stars)
-    if float_format is not None:
-        _check_format(float_format)
-    columns = [column_of(one) for one in (results if is_list(results) else [results])]
-    if not columns:
-        raise OptionError("`results` must hold at least one result.")
-    names = _names([c.learner for c in columns], model_names)
-    descriptions = list(dict.fromkeys(c.description for c in columns))
-    formats = _formats(columns) if float_format is None else [float_format] * len(columns)
-    terms = list(dict.fromkeys(term for c in columns for term in c.params.index))
-    fmt_txt = {**fmt_params, "data_fmts": ["%s"]}
-    estimates = SimpleTable(
-        _cells(columns, terms, formats, stars=stars),
-        headers=names,
-        stubs=[stub for term in terms for stub in (term, "")],
-        title=descriptions[0] if len(descriptions) == 1 else "",
-        txt_fmt=fmt_txt,
-    )
-    about = _facts(columns)
-    facts = SimpleTable(list(about.values()), stubs=list(about), txt_fmt=fmt_txt)
-    widths = [
-        max(*pair)
-        for pair in zip(estimates.get_colwidths("txt"), facts.get_colwidths("txt"), strict=True)
-    ]
-    for table in (estimates, facts):
-        table.output_formats["txt"]["colwidths"] = widths
-    notes = [_errors_note(columns, stars=stars), *_meaning_notes(columns, names)]
-    if stars:
-        notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01")
-        notes += [f"{n}: {c.note}" for n, c in zip(names, columns, strict=True) if c.note]
-    return Table([estimates, facts], notes, sum(widths) + len(widths) - 1)
-
-
-def _meaning_notes(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
-    """Return the note on what differs where coefficients stand beside estimands."""
-    models = [n for n, c in zip(names, columns, strict=True) if c.description == COEFFICIENTS]
-    if not 0 < len(models) < len(columns):
-        return []
-    return [
-        f"Numbers of {list_of(models)} are coefficients, those of the others the estimand: a line "
-        "is about the same term, but its numbers are different quantities, in different units."
-    ]
-
-
-def plot(
-    results: Several,
-    *,
-    model_names: Sequence[str] | None = None,
-    alpha: float = 0.05,
-    sort: bool = True,
-    style: Style = "light",
-) -> ggplot:
-    """Plot several results in one picture, with their intervals, a color per learner.
-
-    Parameters
-    ----------
-    results : EstimandResults, list or mapping of str to EstimandResults
-        With one value per feature, such as the ``pfi()`` of several learners: every measure has a
-        panel of its own. Or curves of one variable, such as the ``pd("x")`` of a learner and of one
-        of its models, of a forest and of a linear model.
-    model_names : sequence of str, optional
-        One per result, different for results of the same measure; by default the names in a
-        mapping, or those of the learners, numbered where they repeat.
-    alpha : float
-        Significance level of the intervals.
-    sort : bool
-        Draw features in decreasing order of the first result, or else as in the data.
-    style : {"light", "dark"}
-        The ground on which marks are drawn.
-
-    Returns
-    -------
-    plotnine.ggplot
-        To which layers, scales and a theme can be added.
-
-    Raises
-    ------
-    OptionError
-        If results are surfaces, or curves of different variables.
-    """
-    from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
-
-    if isinstance(results, Mapping):
-        if model_names is not None:
-            raise OptionError("`model_names` are the names in the mapping `results`; leave it out.")
-        results, model_names = list(results.values()), [str(name) for name in results]
-    results = _list(results)
-    check_alpha(alpha)
-    check_flag("sort", sort)
-    check_choice("style", style, ("light", "dark"))
-    _check_same_axes(results)
-    if results[0].estimand.terms.axes:
-        names = _names([r.context.learner for r in results], model_names)
-        figure = plots.overlay(results, names, alpha=alpha, sort=sort)
-    else:
-        names = _names_by_measure(results, model_names)
-        panels = len({r.estimand.description for r in results}) > 1
-        figure = plots.together(results, names, alpha=alpha, sort=sort, panels=panels)
-    drawn: ggplot = plots.in_style(figure, style)
-    return drawn
-
-
-def _check_same_axes(results: Sequence[EstimandResults]) -> None:
-    """Raise `OptionError` unless all have one value per feature, or are curves of one variable."""
-    first = results[0].estimand.terms
-    for result in results:
-        terms = result.estimand.terms
-        what = result.estimand.description
-        if len(terms.axes) > 1:
-            raise OptionError(
-                "`results` must have one value per feature or be curves, which have room in one "
-                f"picture; {what} is a surface. Use its `plot()`."
-            )
-        if terms.axis_names != first.axis_names:
-            raise OptionError(
-                "`results` must all have one value per feature, or all be curves of the same "
-                f"variable: {results[0].estimand.description} and {what} are not."
-            )
-        if terms.facet != first.facet or terms.groups != first.groups:
-            raise OptionError(
-                "`results` must have the same classes or groups of rows, a panel each; "
-                f"{results[0].estimand.description} and {what} have not."
-            )
-
-
-def _cells(
-    columns: Sequence[Column], terms: Sequence[str], formats: Sequence[str], *, stars: bool
-) -> list[list[str]]:
-    """Return two rows per term, its estimates and their standard errors, a column per result."""
-    rows: list[list[str]] = []
-    pairs = list(zip(columns, formats, strict=True))
-    for term in terms:
-        rows.append([_estimate_cell(c, term, fmt, stars=stars) for c, fmt in pairs])
-        rows.append([_error_cell(c, term, fmt, at_null=stars) for c, fmt in pairs])
-    return rows
-
-
-def _facts(columns: Sequence[Column]) -> dict[str, list[str]]:
-    """Return the rows of the table's lower part, a value per result; estimands if they differ."""
-    descriptions = [c.description for c in columns]
-    estimand = {} if len(set(descriptions)) == 1 else {"Estimand": descriptions}
-    every = dict.fromkeys(name for c in columns for name in c.facts)
-    names = [*(name for name in every if name != "Cov. type"), "Cov. type"]
-    return estimand | {name: [c.facts.get(name, "") for c in columns] for name in names}
-
-
-def _list(results: object) -> list[EstimandResults]:
-    """Return one result or several as a list."""
-    if isinstance(results, EstimandResults):
-        return [results]
-    several: list[EstimandResults] = []
-    for one in results if is_list(results) else [results]:
-        if not isinstance(one, EstimandResults):
-            raise OptionError(
-                "`results` must hold results of an estimand such as res.pfi(), not "
-                f"{type(one).__name__}."
-            )
-        several.append(one)
-    if not several:
-        raise OptionError("`results` must hold at least one result.")
-    return several
-
-
-def _check_format(float_format: object) -> None:
-    """Raise `OptionError` unless `float_format` sets one number, in few characters."""
-    try:
-        text = float_format % 1.0 if isinstance(float_format, str) else ""
-    except (TypeError, ValueError):
-        text = ""
-    if not text or text == float_format or len(text) > WIDEST:
-        raise OptionError(
-            f'`float_format` must be a format of one number such as "%.4f", not '
-            f"{quote(float_format)}."
-        )
-
-
 def _engines(results: Sequence[EstimandResults]) -> Engine:
     """Return the engines of all learners as one."""
     engines = [r.context.engine for r in results]
     return Engine.of_all(engines)._replace(name=" / ".join(dict.fromkeys(e.name for e in engines)))
-
-
-def _formats(columns: Sequence[Column]) -> list[str]:
-    """Return a format per column: numbers of different estimands are in different units."""
-    alike = len({c.description for c in columns}) == 1
-    groups = [columns if alike else [c] for c in columns]
-    return [
-        "%.4f"
-        if group[0].description == COEFFICIENTS
-        else number_format(
-            np.concatenate([np.asarray(c.params, float) for c in group]),
-            np.concatenate([np.asarray(c.bse, float) for c in group]),
-        )
-        for group in groups
-    ]
 
 
 def _as_results(
@@ -565,42 +336,6 @@ def _remedy(one: EstimandResults, other: EstimandResults) -> str:
     return "fit both with the same plan and seed"
 
 
-def _names(learners: list[str], names: Sequence[str] | None) -> list[str]:
-    """Return the names of learners: the user's, or the estimators', numbered if they repeat."""
-    if names is not None:
-        labels = _checked_names(names, len(learners))
-        if len(set(labels)) < len(labels):
-            raise OptionError(f"Names must be different, which {quote(labels)} are not.")
-        return labels
-    if len(set(learners)) == len(learners):
-        return learners
-    return [f"{name} ({k})" for k, name in enumerate(learners, start=1)]
-
-
-def _checked_names(names: Sequence[str], count: int) -> list[str]:
-    labels = list(names) if is_list(names) else []
-    if len(labels) != count or not all(isinstance(n, str) and n.strip() for n in labels):
-        raise OptionError(
-            f"There must be {count} names, a list of strings that are not empty; got "
-            f"{quote(names)}."
-        )
-    return labels
-
-
-def _names_by_measure(results: list[EstimandResults], names: Sequence[str] | None) -> list[str]:
-    """Return the names of learners, which may repeat for another measure."""
-    labels = None if names is None else _checked_names(names, len(results))
-    measures = [r.estimand.description for r in results]
-    names_by_place: dict[int, str] = {}
-    for measure in dict.fromkeys(measures):
-        places = [k for k, one in enumerate(measures) if one == measure]
-        some = None if labels is None else [labels[k] for k in places]
-        names_by_place |= zip(
-            places, _names([results[k].context.learner for k in places], some), strict=True
-        )
-    return [names_by_place[k] for k in range(len(results))]
-
-
 def _terms(terms: Terms, contrasts: Sequence[str], *, single: bool) -> Terms:
     if single:
         return Terms.plain(contrasts)
@@ -640,28 +375,3 @@ def _meaning(
     first = "first" if len(contrasts) == 1 or (to_one and not places[0][0]) else "first of the two"
     direction = f" {sign}: the {first} predicts better." if sign else ""
     return f"{estimand.description}: {listed}, {how}.{direction}"
-
-
-def _errors_note(columns: Sequence[Column], *, stars: bool) -> str:
-    """Return the note on the numbers in parentheses; with stars, tests divide by these errors."""
-    other = [c for c in columns if c.null is not None and not c.bse.equals(c.bse_null)]
-    if stars and other:
-        plain = "" if len(other) == len(columns) else "; plain ones where tests do not take these"
-        values = " or ".join(sorted({f"{c.null:g}" for c in other}))
-        return f"In parentheses, s.e. at {values}: errors if that is the true value{plain}."
-    return "Standard errors in parentheses."
-
-
-def _error_cell(column: Column, term: str, fmt: str, *, at_null: bool) -> str:
-    if term not in column.bse:
-        return ""
-    errors = column.bse_null if at_null and column.null is not None else column.bse
-    return f"({fmt % errors[term]})"
-
-
-def _estimate_cell(column: Column, term: str, fmt: str, *, stars: bool) -> str:
-    if term not in column.params:
-        return ""
-    p = column.pvalues[term]
-    marks = sum(p < level for level in (0.1, 0.05, 0.01)) if stars else 0
-    return fmt % column.params[term] + "*" * int(marks)
