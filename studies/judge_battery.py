@@ -25,7 +25,7 @@ from pyinterp.inference.learning import Learning
 from pyinterp.inference.skewness import MOST
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 
-SHARES_OF_ROWS = Path(__file__).parent / "results" / "linear_shares.csv"
+SHARES_OF_ROWS = Path(__file__).parent / "results" / "mean_shares.csv"
 
 
 def range_of(row: Row, term: str) -> Range:
@@ -61,11 +61,16 @@ def warnings(d: Components, terms: list[str]) -> np.ndarray:
     return found | few
 
 
-def linear_shares(name: str, shape: tuple[int, ...]) -> np.ndarray:
+def mean_shares(name: str, sets: int, terms: list[str]) -> np.ndarray:
     """Return those of ten data sets of a row, in turn, for data sets that were drawn without."""
     table = pd.read_csv(SHARES_OF_ROWS)
-    shares = table.loc[table["row"] == name, "linear"].to_numpy()
-    return np.broadcast_to(np.resize(shares, shape[0])[:, None], shape)
+    by_feature = table[table["row"] == name].groupby("feature", sort=False)["share"]
+    found = np.ones((sets, len(terms)))
+    for feature, shares in by_feature:
+        for j, term in enumerate(terms):
+            if term.endswith(f" {feature}"):
+                found[:, j] = np.resize(shares.to_numpy(), sets)
+    return found
 
 
 def _share(event: np.ndarray, among: np.ndarray) -> float:
@@ -139,7 +144,8 @@ def main() -> None:
                 d = dict(np.load(path))
                 terms = [str(term) for term in d.pop("names")]
                 if name in ROWS:
-                    d.setdefault("linear", linear_shares(name, d["A"].shape))
+                    if "mean share" not in d:
+                        d["mean share"] = mean_shares(name, len(d["A"]), terms)
                     lines += judge(name, ROWS[name], d, terms)
                 else:
                     lines += printed.judge(name, PRINTED[name], d, terms)

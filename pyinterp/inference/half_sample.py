@@ -23,8 +23,8 @@ __all__ = ["CAP", "HalfSampleVariance", "half_sample", "training_parts"]
 
 # k, by which the standard error differs at the upper limit from that at the estimate, is at most:
 CAP = 0.6
-# It is multiplied by what refits have in common (`Learning.common`), at least by:
-SKEW = 0.8
+# It is multiplied by `Learning.kappa`, at least by:
+ASYMMETRY = 0.8
 # Variances of importances are less by the first share of the variance of the pairs' means, and at
 # least the second.
 SHARE, LEAST = 0.9, 0.4
@@ -50,17 +50,19 @@ class HalfSampleVariance(Variance):
         falls like the square root of its distance from there.
     at_bound : ndarray of shape (q,)
         Standard errors of terms that do not matter to the learner.
-    skew : float
+    asymmetry : ndarray of shape (q,)
         By what k is multiplied.
     """
 
     lower_bound: float | None
     at_bound: FloatArray
-    skew: float
+    asymmetry: FloatArray
 
     def of(self, terms: IntArray) -> Self:
         """Return that of some of the terms."""
-        return replace(super().of(terms), at_bound=self.at_bound[terms])
+        return replace(
+            super().of(terms), at_bound=self.at_bound[terms], asymmetry=self.asymmetry[terms]
+        )
 
     @property
     def special_law(self) -> bool:
@@ -79,11 +81,11 @@ class HalfSampleVariance(Variance):
         Without a bound they are t intervals, :math:`c \pm h`. With the bound at 0 the lower limit
         is that of `SquaredEffect`, and the upper one
 
-        .. math:: c + h/(1 - k), \quad k = \kappa \min(h / (4c), 0.6),
+        .. math:: c + h/(1 - k), \quad k = b \min(h / (4c), 0.6),
 
-        the last 0.6 for c <= 0, and not below the bound; :math:`\kappa` is `skew`. One-sided with
-        alpha above 1/2, h and k are negative, and the lower limit is :math:`c - h/(1 + k)`, for
-        c <= 0 it is c.
+        with the minimum taken as 0.6 for c <= 0, and not below the bound; b is `asymmetry`.
+        One-sided with alpha above 1/2, h and k are negative, and the lower limit is
+        :math:`c - h/(1 + k)`, for c <= 0 it is c.
         """
         if self.lower_bound is None:
             return super().interval(estimate, bse, alpha, alternative)
@@ -94,7 +96,7 @@ class HalfSampleVariance(Variance):
         k = np.full_like(h, CAP)
         # Only where it is below the cap, so that nothing overflows.
         np.divide(np.abs(h), 4 * above, out=k, where=np.abs(h) < 4 * CAP * above)
-        k = np.copysign(self.skew * k, h)
+        k = np.copysign(self.asymmetry * k, h)
         if level > 0.5:
             low = estimate - np.where(above > 0, h / (1 + k), 0.0)
         else:
@@ -121,11 +123,11 @@ class HalfSampleVariance(Variance):
 
     def _at(self, value: FloatArray, above: FloatArray) -> FloatArray:
         """Return what standard errors of estimates above a bound are multiplied by elsewhere."""
-        far, most = np.abs(above - value), self.skew * CAP
+        far, most = np.abs(above - value), self.asymmetry * CAP
         # Beyond the caps below steps do not matter: there they might overflow.
         steps = np.divide(far, 4 * above, out=np.full(far.shape, np.inf), where=far < 8 * above)
-        less = np.where(steps <= CAP / (1 + most), 1 - self.skew * steps, 1 / (1 + most))
-        more = np.where(steps <= CAP / (1 - most), 1 + self.skew * steps, 1 / (1 - most))
+        less = np.where(steps <= CAP / (1 + most), 1 - self.asymmetry * steps, 1 / (1 + most))
+        more = np.where(steps <= CAP / (1 - most), 1 + self.asymmetry * steps, 1 / (1 - most))
         return np.asarray(np.where(value < above, less, more))
 
     def p_values(
@@ -175,7 +177,7 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     find than halves (`Learning.growth`), and the second term is for estimates where A is by chance
     near 0. What comes from halves is multiplied by `Learning.calm`; of importances it is the share
     of their effects' variances that is left (`variance_of_squares`). The standard error of an
-    importance that is 0 comes from S times the square of `Learning.common`.
+    importance that is 0 comes from S times the square of `Learning.kappa`.
 
     Ratios, whose loss below varies as much as that above, are not calmed. They take at least A,
     times the square of their mean at 0.632 n over that of halves, from 1 to 1.5: they vary in
@@ -209,15 +211,13 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     growth = max((one.growth for one in learning), default=1.0)
     squares = () if replicates.relative else learning
     calm = max((one.calm for one in squares), default=1.0)
-    common = max((one.common for one in squares), default=1.0)
+    kappa = np.max([np.resize(one.kappa, len(A)) for one in squares] or [np.ones(len(A))], axis=0)
     if not importances:
         cov = calm * A
     else:
         S, halves = np.diag(middle), each.mean(axis=(0, 1))
         near = _near(np.diag(A), S, growth)
-        at_bound = np.sqrt(
-            calm**2 * np.minimum((growth * common) ** 2 * S, near) + np.diag(between)
-        )
+        at_bound = np.sqrt(calm**2 * np.minimum((growth * kappa) ** 2 * S, near) + np.diag(between))
         cov = _with_diagonal(A, _of_importances(replicates, np.diag(A), near, halves, calm))
     cov = cov + between
     note = f"Intervals (half-sample, {M} df) are for the learner trained on {on} the data."
@@ -233,7 +233,7 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
         test_note="" if replicates.lower_bound is None else TESTS,
         lower_bound=replicates.lower_bound,
         at_bound=np.full_like(at_bound, np.nan) if refused else at_bound,
-        skew=max(common, SKEW),
+        asymmetry=np.maximum(kappa, ASYMMETRY),
     )
 
 

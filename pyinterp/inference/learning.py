@@ -8,7 +8,7 @@ import numpy as np
 
 from pyinterp._typing import FloatArray
 
-__all__ = ["Learning", "linear_share", "signal_and_spread"]
+__all__ = ["Learning", "mean_share", "signal_and_spread"]
 
 # Halves say nothing of larger training sets if they find less than this share of what those find,
 # by more than so many standard errors; and little if predictions vary so much more.
@@ -22,8 +22,8 @@ GROWN, NOTED = 0.87, 3.0
 BEYOND, LARGEST = 1.0, 1.5
 # By how much the variance that training causes goes up from 0.632 n to n/2 rows, to first order.
 SIZES = 0.632 / 0.5
-# Predictions count as linear in the training rows from this share of their variance on; at least
-# the second share of it is taken.
+# Means keep all of an effect's variance by training if they keep this share of it; the second share
+# is the least that is taken.
 ALL, LITTLE = 0.9, 0.3
 ROUNDING = 1e-12
 
@@ -41,14 +41,13 @@ class Learning:
         Of the refits that count for the estimate.
     halves : ndarray of shape (k, 2)
         Of refits on halves.
-    linear : float
-        Share of what training on halves does to predictions that is linear in the training rows
-        (`linear_share`); 1 if it is not known.
+    mean_share : ndarray of shape (q,), or float
+        By term, `mean_share` of what its feature does to predictions; 1 if it is not known.
     """
 
     estimating: FloatArray
     halves: FloatArray
-    linear: float = 1.0
+    mean_share: FloatArray | float = 1.0
 
     @property
     def growth_warning(self) -> str:
@@ -81,14 +80,14 @@ class Learning:
         return min(1.0, SIZES * spread / half) if half > 0 else 1.0
 
     @property
-    def common(self) -> float:
-        """Share of an effect's variance that refits have in common, so that means keep it.
+    def kappa(self) -> FloatArray | float:
+        """By term, `mean_share` over 0.9 and over `calm`, from 0.3 to 1.
 
-        From 0.3 to 1. Near n/2 features, where little is linear, `calm` is a part of it.
+        Near n/2 features means of many refits keep little, which `calm` takes off already.
         """
         if not self.calm:
             return 1.0
-        return float(np.clip(self.linear / (ALL * self.calm), LITTLE, 1.0))
+        return np.asarray(np.clip(self.mean_share / (ALL * self.calm), LITTLE, 1.0))
 
     @property
     def _signal(self) -> tuple[float, float]:
@@ -148,22 +147,24 @@ def signal_and_spread(y: FloatArray, prediction: FloatArray) -> FloatArray:
     return np.array([(f * away).mean(axis=0).sum(), (f * f).mean(axis=0).sum()])
 
 
-def linear_share(predictions: FloatArray) -> float:
-    r"""Return the share of the variance by training that is linear in the training rows.
+def mean_share(effects: FloatArray, size: float) -> float:
+    r"""Return the share of the variance by training that the mean of many refits keeps.
 
     .. math:: 1 - S / A, \quad A = \frac{1}{4M} \sum_{j, x} (f_{j0}(x) - f_{j1}(x))^2,
 
-    S the variance of the pairs' means over pairs, added up over rows x. What is linear has the
-    opposite sign in complementary halves, and cancels in their mean; what is not, interactions of
-    training rows and randomness of the learner, does not. In [0, 1]; 1 if nothing varies.
+    S the variance of the pairs' means over pairs, added up over rows x. It counts all of what is
+    linear in the training rows, about half of interactions of two rows, a quarter of those of
+    three, and none of the learner's own randomness. In [0, 1]; 1 if nothing varies.
 
     Parameters
     ----------
-    predictions : ndarray of shape (M, 2, k, c)
-        By M pairs of refits on complementary halves, on k rows; c classes, or 1.
+    effects : ndarray of shape (M, 2, k, c)
+        Of M pairs of refits on complementary halves, predictions or their differences on k rows.
+    size : float
+        Mean square of the predictions, whose rounding is no variance.
     """
-    f = predictions - predictions.mean(axis=2, keepdims=True)
-    A = np.square(f[:, 0] - f[:, 1]).mean(axis=0).sum() / 4
-    S = f.mean(axis=1).var(axis=0, ddof=1).sum()
-    varies = A / f[0, 0].size > ROUNDING * np.square(f).mean()
-    return float(np.clip(1 - S / A, 0.0, 1.0)) if varies else 1.0
+    A = np.square(effects[:, 0] - effects[:, 1]).mean(axis=0) / 4
+    S = effects.mean(axis=1).var(axis=0, ddof=1)
+    if A.mean() <= ROUNDING**2 * size:
+        return 1.0
+    return float(np.clip(1 - S.sum() / A.sum(), 0.0, 1.0))

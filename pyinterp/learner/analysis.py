@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -33,7 +33,7 @@ from pyinterp.estimands.estimand import (
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
-from pyinterp.inference.learning import Learning, linear_share, signal_and_spread
+from pyinterp.inference.learning import Learning, mean_share, signal_and_spread
 from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import Loss, choose
 from pyinterp.models.adapters import one_thread
@@ -51,7 +51,8 @@ from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch
 __all__ = ["Analysis"]
 
 LEAST_ROWS = 2  # of a refit: a donor is another row
-MIXTURE_ROWS = 200  # rows on which predictions of halves are compared
+MIXTURE = 200  # rows on which predictions of halves are compared
+AT_ONCE = 50  # features whose rows are predicted together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +105,7 @@ class Analysis:
     )
     _fits: dict[Loss | Metric, GoodnessOfFit] = field(default_factory=dict, init=False)
     _among: dict[tuple[bytes, str], Analysis] = field(default_factory=dict, init=False)
+    _shares: dict[tuple[str, ...], float] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         check_memory(self.memory_mb)
@@ -114,13 +116,13 @@ class Analysis:
             "cases",
             "engine_in_use",
             "learning",
-            "linear_share",
             "_measurements_by_key",
             "_fits",
             "_among",
+            "_shares",
         }
         state = {name: v for name, v in vars(self).items() if name not in computed}
-        return {**state, "_measurements_by_key": {}, "_fits": {}, "_among": {}}
+        return {**state, "_measurements_by_key": {}, "_fits": {}, "_among": {}, "_shares": {}}
 
     @cached_property
     def cases(self) -> tuple[ModelOnRows, ...]:
@@ -270,37 +272,72 @@ class Analysis:
     def _learning_of(self, estimand: Estimand) -> Learning | None:
         if self.learning is None or estimand.lower_bound is None:
             return self.learning
-        return replace(self.learning, linear=self.linear_share)
+        return replace(self.learning, mean_share=self.mean_shares(estimand.terms.names))
 
-    @cached_property
-    def linear_share(self) -> float:
-        """How much of what training does to predictions is linear in its rows; 1 if unknown.
+    def mean_shares(self, terms: Sequence[str]) -> FloatArray:
+        """Return how much of what training does to features' effects means of refits keep.
 
-        By predictions on rows whose variables are drawn from different rows, so that no refit was
-        trained on any of them.
+        The larger of two shares: that of the differences that another value of the feature makes
+        to predictions, and that of predictions themselves. 1 for terms that are no features, and
+        if rows whose variables come from different rows of the data can't be predicted.
         """
         if self.whole is not None:
-            return self.whole.linear_share
-        variables = self.problem.population.variables
-        rng = self.seeds.stream("draws", name="linear share")
-        rows = rng.integers(len(variables), size=(MIXTURE_ROWS, variables.shape[1]))
-        columns = {
-            name: variables[name].take(index).reset_index(drop=True)
-            for name, index in zip(variables, rows.T, strict=True)
-        }
-        frame = pd.DataFrame(columns)
-        pairs: dict[int, list[FloatArray]] = {}
-        try:
-            for refit in self.refits:
-                if refit.group is not None and refit.group.kind == "pair":
-                    predicted = refit.predictor(refit.design.encode(frame))
-                    pairs.setdefault(refit.group.number, []).append(predicted)
-        except PyinterpError:  # a learner, or a formula, may refuse rows that do not occur
-            return 1.0
+            return self.whole.mean_shares(terms)
+        features = self.problem.features
+        asked = {features[name] for name in terms if name in features}
+        new = [variables for variables in [(), *sorted(asked)] if variables not in self._shares]
+        if new:
+            try:
+                self._shares.update(self._new_shares(new))
+            except PyinterpError:  # a learner, or a formula, may refuse rows that do not occur
+                self._shares.update(dict.fromkeys(new, 1.0))
+        least = self._shares[()]
+        shares = [
+            max(least, self._shares[features[name]]) if name in features else 1.0 for name in terms
+        ]
+        return np.array(shares)
+
+    def _new_shares(self, asked: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], float]:
+        """Return the shares of features, given by their variables; () for all predictions."""
+        pairs: dict[int, list[Refit]] = {}
+        for refit in self.refits:
+            if refit.group is not None and refit.group.kind == "pair":
+                pairs.setdefault(refit.group.number, []).append(refit)
         both = [pair for pair in pairs.values() if len(pair) == 2]
         if len(both) < 2:
-            return 1.0
-        return linear_share(np.array(both).reshape(len(both), 2, MIXTURE_ROWS, -1))
+            return dict.fromkeys(asked, 1.0)
+        base, other = self._mixture()
+        shares: dict[tuple[str, ...], float] = {}
+        for start in range(0, len(asked), AT_ONCE):
+            some = asked[start : start + AT_ONCE]
+            frames = [base.assign(**{v: other[v] for v in variables}) for variables in some]
+            frame = pd.concat([base, *frames], ignore_index=True)
+            predictions = np.array(
+                [
+                    [r.predictor(r.design.encode(frame)).reshape(len(frame), -1) for r in pair]
+                    for pair in both
+                ]
+            )
+            size = float(np.square(predictions).mean())
+            first, *changed = np.split(predictions, len(frames) + 1, axis=2)
+            for variables, values in zip(some, changed, strict=True):
+                before = first if variables else first.mean(axis=2, keepdims=True)
+                shares[variables] = mean_share(values - before, size)
+        return shares
+
+    def _mixture(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return rows whose variables come from different rows of the data, and other values.
+
+        Hardly any is a training row of a refit. A variable's values do not depend on the others.
+        """
+        variables = self.problem.population.variables
+        base, other = {}, {}
+        for name in variables:
+            rng = self.seeds.stream("draws", name=f"mixture of {name}")
+            first, second = rng.integers(len(variables), size=(2, MIXTURE))
+            base[name] = variables[name].take(first).reset_index(drop=True)
+            other[name] = variables[name].take(second).reset_index(drop=True)
+        return pd.DataFrame(base), pd.DataFrame(other)
 
     @cached_property
     def learning(self) -> Learning | None:

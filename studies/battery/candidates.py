@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from pyinterp.inference.half_sample import CAP, LEAST, SHARE, SKEW
+from pyinterp.inference.half_sample import ASYMMETRY, CAP, LEAST, SHARE
 from pyinterp.inference.interval_scale import IntervalScale
 from pyinterp.inference.learning import ALL, LARGEST, LITTLE
 from pyinterp.inference.squared_effect import SquaredEffect, variance_of_squares
@@ -30,13 +30,13 @@ Components = Mapping[str, np.ndarray]
 
 
 class Candidate(NamedTuple):
-    """Centers, variances, degrees of freedom, variances at a bound, kappa (data sets, terms)."""
+    """Centers, variances, degrees of freedom, variances at a bound, factors of k (data sets, terms)."""
 
     center: np.ndarray
     variance: np.ndarray
     df: np.ndarray | float
     at_bound: np.ndarray | None = None
-    skew: np.ndarray | float = 1.0
+    asymmetry: np.ndarray | float = 1.0
 
 
 def is_importance(d: Components) -> np.ndarray:
@@ -64,10 +64,10 @@ def calm(d: Components) -> np.ndarray:
     return np.where(np.isfinite(ratio), np.minimum(1.0, ratio), 1.0)
 
 
-def common(d: Components) -> np.ndarray:
-    """Return what effects of refits have in common, as `Learning.common`; 1 of ratios."""
+def kappa(d: Components) -> np.ndarray:
+    """Return by what the standard error at 0 is multiplied, as `Learning.kappa`; 1 of ratios."""
     with np.errstate(all="ignore"):
-        share = np.clip(d["linear"] / (ALL * calm(d)), LITTLE, 1.0)
+        share = np.clip(d["mean share"] / (ALL * calm(d)), LITTLE, 1.0)
     return np.where((d["bound"] == 1) | np.isnan(share), 1.0, share)
 
 
@@ -134,14 +134,14 @@ def squared(
         near = np.maximum(near, growth(d) ** 2 * (A - S))
         ratios = d["bound"] == 1
         share = np.where(ratios, 1.0, calm(d))
-        left = common(d) if averaged else np.ones_like(A)
+        left = kappa(d) if averaged else np.ones_like(A)
         at_bound = share**2 * np.minimum((growth(d) * left) ** 2 * S, near) + d["s15"]
         near = np.where(
             ratios, size(d) ** 2 * np.maximum(A, near), variance_of_squares(near, d["c15"], share)
         )
         V = np.where(is_importance(d), near, share * A) + d["s15"]
-        skew = np.maximum(left, SKEW)
-        return Candidate(d["c15"], V, 15.0, at_bound if tests else None, skew)
+        asymmetry = np.maximum(left, ASYMMETRY)
+        return Candidate(d["c15"], V, 15.0, at_bound if tests else None, asymmetry)
 
     return candidate
 
@@ -172,7 +172,7 @@ def limits(
     above = found.center - bound
     with np.errstate(all="ignore"):
         k = np.where(above > 0, np.minimum(half / (4 * above), CAP), CAP)
-    k = np.where(np.isnan(bound), 0.0, found.skew * k)
+    k = np.where(np.isnan(bound), 0.0, found.asymmetry * k)
     low, high = found.center - half / (1 + k), found.center + half / (1 - k)
     if found.at_bound is not None:
         error = half / stats.t.isf(0.025, found.df)

@@ -147,6 +147,8 @@ def one(
         found = dict(components(answer.replicates, plan, len(frame)))
         bounded = answer.replicates.lower_bound
         found["bound"] = np.full(len(found["A"]), np.nan if bounded is None else bounded)
+        (learning,) = answer.replicates.learning
+        found["mean share"] = np.resize(learning.mean_share, len(found["A"]))
         parts.append(found)
         names += [f"{name} {term}" for term in answer.params.index]
     out = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
@@ -163,5 +165,4 @@ def one(
             out[f"{what} {kind}"] = np.full(len(names), every[index, column].mean())
             out[f"{what} {kind} median"] = np.full(len(names), np.median(every[index, column]))
             out[f"{what} {kind} sd"] = np.full(len(names), every[index, column].std(ddof=1))
-    out["linear"] = np.full(len(names), results.analysis.linear_share)
     return out, names

@@ -34,15 +34,16 @@ def variances_of_ratios(T_main, T, bm, growth=1.0):
     return np.array(found), V0
 
 
-def variances_of_importances(T_main, T, bm, growth=1.0, calm=1.0, common=1.0):
+def variances_of_importances(T_main, T, bm, growth=1.0, calm=1.0, kappa=1.0):
     """Variance at the estimate, and at the lower bound."""
     estimates, V, _ = variance(T_main, T, bm)
     between = T_main.var(0, ddof=1) / T_main.shape[0]
     found = []
-    parts = estimates, V - between, T.mean(1).var(0, ddof=1), between
-    for c, A, S, s in zip(*parts, strict=True):
+    kappas = np.broadcast_to(kappa, estimates.shape)
+    parts = estimates, V - between, T.mean(1).var(0, ddof=1), between, kappas
+    for c, A, S, s, kappa in zip(*parts, strict=True):
         at_estimate = max(A - 0.9 * S, 0.4 * S, growth**2 * (A - S))
-        at_bound = min((growth * common) ** 2 * S, at_estimate)
+        at_bound = min((growth * kappa) ** 2 * S, at_estimate)
         # of a squared effect whose variance is calm times what it was: 2 a^2 + 4 a c
         a = calm * max(np.roots([2, 4 * max(c, 0), -at_estimate]))
         found.append((2 * a**2 + 4 * a * max(c, 0) + s, calm**2 * at_bound + s))
@@ -55,7 +56,7 @@ def interval(c, V, df, alpha=0.05):
     return c - h, c + h
 
 
-def rejects(c, V, V0, df, alpha, theta, skew=1.0):
+def rejects(c, V, V0, df, alpha, theta, asymmetry=1.0):
     """Whether the two-sided test of an importance rejects theta."""
     if theta < c:
         a = np.sqrt(V0 / 2)
@@ -72,17 +73,17 @@ def rejects(c, V, V0, df, alpha, theta, skew=1.0):
         return False
     h = stats.t.isf(alpha / 2, df) * np.sqrt(V)
     k = min(h / (4 * c), CAP) if c > 0 else CAP
-    return theta > c + h / (1 - skew * k)
+    return theta > c + h / (1 - asymmetry * k)
 
 
-def interval_of_importance(c, V, V0, df, alpha=0.05, skew=1.0):
+def interval_of_importance(c, V, V0, df, alpha=0.05, asymmetry=1.0):
     """Limits where the test begins to reject."""
     far = 100 * (1 + abs(c) + np.sqrt(V) + np.sqrt(V0)) * (1 + stats.t.isf(alpha / 2, df)) ** 2
 
     def edge(inside, outside):
         for _ in range(200):
             middle = (inside + outside) / 2
-            if rejects(c, V, V0, df, alpha, middle, skew):
+            if rejects(c, V, V0, df, alpha, middle, asymmetry):
                 outside = middle
             else:
                 inside = middle
@@ -95,13 +96,13 @@ def pvalue(c, V, df):
     return 2 * stats.t.sf(np.abs(c) / np.sqrt(V), df)
 
 
-def pvalue_of_importance(c, V, V0, df, theta=0.0, skew=1.0):
+def pvalue_of_importance(c, V, V0, df, theta=0.0, asymmetry=1.0):
     """Two-sided p of theta: the smallest alpha at which the test rejects."""
-    if not rejects(c, V, V0, df, 1 - 1e-12, theta, skew):
+    if not rejects(c, V, V0, df, 1 - 1e-12, theta, asymmetry):
         return 1.0
 
     def sign(log_alpha):
-        return 1.0 if rejects(c, V, V0, df, np.exp(log_alpha), theta, skew) else -1.0
+        return 1.0 if rejects(c, V, V0, df, np.exp(log_alpha), theta, asymmetry) else -1.0
 
     if sign(-600.0) > 0:
         return 0.0

@@ -172,7 +172,7 @@ def test_a_missing_term_leaves_the_others_alone() -> None:
 
 
 def make_variance(
-    floor: float | None, df: int = 15, q: int = 1, at_bound: float = 1.0, skew: float = 1.0
+    floor: float | None, df: int = 15, q: int = 1, at_bound: float = 1.0, asymmetry: float = 1.0
 ) -> HalfSampleVariance:
     return HalfSampleVariance(
         cov=np.eye(q),
@@ -182,7 +182,7 @@ def make_variance(
         note="",
         lower_bound=floor,
         at_bound=np.full(q, at_bound),
-        skew=skew,
+        asymmetry=np.full(q, asymmetry),
     )
 
 
@@ -191,7 +191,7 @@ class Learns(NamedTuple):
 
     growth: float = 1.0
     calm: float = 1.0
-    common: float = 1.0
+    kappa: float = 1.0
     reason: str = ""
     warning: str = ""
     growth_warning: str = ""
@@ -205,14 +205,14 @@ def test_variances_of_importances_are_those_of_the_reference(
     replicates = make_evidence(
         seed, lower_bound=0.0, learning=() if learning is None else (learning,)
     )
-    names = ("growth", "calm", "common")
+    names = ("growth", "calm", "kappa")
     options = {} if learning is None else {name: getattr(learning, name) for name in names}
     V, V0 = reference.variances_of_importances(*arrays_of(replicates), **options)
     found = COV_TYPES["half-sample"](replicates)
     np.testing.assert_allclose(np.diag(found.cov), V, rtol=1e-10)
     np.testing.assert_allclose(found.at_bound**2, V0, rtol=1e-10)
     assert np.linalg.eigvalsh(found.cov).min() > 0
-    assert found.skew == max(options.get("common", 1.0), 0.8)
+    assert (found.asymmetry == max(options.get("kappa", 1.0), 0.8)).all()
 
 
 @given(st.floats(1e-6, 1e6), st.floats(-1e6, 1e6), st.floats(0.01, 1.0), st.floats(1e-100, 1e100))
@@ -265,7 +265,7 @@ def test_correlations_of_importances_are_those_of_the_pairs() -> None:
 
 estimates = st.floats(-5, 5)
 errors = st.floats(1e-3, 5)
-skews = st.floats(0.5, 1.0)
+factors = st.floats(0.5, 1.0)
 
 
 @given(c=estimates, se=errors, df=st.integers(5, 60), alpha=st.floats(0.001, 0.5))
@@ -286,20 +286,20 @@ def test_intervals_and_p_values_are_those_of_the_reference(c, se, df, alpha) -> 
     df=st.integers(5, 60),
     alpha=st.floats(0.001, 0.9),
     theta=st.floats(-6, 6),
-    skew=skews,
+    asymmetry=factors,
 )
-def test_those_of_importances_are_too(c, se, at_bound, df, alpha, theta, skew) -> None:
-    variance = make_variance(0.0, df, at_bound=at_bound, skew=skew)
+def test_those_of_importances_are_too(c, se, at_bound, df, alpha, theta, asymmetry) -> None:
+    variance = make_variance(0.0, df, at_bound=at_bound, asymmetry=asymmetry)
     estimate, bse = np.array([c]), np.array([se])
     (found,) = variance.interval(estimate, bse, alpha, "two-sided")
     with np.errstate(over="ignore"):  # h / (4c) of the smallest c
-        expected = reference.interval_of_importance(c, se**2, at_bound**2, df, alpha, skew)
+        expected = reference.interval_of_importance(c, se**2, at_bound**2, df, alpha, asymmetry)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * (1 + abs(c) + se))
     for value in (0.0, theta):
         if abs(value - c) > 1e-6 * (1 + abs(c)):
             (p,) = variance.p_values(estimate, bse, value, "two-sided")
             with np.errstate(over="ignore"):
-                exact = reference.pvalue_of_importance(c, se**2, at_bound**2, df, value, skew)
+                exact = reference.pvalue_of_importance(c, se**2, at_bound**2, df, value, asymmetry)
             assert p == pytest.approx(exact, rel=1e-7, abs=1e-200)
 
 
@@ -313,12 +313,12 @@ def test_those_of_importances_are_too(c, se, at_bound, df, alpha, theta, skew) -
     theta=st.floats(-6, 6),
     lower_bound=st.sampled_from([None, 0.0, 1.0, -0.5]),
     side=st.sampled_from(["two-sided", "greater", "less"]),
-    skew=skews,
+    asymmetry=factors,
 )
 def test_the_test_rejects_exactly_what_the_interval_excludes(
-    c, se, at_bound, df, alpha, theta, lower_bound, side, skew
+    c, se, at_bound, df, alpha, theta, lower_bound, side, asymmetry
 ) -> None:
-    variance = make_variance(lower_bound, df, at_bound=at_bound, skew=skew)
+    variance = make_variance(lower_bound, df, at_bound=at_bound, asymmetry=asymmetry)
     estimate, bse = np.array([c]), np.array([se])
     low, high = variance.interval(estimate, bse, alpha, side)[0]
     (p,) = variance.p_values(estimate, bse, theta, side)
@@ -564,7 +564,7 @@ class TestPlan:
         pfi = self.fit().pfi()
         (learning,) = pfi.replicates.learning
         V, V0 = reference.variances_of_importances(
-            *arrays_of(pfi.replicates), learning.growth, learning.calm, learning.common
+            *arrays_of(pfi.replicates), learning.growth, learning.calm, learning.kappa
         )
         np.testing.assert_allclose(pfi.bse**2, V, rtol=1e-9)
         np.testing.assert_allclose(pfi.bse_null**2, V0, rtol=1e-9)
@@ -594,7 +594,7 @@ class TestPlan:
 
 
 def exact_level(q: int, df: float, alpha: float, tails: int) -> float:
-    """Return the level of q independent terms over a common chi-square, by quadrature."""
+    """Return the level of q independent terms over a kappa chi-square, by quadrature."""
     nodes, weights = np.polynomial.legendre.leggauss(400)
     shares = (nodes + 1) / 2
     scale = np.sqrt(stats.chi2.isf(shares, df) / df)

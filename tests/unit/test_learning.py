@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError
-from pyinterp.inference.learning import Learning, linear_share, signal_and_spread
+from pyinterp.inference.learning import Learning, mean_share, signal_and_spread
 
 
 def frame(n: int, p: int = 3, seed: int = 0) -> pd.DataFrame:
@@ -224,17 +225,17 @@ def effects(rng: np.random.Generator, share: float, shape: tuple[int, ...]) -> n
     return both + np.sqrt(1 - share) * rest
 
 
-def test_what_is_linear_in_the_training_rows_is_all_of_a_linear_rule() -> None:
+def test_means_keep_all_that_is_linear_in_the_training_rows() -> None:
     """Means of rows over halves: those of a pair have the mean of all rows between them."""
     rng = np.random.default_rng(0)
     rows, x = rng.normal(size=(40, 6)), rng.normal(size=(6, 25))
     splits = [rng.permutation(40).reshape(2, 20) for _ in range(9)]
     predictions = np.array([[rows[half].mean(axis=0) @ x for half in split] for split in splits])
-    assert linear_share(predictions[..., None]) == pytest.approx(1.0, abs=1e-12)
+    assert mean_share(predictions[..., None], 1.0) == pytest.approx(1.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 0.95])
-def test_the_share_is_that_of_the_variance_less_half_of_what_is_linear(share: float) -> None:
+def test_the_share_is_one_less_that_of_the_rest(share: float) -> None:
     """E A = v / 2 and E S = (1 - share) v / 2 if v is the variance of a refit."""
     rng = np.random.default_rng(1)
     # 2,000 rows whose predictions are independent; the standard error of S / A is below .01.
@@ -242,7 +243,34 @@ def test_the_share_is_that_of_the_variance_less_half_of_what_is_linear(share: fl
     f = predictions[..., 0]
     A = np.square(f[:, 0] - f[:, 1]).mean() / 4
     assert abs(A - 0.5) < 0.02
-    assert linear_share(predictions) == pytest.approx(share, abs=0.03)
+    assert mean_share(predictions, 1.0) == pytest.approx(share, abs=0.03)
+
+
+@pytest.mark.parametrize(("order", "share"), [(1, 1.0), (2, 0.5), (3, 0.25)])
+def test_means_keep_less_of_interactions_of_training_rows(order: int, share: float) -> None:
+    """Var U / (v / 2) = 2 C(k, i) / C(2k, i) of order i, here for halves of 100 rows."""
+    rng = np.random.default_rng(3)
+    rows, weights = rng.normal(size=(400, 200)), rng.normal(size=200)
+    weights /= np.linalg.norm(weights)
+    halves = np.array([rng.permutation(200).reshape(2, 100) for _ in range(40)])
+    # By 400 data sets a product of sums of disjoint sets of rows: no lower orders.
+    block = np.arange(200) % order
+    predictions = np.array(
+        [
+            [
+                np.prod(
+                    [
+                        (rows * weights)[:, [i for i in half if block[i] == b]].sum(axis=1)
+                        for b in range(order)
+                    ],
+                    axis=0,
+                )
+                for half in split
+            ]
+            for split in halves
+        ]
+    )
+    assert mean_share(predictions[..., None], 1.0) == pytest.approx(share, abs=0.07)
 
 
 @pytest.mark.parametrize("share", [0.25, 0.5, 0.75, 1.0])
@@ -260,33 +288,70 @@ def test_squares_of_such_effects_vary_as_the_note_says(share: float) -> None:
     assert within == pytest.approx(1 - share**2 / 2, rel=0.03)
 
 
-def test_what_remains_of_a_linear_model_and_of_a_tree() -> None:
+def test_shares_of_a_linear_model_and_of_a_tree() -> None:
     shares = {}
     for name, learner in (
         ("linear", LinearRegression()),
         ("tree", DecisionTreeRegressor(min_samples_leaf=5, random_state=0)),
     ):
         analysis = fit(frame(100), learner).analysis
-        shares[name] = analysis.linear_share
-        assert analysis.among(np.arange(100) % 2 == 0, "even").linear_share == shares[name]
-    assert shares["linear"] > 0.95
-    assert 0.1 < shares["tree"] < 0.7
+        shares[name] = analysis.mean_shares(["x0", "x1", "no feature"])
+        part = analysis.among(np.arange(100) % 2 == 0, "even")
+        np.testing.assert_array_equal(part.mean_shares(["x0", "x1", "no feature"]), shares[name])
+    assert (shares["linear"] > 0.9).all()
+    assert (shares["tree"][:2] > 0.1).all()
+    assert (shares["tree"][:2] < 0.8).all()
+    assert shares["tree"][2] == 1.0
+
+
+def test_a_feature_counts_by_its_effect_where_others_are_less_stable() -> None:
+    """Coefficients of splines at the ends vary much; those of other features are linear."""
+    results = fit(frame(100, p=2), LinearRegression(), formula="y ~ bs(x0, df=8) + x1")
+    shares = results.analysis.mean_shares(["x0", "x1"])
+    assert shares[0] < 0.8
+    assert shares[1] > 0.85
+
+
+def test_shares_do_not_depend_on_the_order_of_columns_or_on_what_was_asked() -> None:
+    data, tree = frame(80), DecisionTreeRegressor(min_samples_leaf=8, random_state=0)
+    one, other = (
+        fit(part, tree, formula="y ~ x0 + x1 + x2")
+        for part in (data, data[["y", "x2", "x0", "x1"]])
+    )
+    first = one.analysis.mean_shares(["x0"])
+    names = ["x2", "x1", "x0"]
+    both = [r.analysis.mean_shares(names) for r in (one, other)]
+    np.testing.assert_array_equal(*both)
+    assert both[0][2] == first[0]
+
+
+def test_kappa_is_the_share_over_nine_tenths() -> None:
     numbers = np.ones((15, 2)), np.ones((30, 2))
-    assert Learning(*numbers).common == 1.0
-    assert Learning(*numbers, linear=0.97).common == 1.0
-    assert Learning(*numbers, linear=0.45).common == pytest.approx(0.5)
-    assert Learning(*numbers, linear=0.0).common == 0.3
-    # Near n/2 features, where little is linear, `calm` is all there is.
-    assert Learning(numbers[0], numbers[1] * 12.64, linear=0.1).common == 1.0
+    assert Learning(*numbers).kappa == 1.0
+    shares = np.array([0.97, 0.45, 0.0])
+    np.testing.assert_allclose(Learning(*numbers, mean_share=shares).kappa, [1.0, 0.5, 0.3])
+    # Near n/2 features, where means keep little, `calm` is all there is.
+    assert Learning(numbers[0], numbers[1] * 12.64, mean_share=0.1).kappa == 1.0
+    assert Learning(numbers[0] * 0, numbers[1], mean_share=0.1).kappa == 1.0
+
+
+def test_a_constant_prediction_has_no_variance_to_share() -> None:
+    constants = 0.1 + 0.01 * np.arange(30.0).reshape(15, 2, 1, 1) + np.zeros((15, 2, 200, 1))
+    away = constants - constants.mean(axis=2, keepdims=True)
+    assert mean_share(away, float(np.square(constants).mean())) == 1.0
+    assert (fit(frame(60), DummyRegressor()).analysis.mean_shares(["x0"]) == 1.0).all()
 
 
 def test_only_importances_take_it() -> None:
     results = fit(frame(60), DecisionTreeRegressor(random_state=0), pi.HalfSampling(4, pairs=5))
     results.pd("x0", points=3)
     results.loss()
-    assert "linear_share" not in vars(results.analysis)
+    assert not results.analysis._shares
     (learning,) = results.pfi().replicates.learning
-    assert learning.linear == results.analysis.linear_share < 1
+    np.testing.assert_array_equal(
+        learning.mean_share, results.analysis.mean_shares(results.pfi().params.index)
+    )
+    assert (learning.mean_share < 1).any()
 
 
 class Particular(LinearRegression):
@@ -298,8 +363,8 @@ class Particular(LinearRegression):
         return super().predict(X)
 
 
-def test_a_learner_that_refuses_rows_that_do_not_occur_counts_as_linear() -> None:
+def test_a_learner_that_refuses_rows_that_do_not_occur_keeps_all() -> None:
     data = frame(60)
     results = fit(data.assign(x1=data["x0"] + 1), Particular(), pi.HalfSampling(4, pairs=5))
-    assert results.analysis.linear_share == 1.0
+    assert (results.analysis.mean_shares(["x0", "x2"]) == 1.0).all()
     assert (results.pfi(["x2"]).bse > 0).all()
