@@ -30,7 +30,7 @@ Components = Mapping[str, np.ndarray]
 
 
 class Candidate(NamedTuple):
-    """Centers, variances, degrees of freedom, variances at a bound, factors of k (data sets, terms)."""
+    """Centers, variances, df, variances at a bound and factors of k, of (data sets, terms)."""
 
     center: np.ndarray
     variance: np.ndarray

@@ -41,9 +41,9 @@ def variances_of_importances(T_main, T, bm, growth=1.0, calm=1.0, kappa=1.0):
     found = []
     kappas = np.broadcast_to(kappa, estimates.shape)
     parts = estimates, V - between, T.mean(1).var(0, ddof=1), between, kappas
-    for c, A, S, s, kappa in zip(*parts, strict=True):
+    for c, A, S, s, share in zip(*parts, strict=True):
         at_estimate = max(A - 0.9 * S, 0.4 * S, growth**2 * (A - S))
-        at_bound = min((growth * kappa) ** 2 * S, at_estimate)
+        at_bound = min((growth * share) ** 2 * S, at_estimate)
         # of a squared effect whose variance is calm times what it was: 2 a^2 + 4 a c
         a = calm * max(np.roots([2, 4 * max(c, 0), -at_estimate]))
         found.append((2 * a**2 + 4 * a * max(c, 0) + s, calm**2 * at_bound + s))
