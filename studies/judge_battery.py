@@ -62,13 +62,18 @@ def warnings(d: Components, terms: list[str]) -> np.ndarray:
 
 
 def mean_shares(name: str, sets: int, terms: list[str]) -> np.ndarray:
-    """Return those of ten data sets of a row, in turn, for data sets that were drawn without."""
+    """Return those of ten data sets of a row, in turn, for data sets that were drawn without.
+
+    1 with clusters and of H², as in the package.
+    """
     table = pd.read_csv(SHARES_OF_ROWS)
     by_feature = table[table["row"] == name].groupby("feature", sort=False)["share"]
     found = np.ones((sets, len(terms)))
+    if ROWS[name].cluster is not None:
+        return found
     for feature, shares in by_feature:
         for j, term in enumerate(terms):
-            if term.endswith(f" {feature}"):
+            if term.endswith(f" {feature}") and not term.startswith("H2 "):
                 found[:, j] = np.resize(shares.to_numpy(), sets)
     return found
 

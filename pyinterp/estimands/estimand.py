@@ -431,6 +431,11 @@ class Estimand:
         Value that the truth hardly falls below, such as 0 for an importance. Set it where the
         standard error grows with the distance from there: tests of `null` take the standard error
         at the bound. None where it does not, as for a curve.
+    squared_effects : mapping of str to tuple of str
+        Of the terms that are squared effects of features on predictions, as a PFI is: the
+        variables of the feature. How much of such an effect the mean of many refits keeps is
+        looked up in predictions, and standard errors at the bound are the smaller for it. Empty
+        where terms are no such effects.
     range : tuple of float
         The least and the largest value that the estimand can have. Intervals stay in it: without
         `null` and `lower_bound` they are symmetric on a logarithmic scale, else they end there.
@@ -489,6 +494,7 @@ class Estimand:
     unit: str = ""
     null: float | None = None
     lower_bound: float | None = None
+    squared_effects: Features = field(default_factory=dict)
     range: Range = REAL
     quantity: str = ""
     of: str = ""

@@ -270,32 +270,35 @@ class Analysis:
         )
 
     def _learning_of(self, estimand: Estimand) -> Learning | None:
-        if self.learning is None or estimand.lower_bound is None:
+        bounded = estimand.lower_bound is not None
+        if self.learning is None or not (bounded and estimand.squared_effects):
             return self.learning
-        return replace(self.learning, mean_share=self.mean_shares(estimand.terms.names))
+        effects = [estimand.squared_effects.get(name, ()) for name in estimand.terms.names]
+        return replace(self.learning, mean_share=self.mean_shares(effects))
 
-    def mean_shares(self, terms: Sequence[str]) -> FloatArray:
+    def mean_shares(self, features: Sequence[tuple[str, ...]]) -> FloatArray:
         """Return how much of what training does to features' effects means of refits keep.
 
         The larger of two shares: that of the differences that another value of the feature makes
-        to predictions, and that of predictions themselves. 1 for terms that are no features, and
-        if rows whose variables come from different rows of the data can't be predicted.
+        to predictions, and that of predictions themselves. 1 if rows whose features come from
+        different rows of the data can't be predicted; with clusters, of which there are few; and
+        for no feature, ().
+
+        Parameters
+        ----------
+        features : sequence of tuple of str
+            Their variables.
         """
         if self.whole is not None:
-            return self.whole.mean_shares(terms)
-        features = self.problem.features
-        asked = {features[name] for name in terms if name in features}
-        new = [variables for variables in [(), *sorted(asked)] if variables not in self._shares]
+            return self.whole.mean_shares(features)
+        new = [one for one in sorted({(), *features}) if one not in self._shares]
         if new:
             try:
                 self._shares.update(self._new_shares(new))
             except PyinterpError:  # a learner, or a formula, may refuse rows that do not occur
                 self._shares.update(dict.fromkeys(new, 1.0))
         least = self._shares[()]
-        shares = [
-            max(least, self._shares[features[name]]) if name in features else 1.0 for name in terms
-        ]
-        return np.array(shares)
+        return np.array([max(least, self._shares[one]) if one else 1.0 for one in features])
 
     def _new_shares(self, asked: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], float]:
         """Return the shares of features, given by their variables; () for all predictions."""
@@ -304,13 +307,17 @@ class Analysis:
             if refit.group is not None and refit.group.kind == "pair":
                 pairs.setdefault(refit.group.number, []).append(refit)
         both = [pair for pair in pairs.values() if len(pair) == 2]
-        if len(both) < 2:
+        if len(both) < 2 or any(r.evaluation.clusters is not None for r in self.refits):
             return dict.fromkeys(asked, 1.0)
-        base, other = self._mixture()
+        variables = self.problem.population.variables
+        base = pd.concat([self._mixture((str(name),))[0] for name in variables], axis=1)
         shares: dict[tuple[str, ...], float] = {}
         for start in range(0, len(asked), AT_ONCE):
             some = asked[start : start + AT_ONCE]
-            frames = [base.assign(**{v: other[v] for v in variables}) for variables in some]
+            named = [feature for feature in some if feature]
+            joint = [feature for feature in named if len(feature) > 1]
+            frames = [base.assign(**self._mixture(feature)[0]) for feature in joint]
+            frames += [base.assign(**self._mixture(feature)[1]) for feature in named]
             frame = pd.concat([base, *frames], ignore_index=True)
             predictions = np.array(
                 [
@@ -319,25 +326,27 @@ class Analysis:
                 ]
             )
             size = float(np.square(predictions).mean())
-            first, *changed = np.split(predictions, len(frames) + 1, axis=2)
-            for variables, values in zip(some, changed, strict=True):
-                before = first if variables else first.mean(axis=2, keepdims=True)
-                shares[variables] = mean_share(values - before, size)
+            first, *values = np.split(predictions, len(frames) + 1, axis=2)
+            before = dict(zip(joint, values, strict=False))
+            for feature, after in zip(named, values[len(joint) :], strict=True):
+                shares[feature] = mean_share(after - before.get(feature, first), size)
+            if () in some:
+                shares[()] = mean_share(first - first.mean(axis=2, keepdims=True), size)
         return shares
 
-    def _mixture(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return rows whose variables come from different rows of the data, and other values.
+    def _mixture(self, feature: tuple[str, ...]) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the values that a feature's variables have together in two samples of rows.
 
-        Hardly any is a training row of a refit. A variable's values do not depend on the others.
+        Side by side, samples of several features are of different rows, hardly any a training row
+        of a refit. They do not depend on which others there are.
         """
-        variables = self.problem.population.variables
-        base, other = {}, {}
-        for name in variables:
-            rng = self.seeds.stream("draws", name=f"mixture of {name}")
-            first, second = rng.integers(len(variables), size=(2, MIXTURE))
-            base[name] = variables[name].take(first).reset_index(drop=True)
-            other[name] = variables[name].take(second).reset_index(drop=True)
-        return pd.DataFrame(base), pd.DataFrame(other)
+        values = self.problem.population.variables[list(feature)]
+        rng = self.seeds.stream("draws", name=f"mixture of {', '.join(feature)}")
+        first, second = rng.integers(len(values), size=(2, MIXTURE))
+        return (
+            values.take(first).reset_index(drop=True),
+            values.take(second).reset_index(drop=True),
+        )
 
     @cached_property
     def learning(self) -> Learning | None:

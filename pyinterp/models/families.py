@@ -9,7 +9,7 @@ from sklearn.model_selection._search import BaseSearchCV
 __all__ = ["family_of"]
 
 LINEAR, TREES, FORESTS, BOOSTING = "linear models", "single trees", "forests", "boosting"
-NEIGHBORS = "nearest neighbors"
+LASSOS, NEIGHBORS = "lassos", "nearest neighbors"
 # By the end of the class's name, or the package that it is from.
 NAMES = {
     "DecisionTreeRegressor": TREES,
@@ -24,6 +24,15 @@ NAMES = {
     "GradientBoostingClassifier": BOOSTING,
     "HistGradientBoostingRegressor": BOOSTING,
     "HistGradientBoostingClassifier": BOOSTING,
+    "Lasso": LASSOS,
+    "LassoCV": LASSOS,
+    "LassoLars": LASSOS,
+    "LassoLarsCV": LASSOS,
+    "LassoLarsIC": LASSOS,
+    "ElasticNet": LASSOS,
+    "ElasticNetCV": LASSOS,
+    "MultiTaskLasso": LASSOS,
+    "MultiTaskElasticNet": LASSOS,
     "StatsmodelsRegressor": LINEAR,
     "StatsmodelsClassifier": LINEAR,
 }

@@ -12,7 +12,7 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestClassifier,
 )
-from sklearn.linear_model import LassoCV, LogisticRegression, Ridge
+from sklearn.linear_model import ElasticNet, Lasso, LassoCV, LogisticRegression, Ridge, RidgeCV
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -45,7 +45,10 @@ class Mine(Ridge):
 @pytest.mark.parametrize(
     ("estimator", "family"),
     [
-        (LassoCV(), "linear models"),
+        (LassoCV(), "lassos"),
+        (make_pipeline(StandardScaler(), Lasso()), "lassos"),
+        (ElasticNet(), "lassos"),
+        (RidgeCV(), "linear models"),
         (LogisticRegression(), "linear models"),
         (Mine(), "linear models"),
         (make_pipeline(SplineTransformer(), StandardScaler(), Ridge()), "linear models"),

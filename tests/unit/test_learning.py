@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -295,9 +295,9 @@ def test_shares_of_a_linear_model_and_of_a_tree() -> None:
         ("tree", DecisionTreeRegressor(min_samples_leaf=5, random_state=0)),
     ):
         analysis = fit(frame(100), learner).analysis
-        shares[name] = analysis.mean_shares(["x0", "x1", "no feature"])
+        shares[name] = analysis.mean_shares([("x0",), ("x1",), ()])
         part = analysis.among(np.arange(100) % 2 == 0, "even")
-        np.testing.assert_array_equal(part.mean_shares(["x0", "x1", "no feature"]), shares[name])
+        np.testing.assert_array_equal(part.mean_shares([("x0",), ("x1",), ()]), shares[name])
     assert (shares["linear"] > 0.9).all()
     assert (shares["tree"][:2] > 0.1).all()
     assert (shares["tree"][:2] < 0.8).all()
@@ -307,7 +307,7 @@ def test_shares_of_a_linear_model_and_of_a_tree() -> None:
 def test_a_feature_counts_by_its_effect_where_others_are_less_stable() -> None:
     """Coefficients of splines at the ends vary much; those of other features are linear."""
     results = fit(frame(100, p=2), LinearRegression(), formula="y ~ bs(x0, df=8) + x1")
-    shares = results.analysis.mean_shares(["x0", "x1"])
+    shares = results.analysis.mean_shares([("x0",), ("x1",)])
     assert shares[0] < 0.8
     assert shares[1] > 0.85
 
@@ -318,11 +318,52 @@ def test_shares_do_not_depend_on_the_order_of_columns_or_on_what_was_asked() -> 
         fit(part, tree, formula="y ~ x0 + x1 + x2")
         for part in (data, data[["y", "x2", "x0", "x1"]])
     )
-    first = one.analysis.mean_shares(["x0"])
-    names = ["x2", "x1", "x0"]
-    both = [r.analysis.mean_shares(names) for r in (one, other)]
+    first = one.analysis.mean_shares([("x0",)])
+    features = [("x2",), ("x1",), ("x0",)]
+    both = [r.analysis.mean_shares(features) for r in (one, other)]
     np.testing.assert_array_equal(*both)
     assert both[0][2] == first[0]
+
+
+class Watched(LinearRegression):
+    """Keeps how many of the rows to predict have a square beside its root."""
+
+    together: ClassVar[list[tuple[int, int]]] = []
+
+    def predict(self, X: Any) -> Any:
+        values = np.asarray(X)
+        square = np.isclose(values[:, 1], values[:, 0] ** 2)
+        self.together.append((len(values), int(square.sum())))
+        return super().predict(X)
+
+
+def test_the_variables_of_a_group_come_from_one_row() -> None:
+    """Of 200 rows to start from and 2 times 200 for the group, all of the group's are together."""
+    data = frame(80, p=2)
+    data["square"] = data["x0"] ** 2
+    results = fit(data, Watched(), formula="y ~ x0 + square + x1")
+    Watched.together.clear()
+    (share,) = results.analysis.mean_shares([("x0", "square")])
+    assert 0.5 < share <= 1
+    assert len(Watched.together) == 30
+    assert all(rows == 600 and 400 <= count < 420 for rows, count in Watched.together)
+
+
+def test_clusters_keep_all() -> None:
+    """Trees reject what is constant in clusters in 10% of data sets otherwise."""
+    data = frame(120).assign(g=np.repeat(np.arange(40), 3))
+    learner = pi.Learner.from_formula("y ~ x0 + x1", data, DecisionTreeRegressor(random_state=0))
+    shares = learner.fit(pi.HalfSampling(cluster="g"), seed=1).analysis.mean_shares([("x0",)])
+    np.testing.assert_array_equal(shares, 1.0)
+
+
+def test_terms_that_are_no_squared_effects_keep_all() -> None:
+    """H² of a feature has its name and a bound, and nothing of its PFI's share."""
+    results = fit(frame(60), DecisionTreeRegressor(min_samples_leaf=5, random_state=0))
+    pfi, h = results.pfi(["x0"]), results.h_statistic(["x0", "x1"])
+    assert h.replicates.lower_bound == 0
+    assert np.all(pfi.replicates.learning[0].kappa < 1)
+    assert np.all(h.replicates.learning[0].kappa == 1)
 
 
 def test_kappa_is_the_share_over_nine_tenths() -> None:
@@ -339,7 +380,7 @@ def test_a_constant_prediction_has_no_variance_to_share() -> None:
     constants = 0.1 + 0.01 * np.arange(30.0).reshape(15, 2, 1, 1) + np.zeros((15, 2, 200, 1))
     away = constants - constants.mean(axis=2, keepdims=True)
     assert mean_share(away, float(np.square(constants).mean())) == 1.0
-    assert (fit(frame(60), DummyRegressor()).analysis.mean_shares(["x0"]) == 1.0).all()
+    assert (fit(frame(60), DummyRegressor()).analysis.mean_shares([("x0",)]) == 1.0).all()
 
 
 def test_only_importances_take_it() -> None:
@@ -349,7 +390,8 @@ def test_only_importances_take_it() -> None:
     assert not results.analysis._shares
     (learning,) = results.pfi().replicates.learning
     np.testing.assert_array_equal(
-        learning.mean_share, results.analysis.mean_shares(results.pfi().params.index)
+        learning.mean_share,
+        results.analysis.mean_shares([(name,) for name in results.pfi().params.index]),
     )
     assert (learning.mean_share < 1).any()
 
@@ -366,5 +408,5 @@ class Particular(LinearRegression):
 def test_a_learner_that_refuses_rows_that_do_not_occur_keeps_all() -> None:
     data = frame(60)
     results = fit(data.assign(x1=data["x0"] + 1), Particular(), pi.HalfSampling(4, pairs=5))
-    assert (results.analysis.mean_shares(["x0", "x2"]) == 1.0).all()
+    assert (results.analysis.mean_shares([("x0",), ("x2",)]) == 1.0).all()
     assert (results.pfi(["x2"]).bse > 0).all()

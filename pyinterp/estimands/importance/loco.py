@@ -49,6 +49,7 @@ def leave_one_covariate_out(
         # The truth of an irrelevant feature is a little below 0, where learning its effect costs
         # more than the feature gives; above it the error grows with the value, as that of PFI does.
         lower_bound=NULL[relation],
+        squared_effects=chosen,
         range=RANGE[relation],
         unit=unit,
         no_weights="",

@@ -76,6 +76,7 @@ def metric_importance(
         details=(score.name, *(("ratio",) if relation == "ratio" else ())),
         null=NULL[relation],
         lower_bound=NULL[relation],
+        squared_effects=chosen,
         range=RANGE[relation],
         unit=unit,
         meaning=f"{what} when the feature's values are permuted.",

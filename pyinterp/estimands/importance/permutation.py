@@ -75,6 +75,7 @@ def permutation_importance(
         details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),
         null=NULL[relation],
         lower_bound=NULL[relation],
+        squared_effects=chosen,
         range=RANGE[relation],
         unit=unit,
         meaning=_meaning(row_loss, relation, unit, samplers),
