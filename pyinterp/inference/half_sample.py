@@ -13,9 +13,9 @@ from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError
 from pyinterp.inference.intervals import Alternative, bounds, t_quantile
 from pyinterp.inference.intervals import p_values as t_p_values
-from pyinterp.inference.learning import LARGEST
+from pyinterp.inference.learning import LARGEST, NOISY
 from pyinterp.inference.replicates import Half, Replicates, contributions
-from pyinterp.inference.squared_effect import SquaredEffect, variance_of_squares
+from pyinterp.inference.squared_effect import SquaredEffect, law_of_a_sum, variance_of_squares
 from pyinterp.inference.variance import Variance
 from pyinterp.resampling.halves import LEAST_PAIRS
 
@@ -23,7 +23,7 @@ __all__ = ["CAP", "HalfSampleVariance", "half_sample", "training_parts"]
 
 # k, by which the standard error differs at the upper limit from that at the estimate, is at most:
 CAP = 0.6
-# It is multiplied by `Learning.kappa`, at least by:
+# It is multiplied by `Learning.kappa`, at most by 1 and at least by:
 ASYMMETRY = 0.8
 # Variances of importances are less by the first share of the variance of the pairs' means, and at
 # least the second.
@@ -34,8 +34,9 @@ LIMITS = (
 )
 TESTS = (
     "t = {deviation} / ({error}), the standard error of a feature that does not matter. P takes "
-    "the law of a squared effect, (χ²(1) - 1)/√2, not Student's, and is 1 for estimates that are "
-    "not above {null}; it is below α exactly if the 1 - α interval excludes {null}."
+    "the law of a squared effect and the noise of few refits, (χ²(ν) - ν)/√(2ν), not Student's, "
+    "and is 1 for estimates that are not above {null}; it is below α exactly if the 1 - α interval "
+    "excludes {null}."
 )
 
 
@@ -50,18 +51,24 @@ class HalfSampleVariance(Variance):
         falls like the square root of its distance from there.
     at_bound : ndarray of shape (q,)
         Standard errors of terms that do not matter to the learner.
+    chi_df : ndarray of shape (q,)
+        Degrees of freedom of the law of such terms, a chi-square: 1 without noise of refits.
     asymmetry : ndarray of shape (q,)
         By what k is multiplied.
     """
 
     lower_bound: float | None
     at_bound: FloatArray
+    chi_df: FloatArray
     asymmetry: FloatArray
 
     def of(self, terms: IntArray) -> Self:
         """Return that of some of the terms."""
         return replace(
-            super().of(terms), at_bound=self.at_bound[terms], asymmetry=self.asymmetry[terms]
+            super().of(terms),
+            at_bound=self.at_bound[terms],
+            chi_df=self.chi_df[terms],
+            asymmetry=self.asymmetry[terms],
         )
 
     @property
@@ -104,7 +111,8 @@ class HalfSampleVariance(Variance):
         return bounds(low, np.maximum(estimate + h / (1 - k), self.lower_bound), alternative)
 
     def _effect(self, above: FloatArray, bse: FloatArray) -> SquaredEffect:
-        return SquaredEffect(above, np.where(bse > 0, bse, np.nan), self.at_bound, self.df)
+        error = np.where(bse > 0, bse, np.nan)
+        return SquaredEffect(above, error, self.at_bound, self.df, self.chi_df)
 
     def null_error(
         self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
@@ -177,7 +185,8 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     find than halves (`Learning.growth`), and the second term is for estimates where A is by chance
     near 0. What comes from halves is multiplied by `Learning.calm`; of importances it is the share
     of their effects' variances that is left (`variance_of_squares`). The standard error of an
-    importance that is 0 comes from S times the square of `Learning.kappa`.
+    importance that is 0 comes from S times the square of `Learning.kappa`; :math:`s^2/m`, which is
+    added, is normal noise in its law (`law_of_a_sum`).
 
     Ratios, whose loss below varies as much as that above, are not calmed. They take at least A,
     times the square of their mean at 0.632 n over that of halves, from 1 to 1.5: they vary in
@@ -206,18 +215,22 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     if importances and not refused and not warning:
         warning = _first(one.growth_warning for one in learning)
     A = difference.T @ difference / (4 * M)
-    at_bound = np.full(len(A), np.nan)
+    at_bound, chi_df = np.full(len(A), np.nan), np.ones(len(A))
     # Of several learners as if each were the one that varies more.
     growth = max((one.growth for one in learning), default=1.0)
     squares = () if replicates.relative else learning
     calm = max((one.calm for one in squares), default=1.0)
-    kappa = np.max([np.resize(one.kappa, len(A)) for one in squares] or [np.ones(len(A))], axis=0)
+    kappas = [np.resize(one.kappa, len(A)) for one in squares]
+    kappa = np.max(kappas or [np.full(len(A), NOISY)], axis=0)
     if not importances:
         cov = calm * A
     else:
         S, halves = np.diag(middle), each.mean(axis=(0, 1))
         near = _near(np.diag(A), S, growth)
-        at_bound = np.sqrt(calm**2 * np.minimum((growth * kappa) ** 2 * S, near) + np.diag(between))
+        squared = calm**2 * np.minimum((growth * kappa) ** 2 * S, near)
+        at_bound = np.sqrt(squared + np.diag(between))
+        share = np.divide(squared, at_bound**2, out=np.ones_like(squared), where=at_bound > 0)
+        chi_df = law_of_a_sum(share)
         cov = _with_diagonal(A, _of_importances(replicates, np.diag(A), near, halves, calm))
     cov = cov + between
     note = f"Intervals (half-sample, {M} df) are for the learner trained on {on} the data."
@@ -233,7 +246,8 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
         test_note="" if replicates.lower_bound is None else TESTS,
         lower_bound=replicates.lower_bound,
         at_bound=np.full_like(at_bound, np.nan) if refused else at_bound,
-        asymmetry=np.maximum(kappa, ASYMMETRY),
+        chi_df=chi_df,
+        asymmetry=np.clip(kappa, ASYMMETRY, 1.0),
     )
 
 

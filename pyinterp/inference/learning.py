@@ -22,9 +22,9 @@ GROWN, NOTED = 0.87, 3.0
 BEYOND, LARGEST = 1.0, 1.5
 # By how much the variance that training causes goes up from 0.632 n to n/2 rows, to first order.
 SIZES = 0.632 / 0.5
-# Means keep all of an effect's variance by training if they keep this share of it; the second share
-# is the least that is taken.
-ALL, LITTLE = 0.9, 0.3
+# Standard errors at 0 are those of the law times the first number, because S of 15 pairs is noisy:
+# the test of a slope then rejects 5% at 5%, not 7%. The second is the least that is taken of them.
+NOISY, LITTLE = 1.25, 0.2
 ROUNDING = 1e-12
 
 
@@ -81,13 +81,15 @@ class Learning:
 
     @property
     def kappa(self) -> FloatArray | float:
-        """By term, `mean_share` over 0.9 and over `calm`, from 0.3 to 1.
+        r"""By term, what the standard error of halves' importances at 0 is multiplied by.
 
-        Near n/2 features means of many refits keep little, which `calm` takes off already.
+        .. math:: \kappa = 1.25 \max\left( \frac{\pi}{\sqrt{2 - \pi^2}},\, 0.2 \right)
+
+        with :math:`\pi` the `mean_share`, over `calm`: near n/2 features means of many refits keep
+        little, which `calm` takes off already.
         """
-        if not self.calm:
-            return 1.0
-        return np.asarray(np.clip(self.mean_share / (ALL * self.calm), LITTLE, 1.0))
+        share = np.minimum(self.mean_share / self.calm, 1.0) if self.calm else np.ones(())
+        return np.asarray(NOISY * np.maximum(share / np.sqrt(2 - share**2), LITTLE))
 
     @property
     def _signal(self) -> tuple[float, float]:

@@ -7,11 +7,16 @@ test that rejects :math:`\theta` where the effect is more than z standard errors
 
 .. math:: c - \theta = (z^2 - 1) a + 2 z \sqrt{a \theta}.
 
-It is exact at 0, where :math:`1 + c / a` has a chi-square law with 1 df. Both parts are measured:
-the first by the standard error at 0, :math:`\sqrt 2 a`, the second by that at the estimate, whose
-square is :math:`4 a (c + a)` on average over what else varies, given c. Where the latter is less,
-estimates vary less like squares at large values than at 0, and the first part falls on the way
-from 0 to the estimate, by half of what the standard errors say.
+It is exact at 0, where :math:`1 + c / a` has a chi-square law with 1 df. To it comes the noise of
+the mean of a few refits, which is nearly normal: at 0 the estimate over its standard error has the
+law of :math:`(\chi^2_\nu - \nu) / \sqrt{2 \nu}`, with the three moments of such a sum if
+:math:`\nu = 1 / \rho^3` and :math:`\rho` is the square's part of the variance.
+
+Both parts of the boundary are measured: the first by the standard error at 0, :math:`\sqrt 2 a`,
+the second by that at the estimate, whose square is :math:`4 a (c + a)` on average over what else
+varies, given c. Where the latter is less, estimates vary less like squares at large values than at
+0, and the first part falls on the way from 0 to the estimate, by half of what the standard errors
+say.
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ from scipy import stats
 from pyinterp._typing import FloatArray
 from pyinterp.inference.intervals import t_quantile
 
-__all__ = ["SquaredEffect", "variance_of_squares"]
+__all__ = ["SquaredEffect", "law_of_a_sum", "variance_of_squares"]
 
 # Share of the way from the law of squares to that of normals, where standard errors say so.
 TAPER = 0.5
@@ -45,12 +50,15 @@ class SquaredEffect:
         Standard errors if the true value is 0.
     df : float
         Degrees of freedom of `bse`.
+    chi_df : ndarray of shape (q,), or float
+        Those of the chi-square law at 0: 1 of a squared effect, more with normal noise.
     """
 
     estimate: FloatArray
     bse: FloatArray
     at_zero: FloatArray
     df: float
+    chi_df: FloatArray | float = 1.0
 
     @property
     def growth(self) -> FloatArray:
@@ -77,7 +85,7 @@ class SquaredEffect:
         tail : float
             The part of it on this side for large values: half of it if two-sided.
         """
-        first = chi_square_quantile(alpha) * self.at_zero
+        first = chi_square_quantile(alpha, self.chi_df) * self.at_zero
         above = self.estimate - first
         second = t_quantile(tail, self.df) * self.growth
         inner = above > 0
@@ -97,12 +105,13 @@ class SquaredEffect:
         """Return the smallest alpha whose lower limits are above values below the estimates."""
         away = self.estimate - value
         with np.errstate(divide="ignore", invalid="ignore"):
-            at_zero = stats.chi2.sf(1 + np.sqrt(2) * away / self.at_zero, 1)
+            at_zero = chi_square_tail(away / self.at_zero, self.chi_df)
         inner = np.flatnonzero((value > 0) & (away > 0) & np.isfinite(self.bse))
         if not len(inner):
             return np.asarray(at_zero)
         p = np.array(at_zero)
         v, c = value[inner], self.estimate[inner]
+        chi_df = np.broadcast_to(self.chi_df, self.bse.shape)[inner]
         first = self.at_zero[inner] * (1 - self.taper[inner] * v / c)
         second = self.growth[inner] * np.sqrt(v)
         low, high = np.full(len(inner), SMALLEST), np.zeros(len(inner))
@@ -110,7 +119,7 @@ class SquaredEffect:
             middle = (low + high) / 2
             alpha = np.exp(middle)
             quantile = stats.t.isf(alpha / sides, self.df)
-            reached = chi_square_quantile(alpha) * first + quantile * second < away[inner]
+            reached = chi_square_quantile(alpha, chi_df) * first + quantile * second < away[inner]
             low, high = np.where(reached, low, middle), np.where(reached, middle, high)
         p[inner] = np.exp(high)
         return p
@@ -131,6 +140,19 @@ def variance_of_squares(
     return np.where(share == 1.0, variance, 2 * a**2 + 4 * a * c)
 
 
-def chi_square_quantile(alpha: FloatArray | float) -> FloatArray:
-    """Return the 1 - alpha quantile of a chi-square with 1 df, standardized; 0 above 0.317."""
-    return np.asarray(np.maximum(stats.chi2.isf(alpha, 1) - 1, 0.0) / np.sqrt(2))
+def law_of_a_sum(share: FloatArray) -> FloatArray:
+    """Return the df of the chi-square law of a squared effect with this share of the variance.
+
+    The rest is normal. From 1 to 1,000, which is nearly normal.
+    """
+    return np.asarray(np.clip(share, 0.1, 1.0) ** -3)
+
+
+def chi_square_quantile(alpha: FloatArray | float, df: FloatArray | float = 1.0) -> FloatArray:
+    """Return the 1 - alpha quantile of a chi-square, standardized; 0 where it would be below."""
+    return np.asarray(np.maximum(stats.chi2.isf(alpha, df) - df, 0.0) / np.sqrt(2 * df))
+
+
+def chi_square_tail(value: FloatArray, df: FloatArray | float = 1.0) -> FloatArray:
+    """Return the probability that a standardized chi-square is larger."""
+    return np.asarray(stats.chi2.sf(df + np.sqrt(2 * df) * value, df))

@@ -22,21 +22,22 @@ from scipy import stats
 
 from pyinterp.inference.half_sample import ASYMMETRY, CAP, LEAST, SHARE
 from pyinterp.inference.interval_scale import IntervalScale
-from pyinterp.inference.learning import ALL, LARGEST, LITTLE
-from pyinterp.inference.squared_effect import SquaredEffect, variance_of_squares
+from pyinterp.inference.learning import LARGEST, LITTLE, NOISY
+from pyinterp.inference.squared_effect import SquaredEffect, law_of_a_sum, variance_of_squares
 from pyinterp.ranges import Range
 
 Components = Mapping[str, np.ndarray]
 
 
 class Candidate(NamedTuple):
-    """Centers, variances, df, variances at a bound and factors of k, of (data sets, terms)."""
+    """Centers, variances, df, variances at a bound, factors of k, noise in those at the bound."""
 
     center: np.ndarray
     variance: np.ndarray
     df: np.ndarray | float
     at_bound: np.ndarray | None = None
     asymmetry: np.ndarray | float = 1.0
+    noise: np.ndarray | None = None
 
 
 def is_importance(d: Components) -> np.ndarray:
@@ -65,9 +66,17 @@ def calm(d: Components) -> np.ndarray:
 
 
 def kappa(d: Components) -> np.ndarray:
-    """Return by what the standard error at 0 is multiplied, as `Learning.kappa`; 1 of ratios."""
+    """Return by what the standard error at 0 is multiplied, as `Learning.kappa`."""
     with np.errstate(all="ignore"):
-        share = np.clip(d["mean share"] / (ALL * calm(d)), LITTLE, 1.0)
+        share = np.minimum(d["mean share"] / calm(d), 1.0)
+        less = np.maximum(share / np.sqrt(2 - share**2), LITTLE)
+    return NOISY * np.where((d["bound"] == 1) | np.isnan(less), 1.0, less)
+
+
+def kappa_before(d: Components) -> np.ndarray:
+    """Return the share over nine tenths, which was tried first."""
+    with np.errstate(all="ignore"):
+        share = np.clip(d["mean share"] / (0.9 * calm(d)), 0.3, 1.0)
     return np.where((d["bound"] == 1) | np.isnan(share), 1.0, share)
 
 
@@ -118,7 +127,12 @@ def mixed(
 
 
 def squared(
-    lam: float = SHARE, least: float = LEAST, *, tests: bool = True, averaged: bool = True
+    lam: float = SHARE,
+    least: float = LEAST,
+    *,
+    tests: bool = True,
+    averaged: Callable[[Components], np.ndarray] | None = kappa,
+    normal: bool = True,
 ) -> Callable[..., Candidate]:
     r"""Return intervals by max(A - lambda S, least S) of importances, A of all others.
 
@@ -134,14 +148,15 @@ def squared(
         near = np.maximum(near, growth(d) ** 2 * (A - S))
         ratios = d["bound"] == 1
         share = np.where(ratios, 1.0, calm(d))
-        left = kappa(d) if averaged else np.ones_like(A)
+        left = averaged(d) if averaged else np.ones_like(A)
         at_bound = share**2 * np.minimum((growth(d) * left) ** 2 * S, near) + d["s15"]
         near = np.where(
             ratios, size(d) ** 2 * np.maximum(A, near), variance_of_squares(near, d["c15"], share)
         )
         V = np.where(is_importance(d), near, share * A) + d["s15"]
-        asymmetry = np.maximum(left, ASYMMETRY)
-        return Candidate(d["c15"], V, 15.0, at_bound if tests else None, asymmetry)
+        asymmetry = np.clip(left, ASYMMETRY, 1.0)
+        noise = d["s15"] if normal else None
+        return Candidate(d["c15"], V, 15.0, at_bound if tests else None, asymmetry, noise)
 
     return candidate
 
@@ -153,8 +168,9 @@ CANDIDATES: Mapping[str, Callable[[Components], Candidate]] = {
     "overlapping": overlapping,
     "mixed .5": mixed(0.5),
     "mixed .7": mixed(0.7),
-    "squared, without its test": squared(tests=False, averaged=False),
-    "squared, not averaged": squared(averaged=False),
+    "squared, without its test": squared(tests=False, averaged=None),
+    "squared, not averaged": squared(averaged=None, normal=False),
+    "squared, share / .9": squared(averaged=kappa_before, normal=False),
     "squared .7": squared(0.7),
     "squared 1": squared(1.0),
     "default": squared(),
@@ -176,7 +192,10 @@ def limits(
     low, high = found.center - half / (1 + k), found.center + half / (1 - k)
     if found.at_bound is not None:
         error = half / stats.t.isf(0.025, found.df)
-        effect = SquaredEffect(above, error, np.sqrt(found.at_bound), float(np.max(found.df)))
+        law = 1.0
+        if found.noise is not None:
+            law = law_of_a_sum(1 - found.noise / found.at_bound)
+        effect = SquaredEffect(above, error, np.sqrt(found.at_bound), float(np.max(found.df)), law)
         low = np.where(np.isnan(bound), low, bound + effect.low(0.05, 0.025))
         high = np.where(np.isnan(bound), high, np.maximum(high, bound))
     for j, range_ in enumerate(ranges):

@@ -23,19 +23,19 @@ def variance(T_main, T, bm):
 
 
 def variances_of_ratios(T_main, T, bm, growth=1.0):
-    """Variance at the estimate, and at 1: in proportion to their size."""
-    near, V0 = variances_of_importances(T_main, T, bm, growth)
+    """Variance at the estimate, at 1, and df of the law there: in proportion to their size."""
+    near, V0, nu = variances_of_importances(T_main, T, bm, growth)
     c, plain, _ = variance(T_main, T, bm)
     between = T_main.var(0, ddof=1) / T_main.shape[0]
     found = []
     for j, s in enumerate(between):
         more = min(max(c[j] / T[:, :, j].mean(), 1), 1.5) if T[:, :, j].mean() > 0 else 1
         found.append((max(near[j], plain[j]) - s) * more**2 + s)
-    return np.array(found), V0
+    return np.array(found), V0, nu
 
 
-def variances_of_importances(T_main, T, bm, growth=1.0, calm=1.0, kappa=1.0):
-    """Variance at the estimate, and at the lower bound."""
+def variances_of_importances(T_main, T, bm, growth=1.0, calm=1.0, kappa=1.25):
+    """Variance at the estimate, at the lower bound, and df of the chi-square law there."""
     estimates, V, _ = variance(T_main, T, bm)
     between = T_main.var(0, ddof=1) / T_main.shape[0]
     found = []
@@ -46,7 +46,11 @@ def variances_of_importances(T_main, T, bm, growth=1.0, calm=1.0, kappa=1.0):
         at_bound = min((growth * share) ** 2 * S, at_estimate)
         # of a squared effect whose variance is calm times what it was: 2 a^2 + 4 a c
         a = calm * max(np.roots([2, 4 * max(c, 0), -at_estimate]))
-        found.append((2 * a**2 + 4 * a * max(c, 0) + s, calm**2 * at_bound + s))
+        at_bound *= calm**2
+        # Of a chi-square part and a normal one, third central moments add up: skewness is
+        # sqrt(8) (part / whole)^1.5 = sqrt(8 / nu).
+        skewness = np.sqrt(8) * (at_bound / (at_bound + s)) ** 1.5
+        found.append((2 * a**2 + 4 * a * max(c, 0) + s, at_bound + s, 8 / skewness**2))
     return np.array(found).T
 
 
@@ -56,14 +60,14 @@ def interval(c, V, df, alpha=0.05):
     return c - h, c + h
 
 
-def rejects(c, V, V0, df, alpha, theta, asymmetry=1.0):
+def rejects(c, V, V0, df, alpha, theta, asymmetry=1.0, nu=1.0):
     """Whether the two-sided test of an importance rejects theta."""
     if theta < c:
         a = np.sqrt(V0 / 2)
-        chi = max(stats.chi2.isf(alpha, 1) - 1, 0)
+        chi = max(stats.chi2.isf(alpha, nu) - nu, 0) / np.sqrt(2 * nu)
         z = stats.t.isf(alpha / 2, df)
         # V is 4 a (c + a) if importances are squares of normal effects
-        first = chi * a
+        first = chi * np.sqrt(V0)
         if theta > 0:  # estimates that vary less than squares do
             off = max(1 - V / (4 * a * (c + a)), 0)
             first *= 1 - 0.5 * off * theta / c
@@ -76,14 +80,14 @@ def rejects(c, V, V0, df, alpha, theta, asymmetry=1.0):
     return theta > c + h / (1 - asymmetry * k)
 
 
-def interval_of_importance(c, V, V0, df, alpha=0.05, asymmetry=1.0):
+def interval_of_importance(c, V, V0, df, alpha=0.05, asymmetry=1.0, nu=1.0):
     """Limits where the test begins to reject."""
     far = 100 * (1 + abs(c) + np.sqrt(V) + np.sqrt(V0)) * (1 + stats.t.isf(alpha / 2, df)) ** 2
 
     def edge(inside, outside):
         for _ in range(200):
             middle = (inside + outside) / 2
-            if rejects(c, V, V0, df, alpha, middle, asymmetry):
+            if rejects(c, V, V0, df, alpha, middle, asymmetry, nu):
                 outside = middle
             else:
                 inside = middle
@@ -96,13 +100,13 @@ def pvalue(c, V, df):
     return 2 * stats.t.sf(np.abs(c) / np.sqrt(V), df)
 
 
-def pvalue_of_importance(c, V, V0, df, theta=0.0, asymmetry=1.0):
+def pvalue_of_importance(c, V, V0, df, theta=0.0, asymmetry=1.0, nu=1.0):
     """Two-sided p of theta: the smallest alpha at which the test rejects."""
-    if not rejects(c, V, V0, df, 1 - 1e-12, theta, asymmetry):
+    if not rejects(c, V, V0, df, 1 - 1e-12, theta, asymmetry, nu):
         return 1.0
 
     def sign(log_alpha):
-        return 1.0 if rejects(c, V, V0, df, np.exp(log_alpha), theta, asymmetry) else -1.0
+        return 1.0 if rejects(c, V, V0, df, np.exp(log_alpha), theta, asymmetry, nu) else -1.0
 
     if sign(-600.0) > 0:
         return 0.0

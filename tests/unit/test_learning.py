@@ -363,17 +363,21 @@ def test_terms_that_are_no_squared_effects_keep_all() -> None:
     pfi, h = results.pfi(["x0"]), results.h_statistic(["x0", "x1"])
     assert h.replicates.lower_bound == 0
     assert np.all(pfi.replicates.learning[0].kappa < 1)
-    assert np.all(h.replicates.learning[0].kappa == 1)
+    np.testing.assert_allclose(h.replicates.learning[0].kappa, 1.25)
 
 
-def test_kappa_is_the_share_over_nine_tenths() -> None:
+def test_kappa_is_that_of_the_law_times_five_quarters() -> None:
+    """Of halves at 0, V0 / S is share² / (2 - share²): those of `test_squares_of_such_effects`."""
     numbers = np.ones((15, 2)), np.ones((30, 2))
-    assert Learning(*numbers).kappa == 1.0
-    shares = np.array([0.97, 0.45, 0.0])
-    np.testing.assert_allclose(Learning(*numbers, mean_share=shares).kappa, [1.0, 0.5, 0.3])
+    assert Learning(*numbers).kappa == pytest.approx(1.25)
+    shares = np.array([1.0, 0.9, 0.5, 0.0])
+    kappa = Learning(*numbers, mean_share=shares).kappa
+    np.testing.assert_allclose((kappa[:3] / 1.25) ** 2, shares[:3] ** 2 / (2 - shares[:3] ** 2))
+    assert kappa[3] == pytest.approx(0.25)
     # Near n/2 features, where means keep little, `calm` is all there is.
-    assert Learning(numbers[0], numbers[1] * 12.64, mean_share=0.1).kappa == 1.0
-    assert Learning(numbers[0] * 0, numbers[1], mean_share=0.1).kappa == 1.0
+    calm = Learning(numbers[0], numbers[1] * 12.64, mean_share=0.1)
+    assert calm.kappa == pytest.approx(1.25)
+    assert Learning(numbers[0] * 0, numbers[1], mean_share=0.1).kappa == pytest.approx(1.25)
 
 
 def test_a_constant_prediction_has_no_variance_to_share() -> None:

@@ -322,7 +322,7 @@ def test_half_sample_intervals_take_the_error_at_their_limits(data: pd.DataFrame
     h = stats.t.isf(0.025, 5) * found.bse
     k = np.where(found.params > 0, np.minimum(h / (4 * found.params), 0.6), 0.6)
     (learning,) = found.replicates.learning
-    k *= np.maximum(learning.kappa, 0.8)
+    k *= np.clip(learning.kappa, 0.8, 1.0)
     upper = np.maximum(found.params + h / (1 - k), 0)
     np.testing.assert_allclose(found.conf_int()[1], upper, rtol=1e-10)
     tests = found.t_test([f"{x} = {low!r}" for x, low in found.conf_int()[0].items()])
