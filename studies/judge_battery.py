@@ -17,15 +17,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from battery import printed
-from battery.candidates import CANDIDATES, Components, growth, limits
+from battery.candidates import CANDIDATES, FIRST, Components, growth, limits
 from battery.printed import PRINTED
 from battery.rows import ROWS, Row
 
 from pyinterp.inference.learning import Learning
 from pyinterp.inference.skewness import MOST
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
-
-SHARES_OF_ROWS = Path(__file__).parent / "results" / "mean_shares.csv"
 
 
 def range_of(row: Row, term: str) -> Range:
@@ -36,12 +34,12 @@ def range_of(row: Row, term: str) -> Range:
     return POSITIVE if what in ("loss", "absolute", "FIRM") else REAL
 
 
-def warnings(d: Components, terms: list[str]) -> np.ndarray:
-    """Return where tables print a warning of learning or of skewness, (data sets, terms).
+def warnings(d: Components, terms: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return where tables print a warning, and where no interval, (data sets, terms).
 
-    Of ratios that of the loss too, if it was asked for.
+    Of ratios that of the skewness of the loss too, if it was asked for.
     """
-    found = np.zeros(d["A"].shape, dtype=bool)
+    found, refused = np.zeros((2, *d["A"].shape), dtype=bool)
     for i, j in np.ndindex(found.shape):
         parts = [
             _like(
@@ -53,29 +51,13 @@ def warnings(d: Components, terms: list[str]) -> np.ndarray:
         ]
         learning = Learning(*parts)
         growth = learning.growth_warning if not np.isnan(d["bound"][i, j]) else ""
+        refused[i, j] = bool(learning.reason)
         found[i, j] = bool(learning.reason or learning.warning or growth)
     few = d["skewness"] > MOST
     if "loss loss" in terms:
         ratios = d["bound"][0] == 1
         few[:, ratios] |= few[:, [terms.index("loss loss")]]
-    return found | few
-
-
-def mean_shares(name: str, sets: int, terms: list[str]) -> np.ndarray:
-    """Return those of ten data sets of a row, in turn, for data sets that were drawn without.
-
-    1 with clusters and of H², as in the package.
-    """
-    table = pd.read_csv(SHARES_OF_ROWS)
-    by_feature = table[table["row"] == name].groupby("feature", sort=False)["share"]
-    found = np.ones((sets, len(terms)))
-    if ROWS[name].cluster is not None:
-        return found
-    for feature, shares in by_feature:
-        for j, term in enumerate(terms):
-            if term.endswith(f" {feature}") and not term.startswith("H2 "):
-                found[:, j] = np.resize(shares.to_numpy(), sets)
-    return found
+    return found | few, refused
 
 
 def _share(event: np.ndarray, among: np.ndarray) -> float:
@@ -91,15 +73,17 @@ def _like(mean: list[float], sd: list[float], size: int) -> np.ndarray:
 
 def judge(name: str, row: Row, d: Components, terms: list[str]) -> Iterator[dict[str, Any]]:
     """Yield coverage, width and power of every candidate that the components allow."""
-    warned = warnings(d, terms)
+    warned, refused = warnings(d, terms)
     for candidate, function in CANDIDATES.items():
         try:
             found = function(d)
         except KeyError:  # fits that were not made
             continue
         low, high = limits(found, d["bound"], [range_of(row, term) for term in terms])
-        # Tables print no interval where no refit uses a feature.
+        # Tables print no interval where no refit uses a feature; version 0.1 did not refuse others.
         printed = found.variance > 1e-24 * (found.center**2).max(axis=0)
+        usual = ~refused | (candidate == FIRST)
+        printed &= usual
         truth, sd = found.center.mean(axis=0), found.center.std(axis=0, ddof=1)
         varies = sd > 1e-12 * np.abs(found.center).max(axis=0)
         width = np.divide(high - low, 3.92 * sd, out=np.full_like(low, np.nan), where=varies)
@@ -119,7 +103,7 @@ def judge(name: str, row: Row, d: Components, terms: list[str]) -> Iterator[dict
                 "coverage": _share(holds[:, j], printed[:, j]),
                 "above": _share(truth[j] > high[:, j], printed[:, j]),
                 "width": float(np.nanmedian(width[:, j])) if varies[j] else np.nan,
-                "excludes_bound": float((low[:, j] > d["bound"][0, j]).mean()),
+                "excludes_bound": _share(low[:, j] > d["bound"][0, j], usual[:, j]),
                 "growth": float(np.median(growth(d, np.inf, -np.inf))),
             }
 
@@ -149,8 +133,6 @@ def main() -> None:
                 d = dict(np.load(path))
                 terms = [str(term) for term in d.pop("names")]
                 if name in ROWS:
-                    if "mean share" not in d:
-                        d["mean share"] = mean_shares(name, len(d["A"]), terms)
                     lines += judge(name, ROWS[name], d, terms)
                 else:
                     lines += printed.judge(name, PRINTED[name], d, terms)

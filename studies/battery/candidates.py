@@ -161,8 +161,10 @@ def squared(
     return candidate
 
 
+# The interval of version 0.1, with which others are compared.
+FIRST = "today"
 CANDIDATES: Mapping[str, Callable[[Components], Candidate]] = {
-    "today": today,
+    FIRST: today,
     "copies": copies,
     "copies, 28 n": copies_at_cost,
     "overlapping": overlapping,
@@ -194,7 +196,8 @@ def limits(
         error = half / stats.t.isf(0.025, found.df)
         law = 1.0
         if found.noise is not None:
-            law = law_of_a_sum(1 - found.noise / found.at_bound)
+            with np.errstate(invalid="ignore"):  # where no refit uses a feature
+                law = law_of_a_sum(1 - found.noise / found.at_bound)
         effect = SquaredEffect(above, error, np.sqrt(found.at_bound), float(np.max(found.df)), law)
         low = np.where(np.isnan(bound), low, bound + effect.low(0.05, 0.025))
         high = np.where(np.isnan(bound), high, np.maximum(high, bound))
