@@ -39,7 +39,13 @@ def naive(
             up = [w * ((high - c)[k] if w > 0 else (c - low)[k]) for k, w in enumerate(weights)]
             below += rho * down[i] * down[j]
             above += rho * up[i] * up[j]
-    return weights @ c - np.sqrt(below), weights @ c + np.sqrt(above)
+    # No side is further from that of a symmetric interval than one of the sides of the terms is.
+    used = weights != 0
+    plain = stats.t.isf(0.025, 8) * np.sqrt(weights @ cov @ weights)
+    each = stats.t.isf(0.025, 8) * pfi.bse.to_numpy()
+    ratios = [1.0, *((c - low) / each)[used], *((high - c) / each)[used]]
+    sides = np.clip(np.sqrt([below, above]) / plain, min(ratios), max(ratios)) * plain
+    return weights @ c - sides[0], weights @ c + sides[1]
 
 
 def test_limits_are_made_of_those_of_the_terms(fitted: pi.LearnerResults) -> None:
