@@ -30,7 +30,7 @@ ASYMMETRY = 0.8
 SHARE, LEAST = 0.9, 0.4
 LIMITS = (
     "The standard error of an importance depends on its true value. An interval holds the true "
-    "values that a test, with the standard error at that value, does not reject."
+    "values that a test, with a standard error for that value, does not reject."
 )
 TESTS = (
     "t = {deviation} / ({error}), the standard error of a feature that does not matter. P takes "
@@ -42,7 +42,7 @@ TESTS = (
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class HalfSampleVariance(Variance):
-    """The half-sample covariance, with intervals that take the standard error at their limits.
+    """The half-sample covariance, with intervals that have a standard error for each limit.
 
     Attributes
     ----------
@@ -220,7 +220,7 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
     growth = max((one.growth for one in learning), default=1.0)
     squares = () if replicates.relative else learning
     calm = max((one.calm for one in squares), default=1.0)
-    kappas = [np.resize(one.kappa, len(A)) for one in squares]
+    kappas = [_for_each(one.kappa, len(A)) for one in squares]
     kappa = np.max(kappas or [np.full(len(A), NOISY)], axis=0)
     if not importances:
         cov = calm * A
@@ -249,6 +249,12 @@ def half_sample(replicates: Replicates) -> HalfSampleVariance:
         chi_df=chi_df,
         asymmetry=np.clip(kappa, ASYMMETRY, 1.0),
     )
+
+
+def _for_each(numbers: FloatArray | float, terms: int) -> FloatArray:
+    """Return numbers of terms, the same for every group of rows, one group after another."""
+    some = np.atleast_1d(numbers)
+    return np.tile(some, terms // len(some))
 
 
 def _first(texts: Iterable[str]) -> str:

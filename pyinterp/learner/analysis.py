@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -19,7 +19,6 @@ from pyinterp.errors import (
     InferenceError,
     OptionError,
     PredictionError,
-    PyinterpError,
 )
 from pyinterp.estimands.estimand import (
     Estimand,
@@ -33,7 +32,8 @@ from pyinterp.estimands.estimand import (
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
-from pyinterp.inference.learning import Learning, mean_share, signal_and_spread
+from pyinterp.inference.learning import Learning, signal_and_spread
+from pyinterp.learner.mean_shares import MeanShares
 from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import Loss, choose
 from pyinterp.models.adapters import one_thread
@@ -51,8 +51,6 @@ from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch
 __all__ = ["Analysis"]
 
 LEAST_ROWS = 2  # of a refit: a donor is another row
-MIXTURE = 200  # rows on which predictions of halves are compared
-AT_ONCE = 50  # features whose rows are predicted together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +103,6 @@ class Analysis:
     )
     _fits: dict[Loss | Metric, GoodnessOfFit] = field(default_factory=dict, init=False)
     _among: dict[tuple[bytes, str], Analysis] = field(default_factory=dict, init=False)
-    _shares: dict[tuple[str, ...], float] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         check_memory(self.memory_mb)
@@ -119,10 +116,10 @@ class Analysis:
             "_measurements_by_key",
             "_fits",
             "_among",
-            "_shares",
+            "mean_shares",
         }
         state = {name: v for name, v in vars(self).items() if name not in computed}
-        return {**state, "_measurements_by_key": {}, "_fits": {}, "_among": {}, "_shares": {}}
+        return {**state, "_measurements_by_key": {}, "_fits": {}, "_among": {}}
 
     @cached_property
     def cases(self) -> tuple[ModelOnRows, ...]:
@@ -270,83 +267,17 @@ class Analysis:
         )
 
     def _learning_of(self, estimand: Estimand) -> Learning | None:
-        bounded = estimand.lower_bound is not None
-        if self.learning is None or not (bounded and estimand.squared_effects):
+        if self.learning is None or not estimand.squared_effects:
             return self.learning
         effects = [estimand.squared_effects.get(name, ()) for name in estimand.terms.names]
-        return replace(self.learning, mean_share=self.mean_shares(effects))
+        return replace(self.learning, mean_share=self.mean_shares.of(effects))
 
-    def mean_shares(self, features: Sequence[tuple[str, ...]]) -> FloatArray:
-        """Return how much of what training does to features' effects means of refits keep.
-
-        The larger of two shares: that of the differences that another value of the feature makes
-        to predictions, and that of predictions themselves. 1 if rows whose features come from
-        different rows of the data can't be predicted; with clusters, of which there are few; and
-        for no feature, ().
-
-        Parameters
-        ----------
-        features : sequence of tuple of str
-            Their variables.
-        """
+    @cached_property
+    def mean_shares(self) -> MeanShares:
+        """How much of what training does to features' effects means of refits keep."""
         if self.whole is not None:
-            return self.whole.mean_shares(features)
-        new = [one for one in sorted({(), *features}) if one not in self._shares]
-        if new:
-            try:
-                self._shares.update(self._new_shares(new))
-            except PyinterpError:  # a learner, or a formula, may refuse rows that do not occur
-                self._shares.update(dict.fromkeys(new, 1.0))
-        least = self._shares[()]
-        return np.array([max(least, self._shares[one]) if one else 1.0 for one in features])
-
-    def _new_shares(self, asked: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], float]:
-        """Return the shares of features, given by their variables; () for all predictions."""
-        pairs: dict[int, list[Refit]] = {}
-        for refit in self.refits:
-            if refit.group is not None and refit.group.kind == "pair":
-                pairs.setdefault(refit.group.number, []).append(refit)
-        both = [pair for pair in pairs.values() if len(pair) == 2]
-        if len(both) < 2 or any(r.evaluation.clusters is not None for r in self.refits):
-            return dict.fromkeys(asked, 1.0)
-        variables = self.problem.population.variables
-        base = pd.concat([self._mixture((str(name),))[0] for name in variables], axis=1)
-        shares: dict[tuple[str, ...], float] = {}
-        for start in range(0, len(asked), AT_ONCE):
-            some = asked[start : start + AT_ONCE]
-            named = [feature for feature in some if feature]
-            joint = [feature for feature in named if len(feature) > 1]
-            frames = [base.assign(**self._mixture(feature)[0]) for feature in joint]
-            frames += [base.assign(**self._mixture(feature)[1]) for feature in named]
-            frame = pd.concat([base, *frames], ignore_index=True)
-            predictions = np.array(
-                [
-                    [r.predictor(r.design.encode(frame)).reshape(len(frame), -1) for r in pair]
-                    for pair in both
-                ]
-            )
-            size = float(np.square(predictions).mean())
-            first, *values = np.split(predictions, len(frames) + 1, axis=2)
-            before = dict(zip(joint, values, strict=False))
-            for feature, after in zip(named, values[len(joint) :], strict=True):
-                shares[feature] = mean_share(after - before.get(feature, first), size)
-            if () in some:
-                shares[()] = mean_share(first - first.mean(axis=2, keepdims=True), size)
-        return shares
-
-    def _mixture(self, feature: tuple[str, ...]) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return the values that a feature's variables have together in two samples of rows.
-
-        Side by side, samples of several features are of different rows, hardly any a training row
-        of a refit. They do not depend on which others there are.
-        """
-        values = self.problem.population.variables[list(feature)]
-        rng = self.seeds.stream("draws", name=f"mixture of {', '.join(feature)}")
-        first, second = rng.integers(len(values), size=(2, MIXTURE))
-        return (
-            values.take(first).reset_index(drop=True),
-            values.take(second).reset_index(drop=True),
-        )
+            return self.whole.mean_shares
+        return MeanShares(self.refits, self.problem.population.variables, self.seeds)
 
     @cached_property
     def learning(self) -> Learning | None:

@@ -249,7 +249,7 @@ def test_missing_variances_stay_missing() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_ratios_vary_in_proportion_to_their_size(seed: int) -> None:
-    replicates = make_evidence(seed, lower_bound=1.0, learning=(Learns(1.1, 0.4),))
+    replicates = make_evidence(seed, lower_bound=1.0, learning=(Learns(1.1, 0.4, 0.6),))
     pairs = [
         tuple(Half(as_ratio(half.estimate), half.rows) for half in pair)
         for pair in replicates.pairs
@@ -339,6 +339,22 @@ def test_the_test_rejects_exactly_what_the_interval_excludes(
     (p,) = variance.p_values(estimate, bse, theta, side)
     if min(abs(theta - low), abs(theta - high)) > 1e-9 * (1 + abs(c) + se):
         assert (p < alpha) == (not low <= theta <= high)
+
+
+def test_terms_keep_their_laws() -> None:
+    """Of one alone, and of one between others that have no value above 0 to test."""
+    nu = np.array([1.0, 4.0, 50.0])
+    variance = replace(make_variance(0.0, q=3), chi_df=nu, at_bound=np.array([1.0, 2.0, 3.0]))
+    estimate, bse = np.array([4.0, 5.0, 6.0]), np.array([1.0, 1.5, 2.0])
+    for null in (np.zeros(3), np.array([0.0, 2.0, 7.0])):
+        whole = variance.p_values(estimate, bse, null, "two-sided")
+        for k in range(3):
+            one = variance.of(np.array([k]))
+            (p,) = one.p_values(estimate[[k]], bse[[k]], null[[k]], "two-sided")
+            assert p == pytest.approx(whole[k], rel=1e-12)
+            other = replace(make_variance(0.0), chi_df=nu[[k]], at_bound=np.array([1.0 + k]))
+            (p,) = other.p_values(estimate[[k]], bse[[k]], null[[k]], "two-sided")
+            assert p == pytest.approx(whole[k], rel=1e-12)
 
 
 def test_a_one_sided_limit_beyond_the_estimate_is_dual_too() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -295,9 +295,9 @@ def test_shares_of_a_linear_model_and_of_a_tree() -> None:
         ("tree", DecisionTreeRegressor(min_samples_leaf=5, random_state=0)),
     ):
         analysis = fit(frame(100), learner).analysis
-        shares[name] = analysis.mean_shares([("x0",), ("x1",), ()])
+        shares[name] = analysis.mean_shares.of([("x0",), ("x1",), ()])
         part = analysis.among(np.arange(100) % 2 == 0, "even")
-        np.testing.assert_array_equal(part.mean_shares([("x0",), ("x1",), ()]), shares[name])
+        np.testing.assert_array_equal(part.mean_shares.of([("x0",), ("x1",), ()]), shares[name])
     assert (shares["linear"] > 0.9).all()
     assert (shares["tree"][:2] > 0.1).all()
     assert (shares["tree"][:2] < 0.8).all()
@@ -307,7 +307,7 @@ def test_shares_of_a_linear_model_and_of_a_tree() -> None:
 def test_a_feature_counts_by_its_effect_where_others_are_less_stable() -> None:
     """Coefficients of splines at the ends vary much; those of other features are linear."""
     results = fit(frame(100, p=2), LinearRegression(), formula="y ~ bs(x0, df=8) + x1")
-    shares = results.analysis.mean_shares([("x0",), ("x1",)])
+    shares = results.analysis.mean_shares.of([("x0",), ("x1",)])
     assert shares[0] < 0.8
     assert shares[1] > 0.85
 
@@ -318,42 +318,81 @@ def test_shares_do_not_depend_on_the_order_of_columns_or_on_what_was_asked() -> 
         fit(part, tree, formula="y ~ x0 + x1 + x2")
         for part in (data, data[["y", "x2", "x0", "x1"]])
     )
-    first = one.analysis.mean_shares([("x0",)])
+    first = one.analysis.mean_shares.of([("x0",)])
     features = [("x2",), ("x1",), ("x0",)]
-    both = [r.analysis.mean_shares(features) for r in (one, other)]
+    both = [r.analysis.mean_shares.of(features) for r in (one, other)]
     np.testing.assert_array_equal(*both)
     assert both[0][2] == first[0]
 
 
-class Watched(LinearRegression):
-    """Keeps how many of the rows to predict have a square beside its root."""
-
-    together: ClassVar[list[tuple[int, int]]] = []
-
-    def predict(self, X: Any) -> Any:
-        values = np.asarray(X)
-        square = np.isclose(values[:, 1], values[:, 0] ** 2)
-        self.together.append((len(values), int(square.sum())))
-        return super().predict(X)
+def sampled(results: pi.LearnerResults, variables: tuple[str, ...], sample: int) -> pd.DataFrame:
+    """Return the values of a feature in one of its two samples of rows."""
+    shares = results.analysis.mean_shares
+    stream = results.analysis.seeds.stream("draws", name=f"mixture of {', '.join(variables)}")
+    rows = stream.integers(len(shares.variables), size=(2, 200))[sample]
+    return shares.variables[list(variables)].iloc[rows].reset_index(drop=True)
 
 
-def test_the_variables_of_a_group_come_from_one_row() -> None:
-    """Of 200 rows to start from and 2 times 200 for the group, all of the group's are together."""
+def mixture(results: pi.LearnerResults) -> pd.DataFrame:
+    names = results.analysis.mean_shares.variables
+    return pd.concat([sampled(results, (name,), 0) for name in names], axis=1)
+
+
+def naive_share(results: pi.LearnerResults, feature: tuple[str, ...]) -> float:
+    """The share of one feature alone; of none, that of predictions."""
+    base = mixture(results)
+    start, end = base, base
+    if len(feature) > 1:
+        start = base.assign(**sampled(results, feature, 0))
+    if feature:
+        end = base.assign(**sampled(results, feature, 1))
+    halves = [r for r in results.analysis.refits if r.group is not None]
+    effect = np.array(
+        [[r.predictor(r.design.encode(rows)).ravel() for r in halves] for rows in (start, end)]
+    )
+    change = effect[1] - (effect[0] if feature else effect[1].mean(axis=1, keepdims=True))
+    A = np.mean((change[::2] - change[1::2]) ** 2) / 4
+    S = ((change[::2] + change[1::2]) / 2).var(axis=0, ddof=1).mean()
+    return float(np.clip(1 - S / A, 0, 1))
+
+
+@pytest.mark.parametrize(
+    ("formula", "learner", "some_are_less"),
+    [
+        ("y ~ x0 + square + x1", DecisionTreeRegressor(min_samples_leaf=6, random_state=0), True),
+        ("y ~ bs(x0, df=6) + square + x1", Ridge(3.0), False),
+    ],
+)
+def test_shares_are_those_of_one_feature_alone(
+    formula: str, learner: Any, some_are_less: bool
+) -> None:
+    """The larger of that of the feature and that of predictions; a group moves as one."""
     data = frame(80, p=2)
     data["square"] = data["x0"] ** 2
-    results = fit(data, Watched(), formula="y ~ x0 + square + x1")
-    Watched.together.clear()
-    (share,) = results.analysis.mean_shares([("x0", "square")])
-    assert 0.5 < share <= 1
-    assert len(Watched.together) == 30
-    assert all(rows == 600 and 400 <= count < 420 for rows, count in Watched.together)
+    results = fit(data, learner, pi.HalfSampling(3, pairs=6), formula=formula)
+    features = [("x1",), ("square", "x0"), ("x0",)]
+    found = results.analysis.mean_shares.of([*features, ("x0", "square")])
+    least, *naive = (naive_share(results, one) for one in [(), *features])
+    assert max(naive) > least
+    assert (min(naive) < least) == some_are_less
+    np.testing.assert_allclose(found[:3], np.maximum(least, naive), rtol=1e-9)
+    assert found[3] == found[1]
+
+
+def test_shares_of_many_features_are_those_of_each() -> None:
+    results = fit(frame(130, p=55), Ridge(5.0), pi.HalfSampling(3, pairs=5))
+    names = [(f"x{j}",) for j in (54, 3)]
+    all_ = results.analysis.mean_shares.of([(f"x{j}",) for j in range(55)])
+    alone = fit(frame(130, p=55), Ridge(5.0), pi.HalfSampling(3, pairs=5)).analysis.mean_shares
+    np.testing.assert_allclose(alone.of(names), all_[[54, 3]], rtol=1e-9)
+    assert len(set(all_)) > 5
 
 
 def test_clusters_keep_all() -> None:
     """Trees reject what is constant in clusters in 10% of data sets otherwise."""
     data = frame(120).assign(g=np.repeat(np.arange(40), 3))
     learner = pi.Learner.from_formula("y ~ x0 + x1", data, DecisionTreeRegressor(random_state=0))
-    shares = learner.fit(pi.HalfSampling(cluster="g"), seed=1).analysis.mean_shares([("x0",)])
+    shares = learner.fit(pi.HalfSampling(cluster="g"), seed=1).analysis.mean_shares.of([("x0",)])
     np.testing.assert_array_equal(shares, 1.0)
 
 
@@ -384,18 +423,18 @@ def test_a_constant_prediction_has_no_variance_to_share() -> None:
     constants = 0.1 + 0.01 * np.arange(30.0).reshape(15, 2, 1, 1) + np.zeros((15, 2, 200, 1))
     away = constants - constants.mean(axis=2, keepdims=True)
     assert mean_share(away, float(np.square(constants).mean())) == 1.0
-    assert (fit(frame(60), DummyRegressor()).analysis.mean_shares([("x0",)]) == 1.0).all()
+    assert (fit(frame(60), DummyRegressor()).analysis.mean_shares.of([("x0",)]) == 1.0).all()
 
 
 def test_only_importances_take_it() -> None:
     results = fit(frame(60), DecisionTreeRegressor(random_state=0), pi.HalfSampling(4, pairs=5))
     results.pd("x0", points=3)
     results.loss()
-    assert not results.analysis._shares
+    assert not results.analysis.mean_shares.shares
     (learning,) = results.pfi().replicates.learning
     np.testing.assert_array_equal(
         learning.mean_share,
-        results.analysis.mean_shares([(name,) for name in results.pfi().params.index]),
+        results.analysis.mean_shares.of([(name,) for name in results.pfi().params.index]),
     )
     assert (learning.mean_share < 1).any()
 
@@ -409,8 +448,36 @@ class Particular(LinearRegression):
         return super().predict(X)
 
 
+class Near(LinearRegression):
+    """Refuses rows of which x0 is further than a limit above x1."""
+
+    def __init__(self, limit: float = np.inf) -> None:
+        super().__init__()
+        self.limit = limit
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        if (X[:, 0] - X[:, 1] > self.limit).any():
+            raise ValueError("x0 must be near x1")
+        return super().predict(X)
+
+
+def test_a_refused_row_of_one_feature_is_none_of_another() -> None:
+    """Whatever else is asked for: no mixture is refused, and for some data one with another x0."""
+    refused = 0
+    for seed in range(6):
+        data, plan = frame(60, seed=seed), pi.HalfSampling(2, pairs=5)
+        rows = mixture(fit(data, LinearRegression(), plan))
+        learner = Near(float((rows["x0"] - rows["x1"]).max()))
+        names = [("x0",), ("x2",)]
+        x0, x2 = fit(data, learner, plan).analysis.mean_shares.of(names)
+        (alone,) = fit(data, learner, plan).analysis.mean_shares.of(names[1:])
+        assert alone == x2 < 1
+        refused += x0 == 1
+    assert refused
+
+
 def test_a_learner_that_refuses_rows_that_do_not_occur_keeps_all() -> None:
     data = frame(60)
     results = fit(data.assign(x1=data["x0"] + 1), Particular(), pi.HalfSampling(4, pairs=5))
-    assert (results.analysis.mean_shares([("x0",), ("x2",)]) == 1.0).all()
+    assert (results.analysis.mean_shares.of([("x0",), ("x2",)]) == 1.0).all()
     assert (results.pfi(["x2"]).bse > 0).all()
