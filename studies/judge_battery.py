@@ -4,7 +4,7 @@
 
 The truth of a term is the mean of a candidate's own estimates over the data sets, whose error is
 1/20 of their standard deviation at 400 data sets; widths are over that of an interval with the
-true standard deviation. Rows of which the table that is there has more data sets stay.
+true standard deviation. The table that is there is written anew.
 """
 
 from __future__ import annotations
@@ -108,16 +108,6 @@ def judge(name: str, row: Row, d: Components, terms: list[str]) -> Iterator[dict
             }
 
 
-def longest(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """Return every row from that of two tables in which it has more data sets, else the first."""
-    size = before.groupby("row")["data_sets"].first()
-    more = table["data_sets"] >= table["row"].map(size).fillna(0)
-    kept = before[~before["row"].isin(table.loc[more, "row"])]
-    place = {name: k for k, name in enumerate([*ROWS, *PRINTED])}
-    both = pd.concat([table[more], kept[kept["row"].isin(place)]])
-    return both.sort_values("row", key=lambda rows: rows.map(place), kind="stable")
-
-
 def main() -> None:
     """Write the table, and print the worst coverage and the median width by row."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -138,8 +128,6 @@ def main() -> None:
                     lines += printed.judge(name, PRINTED[name], d, terms)
                 break
     table = pd.DataFrame(lines)
-    if arguments.to and arguments.to.exists():
-        table = longest(table, pd.read_csv(arguments.to))
     if arguments.to:
         table.to_csv(arguments.to, index=False, float_format="%.4g")
     kind = np.where(table["null"], "null", table["term"].str.split(" ").str[0])
