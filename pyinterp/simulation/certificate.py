@@ -55,9 +55,9 @@ class Certificate(Tabular):
 
         `estimate` in the data; `truth` in the copy; `coverage` and `coverage_error`, its standard
         error, which is not 0 for shares of 0 and 1 (Agresti and Coull); the shares of intervals
-        `below` and `above` the truth; mean `width`, and `relative_width`, divided by that of an
-        interval that knows the standard deviation of the estimates; `rejected`, the share of
-        p-values below alpha, missing without a null value; `rejected_mcse`, `truth_mcse`, Monte
+        `below` and `above` the truth; `relative_width`, mean width divided by that of an interval
+        that knows the standard deviation of the estimates; `rejected`, the share of p-values below
+        alpha, missing without a null value; mean `width`; `rejected_mcse`, `truth_mcse`, Monte
         Carlo errors; `bias` and `sd` of the estimates over data sets, and `se`, the root of the
         mean of their squared standard errors.
         """
@@ -74,11 +74,10 @@ class Certificate(Tabular):
             "coverage_error": np.sqrt(center * (1 - center) / (len(self.sums) + 4)),
             "below": (missed & (error < 0)).mean(axis=0),
             "above": (missed & (error > 0)).mean(axis=0),
-            "width": frame["width"],
             "relative_width": frame["width"] / known,
             "rejected": tested * frame["rejected"],
         }
-        others = frame[["rejected_mcse", "truth_mcse", "bias", "sd", "se"]]
+        others = frame[["width", "rejected_mcse", "truth_mcse", "bias", "sd", "se"]]
         every = pd.DataFrame(numbers, index=frame.index).join(others)
         grid = self.table.estimand.terms.axes
         return every if grid else every.sort_values("truth", ascending=False, kind="stable")
@@ -98,8 +97,11 @@ class Certificate(Tabular):
         TableOptions(notes=notes)
         context, row = self.table.context, self.counts.rows.iloc[0]
         number = number_format(self.frame["truth"].to_numpy(), self.frame["sd"].to_numpy())
-        shown = map(str, self.frame.loc[:, :"rejected"].dropna(axis=1, how="all"))
-        sizes = ("estimate", "truth", "width")
+        shown = list(map(str, self.frame.loc[:, :"rejected"].dropna(axis=1, how="all")))
+        note = NOTE.format(100 * (1 - self.alpha))
+        if "rejected" in shown:
+            note += REJECTED.format(self.alpha)
+        sizes = ("estimate", "truth")
         return summarize_frame(
             self.frame.rename(columns=HEADINGS),
             {HEADINGS.get(name, name): number if name in sizes else "%.3f" for name in shown},
@@ -113,16 +115,17 @@ class Certificate(Tabular):
                 ("Time:", f"{clock(self.seconds)}, expected {clock(self.expected_seconds)}"),
                 ("Coverage:", f"{row['coverage']:.3f}, std err {row['coverage_mcse']:.3f}"),
             ],
-            notes=[] if notes == "none" else [NOTE.format(1 - self.alpha, self.alpha), CAUTION],
+            notes=[] if notes == "none" else [f"{note}.", CAUTION],
         )
 
 
 HEADINGS = {"coverage_error": "std err", "relative_width": "rel. width"}
 NOTE = (
-    "coverage: share of data sets whose {:.4g} interval holds the truth; below, above: share whose "
-    "interval is below it or above it; rel. width: mean width, divided by that of an interval that "
-    "knows the standard deviation of the estimates; rejected: share of data sets with P < {:.4g}."
+    "coverage: share of data sets whose {:.4g}% interval holds the truth; below, above: share "
+    "whose interval is below it or above it; rel. width: mean width, divided by that of an "
+    "interval that knows the standard deviation of the estimates"
 )
+REJECTED = "; rejected: share of data sets with P < {:.4g}"
 CAUTION = (
     "Data sets are copies of the data: rows drawn with replacement, responses around out-of-sample "
     "predictions. Where estimate and truth differ, coverage in the data may differ too."

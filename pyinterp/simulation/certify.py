@@ -57,12 +57,12 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from pyinterp.checks import check_alpha, check_count
+from pyinterp.checks import check_alpha, check_count, check_jobs
 from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.estimand import Estimand
 from pyinterp.inference import CovType
 from pyinterp.learner.learner import Learner, LearnerResults
-from pyinterp.parallel.progress import ProgressOption, clock, tell
+from pyinterp.parallel.progress import ProgressOption, check_progress, clock, tell
 from pyinterp.parallel.threads import workers
 from pyinterp.resampling import Bootstrap, FreshDraws, HalfSampling, Resampling, Subsampling
 from pyinterp.results.comparison_results import ComparisonResults
@@ -146,6 +146,10 @@ def certify(
     check_count("data_sets", data_sets)
     check_count("truth_refits", truth_refits, 2)
     check_alpha(alpha)
+    check_jobs(n_jobs)
+    check_progress(progress)
+    if file is not None and not isinstance(file, str | os.PathLike):
+        raise OptionError(f"`file` must be a path such as 'certificate.sqlite', not {quote(file)}.")
     _check(results, estimates)
     table = results.pfi() if estimates is None else estimates
     context = results.analysis.context
@@ -196,12 +200,13 @@ def _check(results: object, table: object) -> None:
             "Refits must be by HalfSampling, Subsampling or Bootstrap without clusters and strata, "
             f"because data sets are drawn row by row, not by {quote(plan)}; fit with another plan."
         )
+    context = results.analysis.context
     if table is not None and (
         not isinstance(table, EstimandResults)
         or isinstance(table, ComparisonResults)
-        or (table.context.resamples, table.alternative)
-        != (results.analysis.context.resamples, "two-sided")
+        or replace(table.context, engine=context.engine) != context
         or table.estimand.terms.groups
+        or table.alternative != "two-sided"
     ):
         raise OptionError(
             "`estimates` must be two-sided results of one estimand for these refits and all rows, "
@@ -244,7 +249,7 @@ class _CopyStudy(CoverageStudy):
 
     def learner(self, process: Process, name: str, data: pd.DataFrame) -> Learner:
         """Return the learner on some data of the copy."""
-        return self.specification.with_rows(data)
+        return self.specification._with_rows(data)
 
     def truth_plan(self, process: Process, n: int, refits: int) -> Resampling:
         """Return refits on fresh data, trained on as many rows as those of the analysis."""
