@@ -100,7 +100,7 @@ class Certificate(Tabular):
         shown = list(map(str, self.frame.loc[:, :"rejected"].dropna(axis=1, how="all")))
         note = NOTE.format(100 * (1 - self.alpha))
         if "rejected" in shown:
-            note += REJECTED.format(self.alpha)
+            note += TESTS.format(self.alpha)
         sizes = ("estimate", "truth")
         return summarize_frame(
             self.frame.rename(columns=HEADINGS),
@@ -125,7 +125,7 @@ NOTE = (
     "whose interval is below it or above it; rel. width: mean width, divided by that of an "
     "interval that knows the standard deviation of the estimates"
 )
-REJECTED = "; rejected: share of data sets with P < {:.4g}"
+TESTS = "; rejected: share of data sets with P < {:.4g}"
 CAUTION = (
     "Data sets are copies of the data: rows drawn with replacement, responses around out-of-sample "
     "predictions. Where estimate and truth differ, coverage in the data may differ too."
