@@ -120,6 +120,7 @@ def causal_importance(
         # Noise makes effects vary: mean squares are above 0 whatever the truth, and have no test.
         null=None,
         range=POSITIVE,
+        varies_as_square=True,
         unit=both[0].unit,
         loss=problem.squared_loss,
         meaning=(

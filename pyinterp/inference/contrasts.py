@@ -16,7 +16,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError, quote
 from pyinterp.inference import Alternative, TermInference
-from pyinterp.inference.two_sides import ContrastVariance, contrast_variance
+from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_variance
 
 __all__ = ["Contrasts", "Hypotheses", "certain", "contrasts"]
 

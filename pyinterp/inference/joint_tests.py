@@ -80,7 +80,7 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> C
         return ContrastResults(F=square / rank, df_num=rank, df_denom=df)
     scale = (df - rank + 1) / (df * rank)
     found = ContrastResults(F=scale * square, df_num=rank, df_denom=df - rank + 1)
-    if rank == 1 or (single.all() and variance.special_law):
+    if rank == 1 or (single.all() and variance.varies_as_square):
         found.pvalue = min(1.0, rank * float(np.min(tests.pvalue)))
     return found
 

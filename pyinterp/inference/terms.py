@@ -84,13 +84,8 @@ class TermInference:
 
     @cached_property
     def null_error(self) -> FloatArray:
-        """Standard errors at the null values, by which statistics are divided."""
-        scaled = self._on_scale
-        errors = self.variance.null_error(*scaled)
-        away = np.where(scaled.estimate == scaled.null, np.nan, scaled.estimate - scaled.null)
-        # By which the difference on the scale of the estimates is divided to give the statistic.
-        stretch = np.where(np.isnan(away), 1.0, (self.estimate - self.null) / away)
-        errors = np.where(self._inside, errors * stretch, errors)
+        """Standard errors by which statistics of a table's null value divide; missing without."""
+        errors = self.variance.null_error(self.estimate, self.bse)
         return np.where(np.isnan(self.null), np.nan, errors)
 
     @cached_property

@@ -18,7 +18,6 @@ Module            What is in it
 `uncertainties`   ``likelihood_pfi``, ``entropy_pfi``, ``redundancy``, ``uncertainty``
 `interpretable`   `Interpretable`, with all these methods, ``loss`` and ``summary``
 `analysis`        Fitted models with their measurements, by estimand
-`mean_shares`     How much of features' effects means of many refits keep
 `subgroups`       Some of the evaluation rows, or every level of a column
 `compare`         ``compare``: tests of learners, and of results, against each other
 `independence`    Checks and headers of results of independent data sets

@@ -261,7 +261,7 @@ def _difference(
         coverage=tuple(f"difference in {name}" for name in estimand.coverage),
         quantity=f"difference in {estimand.quantity or estimand.label}",
         null=0.0,
-        lower_bound=None,
+        varies_as_square=False,
         range=REAL,
         meaning=_meaning(estimand, contrasts, places, paired=paired),
         notes=(),

@@ -148,7 +148,7 @@ def _corrected_params(
     if correction is None:
         return None
     means = analysis.replicates(
-        replace(estimand, read=correction.underlying, lower_bound=None, correction=None),
+        replace(estimand, read=correction.underlying, varies_as_square=False, correction=None),
         checked=False,
     )
     return correction.correct(means.per_refit.mean(axis=0), variance(means, cov_type).cov)

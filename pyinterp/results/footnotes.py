@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.inference.coverage import CoverageCase, coverage_of
-from pyinterp.inference.skewness import MOST, skewness
+from pyinterp.inference.half_sample.constants import SKEWED
+from pyinterp.inference.half_sample.row_warnings import skewness
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -140,13 +141,13 @@ def _skewness(results: EstimandResults) -> list[Footnote]:
     if results.replicates.relative:
         what += " to them, or to the loss that divides them,"
     differs = results.pvalues < NOMINAL if results.null is not None else results.bse > 0
-    skewed = values.index[(values > MOST) & (results.bse > 0) & differs]
+    skewed = values.index[(values > SKEWED) & (results.bse > 0) & differs]
     if not len(skewed):
         return []
     return [
         _always(
             f"Few rows decide {_enumerate(skewed)} (the skewness of {what} is above "
-            f"{MOST:g} √n): nominal 95% intervals may cover less, 70-100% in simulations."
+            f"{SKEWED:g} √n): nominal 95% intervals may cover less, 70-100% in simulations."
         )
     ]
 

@@ -27,11 +27,15 @@ from pyinterp.estimands.estimand import Estimand
 from pyinterp.inference import (
     Alternative,
     Replicates,
+    SquareVariance,
     TermInference,
     Variance,
 )
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.inference.equivalence import rope_probabilities
+from pyinterp.inference.half_sample.parts import variance_parts
+from pyinterp.inference.half_sample.row_warnings import skewness, unused
+from pyinterp.inference.half_sample.variance import half_sample
 from pyinterp.inference.interval_scale import IntervalScale
 from pyinterp.inference.joint_tests import FlatTest, flatness_test, wald_test
 from pyinterp.parameters import takes
@@ -172,8 +176,8 @@ class EstimandResults(Tabular):
             p_adjust=self.p_adjust,
             simultaneous=self.simultaneous,
             scale=IntervalScale(self.estimand.range),
-            # A null value or a bound is an end of the range, where the scale ends too.
-            symmetric=self.null is None and self.estimand.lower_bound is None,
+            # A null value, and no effect, is an end of the range, where the scale ends too.
+            symmetric=self.null is None and not self.estimand.varies_as_square,
         )
 
     @property
@@ -332,6 +336,46 @@ class EstimandResults(Tabular):
         weights = self._constraint(r_matrix).weights
         return pd.DataFrame(weights @ self.variance.cov @ weights.T)
 
+    def variance_parts(self) -> pd.DataFrame:
+        """Return what the half-sample variance took, one row per term.
+
+        Returns
+        -------
+        pandas.DataFrame
+            estimate; m and M, the numbers of refits and pairs; A, S and s2_m (s²/m); g, r and
+            growth_ratio, the factors that serve importances, and ratios alone; variance, at the
+            estimate, and variance_null, the measured one at the null value. From these numbers
+            `half_sample.variance` and `half_sample.square` make the table. unused: the share of
+            half refits that never use the feature; skewness: that of the rows' contributions over
+            the root of their number.
+
+        Raises
+        ------
+        InferenceError
+            For another plan than `HalfSampling`.
+        """
+        parts = variance_parts(self.replicates)
+        variance = half_sample(self.replicates)
+        at_null = variance.at_no_effect**2 if isinstance(variance, SquareVariance) else np.nan
+        return pd.DataFrame(
+            {
+                "estimate": self.params,
+                "m": len(parts.estimates),
+                "M": parts.pairs,
+                "A": np.diag(parts.A),
+                "S": parts.S,
+                "s2_m": np.diag(parts.by_refits),
+                "g": parts.growth,
+                "r": parts.mean_share,
+                "growth_ratio": parts.ratio_growth if self.replicates.relative else np.nan,
+                "variance": np.diag(variance.cov),
+                "variance_null": at_null,
+                "unused": unused(self.replicates),
+                "skewness": skewness(self.replicates),
+            },
+            index=self._index,
+        )
+
     def t_test(self, hypotheses: Hypothesis) -> Contrasts:
         """Test linear hypotheses about the terms, as in statsmodels.
 
@@ -474,8 +518,10 @@ class EstimandResults(Tabular):
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return estimates with their inference, one row per term.
 
-        Columns as in R's broom: estimate, std_error, statistic, p_value, conf_low, conf_high; mcse;
-        and std_error_null, the standard error at the null value, by which the statistic divides.
+        Columns as in R's broom: estimate, std_error, statistic, p_value, conf_low, conf_high; mcse,
+        the Monte Carlo error of the estimate by permutations, and std_error_mcse, that of std_error
+        by the choice of refits; std_error_null, the standard error at the null value, by which the
+        statistic divides.
         Before them value, value2 and class where the estimand has a grid or classes; after them
         corrected, if the estimand has a correction of its bias, and diagnostic, R²_j of conditional
         importances.
@@ -491,6 +537,7 @@ class EstimandResults(Tabular):
                 "conf_low": limits[:, 0],
                 "conf_high": limits[:, 1],
                 "mcse": self.mcse,
+                "std_error_mcse": self._bse_error,
             },
             index=self._index,
         )
@@ -681,6 +728,12 @@ class EstimandResults(Tabular):
                 hint = did_you_mean(col, names)
                 raise OptionError(f"`cols` must name terms, but {quote(col)} is none.{hint}")
         return positions
+
+    @property
+    def _bse_error(self) -> FloatArray:
+        errors = self.variance.bse_error
+        none = np.full(len(self.params), np.nan)
+        return none if errors is None else np.where(_array(self.bse) > 0, errors, np.nan)
 
     @property
     def _without_adjustment(self) -> Self:
