@@ -26,8 +26,8 @@ def mean_share(refits: Sequence[Refit], variables: pd.DataFrame, seeds: Seeds) -
 
     with :math:`f_{jh}` the prediction, less its mean over rows, of the refit on half h of pair j,
     and :math:`\bar f_j` the mean of a pair. It is 1 for learners that are linear in the training
-    rows, 0 for pure noise. The 1,000 rows x are mixtures of the data's: every variable has its value
-    in another row, so that few of them are training rows.
+    rows, 0 for pure noise. The 1,000 rows x are mixtures of the data's: every variable has its
+    value in another row, so that few of them are training rows.
 
     Parameters
     ----------

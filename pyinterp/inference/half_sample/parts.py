@@ -23,10 +23,10 @@ class VarianceParts:
     Attributes
     ----------
     differences : ndarray of shape (M, q)
-        :math:`D_j = (\tau_{j0} - \tau_{j1}) - (\epsilon_{j0} - \epsilon_{j1})`: of the two refits of
-        a pair, the difference of the parts by training less that by the evaluation rows
-        (`training_parts`). A row that trains one of a pair evaluates the other; the minus adds up
-        what it does in both ways.
+        :math:`D_j = (\tau_{j0} - \tau_{j1}) - (\epsilon_{j0} - \epsilon_{j1})`: the difference of
+        the parts by training of a pair's refits, less the difference of their parts by evaluation
+        rows (`training_parts`). A row that trains one of a pair evaluates the other; the minus adds
+        up what it does in both ways.
     means : ndarray of shape (M, q)
         Means of the two estimates of each pair.
     estimates : ndarray of shape (m, q)
@@ -75,7 +75,7 @@ class VarianceParts:
         Parameters
         ----------
         of_pairs : ndarray of shape (M, q)
-            What every pair gives for the variance; the mean over pairs and `by_refits` add up to it.
+            What every pair gives for the variance, which is their mean plus `by_refits`.
         """
         m = len(self.estimates)
         of_refits = np.square(self.estimates - self.estimates.mean(axis=0)) / (m - 1)
