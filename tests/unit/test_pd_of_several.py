@@ -125,7 +125,7 @@ def test_what_is_refused(model: Any) -> None:
         model.pd(grid=[0, 1])
     with pytest.raises(OptionError, match="`grid` names 'w'"):
         model.pd(grid={"w": [0, 1]})
-    with pytest.raises(OptionError, match="Can't find variable `w`.*Variables: x, z, g"):
+    with pytest.raises(OptionError, match=r"Can't find variable `w`.*Variables: x, z, g"):
         model.pd(["x", "w"], together=False)
     with pytest.raises(OptionError, match="`features` must name at least one variable"):
         model.pd([], together=False)
