@@ -614,9 +614,11 @@ class EstimandResults(Tabular):
         alpha: float = 0.05,
         *,
         sort: bool = True,
+        top: int | None = None,
         title: str | None = None,
         notes: NotesOption = "short",
         decimals: int | None = None,
+        date: bool = True,
     ) -> Table:
         """Return a table like those of statsmodels.
 
@@ -626,7 +628,9 @@ class EstimandResults(Tabular):
             Significance level of the intervals.
         sort : bool
             Print features in decreasing order of their estimates; grids always keep their order.
+        {top}
         {table}
+        {date}
 
         Returns
         -------
@@ -634,7 +638,13 @@ class EstimandResults(Tabular):
             With ``as_text``, ``as_html``, ``as_latex``, ``as_markdown`` and ``as_csv``.
         """
         options = tables.TableOptions(
-            alpha=alpha, sort=sort, title=title, notes=notes, decimals=decimals
+            alpha=alpha,
+            sort=sort,
+            top=top,
+            title=title,
+            notes=notes,
+            decimals=decimals,
+            date=date,
         )
         return tables.summarize(self, options)
 
