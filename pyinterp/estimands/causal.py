@@ -99,6 +99,7 @@ def causal_importance(
         read=itemgetter("both"),
         label="permuted",
         title=f"importance of {feature} by permutation",
+        unit=both[0].unit,
         loss=problem.squared_loss,
         meaning="The increase of squared error that exchanging or redrawing the feature causes.",
     )

@@ -446,11 +446,11 @@ class Estimand:
     details : tuple of str
         What the header adds in parentheses: ("logit",).
     notes : tuple of str
-        Further footnotes.
+        Further footnotes, of full notes.
     exact : str
         Sentence after the meaning where there is no Monte Carlo error.
     inexact : str
-        Footnote where there is Monte Carlo error.
+        Why there is Monte Carlo error, for a footnote, after the largest one.
     no_model_error : str
         For a number that is no mean over rows: why it has no standard error for one fitted model.
     unknown_error : str
@@ -500,7 +500,7 @@ class Estimand:
     metric: Metric | None = None
     better: Literal["smaller", "larger", ""] = ""
     exact: str = ""
-    inexact: str = "mcse: Monte Carlo error of using some of all draws."
+    inexact: str = "as some of all draws are used"
     no_model_error: str = ""
     unknown_error: str = "the contributions of some rows are missing"
     coverage: tuple[str, ...] = ()

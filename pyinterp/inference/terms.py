@@ -124,8 +124,15 @@ class TermInference:
     @property
     def note(self) -> str:
         """How p-values and intervals allow for several terms, in words; empty if they do not."""
+        return self._note(f"all {self.count} terms together" if self.count > 1 else "the one term")
+
+    @property
+    def note_of_each(self) -> str:
+        """The note where these are the terms of one of several measures."""
+        return self._note(f"the {self.count} terms of each measure, not over all measures")
+
+    def _note(self, terms: str) -> str:
         both = "Intervals are" if np.isnan(self.null).all() else "P and intervals are"
-        terms = f"all {self.count} terms together" if self.count > 1 else "the one term"
         if self.simultaneous:
             return f"{both} simultaneous (sup-t): they hold for {terms}."
         if self.p_adjust is None:

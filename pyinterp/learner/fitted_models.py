@@ -102,7 +102,9 @@ class FittedModels:
             replicates=replicates,
             variance=variance(replicates, options.cov_type),
             # No study is of groups.
-            context=context if groups is None else replace(context, study_name=""),
+            context=context
+            if groups is None
+            else replace(context, study_name="", groups=groups.counts),
             fit=analysis.fit(estimand),
             rows=replicates.rows,
             labels=_labels(parts),

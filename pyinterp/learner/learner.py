@@ -22,13 +22,7 @@ from pyinterp.data.offset import Offset, read_offset
 from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, Source
 from pyinterp.data.row_data import RowData, Rows, source_frame
 from pyinterp.data.sample import Sample, as_frame, read_response, read_variables
-from pyinterp.data.weights import (
-    Weights,
-    WeightsType,
-    distinct_rows,
-    effective_size,
-    read_weights,
-)
+from pyinterp.data.weights import Weights, WeightsType, read_weights
 from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, quote, short
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
@@ -56,7 +50,7 @@ from pyinterp.resampling.refits import (
     fit_alone,
     refit,
 )
-from pyinterp.results.header import Context, context_of
+from pyinterp.results.header import Context, clusters_in_words, context_of
 from pyinterp.whatif import ENGINES, EngineName
 
 __all__ = ["Learner", "LearnerResults"]
@@ -474,20 +468,26 @@ class Learner:
             plan=plan.label,
             where=plan.where,
             # Studies are of rows that count alike.
-            study_name="" if self._weighting else plan.study_name,
+            study_name=plan.study_name if self._rows_count_alike else "",
             unit="rows" if plan.cluster is None else "clusters",
             failed_refits=plan.number - len(refits),
             weighting=self._weighting,
+            clusters=clusters_in_words(plan.cluster, population.clusters),
+            offset=self._besides or "",
             seed=seeds.entropy,
             plan_note=plan.note,
         )
 
     @property
     def _weighting(self) -> str:
-        """What weights make of the rows, for headers."""
-        if self.data.repeats is not None:
-            return distinct_rows(self.data.repeats[self.data.complete])
-        return effective_size(self.population.weights)
+        """Column and type of weights, and what they make of the rows; empty without."""
+        if self._weights is None:
+            return ""
+        return self._weights.in_words(np.flatnonzero(self.data.complete))
+
+    @property
+    def _rows_count_alike(self) -> bool:
+        return self.data.repeats is None and self.population.weights is None
 
     @takes()
     def fit_model(self, *, seed: int | np.random.Generator | None = None) -> FittedModel:
@@ -535,6 +535,7 @@ class Learner:
             plan="none (one fitted model)",
             where="in sample",
             weighting=self._weighting,
+            offset=self._besides or "",
             seed=seeds.entropy,
             data=self.data,
             formula=self._reader.formula,

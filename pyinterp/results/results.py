@@ -37,7 +37,7 @@ from pyinterp.inference.half_sample.parts import variance_parts
 from pyinterp.inference.half_sample.row_warnings import skewness, unused
 from pyinterp.inference.half_sample.variance import half_sample
 from pyinterp.inference.interval_scale import IntervalScale
-from pyinterp.inference.joint_tests import FlatTest, flatness_test, wald_test
+from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.parameters import takes
 from pyinterp.results import summary as tables
 from pyinterp.results.footnotes import NotesOption
@@ -50,7 +50,6 @@ from pyinterp.whatif import Engine
 
 if TYPE_CHECKING:
     from plotnine import ggplot
-    from statsmodels.stats.contrast import ContrastResults
 
     from pyinterp.results.plots.style import PlotKind, Style
 
@@ -404,17 +403,17 @@ class EstimandResults(Tabular):
         """
         return self._tests(self._constraint(hypotheses))
 
-    def wald_test(self, hypotheses: Hypothesis) -> ContrastResults:
-        r"""Test linear hypotheses about the terms together, by an F test.
+    def wald_test(self, hypotheses: Hypothesis) -> JointTest:
+        r"""Test linear hypotheses about the terms together.
 
         .. math:: F = \frac{\nu - k + 1}{\nu k} d^\top V^+ d \sim F(k, \nu - k + 1)
 
         with d the deviations from k hypotheses and V their covariance, with :math:`\nu` degrees of
         freedom (Hotelling's distribution). For one hypothesis it is the square of `t_test`'s t.
-        Importances are not normal at 0: of hypotheses about single ones, by half-sampling, the
-        p-value is the smallest of their own times their number (Bonferroni), not that of F.
-        Hypotheses that mix them take F, which rejects too often at 0. `p_adjust` and `simultaneous`
-        do not count.
+        Importances are not normal at 0: hypotheses about single ones, by half-sampling, have a
+        Bonferroni test instead, whose statistic is the largest of their \|t\| and whose P is the
+        smallest of their own times their number. Hypotheses that mix single ones and contrasts
+        take F, which rejects too often at 0. `p_adjust` and `simultaneous` do not count.
 
         Parameters
         ----------
@@ -423,8 +422,9 @@ class EstimandResults(Tabular):
 
         Returns
         -------
-        statsmodels.stats.contrast.ContrastResults
-            With ``fvalue``, ``pvalue``, ``df_num``, ``df_denom`` and ``summary()``.
+        JointTest
+            With ``statistic``, ``pvalue``, ``df_num``, ``df_denom``, ``method`` ("F" or
+            "Bonferroni") and ``summary()``; ``fvalue`` is the statistic of F tests.
 
         Raises
         ------
@@ -437,7 +437,7 @@ class EstimandResults(Tabular):
         constraint = self._constraint(hypotheses)
         return wald_test(self._without_adjustment._tests(constraint), constraint, self.variance)
 
-    def f_test(self, hypotheses: Hypothesis) -> ContrastResults:
+    def f_test(self, hypotheses: Hypothesis) -> JointTest:
         """Test linear hypotheses together: `wald_test`, under its other name in statsmodels."""
         return self.wald_test(hypotheses)
 
@@ -491,7 +491,7 @@ class EstimandResults(Tabular):
         """
         return self._tests(differences_of(self.estimand.terms, reference))
 
-    def equality_test(self) -> ContrastResults:
+    def equality_test(self) -> JointTest:
         """Test that all groups of rows have the same values, all terms together: `wald_test`.
 
         Raises
@@ -614,9 +614,11 @@ class EstimandResults(Tabular):
         alpha: float = 0.05,
         *,
         sort: bool = True,
+        top: int | None = None,
         title: str | None = None,
         notes: NotesOption = "short",
         decimals: int | None = None,
+        date: bool = True,
     ) -> Table:
         """Return a table like those of statsmodels.
 
@@ -626,7 +628,9 @@ class EstimandResults(Tabular):
             Significance level of the intervals.
         sort : bool
             Print features in decreasing order of their estimates; grids always keep their order.
+        {top}
         {table}
+        {date}
 
         Returns
         -------
@@ -634,7 +638,13 @@ class EstimandResults(Tabular):
             With ``as_text``, ``as_html``, ``as_latex``, ``as_markdown`` and ``as_csv``.
         """
         options = tables.TableOptions(
-            alpha=alpha, sort=sort, title=title, notes=notes, decimals=decimals
+            alpha=alpha,
+            sort=sort,
+            top=top,
+            title=title,
+            notes=notes,
+            decimals=decimals,
+            date=date,
         )
         return tables.summarize(self, options)
 

@@ -13,7 +13,8 @@ from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, 
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.results.columns import COEFFICIENTS, Column, column_of
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.summary import Table, number_format
+from pyinterp.results.numbers import number_format
+from pyinterp.results.table import Table
 
 if TYPE_CHECKING:
     from plotnine import ggplot
@@ -70,7 +71,6 @@ def summary_col(
         _cells(columns, terms, formats, stars=stars),
         headers=names,
         stubs=[stub for term in terms for stub in (term, "")],
-        title=descriptions[0] if len(descriptions) == 1 else "",
         txt_fmt=fmt_txt,
     )
     about = _facts(columns)
@@ -81,11 +81,12 @@ def summary_col(
     ]
     for table in (estimates, facts):
         table.output_formats["txt"]["colwidths"] = widths
-    notes = [_errors_note(columns, stars=stars), *_meaning_notes(columns, names)]
+    notes = ["Standard errors in parentheses.", *_meaning_notes(columns, names)]
     if stars:
-        notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01")
+        notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01: P of each result's table.")
         notes += [f"{n}: {c.note}" for n, c in zip(names, columns, strict=True) if c.note]
-    return Table([estimates, facts], notes, sum(widths) + len(widths) - 1)
+    title = descriptions[0] if len(descriptions) == 1 else ""
+    return Table([estimates, facts], notes, sum(widths) + len(widths) - 1, title=title)
 
 
 def plot(
@@ -161,16 +162,6 @@ def _meaning_notes(columns: Sequence[Column], names: Sequence[str]) -> list[str]
     ]
 
 
-def _errors_note(columns: Sequence[Column], *, stars: bool) -> str:
-    """Return the note on the numbers in parentheses; with stars, tests divide by these errors."""
-    other = [c for c in columns if c.null is not None and not c.bse.equals(c.bse_null)]
-    if stars and other:
-        plain = "" if len(other) == len(columns) else "; plain ones where tests do not take these"
-        values = " or ".join(sorted({f"{c.null:g}" for c in other}))
-        return f"In parentheses, s.e. at {values}: errors if that is the true value{plain}."
-    return "Standard errors in parentheses."
-
-
 def _cells(
     columns: Sequence[Column], terms: Sequence[str], formats: Sequence[str], *, stars: bool
 ) -> list[list[str]]:
@@ -179,7 +170,7 @@ def _cells(
     pairs = list(zip(columns, formats, strict=True))
     for term in terms:
         rows.append([_estimate_cell(c, term, fmt, stars=stars) for c, fmt in pairs])
-        rows.append([_error_cell(c, term, fmt, at_null=stars) for c, fmt in pairs])
+        rows.append([_error_cell(c, term, fmt) for c, fmt in pairs])
     return rows
 
 
@@ -191,11 +182,8 @@ def _estimate_cell(column: Column, term: str, fmt: str, *, stars: bool) -> str:
     return fmt % column.params[term] + "*" * int(marks)
 
 
-def _error_cell(column: Column, term: str, fmt: str, *, at_null: bool) -> str:
-    if term not in column.bse:
-        return ""
-    errors = column.bse_null if at_null and column.null is not None else column.bse
-    return f"({fmt % errors[term]})"
+def _error_cell(column: Column, term: str, fmt: str) -> str:
+    return f"({fmt % column.bse[term]})" if term in column.bse else ""
 
 
 def _facts(columns: Sequence[Column]) -> dict[str, list[str]]:

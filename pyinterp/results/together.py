@@ -98,11 +98,13 @@ class ImportanceResults(Tabular):
         alpha: float = 0.05,
         *,
         sort: bool = True,
+        top: int | None = None,
         title: str | None = None,
         notes: NotesOption = "short",
         decimals: int | None = None,
+        date: bool = True,
     ) -> Table:
-        """Return one table: per feature, each estimate with its standard error and interval.
+        """Return the measures' tables below each other, under one header.
 
         Conditional measures add the positivity diagnostic R²_j.
 
@@ -111,13 +113,21 @@ class ImportanceResults(Tabular):
         alpha : float
             Significance level of the intervals.
         sort : bool
-            Print features in decreasing order of the first measure.
+            Print features in decreasing order of the first measure that has them.
+        {top}
         {table}
+        {date}
         """
         options = tables.TableOptions(
-            alpha=alpha, sort=sort, title=title, notes=notes, decimals=decimals
+            alpha=alpha,
+            sort=sort,
+            top=top,
+            title=title,
+            notes=notes,
+            decimals=decimals,
+            date=date,
         )
-        return tables.summarize_together(list(self.results.values()), options)
+        return tables.summarize_several(list(self.results.values()), options, title="Importance")
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return the measures' summary frames below each other, with a column `measure`."""

@@ -106,7 +106,7 @@ def _meaning(loss: Loss, relation: Relation, unit: str) -> str:
     if relation == "ratio":
         return f"Factor by which expected {loss.name} grows {without}."
     what = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
-    return f"{what} {without}. Negative: it predicts better without."
+    return f"{what} {without}."
 
 
 def _notes(loss: Loss, relation: Relation) -> tuple[str, ...]:

@@ -81,7 +81,7 @@ def metric_importance(
         meaning=f"{what} when the feature's values are permuted.",
         notes=(score.note,) if score.note else (),
         metric=score,
-        inexact="mcse: Monte Carlo error of using some of all permutations.",
+        inexact="as some of all permutations are used",
         unknown_error=NOT_SMOOTH,
         zero_variance="never used by the learner in any refit, which does not mean certainly 0",
     )

@@ -90,9 +90,7 @@ def permutation_importance(
     )
 
 
-SOME_PAIRS = (
-    'mcse: Monte Carlo error of using some of all permutations; `permutations="all"` has none.'
-)
+SOME_PAIRS = 'as some of all permutations are used; `permutations="all"` has none'
 ALL_PAIRS = "All pairs of rows, no Monte Carlo error."
 
 
