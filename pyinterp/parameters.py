@@ -120,8 +120,16 @@ DESCRIPTIONS = {
             "short" says what estimates and intervals mean, and what is missing. "full" adds how
             they are computed, for papers.
         decimals : int, optional
-            Of estimates and their errors; by default four significant digits of the largest, or
-            two of a usual error.
+            Of estimates and their errors; by default four significant digits of the largest
+            estimate, or, if that is more, two of a usual and at most three of the largest error.
+        """,
+    "top": """
+        top : int, optional
+            How many terms to print, the first in that order; of groups, of each. By default all.
+        """,
+    "date": """
+        date : bool
+            Whether the header has the date; without it the same analysis prints the same text.
         """,
     "inference": """
         cov_type : str, optional
@@ -130,7 +138,10 @@ DESCRIPTIONS = {
             "bootstrap-bca" (BCa intervals), "corrected" (after other plans whose refits share
             rows), "naive" (after fresh draws), "ustat" (for one fitted model) or "rows".
         alternative : {"two-sided", "greater", "less"}
-            Alternative hypothesis of the tests and side of the intervals.
+            Alternative hypothesis of the tests and side of the intervals. Importances vary as
+            squares, which have no sign: their one-sided P is the two-sided one if the estimate is
+            on that side of the null value, else 1, and their limit one of the two-sided interval
+            (nothing is halved).
         p_adjust : str, optional
             Adjustment of the p-values for multiplicity, a method of statsmodels' ``multipletests``
             such as "holm" or "fdr_bh". "bonferroni" and "sidak" adjust intervals alike; others have

@@ -14,7 +14,7 @@ from pyinterp.checks import check_choice
 from pyinterp.data.frames import as_column, check_aligned
 from pyinterp.errors import DataError, OptionError, did_you_mean, quote
 
-__all__ = ["Weights", "WeightsType", "distinct_rows", "effective_size", "read_weights", "take_rows"]
+__all__ = ["Weights", "WeightsType", "read_weights", "take_rows"]
 
 WeightsType: TypeAlias = Literal["frequency", "sampling"]
 
@@ -52,6 +52,16 @@ class Weights:
             return None
         chosen = self.values[rows]
         return None if np.ptp(chosen) == 0 else chosen / chosen.mean()
+
+    def in_words(self, analyzed: IntArray) -> str:
+        """Return column, type, and the number of distinct rows or Kish's effective one."""
+        if self.repeats is not None:
+            size = f"{len(np.unique(self.repeats[analyzed]))} distinct rows"
+        else:
+            chosen = self.values[analyzed]
+            effective = chosen.sum() ** 2 / np.square(chosen).sum()
+            size = f"effective number of rows {effective:.1f}"
+        return f"{'given' if self.column is None else self.column} ({self.kind}), {size}"
 
 
 def read_weights(
@@ -105,18 +115,6 @@ def read_weights(
     if kind == "frequency":
         _check_counts(numbers)
     return Weights(kind=kind, values=numbers, column=weights if isinstance(weights, str) else None)
-
-
-def distinct_rows(positions: IntArray) -> str:
-    """Return how many of the user's rows are analyzed, for headers."""
-    return f"{len(np.unique(positions))} distinct"
-
-
-def effective_size(weights: FloatArray | None) -> str:
-    """Return Kish's effective sample size, for headers; empty without weights."""
-    if weights is None:
-        return ""
-    return f"effective {weights.sum() ** 2 / np.square(weights).sum():.1f}"
 
 
 def take_rows(values: Any, positions: IntArray) -> Any:

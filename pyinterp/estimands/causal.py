@@ -99,6 +99,7 @@ def causal_importance(
         read=itemgetter("both"),
         label="permuted",
         title=f"importance of {feature} by permutation",
+        unit=both[0].unit,
         loss=problem.squared_loss,
         meaning="The increase of squared error that exchanging or redrawing the feature causes.",
     )
@@ -120,6 +121,7 @@ def causal_importance(
         # Noise makes effects vary: mean squares are above 0 whatever the truth, and have no test.
         null=None,
         range=POSITIVE,
+        varies_as_square=True,
         unit=both[0].unit,
         loss=problem.squared_loss,
         meaning=(

@@ -427,18 +427,14 @@ class Estimand:
         Value that tables test. Set it where the estimate is nearly normal around it when it is
         true; None where noise pushes estimates away from it, as those of a standard deviation from
         0, or where no value is of interest: then tables have no test.
-    lower_bound : float or None
-        Value that the truth hardly falls below, such as 0 for an importance. Set it where the
-        standard error grows with the distance from there: tests of `null` take the standard error
-        at the bound. None where it does not, as for a curve.
-    squared_effects : mapping of str to tuple of str
-        Of the terms that are squared effects of features on predictions, as a PFI is: the
-        variables of the feature. How much of such an effect the mean of many refits keeps is
-        looked up in predictions, and standard errors at the bound are the smaller for it. Empty
-        where terms are no such effects.
+    varies_as_square : bool
+        Whether the value is the square of an effect, or nearly, as importances are, counted from
+        `null` (from 0 without one): its standard error grows with it. Intervals and tests are then
+        those of ``inference.half_sample.square``. False for a curve, a loss or a difference.
     range : tuple of float
         The least and the largest value that the estimand can have. Intervals stay in it: without
-        `null` and `lower_bound` they are symmetric on a logarithmic scale, else they end there.
+        `null` and if the value does not vary as a square they are symmetric on a logarithmic scale,
+        else they end there.
     unit : str
         Unit of the values, empty if they have none that can be named.
     meaning : str
@@ -450,11 +446,11 @@ class Estimand:
     details : tuple of str
         What the header adds in parentheses: ("logit",).
     notes : tuple of str
-        Further footnotes.
+        Further footnotes, of full notes.
     exact : str
         Sentence after the meaning where there is no Monte Carlo error.
     inexact : str
-        Footnote where there is Monte Carlo error.
+        Why there is Monte Carlo error, for a footnote, after the largest one.
     no_model_error : str
         For a number that is no mean over rows: why it has no standard error for one fitted model.
     unknown_error : str
@@ -493,8 +489,7 @@ class Estimand:
     meaning: str
     unit: str = ""
     null: float | None = None
-    lower_bound: float | None = None
-    squared_effects: Features = field(default_factory=dict)
+    varies_as_square: bool = False
     range: Range = REAL
     quantity: str = ""
     of: str = ""
@@ -505,7 +500,7 @@ class Estimand:
     metric: Metric | None = None
     better: Literal["smaller", "larger", ""] = ""
     exact: str = ""
-    inexact: str = "mcse: Monte Carlo error of using some of all draws."
+    inexact: str = "as some of all draws are used"
     no_model_error: str = ""
     unknown_error: str = "the contributions of some rows are missing"
     coverage: tuple[str, ...] = ()
@@ -529,9 +524,13 @@ class Estimand:
         check_text("title", self.title)
         check_text("label", self.label)
         check_range("range", self.range)
-        for name, value in (("null", self.null), ("lower_bound", self.lower_bound)):
-            if value is not None:
-                check_number(name, value, FINITE)
+        if self.null is not None:
+            check_number("null", self.null, FINITE)
+
+    @property
+    def no_effect(self) -> float | None:
+        """The value of no effect if the estimand varies as a square, else None."""
+        return (self.null or 0.0) if self.varies_as_square else None
 
     @property
     def description(self) -> str:

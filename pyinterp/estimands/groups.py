@@ -88,8 +88,7 @@ def by_group(estimand: Estimand, groups: RowGroups) -> Estimand:
         details=(*estimand.details, f"by {groups.name}"),
         notes=(
             *estimand.notes,
-            f"Groups (rows): {groups.counts}. Rows and donors of a group are those of the group; "
-            "nothing is fitted anew.",
+            "Rows and donors of a group are those of the group; nothing is fitted anew.",
         ),
         remarks=partial(_remarks, estimand, levels),
         diagnostic=None if estimand.diagnostic is None else by_group(estimand.diagnostic, groups),

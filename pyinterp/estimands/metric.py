@@ -35,6 +35,7 @@ def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:
         unit=score.unit.format(y=problem.response.name),
         meaning=f"Metric of all evaluation rows together{_direction(better, unclear=unclear)}.",
         notes=(score.note,) if score.note else (),
+        exact="No Monte Carlo error.",
         metric=score,
         better="" if unclear else better,
         no_weights="" if score.takes_weights else "it is of a function that takes no weights",

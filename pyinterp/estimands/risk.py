@@ -58,6 +58,7 @@ def risk(
         unit=row_loss.unit.format(y=problem.response.name) if relation == "loss" else "",
         no_weights="" if relation == "loss" else NO_WEIGHTS,
         meaning=note,
+        exact="No Monte Carlo error.",
         loss=row_loss,
         better="smaller" if relation == "loss" else "larger",
     )

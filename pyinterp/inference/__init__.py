@@ -10,17 +10,13 @@ Module            What is in it
 `groups`          Replicates of groups of rows side by side
 `cov_types`       The names of variances, and which is the default
 `variance`        What a variance is; naive and corrected over refits, rows and U-statistics
-`learning`        What a learner finds on halves, and on the training sets of the estimate
-`half_sample`     Pairs of refits on complementary halves
-`squared_effect`  Lower limits and tests of importances, by the law of a squared effect
+`half_sample`     The default: pairs of refits on complementary halves (a folder)
 `nested_cv`       Nested cross-validation
 `bootstrap`       Percentile and BCa intervals of the nested bootstrap
 `intervals`       t intervals, their sides and adjustments
 `interval_scale`  Scales on which intervals stay inside the range of an estimand
-`skewness`        How skewed the contributions of rows are
 `simultaneous`    Bands and p-values of the largest t
 `terms`           `TermInference`: statistics, p-values and intervals of terms
-`two_sides`       Standard errors of contrasts, one for each side, from limits of their terms
 `contrasts`       Linear hypotheses
 `joint_tests`     Several hypotheses at once, and whether a curve is flat
 `independent`     Differences of independent estimates
@@ -37,7 +33,7 @@ estimand may be named here.
 from pyinterp.inference.bootstrap import BootstrapVariance
 from pyinterp.inference.cov_types import COV_TYPES, CovType, default, variance
 from pyinterp.inference.groups import side_by_side
-from pyinterp.inference.half_sample import HalfSampleVariance
+from pyinterp.inference.half_sample.variance import SquareVariance
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, check_adjustment
 from pyinterp.inference.replicates import Fold, Half, RefitEstimate, Replicates, combine, gather
 from pyinterp.inference.terms import TermInference
@@ -51,9 +47,9 @@ __all__ = [
     "CovType",
     "Fold",
     "Half",
-    "HalfSampleVariance",
     "RefitEstimate",
     "Replicates",
+    "SquareVariance",
     "TermInference",
     "Variance",
     "check_adjustment",

@@ -16,16 +16,21 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError, quote
 from pyinterp.inference import Alternative, TermInference
-from pyinterp.inference.two_sides import ContrastVariance, contrast_variance
+from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_variance
+from pyinterp.inference.intervals import p_text
 
 __all__ = ["Contrasts", "Hypotheses", "certain", "contrasts"]
 
 # Standard errors of contrasts below this share of what terms alone would give are rounding.
 CERTAIN = 1e-6
 
-TWO_ERRORS = (
-    "Contrasts of several terms have a standard error for each side, from the limits of their "
-    "terms (Zou and Donner 2008); t takes that on the side of the hypothesis."
+# Of terms that vary as squares: what t divides by.
+ONE_SQUARE = (
+    "Of a single importance t, P and limits are those of its table, where t is not coef / std err."
+)
+TWO_SIDES = (
+    "Of several importances t divides by the standard error on the side of the hypothesis (Zou and "
+    "Donner 2008), not by std err."
 )
 OPPOSITE: Mapping[Alternative, Alternative] = {
     "two-sided": "two-sided",
@@ -66,8 +71,6 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
     ----------
     effect, sd : ndarray of shape (k,)
         Estimates of the contrasts and their standard errors.
-    sd_null : ndarray of shape (k,)
-        Standard errors under the hypotheses, by which statistics are divided.
     tvalue, pvalue : ndarray
     notes : list of str
         How p-values are adjusted, and which alternative is tested.
@@ -79,19 +82,19 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
         *,
         effect: FloatArray,
         sd: FloatArray,
-        sd_null: FloatArray,
         t: FloatArray,
         pvalue: FloatArray,
         df: float,
         names: Sequence[str],
         notes: Sequence[str],
         alternative: Alternative,
+        p_heading: str,
         limits: Callable[[float], FloatArray],
     ) -> None:
         super().__init__(effect=effect, t=t, sd=sd, df_denom=df)
         self.pvalue = np.squeeze(pvalue)
-        self.sd_null, self.notes, self._limits = sd_null, list(notes), limits
-        self.alternative = alternative
+        self.notes, self._limits = list(notes), limits
+        self.alternative, self._p_heading = alternative, p_heading
         self.c_names = list(names)
 
     def conf_int(self, alpha: float = 0.05) -> FloatArray:
@@ -108,7 +111,6 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
             {
                 "estimate": self.effect,
                 "std_error": self.sd,
-                "std_error_null": self.sd_null,
                 "statistic": self.tvalue,
                 "p_value": np.atleast_1d(self.pvalue),
                 "conf_low": limits[:, 0],
@@ -129,22 +131,17 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
         headings = {
             "estimate": "coef",
             "std_error": "std err",
-            "std_error_null": "s.e. at null",
-            "statistic": "t",
-            "p_value": "P",
             "conf_low": f"[{tail:.3g}",
             "conf_high": f"{1 - tail:.3g}]",
+            "statistic": "t",
+            "p_value": self._p_heading,
         }
-        notes = list(self.notes)
         if self.alternative != "two-sided":
             headings.pop("conf_high" if self.alternative == "greater" else "conf_low")
-        if np.array_equal(self.sd, self.sd_null, equal_nan=True):
-            headings.pop("std_error_null")
-        else:
-            notes.insert(0, "t takes s.e. at null, the standard error if the hypothesis is true.")
         if np.isnan(self.tvalue).all():
             headings.pop("statistic")
-        cells = [[_cell(value) for value in row] for row in frame[list(headings)].to_numpy()]
+        texts = {name: p_text if name == "p_value" else _cell for name in headings}
+        cells = [[text(row[name]) for name, text in texts.items()] for _, row in frame.iterrows()]
         table = Summary()
         table.tables.append(
             SimpleTable(
@@ -155,8 +152,8 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
                 txt_fmt={**fmt_params, "data_fmts": ["%s"]},
             )
         )
-        if notes:
-            table.add_extra_txt(notes)
+        if self.notes:
+            table.add_extra_txt(self.notes)
         return table
 
 
@@ -196,20 +193,21 @@ def contrasts(
     return Contrasts(
         effect=_column(tests, "effect"),
         sd=_column(tests, "sd"),
-        sd_null=_column(tests, "sd_null"),
         t=_column(tests, "t"),
         pvalue=_column(tests, "p"),
         df=inference.variance.df,
         names=hypotheses.names,
-        notes=_notes(inference, several),
+        notes=_notes(inference, several, single=len(several.bse) < len(rows)),
         alternative=inference.alternative,
+        p_heading=inference.variance.p_heading(inference.alternative),
         limits=lambda alpha: np.array([row.interval(alpha) for row in rows]),
     )
 
 
-def _notes(inference: TermInference, several: TermInference) -> list[str]:
-    two = isinstance(several.variance, ContrastVariance) and len(several.bse) > 0
-    notes = [TWO_ERRORS] if two else []
+def _notes(inference: TermInference, several: TermInference, *, single: bool) -> list[str]:
+    notes = [ONE_SQUARE] if single and inference.variance.varies_as_square else []
+    if isinstance(several.variance, ContrastVariance) and len(several.bse):
+        notes.append(TWO_SIDES)
     if inference.p_adjust is not None or inference.simultaneous:
         notes.append(
             "Hypotheses about one term are adjusted as in the table, others among each other."
@@ -245,7 +243,6 @@ def _row(inference: TermInference, j: int, weight: float) -> _Row:
         {
             "effect": weight * inference.estimate[j],
             "sd": abs(weight) * inference.bse[j],
-            "sd_null": abs(weight) * inference.null_error[j],
             "t": float(np.sign(weight)) * inference.statistic[j],
             "p": inference.p_values[j],
         },

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from pyinterp.checks import check_choice
 from pyinterp.inference.bootstrap import bootstrap, bootstrap_bca
-from pyinterp.inference.half_sample import half_sample
+from pyinterp.inference.half_sample.variance import half_sample, half_sample_t
 from pyinterp.inference.nested_cv import nested_cv
 from pyinterp.inference.replicates import Replicates
 from pyinterp.inference.variance import Variance, corrected_variance, naive, rows, ustat
@@ -16,6 +16,7 @@ __all__ = ["COV_TYPES", "CovType", "default", "variance"]
 
 CovType: TypeAlias = Literal[
     "half-sample",
+    "half-sample-t",
     "nested-cv",
     "bootstrap",
     "bootstrap-bca",
@@ -26,6 +27,7 @@ CovType: TypeAlias = Literal[
 ]
 COV_TYPES: Mapping[CovType, Callable[[Replicates], Variance]] = {
     "half-sample": half_sample,
+    "half-sample-t": half_sample_t,
     "nested-cv": nested_cv,
     "bootstrap": bootstrap,
     "bootstrap-bca": bootstrap_bca,

@@ -4,34 +4,85 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy import stats
-from statsmodels.stats.contrast import ContrastResults
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, certain
+from pyinterp.inference.intervals import p_text
 from pyinterp.inference.simultaneous import LargestT
 from pyinterp.inference.variance import Variance
 
-__all__ = ["FlatTest", "flatness_test", "wald_test"]
+__all__ = ["FlatTest", "JointTest", "flatness_test", "wald_test"]
 
 # Eigenvalues of a correlation matrix below this share of the largest are rounding.
 RANK = 1e-10
 
 
-def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> ContrastResults:
+@dataclass(frozen=True, kw_only=True)
+class JointTest:
+    """A test of several hypotheses together.
+
+    Attributes
+    ----------
+    statistic : float
+        F, or the largest |t|.
+    pvalue : float
+        Of F; or the smallest of the hypotheses' own, times their number (Bonferroni).
+    df_num : int
+        Number of hypotheses, without those that follow from others.
+    df_denom : float
+        Degrees of freedom of the denominator of F, or of t.
+    method : {"F", "Bonferroni"}
+    """
+
+    statistic: float
+    pvalue: float
+    df_num: int
+    df_denom: float
+    method: Literal["F", "Bonferroni"]
+
+    @property
+    def fvalue(self) -> float:
+        """The statistic, if it is an F."""
+        if self.method != "F":
+            raise InferenceError(
+                "`fvalue` is of F tests, but hypotheses about single importances have a "
+                "Bonferroni test; use `statistic`, the largest |t|."
+            )
+        return self.statistic
+
+    def summary(self) -> str:
+        """Return the test in a line."""
+        p = _p(self.pvalue)
+        if self.method == "F":
+            df = f"{self.df_num}, {self.df_denom:g}"
+            return f"F test: F({df}) = {self.statistic:.3f}, {p}"
+        return (
+            f"Bonferroni test of {self.df_num} hypotheses: largest |t| = {self.statistic:.3f} "
+            f"({self.df_denom:g} df), {p}, {self.df_num} times the P of this t"
+        )
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    __repr__ = __str__
+
+
+def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> JointTest:
     r"""Test all hypotheses together.
 
     .. math:: T^2 = d^\top V^+ d, \qquad F = \frac{\nu - k + 1}{\nu k} T^2 \sim F(k, \nu - k + 1)
 
     with d the deviations from the hypotheses, V their covariance with :math:`\nu` degrees of
-    freedom and k its rank: Hotelling's distribution, as V is estimated. For one hypothesis
-    it is the square of its t, with the same p-value. Where hypotheses about single terms have
-    standard errors of their own, as importances at 0, V takes these, with the same correlations.
-    Importances are not normal there: of hypotheses about single ones the p-value is not that of F
-    but the smallest of their own times their number (Bonferroni).
+    freedom and k its rank: Hotelling's distribution, as V is estimated. A single hypothesis, and
+    each about a single term, counts with its own t: for one hypothesis F is its square.
+
+    Importances are not normal at 0: of hypotheses about single ones the test is that of the largest
+    |t|, whose P counts as often as there are hypotheses (Bonferroni).
 
     Parameters
     ----------
@@ -64,25 +115,37 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> C
             f"The {asked} hypotheses can't be tested together, as their estimates vary in {rank} "
             "directions only; test fewer."
         )
-    deviation = tests.effect - hypotheses.target
-    directions, standardized = vectors[:, positive], deviation / tests.sd
+    directions, standardized = vectors[:, positive], (tests.effect - hypotheses.target) / tests.sd
     if not np.allclose(directions @ (directions.T @ standardized), standardized, 1e-6, 1e-8):
         raise InferenceError(
             f"The {len(weights)} hypotheses contradict each other: no values of the terms fulfil "
             "all of them."
         )
     single = np.count_nonzero(hypotheses.weights, axis=1) == 1
+    if rank > 1 and single.all() and variance.varies_as_square:
+        return JointTest(
+            statistic=float(np.abs(tests.tvalue).max()),
+            pvalue=min(1.0, rank * float(np.min(tests.pvalue))),
+            df_num=rank,
+            df_denom=df,
+            method="Bonferroni",
+        )
     # Of contrasts, the two sides of which differ, F would depend on how they are written.
-    errors = np.where(single | (rank == 1), tests.sd_null, tests.sd)
-    scores = directions.T @ (deviation / errors)
+    counts = (single | (rank == 1)) & np.isfinite(tests.tvalue)
+    scores = directions.T @ np.where(counts, tests.tvalue, standardized)
     square = float(np.sum(np.square(scores) / values[positive]))
+    below = df - rank + 1
     if np.isinf(df):
-        return ContrastResults(F=square / rank, df_num=rank, df_denom=df)
-    scale = (df - rank + 1) / (df * rank)
-    found = ContrastResults(F=scale * square, df_num=rank, df_denom=df - rank + 1)
-    if rank == 1 or (single.all() and variance.special_law):
-        found.pvalue = min(1.0, rank * float(np.min(tests.pvalue)))
-    return found
+        F, pvalue = square / rank, float(stats.chi2.sf(square, rank))
+    else:
+        F = square / rank * below / df
+        pvalue = float(stats.f.sf(F, rank, below))
+    return JointTest(statistic=F, pvalue=pvalue, df_num=rank, df_denom=below, method="F")
+
+
+def _p(pvalue: float) -> str:
+    text = p_text(pvalue)
+    return f"P {text}" if text.startswith("<") else f"P = {text}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,10 +172,9 @@ class FlatTest:
     term: str
 
     def __str__(self) -> str:
-        p = "< 0.001" if self.pvalue < 0.001 else f"= {self.pvalue:.3f}"
         return (
             f"Flat curve: largest |t| = {self.statistic:.3f} of {self.points} points (at "
-            f"{self.term}), {self.df:g} df, P {p}"
+            f"{self.term}), {self.df:g} df, {_p(self.pvalue)}"
         )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimand import Estimate
-from pyinterp.inference.learning import Learning
+from pyinterp.inference.half_sample.half_fits import HalfFits
 from pyinterp.representation import about
 from pyinterp.resampling import Group
 
@@ -79,11 +79,12 @@ class Replicates:
         Folds of nested cross-validation.
     bootstraps : ndarray of int or None
         The bootstrap sample of every fitted model; None if the plan draws none.
-    apart : bool
+    has_own_refits : bool
         Whether `estimates` are of other refits than the pairs'.
-    lower_bound : float or None
-        Value below which the estimand can't be at the truth.
-    learning : tuple of Learning
+    no_effect : float or None
+        The value of no effect, of an estimand that varies as the square of an effect; None for
+        others.
+    half_fits : tuple of HalfFits
         What refits on halves find, and those of the estimate, of every learner whose estimates
         these are; () where that is not known.
     groups : tuple of Replicates
@@ -97,9 +98,9 @@ class Replicates:
     pairs: tuple[tuple[Half, Half], ...] = ()
     folds: tuple[Fold, ...] = ()
     bootstraps: IntArray | None = None
-    apart: bool = True
-    lower_bound: float | None = None
-    learning: tuple[Learning, ...] = ()
+    has_own_refits: bool = True
+    no_effect: float | None = None
+    half_fits: tuple[HalfFits, ...] = ()
     groups: tuple[Replicates, ...] = ()
 
     @property
@@ -134,8 +135,8 @@ def gather(
     estimates: Sequence[RefitEstimate],
     *,
     correction: float,
-    lower_bound: float | None,
-    learning: Learning | None = None,
+    no_effect: float | None,
+    half_fits: HalfFits | None = None,
 ) -> Replicates:
     """Arrange estimates by the pairs, folds and bootstrap samples of their refits.
 
@@ -165,9 +166,9 @@ def gather(
         pairs=tuple((pair[0], pair[1]) for pair in halves.values() if len(pair) == 2),
         folds=tuple(Fold(e, tuple(inner.get(k, ())), size) for k, (e, size) in outer.items()),
         bootstraps=np.array(samples) if samples else None,
-        apart=bool(separate),
-        lower_bound=lower_bound,
-        learning=() if learning is None else (learning,),
+        has_own_refits=bool(separate),
+        no_effect=no_effect,
+        half_fits=() if half_fits is None else (half_fits,),
     )
 
 
@@ -175,7 +176,7 @@ def combine(
     function: Callable[..., Estimate],
     parts: Sequence[Replicates],
     *,
-    lower_bound: float | None = None,
+    no_effect: float | None = None,
 ) -> Replicates:
     """Return the replicates of a function of several estimands, computed refit by refit."""
     if any(part.groups for part in parts):
@@ -202,8 +203,8 @@ def combine(
             )
             for same in zip(*(part.folds for part in parts), strict=True)
         ),
-        lower_bound=lower_bound,
-        learning=tuple(one for part in parts for one in part.learning),
+        no_effect=no_effect,
+        half_fits=tuple(fit for part in parts for fit in part.half_fits),
     )
 
 

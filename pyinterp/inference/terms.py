@@ -84,13 +84,8 @@ class TermInference:
 
     @cached_property
     def null_error(self) -> FloatArray:
-        """Standard errors at the null values, by which statistics are divided."""
-        scaled = self._on_scale
-        errors = self.variance.null_error(*scaled)
-        away = np.where(scaled.estimate == scaled.null, np.nan, scaled.estimate - scaled.null)
-        # By which the difference on the scale of the estimates is divided to give the statistic.
-        stretch = np.where(np.isnan(away), 1.0, (self.estimate - self.null) / away)
-        errors = np.where(self._inside, errors * stretch, errors)
+        """Standard errors by which statistics of a table's null value divide; missing without."""
+        errors = self.variance.null_error(self.estimate, self.bse)
         return np.where(np.isnan(self.null), np.nan, errors)
 
     @cached_property
@@ -129,8 +124,15 @@ class TermInference:
     @property
     def note(self) -> str:
         """How p-values and intervals allow for several terms, in words; empty if they do not."""
+        return self._note(f"all {self.count} terms together" if self.count > 1 else "the one term")
+
+    @property
+    def note_of_each(self) -> str:
+        """The note where these are the terms of one of several measures."""
+        return self._note(f"the {self.count} terms of each measure, not over all measures")
+
+    def _note(self, terms: str) -> str:
         both = "Intervals are" if np.isnan(self.null).all() else "P and intervals are"
-        terms = f"all {self.count} terms together" if self.count > 1 else "the one term"
         if self.simultaneous:
             return f"{both} simultaneous (sup-t): they hold for {terms}."
         if self.p_adjust is None:

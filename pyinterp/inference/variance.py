@@ -37,9 +37,7 @@ class Variance:
     interval_note : str
         How limits are computed, if they are not estimate -/+ t std err.
     test_note : str
-        How P is computed, if it is not that of t = (estimate - null) / std err; ``{null}`` stands
-        for the null value, ``{deviation}`` for the deviation from it and ``{error}`` for the
-        heading of the standard error there.
+        How P is computed, if it is not that of t.
     rescales : bool
         Whether intervals may be computed on another scale than that of the estimates; not those of
         a method whose published intervals are on that scale, or that are percentiles.
@@ -51,6 +49,8 @@ class Variance:
         Whether limits are quantiles of Student's t.
     too_few : str
         Where a limit that is infinite lies, and what makes it finite.
+    bse_error : ndarray of shape (q,), or None
+        Monte Carlo errors of the standard errors, by the choice of refits; None if not known.
 
     Notes
     -----
@@ -70,10 +70,11 @@ class Variance:
     warning: str = ""
     of_t: bool = True
     too_few: str = "beyond the largest number at this alpha"
+    bse_error: FloatArray | None = None
 
     @property
-    def special_law(self) -> bool:
-        """Whether p-values of single terms are not those of their t statistics."""
+    def varies_as_square(self) -> bool:
+        """Whether intervals are not symmetric, as of squares of effects."""
         return False
 
     def p_heading(self, alternative: Alternative) -> str:
@@ -82,7 +83,8 @@ class Variance:
 
     def of(self, terms: IntArray) -> Self:
         """Return that of some of the terms."""
-        return replace(self, cov=self.cov[np.ix_(terms, terms)])
+        error = None if self.bse_error is None else self.bse_error[terms]
+        return replace(self, cov=self.cov[np.ix_(terms, terms)], bse_error=error)
 
     def interval(
         self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative
@@ -101,10 +103,8 @@ class Variance:
         level = self._joint(bse, alternative).level(alpha)
         return self.interval(estimate, bse, level, alternative)
 
-    def null_error(
-        self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
-    ) -> FloatArray:
-        """Return the standard errors by which the statistics of ``estimate = null`` are divided."""
+    def null_error(self, estimate: FloatArray, bse: FloatArray) -> FloatArray:
+        """Return the standard errors by which statistics of the null value of a table divide."""
         return bse
 
     def statistic(
@@ -112,8 +112,7 @@ class Variance:
     ) -> FloatArray:
         """Return t statistics of ``estimate = null``; missing where `bse` is 0."""
         missing = np.full(len(bse), np.nan)
-        error = self.null_error(estimate, bse, null)
-        return np.asarray(np.divide(estimate - null, error, out=missing, where=bse > 0))
+        return np.asarray(np.divide(estimate - null, bse, out=missing, where=bse > 0))
 
     def p_values(
         self,

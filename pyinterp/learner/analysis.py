@@ -32,8 +32,8 @@ from pyinterp.estimands.estimand import (
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
-from pyinterp.inference.learning import Learning, signal_and_spread
-from pyinterp.learner.mean_shares import MeanShares
+from pyinterp.inference.half_sample.half_fits import HalfFits, signal_and_spread
+from pyinterp.inference.half_sample.mean_share import mean_share
 from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import Loss, choose
 from pyinterp.models.adapters import one_thread
@@ -112,11 +112,11 @@ class Analysis:
         computed = {
             "cases",
             "engine_in_use",
-            "learning",
+            "half_fits",
             "_measurements_by_key",
             "_fits",
             "_among",
-            "mean_shares",
+            "mean_share",
         }
         state = {name: v for name, v in vars(self).items() if name not in computed}
         return {**state, "_measurements_by_key": {}, "_fits": {}, "_among": {}}
@@ -262,33 +262,33 @@ class Analysis:
                 for r, e in zip(self.refits, estimates, strict=True)
             ],
             correction=self.correction,
-            lower_bound=estimand.lower_bound,
-            learning=self._learning_of(estimand),
+            no_effect=estimand.no_effect,
+            half_fits=self._half_fits(estimand),
         )
 
-    def _learning_of(self, estimand: Estimand) -> Learning | None:
-        if self.learning is None or not estimand.squared_effects:
-            return self.learning
-        effects = [estimand.squared_effects.get(name, ()) for name in estimand.terms.names]
-        return replace(self.learning, mean_share=self.mean_shares.of(effects))
+    def _half_fits(self, estimand: Estimand) -> HalfFits | None:
+        fits = self.half_fits
+        if fits is None or not estimand.varies_as_square:
+            return fits
+        return replace(fits, mean_share=self.mean_share)
 
     @cached_property
-    def mean_shares(self) -> MeanShares:
-        """How much of what training does to features' effects means of refits keep."""
+    def mean_share(self) -> float:
+        """The share of their training variance that means of predictions over refits keep."""
         if self.whole is not None:
-            return self.whole.mean_shares
-        return MeanShares(self.refits, self.problem.population.variables, self.seeds)
+            return self.whole.mean_share
+        return mean_share(self.refits, self.problem.population.variables, self.seeds)
 
     @cached_property
-    def learning(self) -> Learning | None:
-        """What refits on halves find, and those of the estimate; None without such halves."""
+    def half_fits(self) -> HalfFits | None:
+        """What refits on halves find, and those of the estimate; None without halves."""
         if self.whole is not None:
-            return self.whole.learning
-        halves = [r.group is not None and r.group.kind == "pair" for r in self.refits]
-        if self.problem.population.y is None or all(halves) or not any(halves):
+            return self.whole.half_fits
+        halves = np.array([r.group is not None and r.group.kind == "pair" for r in self.refits])
+        if self.problem.population.y is None or not halves.any():
             return None
         found = np.array([signal_and_spread(case.y, case.whatif.factual) for case in self.cases])
-        return Learning(estimating=found[~np.array(halves)], halves=found[halves])
+        return HalfFits(estimating=found[~halves], halves=found[halves])
 
     def fit(self, estimand: Estimand) -> GoodnessOfFit | None:
         """Return how good the predictions are, by the estimand's loss or metric.

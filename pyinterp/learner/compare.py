@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -242,7 +243,15 @@ def _with_rope(compared: ComparisonResults, rope: float) -> ComparisonResults:
         for term, (below, within, above) in zip(frame.index, frame.to_numpy(), strict=True)
     ]
     estimand = compared.estimand
-    return replace(compared, estimand=replace(estimand, notes=(*estimand.notes, *notes)))
+    return replace(compared, estimand=replace(estimand, remarks=partial(_with_notes, estimand.remarks, notes)))
+
+
+def _with_notes(
+    remarks: Callable[[pd.Series[float]], Sequence[str]],
+    notes: Sequence[str],
+    estimates: pd.Series[float],
+) -> Sequence[str]:
+    return [*remarks(estimates), *notes]
 
 
 def _difference(
@@ -261,7 +270,7 @@ def _difference(
         coverage=tuple(f"difference in {name}" for name in estimand.coverage),
         quantity=f"difference in {estimand.quantity or estimand.label}",
         null=0.0,
-        lower_bound=None,
+        varies_as_square=False,
         range=REAL,
         meaning=_meaning(estimand, contrasts, places, paired=paired),
         notes=(),

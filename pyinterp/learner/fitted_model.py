@@ -28,13 +28,7 @@ from pyinterp.data.sample import (
     read_response,
     read_variables,
 )
-from pyinterp.data.weights import (
-    WeightsType,
-    distinct_rows,
-    effective_size,
-    read_weights,
-    take_rows,
-)
+from pyinterp.data.weights import WeightsType, read_weights, take_rows
 from pyinterp.errors import DataError, OptionError, did_you_mean, list_of, quote, short
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
@@ -47,7 +41,7 @@ from pyinterp.models.row_options import check_offset
 from pyinterp.models.specification import specification
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit
-from pyinterp.results.header import context_of
+from pyinterp.results.header import clusters_in_words, context_of
 from pyinterp.whatif import ENGINES, EngineName
 
 __all__ = ["FittedModel"]
@@ -201,9 +195,9 @@ class FittedModel(Interpretable):
             where="evaluation rows",
             formula=formula_of(fitted) or "",
             settings=specification(fitted),
-            weighting=effective_size(sample.weights)
-            if repeats is None
-            else distinct_rows(repeats[keep]),
+            weighting="" if read is None else read.in_words(np.flatnonzero(keep)),
+            clusters=clusters_in_words(cluster, clusters),
+            offset="" if apart is None else apart.name,
             seed=seed,
             engine=engine,
             memory_mb=memory_mb,
@@ -239,6 +233,8 @@ class FittedModel(Interpretable):
         plan: str,
         where: str,
         weighting: str = "",
+        clusters: str = "",
+        offset: str = "",
         seed: int | np.random.Generator | None,
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
@@ -281,6 +277,8 @@ class FittedModel(Interpretable):
                 where=where,
                 failed_refits=0,
                 weighting=weighting,
+                clusters=clusters,
+                offset=offset,
                 seed=seeds.entropy,
             ),
             seeds=seeds,

@@ -102,7 +102,9 @@ class FittedModels:
             replicates=replicates,
             variance=variance(replicates, options.cov_type),
             # No study is of groups.
-            context=context if groups is None else replace(context, study_name=""),
+            context=context
+            if groups is None
+            else replace(context, study_name="", groups=groups.counts),
             fit=analysis.fit(estimand),
             rows=replicates.rows,
             labels=_labels(parts),
@@ -148,7 +150,7 @@ def _corrected_params(
     if correction is None:
         return None
     means = analysis.replicates(
-        replace(estimand, read=correction.underlying, lower_bound=None, correction=None),
+        replace(estimand, read=correction.underlying, varies_as_square=False, correction=None),
         checked=False,
     )
     return correction.correct(means.per_refit.mean(axis=0), variance(means, cov_type).cov)

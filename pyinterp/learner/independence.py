@@ -69,7 +69,10 @@ def context_of_all(contexts: Sequence[Context], labels: Sequence[str]) -> Contex
     return replace(
         contexts[0],
         nobs=sum(context.nobs for context in contexts),
-        weighting=" + ".join(str(context.nobs) for context in contexts),
+        groups=", ".join(f"{n} {c.nobs}" for n, c in zip(labels, contexts, strict=True)),
+        weighting="",
+        clusters="",
+        offset="",
         dropped_rows=sum(context.dropped_rows for context in contexts),
         failed_refits=0,
         plan=_join(context.plan for context in contexts),

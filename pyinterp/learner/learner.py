@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
@@ -21,13 +22,7 @@ from pyinterp.data.offset import Offset, read_offset
 from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, RowReader, Source
 from pyinterp.data.row_data import RowData, Rows, source_frame
 from pyinterp.data.sample import Sample, as_frame, read_response, read_variables
-from pyinterp.data.weights import (
-    Weights,
-    WeightsType,
-    distinct_rows,
-    effective_size,
-    read_weights,
-)
+from pyinterp.data.weights import Weights, WeightsType, read_weights
 from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, quote, short
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
@@ -55,7 +50,7 @@ from pyinterp.resampling.refits import (
     fit_alone,
     refit,
 )
-from pyinterp.results.header import Context, context_of
+from pyinterp.results.header import Context, clusters_in_words, context_of
 from pyinterp.whatif import ENGINES, EngineName
 
 __all__ = ["Learner", "LearnerResults"]
@@ -176,7 +171,8 @@ class Learner:
         Parameters
         ----------
         formula : str
-            R's language, with `.` for every column that the response does not use:
+            R's language, with `.` for every column that the response does not use and that is
+            none of weights, an offset or, in `fit`, clusters:
             ``"y ~ ."``, ``"np.log(y) ~ . - id + I(x**2)"``, ``"y ~ x*z + C(g) + bs(age, df=4)"``.
             Inside function calls it is Python. What R or its packages would read in another way,
             such as ``(1 | id)``, ``offset(x)`` or ``s(x)``, is an error that says what to write.
@@ -317,13 +313,18 @@ class Learner:
             learner_name(self.estimator),
             {len(frame), self.population.nobs},
         )
-        self.design: Design = reader.design(
-            self.population.variables, intercept=needs_intercept(estimator)
+        self.groups, self._intercept = groups, needs_intercept(estimator)
+        self._encode()
+
+    def _encode(self) -> None:
+        """Set the design and the features of the variables at hand."""
+        self.design: Design = self._reader.design(
+            self.population.variables, intercept=self._intercept
         )
-        self.groups = groups
-        if offset is not None:
-            offset.check_last(self.design.driven([offset.name]), len(self.design.columns))
-        self.features = dict(features_of(self.design.variables, groups, self._besides))
+        if self._offset is not None:
+            place = self.design.driven([self._offset.name])
+            self._offset.check_last(place, len(self.design.columns))
+        self.features = dict(features_of(self.design.variables, self.groups, self._besides))
         self._check_intercept()
 
     def __repr__(self) -> str:
@@ -353,7 +354,8 @@ class Learner:
         resampling : Resampling, splitter or list of pairs, optional
             A plan, a splitter of scikit-learn, or a list of (train, test) rows; see `Splits`. By
             default ``HalfSampling()``: 15 refits estimate, and 15 pairs of refits on halves
-            of the data give intervals that cover.
+            of the data give intervals that cover. The column that names its clusters is no
+            variable of the refits: `.` does not stand for it, unless the formula names it too.
         seed : int, Generator or None
             The same int gives the same results, for any `n_jobs`. None draws a seed, which the
             header shows.
@@ -408,24 +410,25 @@ class Learner:
         )
         seeds = Seeds.start(seed)
         units = self._units(plan)
-        population = self._with_clusters(plan, units)
+        model = self._without_clusters(plan)
+        population = model._with_clusters(plan, units)
         if isinstance(plan, Splits) and plan.of_positions:
             self._check_positions()
         plan = plan.on(population, units, seeds.stream("splits"))
         refits = refit(
             self.estimator,
-            self.design,
+            model.design,
             population,
             plan=plan,
             units=units,
-            read=lambda data: self._sample(self._read(data))[0],
+            read=lambda data: model._sample(model._read(data))[0],
             seeds=seeds,
             options=options,
         )
         problem = Problem(
             population=population,
-            features=self.features,
-            discrete=self.design.discrete,
+            features=model.features,
+            discrete=model.design.discrete,
             predictor=refits[0].predictor,
             design=refits[0].design,
         )
@@ -445,7 +448,7 @@ class Learner:
             progress=progress,
             data=None if isinstance(plan, FreshDraws) else self.data,
         )
-        return LearnerResults(self, plan, analysis)
+        return LearnerResults(model, plan, analysis)
 
     def _context(
         self, plan: Resampling, population: Sample, refits: tuple[Refit, ...], seeds: Seeds
@@ -465,20 +468,26 @@ class Learner:
             plan=plan.label,
             where=plan.where,
             # Studies are of rows that count alike.
-            study_name="" if self._weighting else plan.study_name,
+            study_name=plan.study_name if self._rows_count_alike else "",
             unit="rows" if plan.cluster is None else "clusters",
             failed_refits=plan.number - len(refits),
             weighting=self._weighting,
+            clusters=clusters_in_words(plan.cluster, population.clusters),
+            offset=self._besides or "",
             seed=seeds.entropy,
             plan_note=plan.note,
         )
 
     @property
     def _weighting(self) -> str:
-        """What weights make of the rows, for headers."""
-        if self.data.repeats is not None:
-            return distinct_rows(self.data.repeats[self.data.complete])
-        return effective_size(self.population.weights)
+        """Column and type of weights, and what they make of the rows; empty without."""
+        if self._weights is None:
+            return ""
+        return self._weights.in_words(np.flatnonzero(self.data.complete))
+
+    @property
+    def _rows_count_alike(self) -> bool:
+        return self.data.repeats is None and self.population.weights is None
 
     @takes()
     def fit_model(self, *, seed: int | np.random.Generator | None = None) -> FittedModel:
@@ -526,6 +535,7 @@ class Learner:
             plan="none (one fitted model)",
             where="in sample",
             weighting=self._weighting,
+            offset=self._besides or "",
             seed=seeds.entropy,
             data=self.data,
             formula=self._reader.formula,
@@ -656,6 +666,28 @@ class Learner:
                 "or use a splitter."
             )
 
+    def _without_clusters(self, plan: Resampling) -> Learner:
+        """Return the learner for which the column of clusters is no variable by `.` alone.
+
+        Clusters are known with the plan, after the formula was read. The rows are the same.
+        """
+        column = plan.cluster
+        if not isinstance(column, str) or column not in self.population.variables:
+            return self
+        reader = self._reader.without(column)
+        if reader is self._reader:
+            return self
+        variables = self.population.variables.drop(columns=column)
+        if variables.columns.isin([self._besides]).all():
+            raise DataError(
+                f"There must be a variable beside the column of clusters, {quote(column)}, but it "
+                "is the only one. For clusters that are a variable too, give `cluster` an array."
+            )
+        new = copy(self)
+        new._reader, new.population = reader, replace(self.population, variables=variables)
+        new._encode()
+        return new
+
     def _with_clusters(self, plan: Resampling, units: Units) -> Sample:
         if plan.cluster is None:
             return self.population
@@ -715,7 +747,7 @@ class LearnerResults(Interpretable):
     Attributes
     ----------
     model : Learner
-        The specification.
+        The specification; without the column that names the plan's clusters.
     resampling : Resampling
         The plan.
     refits : tuple of Refit

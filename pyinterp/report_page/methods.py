@@ -11,10 +11,6 @@ from pyinterp.results.results import EstimandResults
 
 __all__ = ["methods", "references"]
 
-CURVES = (
-    "Partial dependence: the mean of the predictions of all rows with the variable set to the "
-    "value shown."
-)
 Tables: TypeAlias = Mapping[str, Sequence[EstimandResults]]
 
 
@@ -30,8 +26,7 @@ def methods(asked: Tables) -> str:
     first = _first(asked)
     context = first.context
     sentences = [_data(context), _learner(context), _evaluation(context)]
-    for method, several in asked.items():
-        sentences += [CURVES] if method == "pd" else [_about(r) for r in several]
+    sentences += dict.fromkeys(_about(r) for several in asked.values() for r in several)
     if first.bse.gt(0).any():
         sentences.append(first.variance.note)
     sentences.append(f"Predictions of what-if rows: {first.engine.name}.")
@@ -61,7 +56,7 @@ def _data(context: Context) -> str:
     what = f"The response {context.endog_name}" if context.endog_name else "A model"
     parts = [f"{what} was analyzed in {context.nobs} observations"]
     if context.weighting:
-        parts.append(f" ({context.weighting})")
+        parts.append(f", weighted by {context.weighting}")
     if context.dropped_rows:
         parts.append(f"; {context.dropped_rows} others have missing values")
     return " ".join(filter(None, (f"{''.join(parts)}.", context.missing_note)))

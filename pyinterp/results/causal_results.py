@@ -47,6 +47,7 @@ class CausalResults(Tabular):
         title: str | None = None,
         notes: NotesOption = "short",
         decimals: int | None = None,
+        date: bool = True,
     ) -> Table:
         """Return the three tables with their assumptions.
 
@@ -55,9 +56,12 @@ class CausalResults(Tabular):
         alpha : float
             Significance level of the intervals.
         {table}
+        {date}
         """
-        options = tables.TableOptions(alpha=alpha, title=title, notes=notes, decimals=decimals)
-        return tables.summarize_below(self.parts, options, title="Causal reading")
+        options = tables.TableOptions(
+            alpha=alpha, title=title, notes=notes, decimals=decimals, date=date
+        )
+        return tables.summarize_several(self.parts, options, title="Causal reading")
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return the parts' summary frames below each other, with a column `measure`."""

@@ -27,10 +27,8 @@ class Column:
     learner : str
     description : str
         What the values are, such as "PFI (squared error)".
-    params, bse, bse_null, pvalues : Series
-        By term; `bse_null` are the errors that the tests take.
-    null : float or None
-        The value that is tested.
+    params, bse, pvalues : Series
+        By term.
     note : str
         Side and adjustment of the tests, if they have any.
     facts : dict of str to str
@@ -41,9 +39,7 @@ class Column:
     description: str
     params: pd.Series[float]
     bse: pd.Series[float]
-    bse_null: pd.Series[float]
     pvalues: pd.Series[float]
-    null: float | None
     note: str = ""
     facts: dict[str, str] = field(default_factory=dict)
 
@@ -69,9 +65,7 @@ def _of_estimand(results: EstimandResults) -> Column:
         description=results.estimand.description,
         params=results.params,
         bse=results.bse,
-        bse_null=results.bse_null,
         pvalues=results.pvalues,
-        null=results.null,
         note=f"{side} {results.inference.note}".strip(),
         facts={
             "No. observations": str(results.nobs),
@@ -106,9 +100,7 @@ def _of_statsmodels(fitted: Any) -> Column:
         description=COEFFICIENTS,
         params=series["params"],
         bse=series["bse"],
-        bse_null=series["bse"],
         pvalues=series["pvalues"],
-        null=0.0,
         facts={
             "No. observations": str(int(fitted.nobs)),
             "R², in sample": "" if share is None else f"{share:.3f}",

@@ -76,6 +76,7 @@ class CurveResults(Tabular):
         title: str | None = None,
         notes: NotesOption = "short",
         decimals: int | None = None,
+        date: bool = True,
     ) -> Table:
         """Return the tables of all curves below each other, under one header.
 
@@ -84,10 +85,13 @@ class CurveResults(Tabular):
         alpha : float
             Significance level of the intervals.
         {table}
+        {date}
         """
         several = list(self.results.values())
-        options = tables.TableOptions(alpha=alpha, title=title, notes=notes, decimals=decimals)
-        return tables.summarize_below(several, options, title=several[0].estimand.heading)
+        options = tables.TableOptions(
+            alpha=alpha, title=title, notes=notes, decimals=decimals, date=date
+        )
+        return tables.summarize_several(several, options, title=several[0].estimand.heading)
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return the curves' summary frames below each other, with a column `variable`."""

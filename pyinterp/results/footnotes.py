@@ -9,18 +9,34 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.inference.coverage import CoverageCase, coverage_of
-from pyinterp.inference.skewness import MOST, skewness
+from pyinterp.results.row_marks import Mark, marks_of
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["Footnote", "NotesOption", "null_heading", "of_one", "of_several", "texts_of"]
+__all__ = ["Footnote", "NotesOption", "legend_of", "of_one", "of_several"]
 
 NotesOption: TypeAlias = Literal["short", "full", "none"]
 NO_VALUE = "not defined in some refit"
 NO_SIMULATION = " No simulations say how often such intervals cover."
-# Level at which a value differs from the null value, for footnotes.
-NOMINAL = 0.05
+MANY_TESTS = 20
+
+LIMITS_OF_SQUARE = (
+    "Limits are the hull of two t intervals, that of the effect, the root of the importance, and "
+    "that with the standard error at no effect: with c the estimate minus {null}, q the quantile "
+    "of t, s0 = c / t and a the solution of se^2 = 2 a^2 + 4 a max(c, 0), from min((root(c + a) - "
+    "q root(a))^2, c - q s0) to (root(c + a) + q root(a))^2. For c of 0 or less the lower limit is "
+    "c - q s0, and the upper one c + q se if that is negative."
+)
+WHAT_P_TESTS = (
+    "P tests whether the truth is {null} for this learner, not whether the response depends on the "
+    "feature: where features are correlated, one that the response does not need has an "
+    "importance too."
+)
+ONE_SIDED_SQUARE = (
+    "One-sided ({side}): a square has no sign, so P is the two-sided P, or 1 if the estimate is on "
+    "the other side; the limit is one of the two-sided ones."
+)
 
 
 class Footnote(NamedTuple):
@@ -29,153 +45,121 @@ class Footnote(NamedTuple):
     Attributes
     ----------
     text : str
+        What full footnotes say; empty if they leave it out.
     short : str
-        What short footnotes say of it; empty if they leave it out.
+        What short footnotes say; empty if they leave it out.
+    marks : frozenset of (str, str)
+        Rows that carry its number, each as the label of its estimand and the term.
     """
 
     text: str
     short: str = ""
+    marks: frozenset[tuple[str, str]] = frozenset()
 
 
-def texts_of(footnotes: Sequence[Footnote], option: NotesOption) -> list[str]:
-    """Return the texts that a table shows."""
-    if option == "none":
-        return []
-    texts = [note.short if option == "short" else note.text for note in footnotes]
-    return [text for text in texts if text]
+NotesOf: TypeAlias = Callable[["EstimandResults"], Sequence[Footnote]]
 
 
-def of_one(results: EstimandResults, alpha: float) -> list[Footnote]:
-    """List the footnotes of one estimand's table."""
-    notes = _about(results)
-    if not results.estimand.without_error(results.context.level):
-        notes += [*_validity(results), *_inference(results, alpha)]
-    notes += _tests([results])
-    notes += _rows(results)
-    if results.diagnostic is not None:
-        notes += _beside(results.diagnostic)
-    return notes
+def of_one(results: EstimandResults, alpha: float, option: NotesOption) -> list[Footnote]:
+    """List the footnotes of one estimand's table, what they say in `text`."""
+    about = [_meaning(results, alpha), *_about(results)]
+    return _said([*about, *_of_all([results], alpha, option)], option)
 
 
 def of_several(
-    several: Sequence[EstimandResults], alpha: float, *, before: Sequence[str] = (), tests: bool
+    several: Sequence[EstimandResults],
+    alpha: float,
+    option: NotesOption,
+    *,
+    before: Sequence[Footnote] = (),
 ) -> list[Footnote]:
     """List the footnotes of a table of several estimands of one analysis.
 
-    Parameters
-    ----------
-    several : sequence of EstimandResults
-    alpha : float
-    before : sequence of str
-        What stands before all others.
-    tests : bool
-        Whether the table has tests.
+    Their meanings stand in the header.
     """
-    first = several[0]
-    notes = [*map(_always, before), *_with_labels(several)]
-    for diagnostic in dict.fromkeys(r.diagnostic for r in several if r.diagnostic is not None):
-        notes += _beside(diagnostic)
-    about = [_always(first.variance.note)] if not first.variance.reason else _validity(first)
-    notes += [*about, *_missing(first)]
-    notes += _of_some(several, lambda results: _inference(results, alpha))
-    return list(dict.fromkeys(notes + (_tests(several) if tests else [])))
+    about = _with_labels(several, lambda r: [*_harm(r, alpha), *_about(r)], option)
+    return _said([*before, *about, *_of_all(several, alpha, option)], option)
 
 
-def null_heading(results: EstimandResults) -> str:
-    """Return what tables call the standard error at the null value."""
-    return f"s.e. at {results.estimand.null:g}"
+def _of_all(
+    several: Sequence[EstimandResults], alpha: float, option: NotesOption
+) -> list[Footnote]:
+    """List the footnotes on inference and rows; those of several with labels, if they differ."""
+    marks = [mark for results in several for mark in marks_of(results)]
+    alone, first = len(several) == 1, several[0].context
+    notes = [
+        *_with_labels(several, lambda r: _intervals(r, warned=bool(marks)), option),
+        *_with_labels(several, lambda r: _tests(r, alone=alone), option),
+        *_of_marks(marks),
+        *_with_labels(several, lambda r: _limits(r, alpha), option),
+        *(_always(text) for text in (first.plan_note, first.missing_note) if text),
+    ]
+    for beside in dict.fromkeys(r.diagnostic for r in several if r.diagnostic is not None):
+        notes += [_always(text) for text in beside.estimand.remarks(beside.params)]
+    return list(dict.fromkeys(notes))
+
+
+def _said(notes: Sequence[Footnote], option: NotesOption) -> list[Footnote]:
+    """Return the footnotes that an option shows, what they say in `text` and `short`."""
+    if option == "none":
+        return []
+    if option == "short":
+        notes = [note._replace(text=note.short) for note in notes]
+    return [note._replace(short=note.text) for note in notes if note.text]
 
 
 def _always(text: str) -> Footnote:
     return Footnote(text, text)
 
 
-def _with_labels(several: Sequence[EstimandResults]) -> list[Footnote]:
-    """List the notes on several estimands with their labels; a common note is listed once."""
-    return [_with_label(note, labels) for note, labels in _labels_by_note(several, _about).items()]
-
-
-def _of_some(
-    several: Sequence[EstimandResults], notes_of: Callable[[EstimandResults], Sequence[Footnote]]
+def _with_labels(
+    several: Sequence[EstimandResults], notes_of: NotesOf, option: NotesOption
 ) -> list[Footnote]:
     """List the notes on several estimands, with their labels unless they are on all of them."""
-    return [
-        note if len(labels) == len(several) else _with_label(note, labels)
-        for note, labels in _labels_by_note(several, notes_of).items()
-    ]
-
-
-def _labels_by_note(
-    several: Sequence[EstimandResults], notes_of: Callable[[EstimandResults], Sequence[Footnote]]
-) -> Mapping[Footnote, Sequence[str]]:
     labels: dict[Footnote, list[str]] = {}
     for results in several:
-        for note in notes_of(results):
+        for note in _said(notes_of(results), option):
             labels.setdefault(note, []).append(results.estimand.label)
-    return labels
-
-
-def _with_label(note: Footnote, labels: Sequence[str]) -> Footnote:
-    start = ", ".join(labels)
-    return Footnote(f"{start}: {note.text}", f"{start}: {note.short}" if note.short else "")
-
-
-def _validity(results: EstimandResults) -> list[Footnote]:
-    """Say what the intervals are for and cover, or why there are none."""
-    variance = results.variance
-    if variance.reason:
-        return [_always(f"No standard errors and intervals: {variance.reason}.")]
-    return [_always(variance.note + _coverage(results))]
-
-
-def _skewness(results: EstimandResults) -> list[Footnote]:
-    """Name the terms whose intervals miss on one side, as few rows decide.
-
-    Not those whose interval holds the null value: intervals of what does not matter are wide.
-    """
-    if not results.variance.of_t:
-        return []
-    values = pd.Series(skewness(results.replicates), index=results.params.index)
-    what = "what rows contribute"
-    if results.replicates.relative:
-        what += " to them, or to the loss that divides them,"
-    differs = results.pvalues < NOMINAL if results.null is not None else results.bse > 0
-    skewed = values.index[(values > MOST) & (results.bse > 0) & differs]
-    if not len(skewed):
-        return []
     return [
-        _always(
-            f"Few rows decide {_enumerate(skewed)} (the skewness of {what} is above "
-            f"{MOST:g} √n): nominal 95% intervals may cover less, 70-100% in simulations."
-        )
+        note
+        if len(names) == len(several)
+        else _always(f"{', '.join(dict.fromkeys(names))}: {note.text}")
+        for note, names in labels.items()
     ]
+
+
+def _meaning(results: EstimandResults, alpha: float) -> Footnote:
+    """Say what the values are, and what negative ones are where there are some."""
+    estimand = results.estimand
+    exact = f" {estimand.exact}" if estimand.exact and not (results.mcse > 0).any() else ""
+    harm = "".join(f" {note.text}" for note in _harm(results, alpha))
+    meaning = f"{estimand.meaning}{harm}"
+    return Footnote(f"{meaning}{exact}", meaning)
+
+
+def _harm(results: EstimandResults, alpha: float) -> list[Footnote]:
+    """Say what it is if an interval is below the value of no effect."""
+    null = results.null
+    if null is None or not results.estimand.varies_as_square:
+        return []
+    high = results.inference.interval(alpha)[:, 1]
+    below = f"Below {null:g}" if null else "Negative"
+    return [_always(f"{below}: predictions are better that way.")] if (high < null).any() else []
 
 
 def _about(results: EstimandResults) -> list[Footnote]:
-    """List the notes on the estimand, the engine, and terms without estimate or interval."""
+    """List the notes on the estimand, Monte Carlo errors, the engine, and what is missing."""
     estimand = results.estimand
-    exact = estimand.exact and not (results.mcse > 0).any()
-    meaning = f"{estimand.meaning} {estimand.exact}" if exact else estimand.meaning
-    notes = [Footnote(meaning, estimand.meaning), *map(_always, estimand.notes)]
+    notes = [Footnote(text) for text in estimand.notes]
     if estimand.correction is not None and results.corrected_params is not None:
         notes.append(Footnote(estimand.correction.note))
     if (results.mcse > 0).any():
-        notes.append(Footnote(estimand.inexact))
+        error = f"Monte Carlo error of the estimates: at most {results.mcse.max():.2g}"
+        notes.append(_always(f"{error}, {estimand.inexact}."))
     if results.context.engine.reason:
         engine = results.context.engine
         notes.append(Footnote(f"Engine: {engine.name} ({engine.reason})."))
     return notes + [_always(text) for text in _absent(results)]
-
-
-def _rows(results: EstimandResults) -> list[Footnote]:
-    """List the notes on the resampling plan and on rows with missing values."""
-    plan = results.context.plan_note
-    return [*([_always(plan)] if plan else []), *_missing(results)]
-
-
-def _missing(results: EstimandResults) -> list[Footnote]:
-    note = results.context.missing_note
-    return [_always(note)] if note else []
 
 
 def _absent(results: EstimandResults) -> list[str]:
@@ -199,65 +183,101 @@ def _absent(results: EstimandResults) -> list[str]:
     return [*notes, *estimand.remarks(results.params)]
 
 
-def _tests(several: Sequence[EstimandResults]) -> list[Footnote]:
-    """List the notes on tests that are not t tests by estimate and standard error."""
-    tested = [r for r in several if r.estimand.null is not None and (r.bse > 0).any()]
-    notes = [
-        Footnote(
-            r.variance.test_note.format(
-                null=f"{r.estimand.null:g}", deviation=_deviation(r), error=null_heading(r)
-            ),
-            _short_test(r),
-        )
-        for r in tested
-        if r.variance.test_note
-    ]
-    return list(dict.fromkeys(notes))
+def _intervals(results: EstimandResults, *, warned: bool) -> list[Footnote]:
+    """Say what the intervals are for, or why there are none; in full notes, what they cover."""
+    variance = results.variance
+    if results.estimand.without_error(results.context.level):
+        return []
+    if variance.reason:
+        return [_always(f"No standard errors and intervals: {variance.reason}.")]
+    coverage = _coverage(results)
+    short = coverage if warned or coverage == NO_SIMULATION else ""
+    notes = [Footnote(f"{variance.note}{coverage}", f"{variance.note}{short}")]
+    return [*notes, *([_always(variance.warning)] if variance.warning else [])]
 
 
-def _short_test(results: EstimandResults) -> str:
-    """Say what t and P are, where they are not Student's with the standard error beside it."""
-    if results.tvalues.isna().all():
-        return ""
-    return (
-        f"t = {_deviation(results)} / ({null_heading(results)}), the standard error if the feature "
-        "does not matter; P is that of a squared effect, not Student's."
-    )
-
-
-def _deviation(results: EstimandResults) -> str:
-    estimand = results.estimand
-    return f"({estimand.label} - {estimand.null:g})" if estimand.null else estimand.label
-
-
-def _beside(diagnostic: EstimandResults) -> list[Footnote]:
-    estimand = diagnostic.estimand
-    about = f"{estimand.label}: {estimand.meaning}"
-    return [Footnote(about), *map(_always, estimand.remarks(diagnostic.params))]
-
-
-def _inference(results: EstimandResults, alpha: float) -> list[Footnote]:
-    """List the notes on limits, the side of tests and adjustments."""
-    notes = [_always(results.variance.warning)] if results.variance.warning else []
-    notes += _skewness(results)
-    if results.variance.interval_note and not results.variance.reason:
-        notes.append(Footnote(results.variance.interval_note))
+def _tests(results: EstimandResults, *, alone: bool) -> list[Footnote]:
+    """List the notes on limits, t and P, on sides, and on adjustments for many terms."""
+    variance, null = results.variance, results.null
+    if variance.reason or not (results.bse > 0).any():
+        return []
+    notes = _of_square(results) if variance.varies_as_square else _one_sided(results)
+    if variance.interval_note:
+        notes.append(Footnote(variance.interval_note))
+    if variance.test_note and null is not None:
+        notes.append(Footnote(variance.test_note.format(null=f"{null:g}")))
     if results.inference.rescales:
-        scale = results.inference.scale.name
-        notes.append(_always(f"Intervals are symmetric on the {scale} scale."))
-    if results.alternative != "two-sided":
-        than = "the value tested" if results.null is None else "the null value"
-        side = f"One-sided: the alternative is {results.alternative} than {than}."
-        notes.append(_always(side))
+        notes.append(
+            _always(f"Intervals are symmetric on the {results.inference.scale.name} scale.")
+        )
+    adjusted = results.inference.note if alone else results.inference.note_of_each
+    if adjusted:
+        notes.append(_always(adjusted))
+    count = int(results.pvalues.notna().sum())
+    if count > MANY_TESTS and not adjusted:
+        notes.append(
+            _always(
+                f"Of {count} tests at 5% about {count / 20:.0f} reject by chance if all truths are "
+                f"{null:g}; use `p_adjust`."
+            )
+        )
+    return notes
+
+
+def _of_square(results: EstimandResults) -> list[Footnote]:
+    """Say by which law P follows from t, and why limits are not estimate -/+ t std err."""
+    variance, null = results.variance, results.null
+    zero = f"{0.0 if null is None else null:g}"
+    if null is None:
+        limits = "Limits are not symmetric: like squares, estimates vary more the larger they are."
+        return [_always(limits), Footnote(LIMITS_OF_SQUARE.format(null=zero))]
+    estimate = f"(estimate - {zero})" if null else "estimate"
+    law = f"P: Student's t, {variance.df:g} df"
     if results.inference.note:
-        notes.append(_always(results.inference.note))
+        law = f"P before adjustment: Student's t, {variance.df:g} df"
+    at = f"at {zero}" if null else f"if the truth is {zero}"
+    notes = [
+        _always(
+            f"t = {estimate} / its standard error {at}; {law}. Importances vary less near {zero}, "
+            f"so -+ 2 std err may hold {zero} although P < 0.05."
+        ),
+        Footnote(LIMITS_OF_SQUARE.format(null=zero)),
+        Footnote(WHAT_P_TESTS.format(null=zero)),
+    ]
+    if results.alternative != "two-sided":
+        notes.append(_always(ONE_SIDED_SQUARE.format(side=results.alternative)))
+    return notes
+
+
+def _one_sided(results: EstimandResults) -> list[Footnote]:
+    if results.alternative == "two-sided":
+        return []
+    than = "the value tested" if results.null is None else "the null value"
+    return [_always(f"One-sided: the alternative is {results.alternative} than {than}.")]
+
+
+def _of_marks(marks: Sequence[Mark]) -> list[Footnote]:
+    """List a note per warning of rows, which carry its number."""
+    rows: dict[str, list[Mark]] = {}
+    for mark in marks:
+        rows.setdefault(mark.warning, []).append(mark)
+    notes = []
+    for warning, same in rows.items():
+        terms = list(dict.fromkeys(mark.in_words for mark in same))
+        text = warning.format(terms=_enumerate(pd.Index(terms)))
+        notes.append(Footnote(text, text, frozenset(m.row for m in same)))
+    return notes
+
+
+def _limits(results: EstimandResults, alpha: float) -> list[Footnote]:
+    """List the notes on limits that are infinite."""
     limits = results.inference.interval(alpha)
     sides = {"two-sided": limits, "greater": limits[:, :1], "less": limits[:, 1:]}
     infinite = np.flatnonzero(np.isinf(sides[results.alternative]).any(axis=1))
-    if len(infinite):
-        terms = _enumerate(results.params.index[infinite])
-        notes.append(_always(f"No limit for {terms}: it lies {results.variance.too_few}."))
-    return notes
+    if not len(infinite):
+        return []
+    terms = _enumerate(results.params.index[infinite])
+    return [_always(f"No limit for {terms}: it lies {results.variance.too_few}.")]
 
 
 def _enumerate(terms: pd.Index) -> str:
@@ -283,3 +303,15 @@ def _coverage(results: EstimandResults) -> str:
         return f" {covered}" if single and not context.failed_refits else ""
     warned = context.level == "model" or variance.cov_type == "naive"
     return "" if warned else NO_SIMULATION
+
+
+def legend_of(several: Sequence[EstimandResults]) -> Mapping[str, str]:
+    """Return what the columns mean that no footnote explains, by their labels."""
+    meanings = {}
+    if len(several) > 1:
+        meanings = {r.estimand.label: r.estimand.meaning for r in several}
+    for results in several:
+        if results.diagnostic is not None:
+            estimand = results.diagnostic.estimand
+            meanings[estimand.label] = estimand.meaning
+    return meanings

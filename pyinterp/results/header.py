@@ -13,11 +13,12 @@ from typing import Literal
 
 import numpy as np
 
+from pyinterp._typing import IntArray
 from pyinterp.representation import about
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.whatif import Engine
 
-__all__ = ["Context", "GoodnessOfFit", "context_of", "fingerprints"]
+__all__ = ["Context", "GoodnessOfFit", "clusters_in_words", "context_of", "fingerprints"]
 
 PACKAGES = ("pyinterp-stats", "numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
 
@@ -74,7 +75,13 @@ class Context:
     missing_note : str
         Footnote on rows with missing values, left out or kept; empty if there are none.
     weighting : str
-        What weights make of the rows, such as "90 distinct"; empty without weights.
+        Column and type of weights, and what they make of the rows; empty without weights.
+    clusters : str
+        Column and number of clusters; empty without clusters.
+    offset : str
+        Column of the offset or exposure; empty without one.
+    groups : str
+        Groups of rows that have estimates of their own, with their numbers of rows.
     plan : str
         Resampling plan; for one model, where its evaluation rows come from.
     study_name : str
@@ -132,6 +139,9 @@ class Context:
     date: str
     resamples: tuple[bytes, ...]
     versions: tuple[tuple[str, str], ...]
+    clusters: str = ""
+    offset: str = ""
+    groups: str = ""
     subgroup: str = ""
     plan_note: str = ""
     missing_note: str = ""
@@ -159,6 +169,8 @@ def context_of(
     plan_note: str = "",
     missing_note: str = "",
     weighting: str = "",
+    clusters: str = "",
+    offset: str = "",
     formula: str = "",
     specification: str = "",
     family: str = "",
@@ -173,6 +185,8 @@ def context_of(
         nobs=nobs,
         dropped_rows=dropped_rows,
         weighting=weighting,
+        clusters=clusters,
+        offset=offset,
         plan=plan,
         study_name=study_name,
         where=where,
@@ -193,6 +207,14 @@ def context_of(
         specification=specification,
         family=family,
     )
+
+
+def clusters_in_words(cluster: object, labels: IntArray | None) -> str:
+    """Return column and number of the clusters of rows; empty without clusters."""
+    if labels is None:
+        return ""
+    count = str(len(np.unique(labels)))
+    return f"{cluster} ({count})" if isinstance(cluster, str) else count
 
 
 def fingerprints(refits: Sequence[Refit]) -> tuple[bytes, ...]:

@@ -27,13 +27,17 @@ from pyinterp.estimands.estimand import Estimand
 from pyinterp.inference import (
     Alternative,
     Replicates,
+    SquareVariance,
     TermInference,
     Variance,
 )
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.inference.equivalence import rope_probabilities
+from pyinterp.inference.half_sample.parts import variance_parts
+from pyinterp.inference.half_sample.row_warnings import skewness, unused
+from pyinterp.inference.half_sample.variance import half_sample
 from pyinterp.inference.interval_scale import IntervalScale
-from pyinterp.inference.joint_tests import FlatTest, flatness_test, wald_test
+from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.parameters import takes
 from pyinterp.results import summary as tables
 from pyinterp.results.footnotes import NotesOption
@@ -46,7 +50,6 @@ from pyinterp.whatif import Engine
 
 if TYPE_CHECKING:
     from plotnine import ggplot
-    from statsmodels.stats.contrast import ContrastResults
 
     from pyinterp.results.plots.style import PlotKind, Style
 
@@ -172,8 +175,8 @@ class EstimandResults(Tabular):
             p_adjust=self.p_adjust,
             simultaneous=self.simultaneous,
             scale=IntervalScale(self.estimand.range),
-            # A null value or a bound is an end of the range, where the scale ends too.
-            symmetric=self.null is None and self.estimand.lower_bound is None,
+            # A null value, and no effect, is an end of the range, where the scale ends too.
+            symmetric=self.null is None and not self.estimand.varies_as_square,
         )
 
     @property
@@ -332,6 +335,46 @@ class EstimandResults(Tabular):
         weights = self._constraint(r_matrix).weights
         return pd.DataFrame(weights @ self.variance.cov @ weights.T)
 
+    def variance_parts(self) -> pd.DataFrame:
+        """Return what the half-sample variance took, one row per term.
+
+        Returns
+        -------
+        pandas.DataFrame
+            estimate; m and M, the numbers of refits and pairs; A, S and s2_m (s²/m); g, r and
+            growth_ratio, the factors that serve importances, and ratios alone; variance, at the
+            estimate, and variance_null, the measured one at the null value. From these numbers
+            `half_sample.variance` and `half_sample.square` make the table. unused: the share of
+            half refits that never use the feature; skewness: that of the rows' contributions over
+            the root of their number.
+
+        Raises
+        ------
+        InferenceError
+            For another plan than `HalfSampling`.
+        """
+        parts = variance_parts(self.replicates)
+        variance = half_sample(self.replicates)
+        at_null = variance.at_no_effect**2 if isinstance(variance, SquareVariance) else np.nan
+        return pd.DataFrame(
+            {
+                "estimate": self.params,
+                "m": len(parts.estimates),
+                "M": parts.pairs,
+                "A": np.diag(parts.A),
+                "S": parts.S,
+                "s2_m": np.diag(parts.by_refits),
+                "g": parts.growth,
+                "r": parts.mean_share,
+                "growth_ratio": parts.ratio_growth if self.replicates.relative else np.nan,
+                "variance": np.diag(variance.cov),
+                "variance_null": at_null,
+                "unused": unused(self.replicates),
+                "skewness": skewness(self.replicates),
+            },
+            index=self._index,
+        )
+
     def t_test(self, hypotheses: Hypothesis) -> Contrasts:
         """Test linear hypotheses about the terms, as in statsmodels.
 
@@ -360,17 +403,17 @@ class EstimandResults(Tabular):
         """
         return self._tests(self._constraint(hypotheses))
 
-    def wald_test(self, hypotheses: Hypothesis) -> ContrastResults:
-        r"""Test linear hypotheses about the terms together, by an F test.
+    def wald_test(self, hypotheses: Hypothesis) -> JointTest:
+        r"""Test linear hypotheses about the terms together.
 
         .. math:: F = \frac{\nu - k + 1}{\nu k} d^\top V^+ d \sim F(k, \nu - k + 1)
 
         with d the deviations from k hypotheses and V their covariance, with :math:`\nu` degrees of
         freedom (Hotelling's distribution). For one hypothesis it is the square of `t_test`'s t.
-        Importances are not normal at 0: of hypotheses about single ones, by half-sampling, the
-        p-value is the smallest of their own times their number (Bonferroni), not that of F.
-        Hypotheses that mix them take F, which rejects too often at 0. `p_adjust` and `simultaneous`
-        do not count.
+        Importances are not normal at 0: hypotheses about single ones, by half-sampling, have a
+        Bonferroni test instead, whose statistic is the largest of their \|t\| and whose P is the
+        smallest of their own times their number. Hypotheses that mix single ones and contrasts
+        take F, which rejects too often at 0. `p_adjust` and `simultaneous` do not count.
 
         Parameters
         ----------
@@ -379,8 +422,9 @@ class EstimandResults(Tabular):
 
         Returns
         -------
-        statsmodels.stats.contrast.ContrastResults
-            With ``fvalue``, ``pvalue``, ``df_num``, ``df_denom`` and ``summary()``.
+        JointTest
+            With ``statistic``, ``pvalue``, ``df_num``, ``df_denom``, ``method`` ("F" or
+            "Bonferroni") and ``summary()``; ``fvalue`` is the statistic of F tests.
 
         Raises
         ------
@@ -393,7 +437,7 @@ class EstimandResults(Tabular):
         constraint = self._constraint(hypotheses)
         return wald_test(self._without_adjustment._tests(constraint), constraint, self.variance)
 
-    def f_test(self, hypotheses: Hypothesis) -> ContrastResults:
+    def f_test(self, hypotheses: Hypothesis) -> JointTest:
         """Test linear hypotheses together: `wald_test`, under its other name in statsmodels."""
         return self.wald_test(hypotheses)
 
@@ -447,7 +491,7 @@ class EstimandResults(Tabular):
         """
         return self._tests(differences_of(self.estimand.terms, reference))
 
-    def equality_test(self) -> ContrastResults:
+    def equality_test(self) -> JointTest:
         """Test that all groups of rows have the same values, all terms together: `wald_test`.
 
         Raises
@@ -474,8 +518,10 @@ class EstimandResults(Tabular):
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return estimates with their inference, one row per term.
 
-        Columns as in R's broom: estimate, std_error, statistic, p_value, conf_low, conf_high; mcse;
-        and std_error_null, the standard error at the null value, by which the statistic divides.
+        Columns as in R's broom: estimate, std_error, statistic, p_value, conf_low, conf_high; mcse,
+        the Monte Carlo error of the estimate by permutations, and std_error_mcse, that of std_error
+        by the choice of refits; std_error_null, the standard error at the null value, by which the
+        statistic divides.
         Before them value, value2 and class where the estimand has a grid or classes; after them
         corrected, if the estimand has a correction of its bias, and diagnostic, R²_j of conditional
         importances.
@@ -491,6 +537,7 @@ class EstimandResults(Tabular):
                 "conf_low": limits[:, 0],
                 "conf_high": limits[:, 1],
                 "mcse": self.mcse,
+                "std_error_mcse": self._bse_error,
             },
             index=self._index,
         )
@@ -567,9 +614,11 @@ class EstimandResults(Tabular):
         alpha: float = 0.05,
         *,
         sort: bool = True,
+        top: int | None = None,
         title: str | None = None,
         notes: NotesOption = "short",
         decimals: int | None = None,
+        date: bool = True,
     ) -> Table:
         """Return a table like those of statsmodels.
 
@@ -579,7 +628,9 @@ class EstimandResults(Tabular):
             Significance level of the intervals.
         sort : bool
             Print features in decreasing order of their estimates; grids always keep their order.
+        {top}
         {table}
+        {date}
 
         Returns
         -------
@@ -587,7 +638,13 @@ class EstimandResults(Tabular):
             With ``as_text``, ``as_html``, ``as_latex``, ``as_markdown`` and ``as_csv``.
         """
         options = tables.TableOptions(
-            alpha=alpha, sort=sort, title=title, notes=notes, decimals=decimals
+            alpha=alpha,
+            sort=sort,
+            top=top,
+            title=title,
+            notes=notes,
+            decimals=decimals,
+            date=date,
         )
         return tables.summarize(self, options)
 
@@ -683,6 +740,12 @@ class EstimandResults(Tabular):
         return positions
 
     @property
+    def _bse_error(self) -> FloatArray:
+        errors = self.variance.bse_error
+        none = np.full(len(self.params), np.nan)
+        return none if errors is None else np.where(_array(self.bse) > 0, errors, np.nan)
+
+    @property
     def _without_adjustment(self) -> Self:
         return replace(self, p_adjust=None, simultaneous=False)
 
@@ -748,7 +811,7 @@ def _hypothesis_names(hypotheses: Hypothesis, count: int) -> list[str]:
 
 def broom_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a summary frame under broom's column names."""
-    names = ("std_error", "std_error_null", "p_value", "conf_low", "conf_high")
+    names = ("std_error", "std_error_null", "std_error_mcse", "p_value", "conf_low", "conf_high")
     return frame.rename(columns={name: name.replace("_", ".") for name in names})
 
 

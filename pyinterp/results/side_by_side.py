@@ -9,11 +9,12 @@ import numpy as np
 from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_params
 
-from pyinterp.checks import check_alpha, check_choice, check_flag, is_list
+from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, is_list
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.results.columns import COEFFICIENTS, Column, column_of
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.summary import Table, number_format
+from pyinterp.results.numbers import number_format
+from pyinterp.results.table import Table
 
 if TYPE_CHECKING:
     from plotnine import ggplot
@@ -27,7 +28,7 @@ WIDEST = 40  # characters of a number in a table of several results
 
 
 def summary_col(
-    results: EstimandResults | Any | Sequence[EstimandResults | Any],
+    results: EstimandResults | Any | Sequence[EstimandResults | Any] | Mapping[str, Any],
     *,
     model_names: Sequence[str] | None = None,
     stars: bool = False,
@@ -37,11 +38,12 @@ def summary_col(
 
     Parameters
     ----------
-    results : EstimandResults, results of statsmodels, or sequence of them
+    results : EstimandResults, results of statsmodels, sequence of them, or mapping of str to them
         For example the ``pfi()`` of several learners, and ``smf.ols(...).fit()`` beside them, whose
         column has its coefficients. Terms of the same name share a line.
     model_names : sequence of str, optional
-        Column headings; by default the learners' names, numbered where they repeat.
+        Column headings; by default the names in a mapping, or those of the learners, numbered
+        where they repeat.
     stars : bool
         Mark p-values below 0.1, 0.05 and 0.01 with one, two and three stars.
     float_format : str, optional
@@ -56,6 +58,7 @@ def summary_col(
     check_flag("stars", stars)
     if float_format is not None:
         _check_format(float_format)
+    results, model_names = _with_names(results, model_names)
     columns = [column_of(one) for one in (results if is_list(results) else [results])]
     if not columns:
         raise OptionError("`results` must hold at least one result.")
@@ -68,7 +71,6 @@ def summary_col(
         _cells(columns, terms, formats, stars=stars),
         headers=names,
         stubs=[stub for term in terms for stub in (term, "")],
-        title=descriptions[0] if len(descriptions) == 1 else "",
         txt_fmt=fmt_txt,
     )
     about = _facts(columns)
@@ -79,11 +81,12 @@ def summary_col(
     ]
     for table in (estimates, facts):
         table.output_formats["txt"]["colwidths"] = widths
-    notes = [_errors_note(columns, stars=stars), *_meaning_notes(columns, names)]
+    notes = ["Standard errors in parentheses.", *_meaning_notes(columns, names)]
     if stars:
-        notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01")
+        notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01: P of each result's table.")
         notes += [f"{n}: {c.note}" for n, c in zip(names, columns, strict=True) if c.note]
-    return Table([estimates, facts], notes, sum(widths) + len(widths) - 1)
+    title = descriptions[0] if len(descriptions) == 1 else ""
+    return Table([estimates, facts], notes, sum(widths) + len(widths) - 1, title=title)
 
 
 def plot(
@@ -92,6 +95,7 @@ def plot(
     model_names: Sequence[str] | None = None,
     alpha: float = 0.05,
     sort: bool = True,
+    top: int | None = None,
     style: Style = "light",
 ) -> ggplot:
     """Plot several results in one picture, with their intervals, a color per learner.
@@ -109,6 +113,8 @@ def plot(
         Significance level of the intervals.
     sort : bool
         Draw features in decreasing order of the first result, or else as in the data.
+    top : int, optional
+        How many features are drawn, the first in that order; by default all.
     style : {"light", "dark"}
         The ground on which marks are drawn.
 
@@ -120,26 +126,27 @@ def plot(
     Raises
     ------
     OptionError
-        If results are surfaces, or curves of different variables.
+        If results are surfaces, or curves of different variables; or if `top` is of curves.
     """
     from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
-    if isinstance(results, Mapping):
-        if model_names is not None:
-            raise OptionError("`model_names` are the names in the mapping `results`; leave it out.")
-        results, model_names = list(results.values()), [str(name) for name in results]
+    results, model_names = _with_names(results, model_names)
     results = _list(results)
     check_alpha(alpha)
     check_flag("sort", sort)
     check_choice("style", style, ("light", "dark"))
     _check_same_axes(results)
+    if top is not None:
+        check_count("top", top)
     if results[0].estimand.terms.axes:
+        if top is not None:
+            raise OptionError("`top` is for plots of one value per feature; these are of a grid.")
         names = learner_names([r.context.learner for r in results], model_names)
         figure = plots.overlay(results, names, alpha=alpha, sort=sort)
     else:
         names = _names_by_measure(results, model_names)
         panels = len({r.estimand.description for r in results}) > 1
-        figure = plots.together(results, names, alpha=alpha, sort=sort, panels=panels)
+        figure = plots.together(results, names, alpha=alpha, sort=sort, top=top, panels=panels)
     drawn: ggplot = plots.in_style(figure, style)
     return drawn
 
@@ -155,16 +162,6 @@ def _meaning_notes(columns: Sequence[Column], names: Sequence[str]) -> list[str]
     ]
 
 
-def _errors_note(columns: Sequence[Column], *, stars: bool) -> str:
-    """Return the note on the numbers in parentheses; with stars, tests divide by these errors."""
-    other = [c for c in columns if c.null is not None and not c.bse.equals(c.bse_null)]
-    if stars and other:
-        plain = "" if len(other) == len(columns) else "; plain ones where tests do not take these"
-        values = " or ".join(sorted({f"{c.null:g}" for c in other}))
-        return f"In parentheses, s.e. at {values}: errors if that is the true value{plain}."
-    return "Standard errors in parentheses."
-
-
 def _cells(
     columns: Sequence[Column], terms: Sequence[str], formats: Sequence[str], *, stars: bool
 ) -> list[list[str]]:
@@ -173,7 +170,7 @@ def _cells(
     pairs = list(zip(columns, formats, strict=True))
     for term in terms:
         rows.append([_estimate_cell(c, term, fmt, stars=stars) for c, fmt in pairs])
-        rows.append([_error_cell(c, term, fmt, at_null=stars) for c, fmt in pairs])
+        rows.append([_error_cell(c, term, fmt) for c, fmt in pairs])
     return rows
 
 
@@ -185,11 +182,8 @@ def _estimate_cell(column: Column, term: str, fmt: str, *, stars: bool) -> str:
     return fmt % column.params[term] + "*" * int(marks)
 
 
-def _error_cell(column: Column, term: str, fmt: str, *, at_null: bool) -> str:
-    if term not in column.bse:
-        return ""
-    errors = column.bse_null if at_null and column.null is not None else column.bse
-    return f"({fmt % errors[term]})"
+def _error_cell(column: Column, term: str, fmt: str) -> str:
+    return f"({fmt % column.bse[term]})" if term in column.bse else ""
 
 
 def _facts(columns: Sequence[Column]) -> dict[str, list[str]]:
@@ -250,6 +244,17 @@ def _check_same_axes(results: Sequence[EstimandResults]) -> None:
                 "`results` must have the same classes or groups of rows, a panel each; "
                 f"{results[0].estimand.description} and {what} have not."
             )
+
+
+def _with_names(
+    results: Any, model_names: Sequence[str] | None
+) -> tuple[Any, Sequence[str] | None]:
+    """Return the results of a mapping and its names; others as they are."""
+    if not isinstance(results, Mapping):
+        return results, model_names
+    if model_names is not None:
+        raise OptionError("`model_names` are the names in the mapping `results`; leave it out.")
+    return list(results.values()), [str(name) for name in results]
 
 
 def _list(results: object) -> list[EstimandResults]:

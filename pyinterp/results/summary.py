@@ -1,46 +1,39 @@
-"""Summary tables, made with statsmodels' table classes."""
+"""Summary tables: a header, blocks of numbers, and footnotes."""
 
 from __future__ import annotations
 
-import re
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 from statsmodels.iolib.table import SimpleTable
-from statsmodels.iolib.tableformatting import fmt_2cols, fmt_params
+from statsmodels.iolib.tableformatting import fmt_params
 
-from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, check_text
-from pyinterp.errors import short
-from pyinterp.results.footnotes import NotesOption, null_heading, of_one, of_several, texts_of
+from pyinterp.errors import OptionError
+from pyinterp.inference.intervals import p_text
+from pyinterp.results.facts import Fact, facts_of, header_lines
+from pyinterp.results.footnotes import Footnote, NotesOption, legend_of, of_one, of_several
+from pyinterp.results.numbers import number_format
 from pyinterp.results.order import largest_first
 from pyinterp.results.table import Table
 
 if TYPE_CHECKING:
-    from pyinterp.results.header import Context
     from pyinterp.results.results import EstimandResults
 
 __all__ = [
     "Table",
     "TableOptions",
-    "number_format",
     "summarize",
-    "summarize_below",
     "summarize_frame",
-    "summarize_together",
+    "summarize_several",
 ]
 
-MINIMUM_WIDTH = 78
-MAXIMUM_WIDTH = 104  # from which on columns, and values of the header, are folded
-NARROWEST = 20  # value of the header
-INDENT = 2  # of the header's right half
+WIDTH = 80
+NARROWEST = 9  # column of numbers
 MOST_DECIMALS = 15
-LONGEST_FORMULA = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,13 +42,18 @@ class TableOptions:
 
     alpha: float = 0.05
     sort: bool = True
+    top: int | None = None
     title: str | None = None
     notes: NotesOption = "short"
     decimals: int | None = None
+    date: bool = True
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
         check_flag("sort", self.sort)
+        check_flag("date", self.date)
+        if self.top is not None:
+            check_count("top", self.top)
         if self.title is not None:
             check_text("title", self.title)
         check_choice("notes", self.notes, get_args(NotesOption))
@@ -70,71 +68,45 @@ class TableOptions:
         return number_format(*(np.asarray(column, dtype=np.float64) for column in columns))
 
 
-class _Column(NamedTuple):
-    heading: str
-    cells: list[str]
-    group: str = ""  # adjacent columns of a group are not separated
-
-
 def summarize(results: EstimandResults, options: TableOptions) -> Table:
     """Return the table of one estimand: header, one row per term, and footnotes."""
     return _table(
-        results,
-        [_block(results, options)],
+        [results],
         options,
-        title=f"{results.estimand.heading}, {_whose(results)}",
+        title=results.estimand.heading,
         estimand=results.estimand.description,
-        notes=texts_of(of_one(results, options.alpha), options.notes),
+        notes=of_one(results, options.alpha, options.notes),
     )
 
 
-def summarize_together(
+def summarize_several(
     several: Sequence[EstimandResults],
     options: TableOptions,
     *,
-    title: str = "Importance",
-    notes: Sequence[str] = (),
+    title: str,
+    facts: Sequence[Fact] = (),
+    notes: Sequence[Footnote] = (),
 ) -> Table:
-    """Return one table of importances of the same features, a block of columns for each."""
-    first = several[0]
-    frames = [results.summary_frame(options.alpha) for results in several]
-    order = frames[0].index
-    if options.sort:
-        order = largest_first(frames[0]).index
-    columns: list[_Column] = []
-    for results, frame in zip(several, frames, strict=True):
-        label = results.estimand.label
-        columns += [
-            column._replace(group=label)
-            for column in _columns(results, frame.loc[order], options, tests=False)
-        ]
-    beside = next((r.diagnostic for r in several if r.diagnostic is not None), None)
-    if beside is not None:
-        columns.append(_column(beside.estimand.label, beside.params.loc[order], "%.3f"))
-    return _table(
-        first,
-        [_Block(columns, order)],
-        options,
-        title=f"{title}, {_whose(first)}",
-        estimand=", ".join(r.estimand.label for r in several),
-        notes=texts_of(
-            of_several(several, options.alpha, before=notes, tests=False), options.notes
-        ),
-    )
+    """Return the tables of several estimands of one analysis below each other, of equal width.
 
-
-def summarize_below(
-    several: Sequence[EstimandResults], options: TableOptions, *, title: str
-) -> Table:
-    """Return tables of several estimands of one analysis below each other, under one header."""
-    first = several[0]
+    Parameters
+    ----------
+    several : sequence of EstimandResults
+    options : TableOptions
+        Terms that all have are in the order of the first.
+    title : str
+    facts : sequence of (str, str)
+        What the header says besides.
+    notes : sequence of Footnote
+        What stands before other footnotes.
+    """
     return _table(
-        first,
-        [_block(results, options) for results in several],
+        several,
         options,
-        title=f"{title}, {_whose(first)}",
-        estimand=", ".join(r.estimand.label for r in several),
-        notes=texts_of(of_several(several, options.alpha, tests=True), options.notes),
+        title=title,
+        estimand=", ".join(dict.fromkeys(r.estimand.label for r in several)),
+        facts=facts,
+        notes=of_several(several, options.alpha, options.notes, before=notes),
     )
 
 
@@ -143,7 +115,7 @@ def summarize_frame(
     formats: Mapping[str, str],
     *,
     title: str,
-    facts: Sequence[tuple[str, str]],
+    facts: Sequence[Fact],
     notes: Sequence[str],
 ) -> Table:
     """Return a table of any numbers and words.
@@ -161,268 +133,157 @@ def summarize_frame(
         Footnotes.
     """
     columns = [
-        _column(name, frame[name], fmt) if fmt else _Column(name, [str(w) for w in frame[name]])
+        _Column(name, [_cell(v, fmt) for v in frame[name]] if fmt else list(map(str, frame[name])))
         for name, fmt in formats.items()
     ]
-    return _set(facts, [_Block(columns, frame.index)], title=title, notes=notes)
+    return _set(facts, [_Block(columns, list(map(str, frame.index)))], title=title, notes=notes)
+
+
+class _Column(NamedTuple):
+    heading: str
+    cells: list[str]
 
 
 class _Block(NamedTuple):
-    """Columns of numbers for some terms."""
+    """Columns of numbers, with the names of their rows."""
 
     columns: Sequence[_Column]
-    terms: pd.Index
-
-    @property
-    def stubs(self) -> list[str]:
-        return [str(term) for term in self.terms]
+    stubs: Sequence[str]
 
     @property
     def widths(self) -> list[int]:
-        numbers = (max(9, *map(len, (c.heading, *c.cells))) for c in self.columns)
-        return [len(max(self.stubs, key=len)), *numbers]
+        """How wide names and columns are."""
+        numbers = (max(NARROWEST, *map(len, (c.heading, *c.cells))) for c in self.columns)
+        return [max(map(len, self.stubs), default=0), *numbers]
 
-    @property
-    def width(self) -> int:
-        return sum(self.widths) + len(self.widths) - 1
-
-    def table(self, width: int) -> SimpleTable:
-        """Set the block in `width` characters."""
-        widths = self.widths
-        widths[0] += width - self.width
+    def table(self, widths: Sequence[int]) -> SimpleTable:
+        """Set the block in columns of these widths, with empty ones at the right."""
+        empty = _Column("", [""] * len(self.stubs))
+        columns = [*self.columns, *[empty] * (len(widths) - 1 - len(self.columns))]
         return SimpleTable(
-            [list(row) for row in zip(*(c.cells for c in self.columns), strict=True)],
-            headers=[c.heading for c in self.columns],
-            stubs=self.stubs,
-            txt_fmt={**fmt_params, "data_fmts": ["%s"], "colwidths": widths},
+            [list(row) for row in zip(*(c.cells for c in columns), strict=True)],
+            headers=[c.heading for c in columns],
+            stubs=list(self.stubs),
+            txt_fmt={**fmt_params, "data_fmts": ["%s"], "colwidths": list(widths)},
         )
-
-    def fold(self) -> Iterator[_Block]:
-        """Yield blocks of some columns each, which are not wider than a page if that can be."""
-        part: list[_Column] = []
-        for _, columns in groupby(enumerate(self.columns), lambda c: c[1].group or str(c[0])):
-            together = [column for _, column in columns]
-            if part and self._replace(columns=[*part, *together]).width > MAXIMUM_WIDTH:
-                yield self._replace(columns=part)
-                part = []
-            part += together
-        yield self._replace(columns=part)
-
-
-def _block(results: EstimandResults, options: TableOptions) -> _Block:
-    frame = results.summary_frame(options.alpha)
-    terms = results.estimand.terms
-    if options.sort and not terms.axes:
-        frame = largest_first(frame)
-        if terms.facet is not None and terms.groups:
-            frame = frame.sort_values(terms.facet, kind="stable")
-    return _Block(_columns(results, frame, options, tests=True), frame.index)
-
-
-def _column(heading: str, values: pd.Series[float], fmt: str, group: str = "") -> _Column:
-    return _Column(heading, [_cell(value, fmt) for value in values], group)
 
 
 def _table(
-    results: EstimandResults,
-    blocks: Sequence[_Block],
+    several: Sequence[EstimandResults],
     options: TableOptions,
     *,
     title: str,
     estimand: str,
-    notes: Sequence[str],
+    facts: Sequence[Fact] = (),
+    notes: Sequence[Footnote],
 ) -> Table:
-    return _set(_facts(results, estimand), blocks, title=options.title or title, notes=notes)
+    frames = _frames(several, options)
+    blocks: list[_Block] = []
+    for results, frame, last in zip(several, frames, _last(several), strict=True):
+        blocks.append(_Block(_columns(results, frame, options), _stubs(results, frame, notes)))
+        if last and results.diagnostic is not None:
+            blocks.append(_beside(results.diagnostic, frame.index, options))
+    first = several[0]
+    of = "learner" if first.context.level == "learner" else "one fitted model"
+    legend = [(f"{label}:", text) for label, text in legend_of(several).items()]
+    total = len(first.params)
+    if options.top is not None and len(frames[0]) < total:
+        legend.append(("Terms:", f"{len(frames[0])} of {total} shown"))
+    header = facts_of(first, estimand, legend=[*facts, *legend], date=options.date)
+    heading = options.title or f"{title}, {of}"
+    return _set(header, blocks, title=heading, notes=[note.text for note in notes])
 
 
 def _set(
-    facts: Sequence[tuple[str, str]],
-    blocks: Sequence[_Block],
-    *,
-    title: str,
-    notes: Sequence[str],
+    facts: Sequence[Fact], blocks: Sequence[_Block], *, title: str, notes: Sequence[str]
 ) -> Table:
-    folded = [part for block in blocks for part in block.fold()]
-    header = _in_two(facts)
-    lines = _narrow(header) if _header_width(header) > MAXIMUM_WIDTH else header
-    width = max(MINIMUM_WIDTH, *(block.width for block in folded), _header_width(lines))
-    wide = max(MINIMUM_WIDTH, *(block.width for block in blocks), _header_width(header))
-    return Table(
-        [_head(header, wide, title), *(block.table(wide) for block in blocks)],
-        notes,
-        width,
-        facts=facts,
-        folded=[_head(lines, width, title), *(block.table(width) for block in folded)],
-        numbered=True,
-    )
+    most = max(len(block.widths) for block in blocks)
+    each = [[*block.widths, *[0] * (most - len(block.widths))] for block in blocks]
+    widths = [max(column) for column in zip(*each, strict=True)]
+    _, width = header_lines(facts, max(WIDTH, sum(widths) + most - 1))
+    widths[0] += width - sum(widths) - most + 1
+    tables = [block.table(widths) for block in blocks]
+    return Table(tables, notes, width, title=title, facts=facts, numbered=True)
 
 
-class _Lines(textwrap.TextWrapper):
-    """Breaks lines at spaces, and after parentheses, as learners with their settings have."""
-
-    wordsep_simple_re = re.compile(r"(\s+|(?<=\())")
-
-    def __init__(self, width: int) -> None:
-        super().__init__(width, break_long_words=False, break_on_hyphens=False)
-
-
-def _header_width(header: Sequence[tuple[str, ...]]) -> int:
-    return sum(_tops(header)) + 3 + INDENT
-
-
-def _tops(header: Sequence[tuple[str, ...]]) -> list[int]:
-    return [max(len(row[j]) for row in header) for j in range(4)]
+def _frames(
+    several: Sequence[EstimandResults], options: TableOptions
+) -> list[pd.DataFrame]:
+    """Return the rows of every block in the order in which they are shown."""
+    frames = [results.summary_frame(options.alpha) for results in several]
+    first = _in_order(several[0], frames[0], options)
+    ordered = [first]
+    for results, frame in zip(several[1:], frames[1:], strict=True):
+        same = set(frame.index) == set(first.index) and not results.estimand.terms.axes
+        ordered.append(frame.loc[first.index] if same else _in_order(results, frame, options))
+    if options.top is None:
+        return ordered
+    return [_top(r, frame, options.top) for r, frame in zip(several, ordered, strict=True)]
 
 
-def _narrow(header: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Return the header with long values in several lines."""
-    left, value, right, _ = _tops(header)
-    both = MAXIMUM_WIDTH - left - right - 3 - INDENT
-    most = [max(NARROWEST, min(value, both // 2))]
-    most.append(max(NARROWEST, both - most[0]))
-    rows: list[tuple[str, ...]] = []
-    for name, first, other, second in header:
-        pair = zip((first, second), most, strict=True)
-        lines = [_Lines(width=m).wrap(text) or [""] for text, m in pair]
-        for k in range(max(map(len, lines))):
-            one, two = (part[k] if k < len(part) else "" for part in lines)
-            rows.append((name if k == 0 else "", one, other if k == 0 else "", two))
-    return rows
+def _in_order(
+    results: EstimandResults, frame: pd.DataFrame, options: TableOptions
+) -> pd.DataFrame:
+    terms = results.estimand.terms
+    if not options.sort or terms.axes:
+        return frame
+    frame = largest_first(frame)
+    if terms.facet is not None and terms.groups:
+        frame = frame.sort_values(terms.facet, kind="stable")
+    return frame
 
 
-def _head(header: Sequence[tuple[str, ...]], width: int, title: str) -> SimpleTable:
-    top, gaps = _tops(header), 3 + INDENT
-    top[1] += (width - sum(top) - gaps) // 2
-    top[3] += width - sum(top) - gaps
-    return SimpleTable(
-        [row[1:] for row in header],
-        stubs=[row[0] for row in header],
-        title=title,
-        datatypes=[0, 1, 0],
-        txt_fmt={
-            **fmt_2cols,
-            "data_fmts": ["%s", " " * INDENT + "%s"],
-            "stub_fmt": "%s",
-            "data_aligns": "rlr",
-            "colwidths": [top[0], top[1], top[2] + INDENT, top[3]],
-        },
-    )
+def _top(results: EstimandResults, frame: pd.DataFrame, top: int) -> pd.DataFrame:
+    terms = results.estimand.terms
+    if terms.axes:
+        raise OptionError("`top` is for tables of one value per feature; this is of a grid.")
+    if terms.facet is None:
+        return frame.head(top)
+    return frame.groupby(terms.facet, sort=False, observed=True).head(top)
 
 
-def number_format(values: FloatArray, errors: FloatArray | None = None) -> str:
-    """Return a format with four significant digits of the largest value, two of a usual error."""
-    largest = _largest(values)
-    decimals = 4 if largest == 0.0 else 3 - int(np.floor(np.log10(largest)))
-    positive = np.empty(0) if errors is None else errors[np.isfinite(errors) & (errors > 0)]
-    if len(positive):
-        decimals = max(decimals, 1 - int(np.floor(np.log10(np.median(positive)))))
-    return "%.3e" if decimals > 8 or decimals < -6 else f"%.{max(decimals, 0)}f"
+def _stubs(
+    results: EstimandResults, frame: pd.DataFrame, notes: Sequence[Footnote]
+) -> list[str]:
+    """Return the names of rows, with the numbers of the footnotes that warn of them."""
+    label, stubs = results.estimand.label, []
+    for term in map(str, frame.index):
+        marks = [f"[{k}]" for k, note in enumerate(notes, start=1) if (label, term) in note.marks]
+        stubs.append(f"{term} {''.join(marks)}" if marks else term)
+    return stubs
 
 
-def _largest(values: FloatArray) -> float:
-    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+def _last(several: Sequence[EstimandResults]) -> list[bool]:
+    """Return whether the diagnostic of each is not that of a later one too."""
+    labels = [r.diagnostic and r.diagnostic.estimand.label for r in several]
+    return [label not in labels[k + 1 :] for k, label in enumerate(labels)]
 
 
-def _whose(results: EstimandResults) -> str:
-    return "learner" if results.context.level == "learner" else "one fitted model"
-
-
-def _in_two(facts: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
-    even = [*facts, *[("", "")] * (len(facts) % 2)]
-    return [(*even[k], *even[k + 1]) for k in range(0, len(even), 2)]
-
-
-def _facts(results: EstimandResults, estimand: str) -> list[tuple[str, str]]:
-    context, fit = results.context, results.fit
-    dropped = f"{context.dropped_rows} dropped" if context.dropped_rows else ""
-    remarks = ", ".join(filter(None, (context.weighting, dropped)))
-    nobs = f"{context.nobs} ({remarks})" if remarks else str(context.nobs)
-    refits = str(context.refits)
-    if context.pairs:
-        apart = context.refits != 2 * context.pairs
-        refits = (
-            f"{context.refits}, and {context.pairs} pairs" if apart else f"{context.pairs} pairs"
-        )
-    if context.failed_refits:
-        refits += f" ({context.failed_refits} failed)"
-    engine = [("Engine:", context.engine.name)]
-    facts = [*_about(context, estimand, engine), ("No. observations:", nobs)]
-    facts.append(("Resampling:", context.plan))
-    if context.subgroup:
-        facts += [("Subgroup, rows:", context.subgroup), ("", "")]
-    if context.n_train > 0:
-        facts += [
-            ("No. refits:", refits),
-            (
-                f"Train / evaluation {context.unit}:",
-                f"{context.n_train:.0f} / {context.n_evaluation:.0f}",
-            ),
-        ]
-    if fit is not None:
-        number = number_format(np.array([fit.loss]), np.array([fit.bse]))
-        spread = f" (s.e. {number % fit.bse})" if fit.bse > 0 else ""
-        facts += [
-            (f"{fit.kind}:", fit.name),
-            (f"{fit.kind}, {context.where}:", f"{number % fit.loss}{spread}"),
-        ]
-        if fit.share_text:
-            facts.append((f"{fit.share_name}, {context.where}:", fit.share_text))
-    facts += [
-        ("Df:", f"{results.df_resid:g}"),
-        ("Cov. type:", results.variance.label),
-        *(engine if context.formula else []),
-        ("Seed:", "none" if context.seed is None else str(context.seed)),
-        ("Date:", context.date),
-    ]
-    return facts
-
-
-def _about(context: Context, estimand: str, engine: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return what the header says first; with a formula, the engine stands further down."""
-    response = ("Dep. variable:", context.endog_name)
-    learner = ("Learner:", context.specification or context.learner)
-    if not context.formula:
-        return [response, learner, ("Estimand:", estimand), *engine]
-    formula = ("Formula:", short(context.formula, LONGEST_FORMULA))
-    return [response, ("Estimand:", estimand), formula, learner]
+def _beside(diagnostic: EstimandResults, terms: pd.Index, options: TableOptions) -> _Block:
+    values = diagnostic.params.loc[terms]
+    fmt = options.number(diagnostic.summary_frame()) if diagnostic.estimand.unit else "%.3f"
+    column = _Column(diagnostic.estimand.label, [_cell(value, fmt) for value in values])
+    return _Block([column], list(map(str, terms)))
 
 
 def _columns(
-    results: EstimandResults, frame: pd.DataFrame, options: TableOptions, *, tests: bool
+    results: EstimandResults, frame: pd.DataFrame, options: TableOptions
 ) -> list[_Column]:
+    """Return estimate, standard error, limits, t and P, as far as there are."""
     number = options.number(frame)
-    columns: list[tuple[str, str, str]] = [(results.estimand.label, "estimate", number)]
-    correction = results.estimand.correction
-    if correction is not None and "corrected" in frame:
-        columns.append((correction.heading, "corrected", number))
-    if (frame["mcse"] > 0).any():
-        columns.append(("mcse", "mcse", number))
+    columns = [(results.estimand.label, "estimate", number)]
+    if results.estimand.correction is not None and "corrected" in frame:
+        columns.append((results.estimand.correction.heading, "corrected", number))
     columns.append(("std err", "std_error", number))
-    if tests and results.estimand.null is not None:
-        columns += _test_columns(results, frame, number)
-    limits = _limits(options.alpha, results.alternative)
-    columns += [(name, column, number) for name, column in limits]
-    if tests and results.diagnostic is not None:
-        columns.append((results.diagnostic.estimand.label, "diagnostic", "%.3f"))
-    together = {column: "limits" for _, column in limits}
-    return [
-        _column(heading, frame[column], fmt, together.get(column, ""))
-        for heading, column, fmt in columns
-    ]
-
-
-def _test_columns(
-    results: EstimandResults, frame: pd.DataFrame, number: str
-) -> list[tuple[str, str, str]]:
-    """Return heading, column and format of tests and of the standard error that divides t."""
-    columns = []
-    heading = results.variance.p_heading(results.alternative)
-    special = heading == "P" and frame["statistic"].notna().any()
-    if special or not frame["std_error_null"].equals(frame["std_error"].rename("std_error_null")):
-        columns.append((null_heading(results), "std_error_null", number))
-    if frame["statistic"].notna().any():
+    columns += [(name, one, number) for name, one in _limits(options.alpha, results.alternative)]
+    tested = results.estimand.null is not None
+    if tested and frame["statistic"].notna().any():
         columns.append(("t", "statistic", "%.3f"))
-    return [*columns, (heading, "p_value", "%.3f")]
+    shown = [_Column(name, [_cell(v, fmt) for v in frame[one]]) for name, one, fmt in columns]
+    if tested:
+        heading = results.variance.p_heading(results.alternative)
+        shown.append(_Column(heading, [p_text(p) for p in frame["p_value"]]))
+    return shown
 
 
 def _limits(alpha: float, alternative: str) -> list[tuple[str, str]]:

@@ -14,11 +14,14 @@ from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import SimpleTable
 
 from pyinterp.errors import OptionError, quote
+from pyinterp.results.facts import Fact, header_lines, header_rows
 from pyinterp.results.latex import escape_latex, latex_float
 
 __all__ = ["Table"]
 
 LABEL = re.compile(r"[\w:.\-]+", re.ASCII)
+LEFT = ' style="text-align: left"'
+NOT_IN_PAPERS = ("Df:", "Engine:", "Date:")
 MARKDOWN = str.maketrans({c: f"\\{c}" for c in "|*_`<"})
 
 
@@ -28,15 +31,14 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
     Parameters
     ----------
     tables : list of SimpleTable
-        The first is the header, if there are `facts`.
+        Blocks of numbers below each other, of the same width.
     notes : sequence of str
         Footnotes, one sentence or more each.
     width : int
-        Line length of the footnotes in text.
+        Line length of header and footnotes in text.
+    title : str
     facts : sequence of (str, str)
         What the header says.
-    folded : list of SimpleTable, optional
-        What text and LaTeX show instead of `tables` that are wide.
     numbered : bool
         Whether footnotes have numbers.
     """
@@ -47,27 +49,34 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         notes: Sequence[str],
         width: int,
         *,
-        facts: Sequence[tuple[str, str]] = (),
-        folded: list[SimpleTable] | None = None,
+        title: str = "",
+        facts: Sequence[Fact] = (),
         numbered: bool = False,
     ) -> None:
         super().__init__()
-        self.tables, self.facts = tables, tuple(facts)
-        self.folded = tables if folded is None else folded
+        self.tables, self.width, self.title, self.facts = tables, width, title, tuple(facts)
         marks = [f"[{k}]" if numbered else "" for k in range(1, len(notes) + 1)]
         self.marked = list(zip(marks, notes, strict=True))
         self.notes = tuple(f"{mark} {note}".strip() for mark, note in self.marked)
-        lines: list[str] = []
-        for note in self.notes:
-            indent = "    " if numbered else ""
-            lines += textwrap.wrap(note, width, subsequent_indent=indent, break_on_hyphens=False)
-        self.add_extra_txt(lines)
 
     def as_text(self) -> str:
-        """Return the table in characters, with wide tables folded."""
-        shown = copy.copy(self)
-        shown.tables = self.folded
-        return str(Summary.as_text(shown))
+        """Return the table in characters."""
+        lines = [self.title.center(self.width).rstrip()] if self.title else []
+        if self.facts:
+            lines += ["=" * self.width, *header_lines(self.facts, self.width)[0]]
+        *others, last = (str(table).splitlines() for table in self.tables)
+        # The rule below a block is that above the next one.
+        lines += [line for block in others for line in block[:-1]] + last
+        return "\n".join(line.rstrip() for line in [*lines, *self._note_lines()])
+
+    def _note_lines(self) -> list[str]:
+        lines = [""] if self.notes else []
+        for mark, note in self.marked:
+            text, indent = f"{mark} {note}".strip(), "    " if mark else ""
+            lines += textwrap.wrap(
+                text, self.width, subsequent_indent=indent, break_on_hyphens=False
+            )
+        return lines
 
     def as_html(self, *, header: bool = True) -> str:
         """Return the tables in HTML, a line per footnote.
@@ -77,9 +86,14 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         header : bool
             Whether with what the header says of the analysis.
         """
-        shown = self.tables if header or not self.facts else self.tables[1:]
-        tables = [_escape(table).as_html() for table in shown]
-        return "\n".join(tables + [f"<p>{html.escape(note)}</p>" for note in self.notes])
+        blocks = [_escape(table) for table in self.tables]
+        first = blocks[0]
+        first.extend(row for block in blocks[1:] for row in block)
+        parts = [_html_header(self.title, self.facts)] if header and self.facts else []
+        if not parts:
+            first.title = html.escape(self.title)
+        parts.append(first.as_html())
+        return "\n".join(parts + [f"<p>{html.escape(note)}</p>" for note in self.notes])
 
     def as_latex(self, label: str = "", caption: str | None = None) -> str:
         r"""Return a LaTeX table with footnotes, for a document that uses two packages.
@@ -97,43 +111,34 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
             _check_label(label)
         if not (caption is None or isinstance(caption, str)):
             raise OptionError(f"`caption` must be a text, not {quote(caption)}.")
-        facts = " ".join(f"{name} {value}." for name, value in self._facts())
+        about = [f"{name} {value}" for name, value in self.facts if name not in NOT_IN_PAPERS]
+        facts = f"{'; '.join(about)}." if about and self.notes else ""
         return latex_float(
-            [_rows(table) for table in self._blocks(self.folded)],
-            caption=escape_latex(self._title) if caption is None else caption,
+            [_rows(table) for table in self.tables],
+            caption=escape_latex(self.title) if caption is None else caption,
             label=label,
-            notes=[("", facts)] * bool(facts and self.notes) + self.marked,
+            notes=[("", facts)] * bool(facts) + self.marked,
         )
 
     def as_markdown(self) -> str:
         """Return the table in Markdown, footnotes below it."""
-        parts = [f"**{_plain(self._title)}**"] if self._title else []
+        parts = [f"**{_plain(self.title)}**"] if self.title else []
         if self.facts:
-            parts.append("  \n".join(f"{_plain(n)} {_plain(v)}" for n, v in self._facts()))
-        parts += ["\n".join(_markdown(_rows(table))) for table in self._blocks(self.tables)]
+            parts.append("  \n".join(f"{_plain(n)} {_plain(v)}" for n, v in self.facts))
+        parts += ["\n".join(_markdown(_rows(table))) for table in self.tables]
         return "\n\n".join([*parts, *map(_plain, self.notes)]) + "\n"
 
     def as_csv(self) -> str:
         """Return title, header, tables and footnotes in CSV; text with commas is quoted."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        if self._title:
-            writer.writerow([self._title])
-        writer.writerows(self._facts())
-        for table in self._blocks(self.tables):
+        if self.title:
+            writer.writerow([self.title])
+        writer.writerows(self.facts)
+        for table in self.tables:
             writer.writerows(_rows(table))
         writer.writerows([note] for note in self.notes)
         return text.getvalue()
-
-    @property
-    def _title(self) -> str:
-        return str(self.tables[0].title or "")
-
-    def _facts(self) -> list[tuple[str, str]]:
-        return [(name, value) for name, value in self.facts if name or value]
-
-    def _blocks(self, tables: list[SimpleTable]) -> list[SimpleTable]:
-        return tables[1:] if self.facts else tables
 
 
 def _check_label(label: object) -> None:
@@ -145,8 +150,24 @@ def _check_label(label: object) -> None:
 
 
 def _rows(table: SimpleTable) -> list[list[str]]:
-    """Return the cells of a table as text, headings and names of rows included."""
-    return [[str(cell.data).strip() for cell in row] for row in table]
+    """Return the cells of a table as text, headings and names of rows included.
+
+    Without the columns that only give a block the width of the others.
+    """
+    rows = [[str(cell.data).strip() for cell in row] for row in table]
+    used = max(k for row in rows for k, cell in enumerate(row, start=1) if cell)
+    return [row[:used] for row in rows]
+
+
+def _html_header(title: str, facts: Sequence[Fact]) -> str:
+    """Return the header: names and values at the left, two short facts in a row."""
+    lines = []
+    for row in header_rows(facts):
+        span = ' colspan="3"' if len(row) == 1 else ""
+        cells = [f"<th{LEFT}>{html.escape(n)}</th><td{span}{LEFT}>{html.escape(v)}</td>" for n, v in row]
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    caption = f"<caption>{html.escape(title)}</caption>"
+    return "\n".join(['<table class="simpletable">', caption, *lines, "</table>"])
 
 
 def _plain(text: str) -> str:
@@ -169,5 +190,4 @@ def _escape(table: SimpleTable) -> SimpleTable:
     for row in copied:
         for cell in row:
             cell.data = html.escape(str(cell.data))
-    copied.title = html.escape(copied.title or "")
     return copied

@@ -13,7 +13,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
 from pyinterp.parameters import takes
 from pyinterp.results import summary as tables
-from pyinterp.results.footnotes import NotesOption
+from pyinterp.results.footnotes import Footnote, NotesOption
 from pyinterp.results.results import EstimandResults, broom_frame
 from pyinterp.results.table import Table
 from pyinterp.results.tabular import Tabular
@@ -119,8 +119,9 @@ class UncertaintyResults(Tabular):
         title: str | None = None,
         notes: NotesOption = "short",
         decimals: int | None = None,
+        date: bool = True,
     ) -> Table:
-        """Return one table: per feature, each estimate with standard error and interval.
+        """Return the three tables below each other, and the decisions in their header.
 
         Parameters
         ----------
@@ -129,6 +130,7 @@ class UncertaintyResults(Tabular):
         sort : bool
             Print features in decreasing order of likelihood-PFI.
         {table}
+        {date}
         """
         options = tables.TableOptions(
             alpha=self.alpha if alpha is None else alpha,
@@ -136,9 +138,16 @@ class UncertaintyResults(Tabular):
             title=title,
             notes=notes,
             decimals=decimals,
+            date=date,
         )
-        return tables.summarize_together(
-            self.parts, options, title="Uncertainty", notes=self._notes()
+        listed = {d: self.decisions.index[self.decisions == d] for d in SENTENCES}
+        facts = [
+            (f"{d.capitalize()}:", ", ".join(map(str, terms)))
+            for d, terms in listed.items()
+            if len(terms)
+        ]
+        return tables.summarize_several(
+            self.parts, options, title="Uncertainty", facts=facts, notes=self._notes()
         )
 
     def summary_frame(self, alpha: float | None = None) -> pd.DataFrame:
@@ -169,19 +178,21 @@ class UncertaintyResults(Tabular):
 
         return plots.likelihood_and_entropy(self, alpha=self.alpha)
 
-    def _notes(self) -> list[str]:
+    def _notes(self) -> list[Footnote]:
         level = f"{100 * (1 - self.alpha):g}%"
-        notes = [
+        rule = (
             f"Informative: the {level} interval of likelihood-PFI is above 0. Shared: that of "
-            "entropy-PFI does not contain 0. What is not told from 0 may still differ from it; "
-            "unless intervals are simultaneous, some of many features are put in the wrong place."
+            "entropy-PFI does not contain 0."
+        )
+        limit = (
+            "What is not told from 0 may still differ from it; unless intervals are simultaneous, "
+            "some of many features are put in the wrong place."
+        )
+        met = [d for d in SENTENCES if (self.decisions == d).any()]
+        return [
+            Footnote(f"{rule} {limit}", rule),
+            *(Footnote(f"{d.capitalize()}: {SENTENCES[d]}") for d in met),
         ]
-        for decision, sentence in SENTENCES.items():
-            names = self.decisions.index[self.decisions == decision]
-            if len(names):
-                listed = ", ".join(map(str, names))
-                notes.append(f"{decision.capitalize()} ({listed}): {sentence}")
-        return notes
 
 
 def _limits(results: EstimandResults, alpha: float) -> FloatArray:

@@ -89,6 +89,7 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
         details=(problem.squared_loss.name, "additive"),
         null=None,  # noise makes effects vary, whatever the truth
         range=POSITIVE,
+        varies_as_square=True,
         unit=unit,
         loss=problem.squared_loss,
         meaning=(

@@ -79,6 +79,7 @@ def accumulated_local_effects(
         unit=unit_of(problem, "pd", outputs.scale),
         meaning=_meaning(names, words_of(problem, outputs.scale, outputs.labels), numeric=numeric),
         notes=_notes(problem, at),
+        exact="No Monte Carlo error.",
         zero_variance="a feature that no refit uses, or all refits agree exactly",
         missing=dict.fromkeys(
             terms_of(at, outputs.labels).names,

@@ -100,6 +100,7 @@ def partial_dependence(
         range=range_of(used_scale) if kind in ("pd", "ice") else REAL,
         unit=unit_of(problem, kind, used_scale),
         meaning=_meaning(problem, at, kind, used_scale, labels, average),
+        exact="No Monte Carlo error.",
         coverage=_coverage(used_scale) if kind in ("pd", "ice") and average == "mean" else (),
         zero_variance=(
             "the reference point, 0 by definition, or a feature that no refit uses"
@@ -402,14 +403,12 @@ AVERAGE_OF = {
 
 def _setting(at: Points, kind: PDKind, average_of: str, predicted: str, whose: str) -> str:
     """Return the sentence that says what is averaged, and which values are set."""
-    list_of = " and ".join(f"`{n}`" for n in at.names)
-    is_set = "is set to the value" if len(at.names) == 1 else "are set to the values"
-    setting = f"{average_of} {predicted} when {list_of} {is_set} shown for {whose}".strip()
-    first = ", ".join(f"{n} = {_short(v)}" for n, v in zip(at.names, at.cells[0], strict=True))
+    is_set = "variable is set to the value" if len(at.names) == 1 else "variables are set to the values"
+    setting = f"{average_of} {predicted} when the {is_set} shown for {whose}".strip()
     note = {
         "pd": setting,
         "ice": setting,
-        "c-ice": f"{setting}, minus that at {first}",
-        "d-ice": f"slope in {list_of} of the {setting}",
+        "c-ice": f"{setting}, minus that at the first",
+        "d-ice": f"slope in the variable of the {setting}",
     }[kind]
     return f"{note[0].upper()}{note[1:]}."

@@ -84,6 +84,7 @@ def slopes(
             f"when it is set to the value shown: a central difference of width {width:.3g} for "
             "every row."
         ),
+        exact="No Monte Carlo error.",
         zero_variance="a feature that no refit uses, or a slope that all refits and rows share",
     )
 
@@ -115,7 +116,8 @@ def average_marginal_effects(
         for label in outputs.labels
         for term in _term_names(name, levels.get(name))
     ]
-    notes = ["A term [b - a] is the mean change of all rows from a to b."] if levels else []
+    changes = " A term [b - a] is the mean change from a to b." if levels else ""
+    notes = []
     if step is not None and widths:
         notes.append(
             "Slopes are central differences over "
@@ -139,9 +141,10 @@ def average_marginal_effects(
         no_weights="",
         meaning=(
             f"Mean slope of the {words_of(problem, outputs.scale, outputs.labels)} in the "
-            "variable, all variables of every row as they are."
+            f"variable, all variables of every row as they are.{changes}"
         ),
         notes=tuple(notes),
+        exact="No Monte Carlo error.",
         zero_variance="not used in any refit, or a slope that all refits and rows share",
     )
 

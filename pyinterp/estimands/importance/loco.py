@@ -48,8 +48,7 @@ def leave_one_covariate_out(
         null=NULL[relation],
         # The truth of an irrelevant feature is a little below 0, where learning its effect costs
         # more than the feature gives; above it the error grows with the value, as that of PFI does.
-        lower_bound=NULL[relation],
-        squared_effects=chosen,
+        varies_as_square=True,
         range=RANGE[relation],
         unit=unit,
         no_weights="",
@@ -107,7 +106,7 @@ def _meaning(loss: Loss, relation: Relation, unit: str) -> str:
     if relation == "ratio":
         return f"Factor by which expected {loss.name} grows {without}."
     what = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
-    return f"{what} {without}. Negative: it predicts better without."
+    return f"{what} {without}."
 
 
 def _notes(loss: Loss, relation: Relation) -> tuple[str, ...]:

@@ -74,8 +74,7 @@ def permutation_importance(
         title=f"{'conditional ' if conditional else ''}permutation feature importance",
         details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),
         null=NULL[relation],
-        lower_bound=NULL[relation],
-        squared_effects=chosen,
+        varies_as_square=True,
         range=RANGE[relation],
         unit=unit,
         meaning=_meaning(row_loss, relation, unit, samplers),
@@ -91,9 +90,7 @@ def permutation_importance(
     )
 
 
-SOME_PAIRS = (
-    'mcse: Monte Carlo error of using some of all permutations; `permutations="all"` has none.'
-)
+SOME_PAIRS = 'as some of all permutations are used; `permutations="all"` has none'
 ALL_PAIRS = "All pairs of rows, no Monte Carlo error."
 
 

@@ -141,7 +141,7 @@ def h_statistic(
         null=None,
         range=POSITIVE,
         # The error of a mean square grows with its distance from 0.
-        lower_bound=0.0 if squared else None,
+        varies_as_square=squared,
         no_weights="",
         unit="" if normalize else _unit(problem, used_scale, squared=squared),
         meaning=_meaning(order, normalize=normalize, squared=squared),

@@ -1,4 +1,4 @@
-"""How skewed the contributions of rows are: where t intervals miss on one side."""
+"""Terms whose intervals are not to be trusted: few rows decide them, or few refits use them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,8 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference.replicates import Replicates, row_effects
 
-__all__ = ["MOST", "skewness"]
+__all__ = ["skewness", "unused"]
 
-# By Edgeworth's expansion a skewness g of n contributions adds (2 z² + 1) φ(z) g / (6 √n), that is
-# .085 g / √n, to the 2.5 % that miss on one side: .034 at this value of g / √n. Squared normal
-# errors of 80 rows have 0.3 on average.
-MOST = 0.4
 ROUNDING = 1e-12
 
 
@@ -28,6 +24,20 @@ def skewness(replicates: Replicates) -> FloatArray:
     """
     parts = [_of_rows(part) for part in replicates.parts]
     return np.concatenate(parts)
+
+
+def unused(replicates: Replicates) -> FloatArray:
+    """Return, per term, the share of half refits in which the feature has no effect at all.
+
+    A rare level or a weak feature that some halves never use: its importance is exactly that of no
+    effect there. 0 where it is in all refits, and for other estimands and plans.
+    """
+    halves = [half.estimate.value for pair in replicates.pairs for half in pair]
+    if replicates.no_effect is None or not halves:
+        return np.zeros(len(replicates.estimates[0].value))
+    share = (np.array(halves) == replicates.no_effect).mean(axis=0)
+    used = replicates.per_refit.mean(axis=0) != replicates.no_effect
+    return np.where(used, share, 0.0)
 
 
 def _of_rows(replicates: Replicates) -> FloatArray:

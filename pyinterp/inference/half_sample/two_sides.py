@@ -56,17 +56,19 @@ class ContrastVariance(Variance):
         missing = np.where(bse > 0, 0.0, np.nan)
         return bounds(estimate - t * down + missing, estimate + t * up + missing, alternative)
 
-    def null_error(
+    def statistic(
         self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
     ) -> FloatArray:
-        """Return the standard errors on the side of the null values."""
-        return np.where(null < estimate, self.below, self.above)
+        """Return t statistics by the standard errors on the side of the null values."""
+        error = np.where(null < estimate, self.below, self.above)
+        missing = np.full(len(bse), np.nan)
+        return np.asarray(np.divide(estimate - null, error, out=missing, where=bse > 0))
 
 
 def contrast_variance(
     weights: FloatArray, of_terms: Variance, terms: FloatArray, bse: FloatArray
 ) -> Variance:
-    """Return the variance of contrasts: one for both sides, unless terms have a law of their own.
+    """Return the variance of contrasts: one for both sides, unless terms vary as squares.
 
     Parameters
     ----------
@@ -82,7 +84,7 @@ def contrast_variance(
         label=of_terms.label,
         note=of_terms.note,
     )
-    if not of_terms.special_law:
+    if not of_terms.varies_as_square:
         return both
     low, high = of_terms.interval(terms, bse, ALPHA, "two-sided").T
     t = t_quantile(ALPHA / 2, of_terms.df)

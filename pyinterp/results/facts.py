@@ -1,0 +1,138 @@
+"""What headers of tables say about the analysis, and their lines as text."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from pyinterp.errors import short
+from pyinterp.results.numbers import number_format
+
+if TYPE_CHECKING:
+    from pyinterp.results.header import Context
+    from pyinterp.results.results import EstimandResults
+
+__all__ = ["Fact", "facts_of", "header_lines", "header_rows"]
+
+Fact: TypeAlias = tuple[str, str]
+LONGEST_FORMULA = 100
+LONG = 22  # characters of a value from which on it has a line of its own
+ALONE = ("Formula:", "Learner:")
+GAP = "  "
+
+
+def facts_of(
+    results: EstimandResults, estimand: str, *, legend: Sequence[Fact] = (), date: bool
+) -> list[Fact]:
+    """Return names and values of a table's header.
+
+    Parameters
+    ----------
+    results : EstimandResults
+    estimand : str
+        What the table is of.
+    legend : sequence of (str, str)
+        What the columns mean that no footnote explains.
+    date : bool
+        Whether with the date. What no seed and no refit can change has neither.
+    """
+    context, fit = results.context, results.fit
+    dropped = f" ({context.dropped_rows} dropped)" if context.dropped_rows else ""
+    refits = str(context.refits)
+    if context.pairs:
+        apart = context.refits != 2 * context.pairs
+        pairs = f"{context.pairs} pairs"
+        refits = f"{context.refits}, and {pairs}" if apart else pairs
+    if context.failed_refits:
+        refits += f" ({context.failed_refits} failed)"
+    facts = [
+        ("Dep. variable:", context.endog_name),
+        ("Estimand:", estimand),
+        ("Formula:", short(context.formula, LONGEST_FORMULA)),
+        ("Learner:", context.specification or context.learner),
+        ("Groups, rows:", context.groups),
+        ("Subgroup, rows:", context.subgroup),
+        ("No. observations:", f"{context.nobs}{dropped}"),
+        ("Weights:", context.weighting),
+        ("Clusters:", context.clusters),
+        ("Offset:", context.offset),
+        ("Resampling:", context.plan),
+    ]
+    if context.n_train > 0:
+        sizes = f"{context.n_train:.0f} / {context.n_evaluation:.0f}"
+        facts += [("No. refits:", refits), (f"Train / evaluation {context.unit}:", sizes)]
+    if fit is not None:
+        number = number_format(np.array([fit.loss]), np.array([fit.bse]))
+        spread = f" (s.e. {number % fit.bse})" if fit.bse > 0 else ""
+        facts += [
+            (f"{fit.kind}:", fit.name),
+            (f"{fit.kind}, {context.where}:", f"{number % fit.loss}{spread}"),
+            (f"{fit.share_name}, {context.where}:", fit.share_text),
+        ]
+    facts += [
+        ("Df:", f"{results.df_resid:g}"),
+        ("Cov. type:", results.variance.label),
+        ("Engine:", context.engine.name),
+    ]
+    if not _deterministic(results):
+        facts.append(("Seed:", "none" if context.seed is None else str(context.seed)))
+        facts += [("Date:", context.date)] if date else []
+    return [(name, value) for name, value in [*facts, *legend] if value]
+
+
+def _deterministic(results: EstimandResults) -> bool:
+    """Whether nothing was drawn: one model that was fitted elsewhere, and no draws of values."""
+    context: Context = results.context
+    elsewhere = context.level == "model" and context.where == "evaluation rows"
+    exact = bool(results.estimand.exact) and results.diagnostic is None
+    return elsewhere and exact and not (results.mcse > 0).any()
+
+
+def header_rows(facts: Sequence[Fact]) -> Iterator[tuple[Fact, ...]]:
+    """Yield the rows of a header: two short facts each, or one that is long."""
+    waiting: list[Fact] = []
+    for fact in facts:
+        if fact[0] in ALONE or len(fact[1]) > LONG:
+            yield (fact,)
+            continue
+        waiting.append(fact)
+        if len(waiting) == 2:
+            yield tuple(waiting)
+            waiting = []
+    yield from [tuple(waiting)] * bool(waiting)
+
+
+class _Lines(textwrap.TextWrapper):
+    """Breaks lines at spaces, and after parentheses, as learners with their settings have."""
+
+    wordsep_simple_re = re.compile(r"(\s+|(?<=\())")
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, break_long_words=False, break_on_hyphens=False)
+
+
+def header_lines(facts: Sequence[Fact], width: int) -> tuple[list[str], int]:
+    """Return the header as lines of text, and how wide it is: at least `width` characters."""
+    rows = list(header_rows(facts))
+    pairs = [row for row in rows if len(row) == 2]
+    name = max((len(row[0][0]) for row in rows), default=0)
+    value = max((len(one[1]) for one, _ in pairs), default=0)
+    other = max((len(two[0]) for _, two in pairs), default=0)
+    last = max((len(two[1]) for _, two in pairs), default=0)
+    width = max(width, name + value + other + last + 2 + len(GAP))
+    value += max(0, (width - name - value - other - last - 2 - len(GAP)) // 2)
+    lines: list[str] = []
+    for row in rows:
+        if len(row) == 2:
+            (one, text), (two, more) = row
+            lines.append(f"{one:<{name}} {text:<{value}}{GAP}{two:<{other}} {more}")
+            continue
+        wrapped = _Lines(width - name - 1).wrap(row[0][1])
+        lines += [
+            f"{row[0][0] if k == 0 else '':<{name}} {text}" for k, text in enumerate(wrapped)
+        ]
+    return lines, width

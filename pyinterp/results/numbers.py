@@ -1,0 +1,31 @@
+"""How many digits tables print."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pyinterp._typing import FloatArray
+
+__all__ = ["number_format"]
+
+
+def number_format(values: FloatArray, errors: FloatArray | None = None) -> str:
+    """Return a format with four significant digits of the largest value.
+
+    With more, if two digits of a usual error need them, but with three of the largest error at
+    most: many terms that are nearly 0 do not set the decimals of all.
+    """
+    decimals = 4 if _largest(values) == 0.0 else 3 - _exponent(_largest(values))
+    positive = np.empty(0) if errors is None else errors[np.isfinite(errors) & (errors > 0)]
+    if len(positive):
+        usual = 1 - _exponent(float(np.median(positive)))
+        decimals = max(decimals, min(usual, 2 - _exponent(float(positive.max()))))
+    return "%.3e" if decimals > 8 or decimals < -6 else f"%.{max(decimals, 0)}f"
+
+
+def _exponent(value: float) -> int:
+    return int(np.floor(np.log10(value)))
+
+
+def _largest(values: FloatArray) -> float:
+    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
