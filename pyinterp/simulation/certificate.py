@@ -127,7 +127,4 @@ NOTE = (
     "interval that knows the standard deviation of the estimates"
 )
 TESTS = "; rejected: share of data sets with P < {:.4g}"
-CAUTION = (
-    "Data sets are copies of the data: rows drawn with replacement, responses around out-of-sample "
-    "predictions. Where estimate and truth differ, coverage in the data may differ too."
-)
+CAUTION = "Data sets are copies of the data: where estimate and truth differ, coverage may too."

@@ -57,7 +57,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from pyinterp.checks import check_alpha, check_count, check_jobs
+from pyinterp.checks import check_count, check_jobs
 from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.estimand import Estimand
 from pyinterp.inference import CovType
@@ -143,8 +143,6 @@ def certify(
     {'x2': 1.0, 'x1': 0.8}
     """
     check_count("data_sets", data_sets)
-    check_count("truth_refits", truth_refits, 2)
-    check_alpha(alpha)
     check_jobs(n_jobs)
     check_progress(progress)
     if file is not None and not isinstance(file, str | os.PathLike):
@@ -256,12 +254,11 @@ class _CopyStudy(CoverageStudy):
         (name,), fresh = self.resamplings, self.truth_plan(copy, n, TRUTH_BLOCKS)
         seconds = {}
         for kind, used in (("truth", fresh), ("coverage", self.plan(name, copy, n))):
-            if kind not in kinds:
-                continue
-            start = time.monotonic()
-            learner = self.learner(copy, "", self.draw(copy, n, -2))
-            ask(learner.fit(used, seed=self.seed, progress=False)).conf_int(self.alpha)
-            seconds[kind] = time.monotonic() - start
+            if kind in kinds:
+                start = time.monotonic()
+                learner = self.learner(copy, "", self.draw(copy, n, -2))
+                ask(learner.fit(used, seed=self.seed, progress=False)).conf_int(self.alpha)
+                seconds[kind] = time.monotonic() - start
         return sum(map(seconds.__getitem__, kinds))
 
     def _try(self, row: Any) -> None:

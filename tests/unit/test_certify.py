@@ -376,7 +376,7 @@ def fit(plan: Any = PLAN, estimator: Any = None, **options: Any) -> pi.LearnerRe
             "LinearSVC predicts neither",
         ),
         (lambda: certify(linear(), data_sets=0), "`data_sets` must be"),
-        (lambda: certify(linear(), truth_refits=1), "`truth_refits` must be"),
+        (lambda: certify(linear(), truth_refits=0), "`truth_refits` must be"),
         (lambda: certify(linear(), alpha=5), "`alpha` must be"),
         (lambda: certify(linear(), seed=-1), "`seed` must be"),
         (lambda: certify(linear(), n_jobs=0), "`n_jobs` must be"),
