@@ -136,6 +136,20 @@ def test_the_upper_limit_of_harm_is_that_of_the_standard_error(c, se, share, df,
         assert high == pytest.approx(c + q * se, rel=EXACT) or high >= 0
 
 
+def test_an_upper_limit_of_exactly_0_is_that_of_a_square() -> None:
+    """C = -2, a standard error of 1 and q = 2: the test does not reject 0 at that level."""
+    high = square.limits(np.array([-2.0]), np.array([1.0]), np.array([0.5]), 2.0)[0, 1]
+    assert high == pytest.approx(4 / np.sqrt(2), rel=EXACT)
+
+
+def test_rounding_puts_no_estimate_outside_its_interval() -> None:
+    c = np.random.default_rng(5).uniform(0, 10, size=10_000)
+    for share in (1e-17, 1e-16, 1e-15):
+        low, high = square.limits(c, share * c, share * c / 2, 1e-9).T
+        assert (low <= c).all()
+        assert (c <= high).all()
+
+
 @given(**rows, no_effect=st.floats(-2, 2))
 def test_t_of_no_effect_is_the_estimate_over_its_standard_error_there(
     c, se, share, df, no_effect
