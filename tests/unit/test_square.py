@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from pyinterp.errors import OptionError
 from pyinterp.inference import SquareVariance
 from pyinterp.inference.half_sample import square
 
@@ -206,6 +207,20 @@ def test_nothing_jumps_at_an_estimate_of_0(se, share, alpha, c) -> None:
         for null in (0.5, -0.5):
             t = t_of(variance, near, null)
             assert t == pytest.approx(t_of(row(0.0, se, share), 0.0, null), rel=0.01, abs=1e-2)
+
+
+@pytest.mark.parametrize("c", [-2.0, -0.1, 0.0, 0.4])
+def test_the_standard_error_at_0_is_at_most_that_at_the_estimate(c: float) -> None:
+    larger, same = row(c, 1.0, 3.0), row(c, 1.0, 1.0)
+    assert t_of(larger, c) == t_of(same, c)
+    for alpha in (0.3, 0.01):
+        limits = (interval(v, c, alpha, "two-sided") for v in (larger, same))
+        np.testing.assert_array_equal(*limits)
+
+
+def test_a_level_is_in_0_and_1() -> None:
+    with pytest.raises(OptionError, match="`alpha` must be"):
+        interval(row(1.0, 1.0, 0.5), 1.0, 5.0, "two-sided")
 
 
 @pytest.mark.parametrize("c", [-1.0, 0.0, 0.3, 2.0])
