@@ -91,6 +91,7 @@ def test_the_limit_is_edgeworth_s() -> None:
     z = stats.norm.isf(0.025)
     added = (2 * z**2 + 1) * stats.norm.pdf(z) / 6 * 0.2
     assert added == pytest.approx(0.0846 * 0.2, rel=0.01)
+    assert pytest.approx(0.034, abs=0.0005) == added / 0.2 * SKEWED  # as said of the constant
     missed = (t < -stats.t.isf(0.025, n - 1)).mean()
     error = np.sqrt(missed * (1 - missed) / len(t))
     # Terms of order 1/n are left out: .003 at this skewness.
