@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from pyinterp.inference.half_sample.constants import SKEWED, UNUSED
 from pyinterp.inference.half_sample.row_warnings import skewness, unused
@@ -61,10 +62,14 @@ def marks_of(results: EstimandResults) -> list[Mark]:
 
 
 def _marks(
-    results: EstimandResults, warning: str, values: FloatArray, which: FloatArray, number: str
+    results: EstimandResults,
+    warning: str,
+    values: FloatArray,
+    which: npt.NDArray[np.bool_],
+    number: str,
 ) -> list[Mark]:
-    terms, label = results.params.index, results.estimand.label
+    terms, label = results.exog_names, results.estimand.label
     return [
-        Mark((label, str(terms[j])), warning, f"{terms[j]} ({number.format(values[j])})")
+        Mark((label, terms[j]), warning, f"{terms[j]} ({number.format(values[j])})")
         for j in np.flatnonzero(which)
     ]
