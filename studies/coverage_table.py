@@ -2,8 +2,7 @@
 
     python studies/coverage_table.py
 
-From what Molnar et al. (2021) print, from our repetition of it, and from the battery, of whose
-terms the worst one counts.
+From what Molnar et al. (2021) print, from our repetition of it, and from the battery.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from battery.printed import PRINTED
 from battery.rows import ROWS
 
 from pyinterp.inference.coverage import Coverage
@@ -25,107 +23,119 @@ TABLE = HERE.parent / "pyinterp" / "inference" / "coverage.csv"
 # Learners of the paper, as footnotes call them.
 LEARNERS = {"lm": LINEAR, "tree": TREES, "rf": FORESTS}
 PLANS = {"boot": "bootstrap", "subs": "subsampling"}
-# What the battery asks: the estimand and its loss, if that is not the squared error.
+REPETITIONS = 1000  # of the paper, and of our repetition
+# What the battery asks, by the beginning of its terms.
 ASKED = {
-    "PFI": ("PFI", "squared error"),
-    "PFI log": ("PFI", "log loss"),
-    "PFI brier": ("PFI", "Brier score"),
-    "ratio": ("PFI, ratio", "squared error"),
-    "conditional PFI": ("conditional PFI", "squared error"),
-    "LOCO": ("LOCO", "squared error"),
-    "PD": ("PD", ""),
-    "CVIM": ("conditional PFI", "squared error"),  # under its defaults
-    "FIRM given grid": ("FIRM", ""),
-    "vint": ("vint", ""),
-    "AMVIM": ("AMVIM", "squared error"),
-    "additive AMVIM": ("additive AMVIM", "squared error"),
-    "plug-in": ("plug-in importance", "squared error"),
-    "compare": ("difference in loss", "squared error"),
-    "compare PFI": ("difference in PFI", "squared error"),
-    "loss": ("loss", "squared error"),
-    "absolute": ("loss", "absolute error"),
-    "AUC": ("roc_auc", ""),
+    "PFI": "PFI",
+    "MVIM": "PFI",
+    "ratio": "PFI, ratio",
+    "conditional PFI": "conditional PFI",
+    "CVIM": "conditional PFI",
+    "LOCO": "LOCO",
+    "PD": "PD",
+    "FIRM given grid": "FIRM",
+    "vint": "vint",
+    "AMVIM": "AMVIM",
+    "additive AMVIM": "additive AMVIM",
+    "plug-in": "plug-in importance",
+    "compare": "difference in loss",
+    "compare PFI": "difference in PFI",
+    "loss": "loss",
+    "absolute": "loss",
+    "AUC": "roc_auc",
 }
-# Settings whose response is a class.
-CLASSES = ("logistic", "naive Bayes", "forest 10%", "forest 50%", "boosting 10%")
-# A setting with fewer data sets says little of its worst term.
-LEAST = 50
-# Terms for which tables print a warning in more than this share of data sets do not count.
+# A setting with fewer data sets is left out.
+LEAST = 40
+# Terms that tables mark, or warn of, in more than this share of data sets do not count.
 OFTEN = 0.2
+
+
+def nine_of_ten(coverage: pd.Series, data_sets: pd.Series | int) -> float:
+    r"""Return the first decile of the coverages of terms, without their binomial noise.
+
+    Every term is shrunk towards the mean m by :math:`B = \sqrt{\tau^2 / (\tau^2 + m (1 - m) / R)}`,
+    with tau² the variance of coverages less its binomial part: the shrunken ones then vary as the
+    true ones (Louis 1984, Journal of the American Statistical Association 79, 393-398).
+    """
+    mean = coverage.mean()
+    binomial = mean * (1 - mean) / data_sets
+    true = max(coverage.var(ddof=1) - np.mean(binomial), 0.0) if len(coverage) > 1 else 0.0
+    shrinkage = np.sqrt(true / (true + binomial)) if true else 0.0
+    return float(np.quantile(mean + shrinkage * (coverage - mean), 0.1))
+
+
+def line(
+    kind: str, loss: str, learners: str, variance: tuple[str, str], part: pd.DataFrame, source: str
+) -> tuple[object, ...]:
+    """Return a row of the table, from coverages of terms with their n and numbers of data sets."""
+    nine = nine_of_ten(part["coverage"], part["data_sets"])
+    counts = part["n"].min(), part["n"].max(), part["setting"].nunique(), len(part)
+    shares = round(100 * part["coverage"].mean()), round(100 * nine)
+    return kind, loss, learners, *variance, *counts, *shares, source
 
 
 def of_paper() -> Iterator[tuple[object, ...]]:
     """Yield the rows of the paper's two tables, and of our repetition of the second."""
-    paper = pd.read_csv(HERE / "paper.csv")
+    paper = pd.read_csv(HERE / "paper.csv").assign(data_sets=REPETITIONS)
+    paper["setting"] = paper["process"] + paper["n"].astype(str)
     ours = pd.concat([pd.read_csv(HERE / "results" / f"{p}linear.csv") for p in ("", "non-")])
+    ours = ours.assign(setting=ours["process"] + ours["n"].astype(str), data_sets=REPETITIONS)
     for name, learners in LEARNERS.items():
         for plan, long in PLANS.items():
             for cov_type, star in (("naive", ""), ("corrected", "*")):
+                variance = cov_type, long
                 for estimand, kind in (("PD", "PD"), ("PFI", "PFI by 5 permutations")):
                     rows = paper[(paper["learner"] == name) & (paper["estimand"] == estimand)]
                     loss = "squared error" if estimand == "PFI" else ""
-                    share = 100 * rows[plan + star]
-                    ends = round(share.min()), round(share.max())
-                    yield kind, loss, learners, cov_type, long, 100, 1000, *ends, 0, "published"
+                    part = rows.assign(coverage=rows[plan + star])
+                    yield line(kind, loss, learners, variance, part, "published")
                 rows = ours[
                     (ours["learner"] == name)
                     & (ours["plan"] == plan)
                     & (ours["cov_type"] == cov_type)
                     & (ours["estimand"] == "PFI")
                 ]
-                share = 100 * rows.groupby(["process", "n"])["coverage"].mean()
-                ends = round(share.min()), round(share.max())
-                row = ("PFI over all pairs", "squared error", learners, cov_type, long)
-                yield *row, 100, 1000, *ends, 0, "repeated"
+                kind = "PFI over all pairs"
+                yield line(kind, "squared error", learners, variance, rows, "repeated")
 
 
-def asked(row: str, term: str) -> tuple[str, str] | None:
-    """Return the estimand and the loss of a term of a row of the battery."""
+def asked(row: str, term: str) -> str | None:
+    """Return the estimand of a term of a row of the battery."""
     for start in sorted(ASKED, key=len, reverse=True):
         if term.startswith(f"{start} "):
-            estimand, loss = ASKED[start]
-            classes = row.startswith(CLASSES)
-            if estimand == "PD":
-                return ("PD of probabilities" if classes else "PD"), loss
-            return (estimand, "log loss" if classes and start == "loss" else loss)
+            classes = row.startswith(("logistic", "naive Bayes", "forest 10%", "forest 50%"))
+            classes |= row in ("boosting 10%", "forest AUC")
+            return "PD of probabilities" if start == "PD" and classes else ASKED[start]
     return None
 
 
 def of_battery() -> Iterator[tuple[object, ...]]:
-    """Yield the worst term of the battery for each kind of estimand, loss and learner."""
+    """Yield what the battery says of each kind of estimand and learner."""
     table = pd.read_csv(HERE / "results" / "battery.csv")
-    table = table[(table["candidate"] == "default") & (table["data_sets"] >= LEAST)]
-    table = table[table["warned"] < OFTEN]
-    kinds = [asked(row, term) for row, term in zip(table["row"], table["term"], strict=True)]
+    table = table[(table["data_sets"] >= LEAST) & (table["warned"] < OFTEN)]
     learners = {name: family_of(row.estimator()) for name, row in ROWS.items()}
-    learners |= {name: family_of(row.learner) for name, row in PRINTED.items()}
     two = table["term"].str.startswith("compare ")
     table = table.assign(
-        kind=kinds,
+        setting=table["row"],
+        kind=[asked(row, term) for row, term in zip(table["row"], table["term"], strict=True)],
         learners=table["row"].map(learners).where(~two, "pairs of learners"),
-        n=[(ROWS | PRINTED)[row].n for row in table["row"]],
     )
     table = table[table["kind"].notna() & (table["learners"] != "")]
     for (kind, family), part in table.groupby(["kind", "learners"]):
-        ends = np.floor(100 * part["coverage"].min()), np.ceil(100 * part["coverage"].max())
-        row = (*kind, family, "half-sample", "half-sampling")
-        sets = part["data_sets"].min()
-        yield *row, part["n"].min(), part["n"].max(), int(ends[0]), int(ends[1]), sets, "battery"
+        yield line(kind, "", family, ("half-sample", "half-sampling"), part, "battery")
 
 
 def of_uncertainty() -> Iterator[tuple[object, ...]]:
-    """Yield the lowest and highest coverage of single features' entropy-PFI."""
+    """Yield what the study of entropy-PFI says of each kind of learner."""
     names = {"bayesian ridge": LINEAR, "logistic": LINEAR, "rf": FORESTS}
     losses = {"regression": "negative log likelihood", "classification": "log loss"}
     for kind, loss in losses.items():
         table = pd.read_csv(HERE / "results" / f"uncertainty-{kind}.csv")
+        table = table.assign(setting=kind, data_sets=table["repetitions"])
         learners = table["learner"].map(names)  # a Gaussian process is of no kind
         for family, part in table.groupby(learners):
-            low, high = np.floor(100 * part["coverage"].min()), 100 * part["coverage"].max()
-            row = ("entropy-PFI", loss, family, "half-sample", "half-sampling")
-            n = part["n"].min()
-            sets = part["repetitions"].min()
-            yield *row, n, n, int(low), int(np.ceil(high)), sets, "uncertainty"
+            variance = ("half-sample", "half-sampling")
+            yield line("entropy-PFI", loss, family, variance, part, "uncertainty")
 
 
 def main() -> None:

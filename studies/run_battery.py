@@ -1,6 +1,10 @@
-"""Run rows of the battery and keep the components of every data set, resumable.
+"""Run the battery: what tables print in many settings, resumable; then judge it.
 
-python studies/run_battery.py FOLDER [--held] [--rows NAME ...] [--jobs 2] [--share 1]
+    python studies/run_battery.py FOLDER [--rows NAME ...] [--seconds 60] [--jobs 2] [--held]
+    python studies/run_battery.py FOLDER --judge studies/results/battery.csv
+
+Every call adds data sets to each setting for about so many seconds. Data set k of a setting is the
+same whenever it is drawn.
 """
 
 from __future__ import annotations
@@ -10,96 +14,76 @@ import os
 import time
 import warnings
 import zlib
-from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from battery import printed
-from battery.components import EveryFit, one
-from battery.printed import PRINTED
+import pandas as pd
+from battery.printed import FIELDS, judge, one, printed
 from battery.rows import ROWS
 from joblib import Parallel, delayed
 
-from pyinterp.errors import LossError
-
-BLOCK = 10
+EDITION = "second edition"  # of the seeds: none of its data sets was seen before the rule was fixed
 
 
-def data_set(
-    name: str, rng: np.random.Generator, plan: EveryFit
-) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Return the components of one data set of a row, or what is printed of it."""
-    if name in PRINTED:
-        return printed.one(PRINTED[name], rng)
-    row = ROWS[name]
-    while True:
-        frame = row.draw(rng, row.n)
-        seed = int(rng.integers(2**31))
-        try:
-            return one(frame, row.formula, row.estimator(), row.asks, plan, seed)
-        except LossError:  # an area without events among the rows of a refit, which is refused
-            continue
-
-
-def block(
-    name: str, first: int, size: int, *, few: bool = False
-) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Return the components of some data sets of a row, or what is printed."""
-    plan = EveryFit(cluster=ROWS[name].cluster if name in ROWS else None)
-    if few:
-        plan = replace(plan, copies=0, overlapping=0)
-    found, names = [], []
+def data_set(name: str, number: int) -> tuple[pd.DataFrame, float]:
+    """Return what tables print of one data set, and the seconds that it took."""
+    start = time.time()
+    rng = np.random.default_rng([zlib.crc32(f"{EDITION}, {name}".encode()), number])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for repetition in range(first, first + size):
-            rng = np.random.default_rng([zlib.crc32(name.encode()), repetition])
-            values, names = data_set(name, rng, plan)
-            found.append(values)
-    return {key: np.array([values[key] for values in found]) for key in found[0]}, names
+        return printed(one(ROWS[name], rng)), time.time() - start
 
 
-def run(name: str, folder: Path, jobs: int, share: float, *, few: bool) -> None:
-    """Run what a row lacks."""
-    path = folder / f"{name.replace(' ', '_').replace('%', '')}.npz"
+def path_of(folder: Path, name: str) -> Path:
+    """Return the file of a setting."""
+    return folder / f"{name.replace(' ', '_').replace('%', '')}.npz"
+
+
+def run(name: str, folder: Path, jobs: int, seconds: float) -> None:
+    """Add data sets of a setting to its file."""
+    path, start = path_of(folder, name), time.time()
     kept = dict(np.load(path)) if path.exists() else {}
-    done = len(kept["A" if name in ROWS else "estimate"]) if kept else 0
-    total = int((ROWS | PRINTED)[name].repetitions * share) // BLOCK * BLOCK
-    start = time.time()
-    while done < total:
-        size = min(2 * jobs, (total - done) // BLOCK)
-        parts = Parallel(jobs)(
-            delayed(block)(name, done + k * BLOCK, BLOCK, few=few) for k in range(size)
-        )
-        for values, names in parts:
-            terms = kept.pop("names", np.array(names))
-            if list(terms) != names:
-                raise ValueError(f"{name}: terms differ, {list(terms)} and {names}")
-            kept = {k: np.concatenate([kept[k], v]) if kept else v for k, v in values.items()}
-            kept["names"] = terms
-            done += BLOCK
+    done = len(kept["estimate"]) if kept else 0
+    size = jobs
+    while done < ROWS[name].repetitions and time.time() - start < seconds:
+        size = min(size, ROWS[name].repetitions - done)
+        found = Parallel(jobs)(delayed(data_set)(name, done + k) for k in range(size))
+        names = np.array(found[0][0].index)
+        new = {f: np.array([frame[f] for frame, _ in found], dtype=float) for f in FIELDS}
+        kept = {f: np.concatenate([kept[f], v]) if kept else v for f, v in new.items()}
+        kept["names"] = names.astype(str)
+        done += size
         np.savez_compressed(path.with_suffix(".tmp.npz"), **kept)
         path.with_suffix(".tmp.npz").rename(path)
+        each = float(np.mean([spent for _, spent in found]))
+        left = seconds - (time.time() - start)
+        size = max(jobs, int(jobs * min(left, 30.0) / each))
     print(f"{name}: {done} data sets, {time.time() - start:.0f} s", flush=True)
 
 
 def main() -> None:
-    """Run the rows named on the command line, or one side of the battery."""
+    """Run the settings named on the command line, or one side of the battery, or judge all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--held", action="store_true")
     parser.add_argument("--rows", nargs="*")
+    parser.add_argument("--held", action="store_true", help="those that are run last")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--share", type=float, default=1.0, help="of the data sets of each row")
-    parser.add_argument("--few", action="store_true", help="the fits of today's plan only")
+    parser.add_argument("--seconds", type=float, default=60.0, help="for each setting")
+    parser.add_argument("--judge", type=Path, help="write the table of all terms")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
+    if arguments.judge:
+        paths = {name: path_of(arguments.folder, name) for name in ROWS}
+        kept = {name: dict(np.load(path)) for name, path in paths.items() if path.exists()}
+        lines = [line for name, d in kept.items() for line in judge(name, ROWS[name], d)]
+        pd.DataFrame(lines).to_csv(arguments.judge, index=False, float_format="%.4g")
+        return
     side = [name for name, row in ROWS.items() if row.held == arguments.held]
-    side += PRINTED if arguments.held else []
     for name in arguments.rows or side:
         try:
-            run(name, arguments.folder, arguments.jobs, arguments.share, few=arguments.few)
+            run(name, arguments.folder, arguments.jobs, arguments.seconds)
         except Exception as error:  # noqa: BLE001  a row that fails must not stop the others
             print(f"{name}: {type(error).__name__}: {error}", flush=True)
 

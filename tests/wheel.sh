@@ -17,6 +17,7 @@ cp -r pyproject.toml tests/conftest.py tests/photograph "$place/tests"
 cp tests/unit/test_{import,fit_model,fitted,losses,samplers}.py "$place/tests"
 cd "$place/tests"
 "$python" - <<'PYTHON'
+import socket
 from importlib import metadata, resources
 from pathlib import Path
 
@@ -30,6 +31,17 @@ for package in (pyinterp, r_bridge):
         raise SystemExit(f"`{package.__name__}` has no py.typed in the wheel.")
 if metadata.version("pyinterp-stats") != pyinterp.__version__:
     raise SystemExit("The version of the wheel is not that of the package.")
+
+
+def refuse(*_: object) -> None:
+    raise SystemExit("Data that come with the wheel must not need the network.")
+
+
+socket.socket.connect = refuse
+if pyinterp.datasets.load_wine_quality().shape != (1599, 12):
+    raise SystemExit("The wine data of the wheel are not those of the package.")
+if not resources.files(pyinterp.datasets).joinpath("wine_quality_red.txt").is_file():
+    raise SystemExit("The wine data of the wheel have no license beside them.")
 if pyinterp.datasets.load("diabetes").shape != (442, 11):
     raise SystemExit("The diabetes data of the wheel are not those of the package.")
 PYTHON

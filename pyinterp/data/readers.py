@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -76,6 +77,10 @@ class Reader(ABC):
         return {}
 
     @abstractmethod
+    def without(self, column: str) -> Self:
+        """Return the reader for which a column is no variable, unless a formula names it."""
+
+    @abstractmethod
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
         """Return the design, its state learned from `variables`."""
 
@@ -112,9 +117,13 @@ class FormulaReader(Reader):
         frame = read_frame(data)
         self.formula = formula
         self._as_frame = as_frame
-        numeric = None if trusted else [str(c) for c in frame if _is_number(frame[c])]
-        columns = _without(formula, [str(c) for c in frame], besides)
-        self._parsed = parse(formula, columns, scope, numeric=numeric)
+        self._numeric = None if trusted else [str(c) for c in frame if _is_number(frame[c])]
+        self._expand(_without(formula, [str(c) for c in frame], besides), scope)
+
+    def _expand(self, columns: Sequence[str], scope: Mapping[str, Any]) -> None:
+        """Read the formula, in which `.` stands for these columns."""
+        formula, self._columns = self.formula, columns
+        self._parsed = parse(formula, columns, scope, numeric=self._numeric)
         names = self._parsed.terms.names.union(self._parsed.response.names)
         self._scope = Scope(names, scope)
         used = {v for product in self._parsed.terms.products for f in product for v in f.variables}
@@ -123,19 +132,28 @@ class FormulaReader(Reader):
                 f"The response `{short(self._parsed.response.code)}` can't be on the right side "
                 f"too, where it would predict itself; got {short(formula)!r}."
             )
-        self._variables = [str(c) for c in frame.columns if c in used]
+        self._variables = [c for c in columns if c in used]
         if not self._variables:
             raise FormulaError(
                 "The formula must have at least one variable on its right side; got "
                 f"{short(formula)!r}."
             )
-        if as_frame:
+        if self._as_frame:
             _check_selects(self._parsed.terms)
 
     @property
     def variables(self) -> tuple[str, ...]:
         """The variables of the right side, in the order of the data."""
         return tuple(self._variables)
+
+    def without(self, column: str) -> Self:
+        """Return the reader for whose `.` a column does not stand; itself if that is no change."""
+        columns = _without(self.formula, list(self._columns), [column])
+        if column not in self._variables or column in columns:
+            return self
+        new = copy(self)
+        new._expand(columns, self._scope)
+        return new
 
     def read(self, data: Any) -> Source:
         """Evaluate the response and pick the variables."""
@@ -228,7 +246,7 @@ class ArrayReader(Reader):
     as_frame : bool
         `exog` is a DataFrame, and handed over as one.
     besides : collection of str
-        Columns of `exog` that hold weights or an offset, and are no variables.
+        Columns of `exog` that hold weights, an offset or clusters, and are no variables.
     """
 
     def __init__(self, *, as_frame: bool, besides: Collection[str] = ()) -> None:
@@ -249,6 +267,10 @@ class ArrayReader(Reader):
         if variables.shape[1] == 0:
             raise DataError("`exog` must have a variable beside the columns of weights and offset.")
         return Source(frame, variables, named, index_of(exog, endog))
+
+    def without(self, column: str) -> Self:
+        """Return the reader for which a column of exog is no variable."""
+        return type(self)(as_frame=self._as_frame, besides=[*self._besides, column])
 
     def repeat(self, data: Any, positions: IntArray) -> Any:
         """Return these rows of endog and exog."""

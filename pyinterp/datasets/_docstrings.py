@@ -11,9 +11,8 @@ __all__ = ["docstring"]
 
 DATA_HOME = """\
 data_home : path, optional
-    Folder of scikit-learn's download cache (default: scikit-learn's own). Not used when the
-    environment variable ``PYINTERP_DATA`` names a folder with
-    {files}."""
+    Folder of scikit-learn's download cache (default: scikit-learn's own), for {files}.
+    Not used when the environment variable ``PYINTERP_DATA`` names a folder with that file."""
 
 OPTION_ERROR = """\
 OptionError
@@ -44,10 +43,9 @@ def docstring(loader: Callable[..., object], specs: Sequence[DataSet]) -> str:
         With a docstring of one sentence and, after a blank line, its options.
     specs : sequence of DataSet
     """
-    first = specs[0]
+    first, online = specs[0], [spec for spec in specs if spec.online]
     summary, _, options = inspect.cleandoc(loader.__doc__ or "").partition("\n\n")
-    files = " and ".join(f"``{spec.file}``" for spec in specs)
-    online = bool(first.sha256)
+    files = " and ".join(f"``{spec.file}``" for spec in online)
     sections = {
         "Parameters": [options, DATA_HOME.format(files=files) if online else ""],
         "Returns": [
@@ -61,7 +59,7 @@ def docstring(loader: Callable[..., object], specs: Sequence[DataSet]) -> str:
         "Examples": [
             EXAMPLE.format(
                 loader=loader.__name__,
-                skip="  # doctest: +SKIP" if online else "",
+                skip="  # doctest: +SKIP" if first.online else "",
                 shape=first.shape,
             )
         ],

@@ -43,7 +43,8 @@ class DataSet:
         SHA-256 of the canonical text with numbers cut to 15 significant digits, where that
         differs from `sha256`.
     openml_id : int
-        OpenML identifier of the copy whose layout needs the least change.
+        OpenML identifier of the copy whose layout needs the least change; 0 if the data come with
+        this package, or with scikit-learn.
     openml_names : mapping of str to str
         Names at OpenML of columns whose names differ there.
     decimals : mapping of str to int
@@ -70,6 +71,11 @@ class DataSet:
     def file(self) -> str:
         """Name of the canonical CSV file."""
         return f"{self.name}.csv"
+
+    @property
+    def online(self) -> bool:
+        """Whether the data come from a folder or from OpenML."""
+        return self.openml_id > 0
 
     @property
     def shape(self) -> tuple[int, int]:

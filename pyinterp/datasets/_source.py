@@ -1,10 +1,11 @@
-"""Sources of tables: the folder named by ``PYINTERP_DATA``, else OpenML by scikit-learn."""
+"""Sources of tables: this package or scikit-learn; else a folder, else OpenML by scikit-learn."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from http.client import HTTPException
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,14 +22,14 @@ FOLDER_VARIABLE = "PYINTERP_DATA"
 
 
 def load_table(spec: DataSet, data_home: str | os.PathLike[str] | None) -> pd.DataFrame:
-    """Return the data set from scikit-learn if it has it, else from the folder or from OpenML.
+    """Return the data set, from the package or scikit-learn if it comes with one of them.
 
     Parameters
     ----------
     spec : DataSet
         The data set.
     data_home : path, optional
-        Folder of scikit-learn's cache. Not used when ``PYINTERP_DATA`` is set.
+        Folder of scikit-learn's cache, for downloads.
 
     Raises
     ------
@@ -39,7 +40,10 @@ def load_table(spec: DataSet, data_home: str | os.PathLike[str] | None) -> pd.Da
     if not spec.sha256:
         return _read_scikit_learn(spec)
     folder = os.environ.get(FOLDER_VARIABLE, "")
-    content = _read_folder(spec, folder) if folder else _read_openml(spec, data_home)
+    if not spec.online:
+        content = resources.files("pyinterp.datasets").joinpath(spec.file).read_bytes()
+    else:
+        content = _read_folder(spec, folder) if folder else _read_openml(spec, data_home)
     return parse_csv(content, spec)
 
 

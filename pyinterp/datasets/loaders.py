@@ -41,8 +41,9 @@ def load(name: str, *, data_home: Folder = None) -> pd.DataFrame:
         "wine_quality_red", "wine_quality_white", "concrete", "pima_diabetes", "airfoil", "ames"
         or "diabetes". The functions ``load_...`` describe the data sets.
     data_home : path, optional
-        Folder of scikit-learn's download cache (default: scikit-learn's own). Not used when the
-        environment variable ``PYINTERP_DATA`` names a folder with the CSV files.
+        Folder of scikit-learn's download cache (default: scikit-learn's own), for data that come
+        neither with this package nor with scikit-learn. Not used when the environment variable
+        ``PYINTERP_DATA`` names a folder with the CSV files.
 
     Returns
     -------

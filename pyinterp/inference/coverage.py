@@ -29,18 +29,20 @@ class Coverage(NamedTuple):
     estimand : str
         As estimands name it in their field `coverage`.
     loss : str
-        Name of the loss; empty if there is none.
+        Name of the loss; empty for all losses together, and where there is none.
     learners : str
         Kind of learner, such as "forests".
     cov_type, plan : str
         The variance and the plan of resampling.
     n_low, n_high : int
         Numbers of rows.
-    lowest, highest : int
-        Percent of intervals that contain the truth: single terms for "battery" and "uncertainty",
-        means over the terms of a setting for the others.
-    data_sets : int
-        The least number of simulated data sets of a term; 0 where terms are not told apart.
+    settings, terms : int
+        How many settings, and terms in all of them.
+    mean : int
+        Percent of intervals that contain the truth, on average over terms.
+    nine_of_ten : int
+        Percent that nine of ten terms reach: the first decile of the terms' coverages, shrunk
+        towards their mean by their binomial noise.
     source : str
         A key of `SOURCES`.
     """
@@ -52,18 +54,19 @@ class Coverage(NamedTuple):
     plan: str
     n_low: int
     n_high: int
-    lowest: int
-    highest: int
-    data_sets: int
+    settings: int
+    terms: int
+    mean: int
+    nine_of_ten: int
     source: str
 
     @classmethod
     def of(cls, cells: Sequence[str]) -> Coverage:
         """Return a row of the table."""
         estimand, loss, learners, cov_type, plan, *numbers, source = cells
-        low, high, lowest, highest, sets = map(int, numbers)
+        low, high, settings, terms, mean, nine = map(int, numbers)
         first = estimand, loss, learners, cov_type, plan
-        return cls(*first, low, high, lowest, highest, sets, source)
+        return cls(*first, low, high, settings, terms, mean, nine, source)
 
 
 class CoverageCase(NamedTuple):
@@ -102,23 +105,29 @@ def coverage_of(case: CoverageCase) -> str:
     Of all learners that were studied where this one was not.
     """
     for estimand in case.estimand:
-        wanted = (estimand, case.loss, case.cov_type, case.plan)
-        rows = [r for r in coverages() if (r.estimand, r.loss, r.cov_type, r.plan) == wanted]
+        wanted = (estimand, case.cov_type, case.plan)
+        rows = [
+            row
+            for row in coverages()
+            if (row.estimand, row.cov_type, row.plan) == wanted and row.loss in ("", case.loss)
+        ]
         if rows:
-            return _sentence(case, [r for r in rows if r.learners == case.learners], rows)
+            return _sentence(case, [r for r in rows if r.learners == case.learners] or rows)
     return ""
 
 
-def _sentence(case: CoverageCase, same: Sequence[Coverage], others: Sequence[Coverage]) -> str:
-    rows = same or others
+def _sentence(case: CoverageCase, rows: Sequence[Coverage]) -> str:
     low, high = min(r.n_low for r in rows), max(r.n_high for r in rows)
     *kinds, last = sorted({r.learners for r in rows})
     learners = f"{', '.join(kinds)} and {last}" if kinds else last
     n = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
     beyond = "" if low <= case.n <= high else f"; here {case.n:,}"
-    lowest, highest = min(r.lowest for r in rows), max(r.highest for r in rows)
-    start = f"{SOURCES[rows[0].source]}{learners} ({n}{beyond}) nominal 95% intervals "
-    if least := min(r.data_sets for r in rows):
-        share = "100%" if lowest == 100 else f"{lowest}% or more"
-        return f"{start}of every term covered {share} ({least} data sets or more each)."
-    return f"{start}of this kind covered {lowest}-{highest}%."
+    terms = sum(r.terms for r in rows)
+    mean = round(sum(r.terms * r.mean for r in rows) / terms)
+    settings = sum(r.settings for r in rows)
+    plural = "" if settings == 1 else "s"
+    counts = f"{settings} setting{plural}, {terms} terms, {n}{beyond}"
+    return (
+        f"{SOURCES[rows[0].source]}{learners} ({counts}) nominal 95% intervals covered {mean}% on "
+        f"average, and {min(r.nine_of_ten for r in rows)}% or more for nine terms of ten."
+    )

@@ -12,11 +12,12 @@ Module            What is in it
 `fitted_models`   ``estimate``, which makes results of any estimand
 `effects`         ``pd``, ``firm``, ``vint``, ``h_statistic``
 `local_effects`   ``ale``, ``m_plot``, ``slopes``, ``ame``
-`importances`     ``pfi``, ``mvim``, ``cvim``, ``amvim``, ``loco``, ``native_importance``, and
-                  ``importance``, several of them in one table
+`importances`     ``pfi``, ``mvim``, ``cvim``, ``amvim``, ``loco``, ``native_importance``
+`measures`        The measures of which ``importance`` puts several into one table
+`default_table`   ``params``, ``bse``, ``summary`` and the like of a fit: those of its ``pfi()``
 `conditions`      ``positivity``, ``plot_positivity``, ``causal``
 `uncertainties`   ``likelihood_pfi``, ``entropy_pfi``, ``redundancy``, ``uncertainty``
-`interpretable`   `Interpretable`, with all these methods, ``loss`` and ``summary``
+`interpretable`   `Interpretable`, with all these methods, ``loss``, ``metric`` and ``importance``
 `analysis`        Fitted models with their measurements, by estimand
 `subgroups`       Some of the evaluation rows, or every level of a column
 `compare`         ``compare``: tests of learners, and of results, against each other

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
+from pyinterp.checks import check_flag
+from pyinterp.data.features import names_of
 from pyinterp.data.row_data import Rows
 from pyinterp.estimands.effects.averages import Average
 from pyinterp.estimands.effects.dependence import dependence, grids_of
@@ -47,17 +49,33 @@ class Effects(FittedModels):
 
     @overload
     def pd(
-        self, features: str | Sequence[str], **options: Unpack[PDOptions]
+        self,
+        features: str | Sequence[str],
+        *,
+        together: Literal[True] = True,
+        **options: Unpack[PDOptions],
     ) -> EstimandResults: ...
 
     @overload
-    def pd(self, features: None = None, **options: Unpack[PDOptions]) -> CurveResults: ...
+    def pd(
+        self,
+        features: str | Sequence[str],
+        *,
+        together: Literal[False],
+        **options: Unpack[PDOptions],
+    ) -> CurveResults: ...
+
+    @overload
+    def pd(
+        self, features: None = None, *, together: bool = True, **options: Unpack[PDOptions]
+    ) -> CurveResults: ...
 
     @takes()
     def pd(
         self,
         features: str | Sequence[str] | None = None,
         *,
+        together: bool = True,
         grid: Grid = "quantile",
         points: int | None = None,
         of: PDOf = "prediction",
@@ -85,6 +103,8 @@ class Effects(FittedModels):
         features : str or sequence of str, optional
             One variable, or two or three that are set together; by default the curves of all
             variables, one by one.
+        together : bool
+            Set the variables of a list together. If not, each has a curve, however many there are.
         {grid}
         {points}
         of : {"prediction", "entropy", "nll"}
@@ -108,7 +128,8 @@ class Effects(FittedModels):
         -------
         EstimandResults or CurveResults
             In units of the prediction; one term per grid point (and class). ``row_frame()`` has
-            the ICE curves. `CurveResults`, one of these per variable, without `features`.
+            the ICE curves. `CurveResults`, one of these per variable, without `features` and with
+            ``together=False``.
 
         Raises
         ------
@@ -133,10 +154,12 @@ class Effects(FittedModels):
             "simultaneous": simultaneous,
         }
         problem = self.analysis.problem
-        if features is not None:
+        check_flag("together", together)
+        if features is not None and together:
             estimand = dependence(problem, features, sampler=sampler, **curve)
             return self.estimate(estimand, **options)
-        names = [str(name) for name in problem.population.variables.columns]
+        variables = [name for feature in problem.features.values() for name in feature]
+        names = variables if features is None else names_of(features)
         estimands = {
             name: dependence(problem, name, sampler=sampler, **{**curve, "grid": one})
             for name, one in grids_of(names, grid).items()

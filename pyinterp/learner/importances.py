@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy.typing as npt
 
-from pyinterp.data.features import check_names, names_of
 from pyinterp.data.row_data import Rows
 from pyinterp.errors import OptionError
 from pyinterp.estimands.importance.loco import leave_one_covariate_out
@@ -22,14 +20,12 @@ from pyinterp.estimands.importance.relation import Relation
 from pyinterp.estimands.importance.variable_importance import Adjustment, amvim, cvim, mvim
 from pyinterp.inference import Alternative, CovType
 from pyinterp.learner.fitted_models import FittedModels
-from pyinterp.learner.subgroups import ONE_GROUP, By
+from pyinterp.learner.subgroups import By
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.together import ImportanceResults
-from pyinterp.samplers import SamplerLike, check_sampler, is_conditional
-from pyinterp.samplers import check_names as check_sampled
+from pyinterp.samplers import SamplerLike, is_conditional
 
 __all__ = ["Importances"]
 
@@ -418,55 +414,3 @@ class Importances(FittedModels):
             p_adjust=p_adjust,
             simultaneous=simultaneous,
         )
-
-    @takes(refused={"by": ONE_GROUP})
-    def importance(
-        self,
-        measures: str | Sequence[str] = ("mvim", "cvim", "amvim"),
-        features: str | Sequence[str] | None = None,
-        *,
-        permutations: Permutations = "auto",
-        sampler: SamplerLike = "conditional",
-        rows: Rows = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
-    ) -> ImportanceResults:
-        """Return several importances of the same features side by side.
-
-        Parameters
-        ----------
-        measures : str or sequence of str
-            Names of methods: "pfi", "mvim", "cvim", "amvim", "loco".
-        {features}
-        {permutations}
-        {sampler}
-        {rows}
-        {inference}
-
-        Returns
-        -------
-        ImportanceResults
-        """
-        names = names_of(measures, "measures")
-        check_sampler(sampler)
-        check_sampled(sampler, self.analysis.problem.choose(features))
-        inference: dict[str, Any] = {
-            "rows": rows,
-            "cov_type": cov_type,
-            "alternative": alternative,
-            "p_adjust": p_adjust,
-            "simultaneous": simultaneous,
-        }
-        marginal = {"permutations": permutations, **inference}
-        conditional = {"sampler": sampler, **marginal}
-        results_of: dict[str, Callable[[], EstimandResults]] = {
-            "pfi": lambda: self.pfi(features, **marginal),
-            "mvim": lambda: self.mvim(features, **marginal),
-            "cvim": lambda: self.cvim(features, **conditional),
-            "amvim": lambda: self.amvim(features, **conditional),
-            "loco": lambda: self.loco(features, **inference),
-        }
-        check_names(names, results_of, kind="measure", argument="measures")
-        return ImportanceResults({name: results_of[name]() for name in names})

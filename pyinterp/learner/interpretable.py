@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from pyinterp.data.features import names_of
 from pyinterp.data.row_data import Rows
+from pyinterp.estimands.importance.permutation import Permutations
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import RiskRelation, risk
 from pyinterp.inference import Alternative, CovType
 from pyinterp.learner.conditions import Conditions
+from pyinterp.learner.default_table import DefaultTable
 from pyinterp.learner.effects import Effects
-from pyinterp.learner.importances import Importances
 from pyinterp.learner.local_effects import LocalEffects
-from pyinterp.learner.subgroups import By
+from pyinterp.learner.measures import measures_of
+from pyinterp.learner.subgroups import ONE_GROUP, By
 from pyinterp.learner.uncertainties import Uncertainties
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
-from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.table import Table
+from pyinterp.results.together import ImportanceResults
+from pyinterp.samplers import SamplerLike, check_names, check_sampler
 
 __all__ = ["Interpretable"]
 
 
-class Interpretable(Effects, LocalEffects, Importances, Conditions, Uncertainties):
+class Interpretable(Effects, LocalEffects, DefaultTable, Conditions, Uncertainties):
     """Methods common to a fitted learner and a single fitted model: one per estimand."""
 
     @takes()
@@ -113,24 +118,61 @@ class Interpretable(Effects, LocalEffects, Importances, Conditions, Uncertaintie
             simultaneous=simultaneous,
         )
 
-    @takes()
-    def summary(
+    @takes(refused={"by": ONE_GROUP})
+    def importance(
         self,
-        alpha: float = 0.05,
+        measures: str | Sequence[str] = ("mvim", "cvim", "amvim"),
+        features: str | Sequence[str] | None = None,
         *,
-        sort: bool = True,
-        title: str | None = None,
-        notes: NotesOption = "short",
-        decimals: int | None = None,
-    ) -> Table:
-        """Return the summary of `pfi` with default options.
+        permutations: Permutations = "auto",
+        sampler: SamplerLike = "conditional",
+        rows: Rows = None,
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
+    ) -> ImportanceResults:
+        """Return several importances of the same features side by side.
 
         Parameters
         ----------
-        alpha : float
-            Significance level of the intervals.
-        sort : bool
-            Print features in decreasing order of their estimates.
-        {table}
+        measures : str or sequence of str
+            "pfi", "mvim", "cvim", "amvim", "loco", "firm", "likelihood_pfi", "entropy_pfi", which
+            are names of methods; "native", what the fitted model reports (`native_importance`); or
+            the name of a metric such as "rmse", "r2" or "roc_auc", for the PFI by that metric. All
+            have default options. A feature that a measure has no value for, such as a category
+            among coefficients, has none in its column.
+        {features}
+        {permutations}
+        {sampler}
+        {rows}
+        {inference}
+
+        Returns
+        -------
+        ImportanceResults
+
+        Raises
+        ------
+        OptionError
+            If there is no such measure, or the fit can't have it: a `FittedModel` no LOCO, and not
+            every model reports an importance.
         """
-        return self.pfi().summary(alpha, sort=sort, title=title, notes=notes, decimals=decimals)
+        chosen = measures_of(names_of(measures, "measures"))
+        check_sampler(sampler)
+        check_names(sampler, self.analysis.problem.choose(features))
+        options = {"features": features, "permutations": permutations, "sampler": sampler}
+        return ImportanceResults(
+            {
+                name: measure.of(
+                    self,
+                    options,
+                    rows=rows,
+                    cov_type=cov_type,
+                    alternative=alternative,
+                    p_adjust=p_adjust,
+                    simultaneous=simultaneous,
+                )
+                for name, measure in chosen.items()
+            }
+        )

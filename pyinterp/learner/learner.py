@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
@@ -170,7 +171,8 @@ class Learner:
         Parameters
         ----------
         formula : str
-            R's language, with `.` for every column that the response does not use:
+            R's language, with `.` for every column that the response does not use and that is
+            none of weights, an offset or, in `fit`, clusters:
             ``"y ~ ."``, ``"np.log(y) ~ . - id + I(x**2)"``, ``"y ~ x*z + C(g) + bs(age, df=4)"``.
             Inside function calls it is Python. What R or its packages would read in another way,
             such as ``(1 | id)``, ``offset(x)`` or ``s(x)``, is an error that says what to write.
@@ -311,13 +313,18 @@ class Learner:
             learner_name(self.estimator),
             {len(frame), self.population.nobs},
         )
-        self.design: Design = reader.design(
-            self.population.variables, intercept=needs_intercept(estimator)
+        self.groups, self._intercept = groups, needs_intercept(estimator)
+        self._encode()
+
+    def _encode(self) -> None:
+        """Set the design and the features of the variables at hand."""
+        self.design: Design = self._reader.design(
+            self.population.variables, intercept=self._intercept
         )
-        self.groups = groups
-        if offset is not None:
-            offset.check_last(self.design.driven([offset.name]), len(self.design.columns))
-        self.features = dict(features_of(self.design.variables, groups, self._besides))
+        if self._offset is not None:
+            place = self.design.driven([self._offset.name])
+            self._offset.check_last(place, len(self.design.columns))
+        self.features = dict(features_of(self.design.variables, self.groups, self._besides))
         self._check_intercept()
 
     def __repr__(self) -> str:
@@ -347,7 +354,8 @@ class Learner:
         resampling : Resampling, splitter or list of pairs, optional
             A plan, a splitter of scikit-learn, or a list of (train, test) rows; see `Splits`. By
             default ``HalfSampling()``: 15 refits estimate, and 15 pairs of refits on halves
-            of the data give intervals that cover.
+            of the data give intervals that cover. The column that names its clusters is no
+            variable of the refits: `.` does not stand for it, unless the formula names it too.
         seed : int, Generator or None
             The same int gives the same results, for any `n_jobs`. None draws a seed, which the
             header shows.
@@ -402,24 +410,25 @@ class Learner:
         )
         seeds = Seeds.start(seed)
         units = self._units(plan)
-        population = self._with_clusters(plan, units)
+        model = self._without_clusters(plan)
+        population = model._with_clusters(plan, units)
         if isinstance(plan, Splits) and plan.of_positions:
             self._check_positions()
         plan = plan.on(population, units, seeds.stream("splits"))
         refits = refit(
             self.estimator,
-            self.design,
+            model.design,
             population,
             plan=plan,
             units=units,
-            read=lambda data: self._sample(self._read(data))[0],
+            read=lambda data: model._sample(model._read(data))[0],
             seeds=seeds,
             options=options,
         )
         problem = Problem(
             population=population,
-            features=self.features,
-            discrete=self.design.discrete,
+            features=model.features,
+            discrete=model.design.discrete,
             predictor=refits[0].predictor,
             design=refits[0].design,
         )
@@ -439,7 +448,7 @@ class Learner:
             progress=progress,
             data=None if isinstance(plan, FreshDraws) else self.data,
         )
-        return LearnerResults(self, plan, analysis)
+        return LearnerResults(model, plan, analysis)
 
     def _context(
         self, plan: Resampling, population: Sample, refits: tuple[Refit, ...], seeds: Seeds
@@ -624,6 +633,28 @@ class Learner:
                 "or use a splitter."
             )
 
+    def _without_clusters(self, plan: Resampling) -> Learner:
+        """Return the learner for which the column of clusters is no variable by `.` alone.
+
+        Clusters are known with the plan, after the formula was read. The rows are the same.
+        """
+        column = plan.cluster
+        if not isinstance(column, str) or column not in self.population.variables:
+            return self
+        reader = self._reader.without(column)
+        if reader is self._reader:
+            return self
+        variables = self.population.variables.drop(columns=column)
+        if variables.columns.isin([self._besides]).all():
+            raise DataError(
+                f"There must be a variable beside the column of clusters, {quote(column)}, but it "
+                "is the only one. For clusters that are a variable too, give `cluster` an array."
+            )
+        new = copy(self)
+        new._reader, new.population = reader, replace(self.population, variables=variables)
+        new._encode()
+        return new
+
     def _with_clusters(self, plan: Resampling, units: Units) -> Sample:
         if plan.cluster is None:
             return self.population
@@ -683,7 +714,7 @@ class LearnerResults(Interpretable):
     Attributes
     ----------
     model : Learner
-        The specification.
+        The specification; without the column that names the plan's clusters.
     resampling : Resampling
         The plan.
     refits : tuple of Refit

@@ -9,7 +9,7 @@ import numpy as np
 from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_params
 
-from pyinterp.checks import check_alpha, check_choice, check_flag, is_list
+from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, is_list
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.inference.digits import number_format
 from pyinterp.results.columns import COEFFICIENTS, Column, column_of
@@ -28,7 +28,7 @@ WIDEST = 40  # characters of a number in a table of several results
 
 
 def summary_col(
-    results: EstimandResults | Any | Sequence[EstimandResults | Any],
+    results: EstimandResults | Any | Sequence[EstimandResults | Any] | Mapping[str, Any],
     *,
     model_names: Sequence[str] | None = None,
     stars: bool = False,
@@ -38,11 +38,12 @@ def summary_col(
 
     Parameters
     ----------
-    results : EstimandResults, results of statsmodels, or sequence of them
+    results : EstimandResults, results of statsmodels, sequence of them, or mapping of str to them
         For example the ``pfi()`` of several learners, and ``smf.ols(...).fit()`` beside them, whose
         column has its coefficients. Terms of the same name share a line.
     model_names : sequence of str, optional
-        Column headings; by default the learners' names, numbered where they repeat.
+        Column headings; by default the names in a mapping, or those of the learners, numbered
+        where they repeat.
     stars : bool
         Mark p-values below 0.1, 0.05 and 0.01 with one, two and three stars.
     float_format : str, optional
@@ -57,6 +58,7 @@ def summary_col(
     check_flag("stars", stars)
     if float_format is not None:
         _check_format(float_format)
+    results, model_names = _with_names(results, model_names)
     columns = [column_of(one) for one in (results if is_list(results) else [results])]
     if not columns:
         raise OptionError("`results` must hold at least one result.")
@@ -93,6 +95,7 @@ def plot(
     model_names: Sequence[str] | None = None,
     alpha: float = 0.05,
     sort: bool = True,
+    top: int | None = None,
     style: Style = "light",
 ) -> ggplot:
     """Plot several results in one picture, with their intervals, a color per learner.
@@ -110,6 +113,8 @@ def plot(
         Significance level of the intervals.
     sort : bool
         Draw features in decreasing order of the first result, or else as in the data.
+    top : int, optional
+        How many features are drawn, the first in that order; by default all.
     style : {"light", "dark"}
         The ground on which marks are drawn.
 
@@ -121,26 +126,27 @@ def plot(
     Raises
     ------
     OptionError
-        If results are surfaces, or curves of different variables.
+        If results are surfaces, or curves of different variables; or if `top` is of curves.
     """
     from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
-    if isinstance(results, Mapping):
-        if model_names is not None:
-            raise OptionError("`model_names` are the names in the mapping `results`; leave it out.")
-        results, model_names = list(results.values()), [str(name) for name in results]
+    results, model_names = _with_names(results, model_names)
     results = _list(results)
     check_alpha(alpha)
     check_flag("sort", sort)
     check_choice("style", style, ("light", "dark"))
     _check_same_axes(results)
+    if top is not None:
+        check_count("top", top)
     if results[0].estimand.terms.axes:
+        if top is not None:
+            raise OptionError("`top` is for plots of one value per feature; these are of a grid.")
         names = learner_names([r.context.learner for r in results], model_names)
         figure = plots.overlay(results, names, alpha=alpha, sort=sort)
     else:
         names = _names_by_measure(results, model_names)
         panels = len({r.estimand.description for r in results}) > 1
-        figure = plots.together(results, names, alpha=alpha, sort=sort, panels=panels)
+        figure = plots.together(results, names, alpha=alpha, sort=sort, top=top, panels=panels)
     drawn: ggplot = plots.in_style(figure, style)
     return drawn
 
@@ -238,6 +244,17 @@ def _check_same_axes(results: Sequence[EstimandResults]) -> None:
                 "`results` must have the same classes or groups of rows, a panel each; "
                 f"{results[0].estimand.description} and {what} have not."
             )
+
+
+def _with_names(
+    results: Any, model_names: Sequence[str] | None
+) -> tuple[Any, Sequence[str] | None]:
+    """Return the results of a mapping and its names; others as they are."""
+    if not isinstance(results, Mapping):
+        return results, model_names
+    if model_names is not None:
+        raise OptionError("`model_names` are the names in the mapping `results`; leave it out.")
+    return list(results.values()), [str(name) for name in results]
 
 
 def _list(results: object) -> list[EstimandResults]:

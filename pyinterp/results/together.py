@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from pyinterp.checks import check_alpha, check_flag
+from pyinterp.checks import check_alpha, check_count, check_flag
 from pyinterp.parameters import takes
 from pyinterp.results import summary as tables
 from pyinterp.results.footnotes import NotesOption
@@ -38,28 +38,55 @@ class ImportanceResults(Tabular):
         return self.results[name]
 
     @property
+    def terms(self) -> pd.Index:
+        """Names of the rows: the terms of the first measure, then those that others add."""
+        names = (name for result in self.results.values() for name in result.exog_names)
+        return pd.Index(list(dict.fromkeys(names)), name="term")
+
+    @property
+    def labels(self) -> list[str]:
+        """What tables and plots call the measures: their labels, descriptions if these repeat."""
+        estimands = [result.estimand for result in self.results.values()]
+        labels = [estimand.label for estimand in estimands]
+        return [
+            estimand.label if labels.count(estimand.label) == 1 else estimand.description
+            for estimand in estimands
+        ]
+
+    @property
     def params(self) -> pd.DataFrame:
-        """Estimates, one row per feature and one column per measure."""
-        return pd.DataFrame({name: result.params for name, result in self.results.items()})
+        """Estimates, one row per feature and one column per measure.
+
+        Missing where a measure has no value for a feature.
+        """
+        return self._side_by_side({name: r.params for name, r in self.results.items()})
 
     @property
     def bse(self) -> pd.DataFrame:
         """Standard errors, laid out like `params`."""
-        return pd.DataFrame({name: result.bse for name, result in self.results.items()})
+        return self._side_by_side({name: r.bse for name, r in self.results.items()})
 
     @property
     def tvalues(self) -> pd.DataFrame:
         """Test statistics, laid out like `params`."""
-        return pd.DataFrame({name: result.tvalues for name, result in self.results.items()})
+        return self._side_by_side({name: r.tvalues for name, r in self.results.items()})
 
     @property
     def pvalues(self) -> pd.DataFrame:
         """P-values, laid out like `params`."""
-        return pd.DataFrame({name: result.pvalues for name, result in self.results.items()})
+        return self._side_by_side({name: r.pvalues for name, r in self.results.items()})
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return 1 - alpha intervals: per measure, a name in `params`, columns 0 and 1."""
-        return pd.concat({name: r.conf_int(alpha) for name, r in self.results.items()}, axis=1)
+        return self._side_by_side({name: r.conf_int(alpha) for name, r in self.results.items()})
+
+    def _side_by_side(
+        self, parts: Mapping[str, pd.Series[float]] | Mapping[str, pd.DataFrame]
+    ) -> pd.DataFrame:
+        """Return columns under the measures' names, one row per term of any measure."""
+        terms = self.terms
+        aligned = {name: part.reindex(terms) for name, part in parts.items()}
+        return pd.concat(aligned, axis=1)
 
     def glance(self) -> pd.DataFrame:
         """Return one row per measure about the whole analysis, as R's broom does."""
@@ -105,8 +132,8 @@ class ImportanceResults(Tabular):
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return the measures' summary frames below each other, with a column `measure`."""
         frames = [
-            result.summary_frame(alpha).assign(measure=result.estimand.label)
-            for result in self.results.values()
+            result.summary_frame(alpha).assign(measure=label)
+            for label, result in zip(self.labels, self.results.values(), strict=True)
         ]
         stacked = pd.concat(frames)
         return stacked[["measure", *stacked.columns.drop("measure")]]
@@ -115,8 +142,10 @@ class ImportanceResults(Tabular):
         """Return `summary_frame` with the terms as a column, under broom's own column names."""
         return broom_frame(self.tidy(alpha))
 
-    def plot(self, alpha: float = 0.05, *, sort: bool = True) -> ggplot:
+    def plot(self, alpha: float = 0.05, *, sort: bool = True, top: int | None = None) -> ggplot:
         """Plot estimates with their intervals, one color per measure.
+
+        Measures in different units have a panel each.
 
         Parameters
         ----------
@@ -124,11 +153,15 @@ class ImportanceResults(Tabular):
             Significance level of the intervals.
         sort : bool
             Draw features in decreasing order of the first measure, or else as in the data.
+        top : int, optional
+            How many features are drawn, the first in that order; by default all.
         """
         from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
         check_alpha(alpha)
         check_flag("sort", sort)
+        if top is not None:
+            check_count("top", top)
         several = list(self.results.values())
-        labels = [results.estimand.label for results in several]
-        return plots.together(several, labels, alpha=alpha, sort=sort)
+        panels = len({results.estimand.unit for results in several}) > 1
+        return plots.together(several, self.labels, alpha=alpha, sort=sort, top=top, panels=panels)

@@ -25,11 +25,18 @@ def normal(
     *,
     p: int = 4,
     copies: float = 0.0,
+    correlation: float = 0.0,
+    effect: str = "linear",
     features: str = "normal",
     noise: str = "normal",
 ) -> pd.DataFrame:
-    """Draw y = x1 + x2 / 2 + noise, with p features; x2 near x1 if `copies` is above 0."""
+    """Draw y = x1 + x2 / 2 + noise, with p features.
+
+    x2 is near x1 if `copies` is above 0, and correlates with it by `correlation`. The effect
+    "first" is x1, "interaction" 2 x1 x2.
+    """
     X = rng.normal(size=(n, p))
+    X[:, 1] = correlation * X[:, 0] + np.sqrt(1 - correlation**2) * X[:, 1]
     if features == "lognormal":
         X = np.exp(X)
     elif features == "dummy":
@@ -37,13 +44,26 @@ def normal(
     if copies:
         X[:, 1] = X[:, 0] + copies * rng.normal(size=n)
     e = rng.normal(size=n)
-    if noise == "t3":
-        e = rng.standard_t(3, size=n)
+    if noise in ("t3", "t4"):
+        e = rng.standard_t(int(noise[1]), size=n)
     elif noise == "lognormal":
         e = np.exp(rng.normal(size=n)) - np.exp(0.5)
     elif noise == "heteroscedastic":
         e *= 0.5 + np.abs(X[:, 0])
-    return _frame(X).assign(y=X[:, 0] + X[:, 1] / 2 + e)
+    signal = {
+        "linear": X[:, 0] + X[:, 1] / 2,
+        "first": X[:, 0],
+        "interaction": 2 * X[:, 0] * X[:, 1],
+    }[effect]
+    return _frame(X).assign(y=signal + e)
+
+
+def copies_of_one(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    """Draw two classes by a logistic model of z, and five noisy copies of z, without z."""
+    z = rng.normal(size=n)
+    event = rng.random(n) < 1 / (1 + np.exp(-1.5 * z))
+    X = z[:, None] + 0.25 * rng.normal(size=(n, 5))
+    return _frame(X).assign(y=np.where(event, "yes", "no"))
 
 
 def classes(rng: np.random.Generator, n: int, *, intercept: float, p: int = 4) -> pd.DataFrame:

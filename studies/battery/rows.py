@@ -1,17 +1,17 @@
-"""The rows of the battery: what is drawn, what learns, and what is asked. Half is held back.
+"""The settings of the battery: what is drawn, what learns, and what is asked.
 
-Fixed before any candidate was tried on it. Rows that share a process and a learner are on the same
-side, so that what is held back is new; the 24 rows of Molnar et al. are on both.
+Fixed before the rule of the default intervals was run on them. Those marked `held` were run last.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 from lightgbm import LGBMRegressor
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -36,15 +36,18 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
+from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from battery import processes
-from battery.components import Ask
 from battery.processes import Draw
+from pyinterp.estimands.causal import causal_importance
 
 Family = Literal["stable", "tree", "forest", "boosting", "other"]
 R = pi.LearnerResults
+Answer: TypeAlias = pi.EstimandResults | pd.DataFrame
+Ask: TypeAlias = Callable[[pi.LearnerResults], Answer]
 UNIFORM, NORMAL = (0.1, 0.3, 0.5, 0.7, 0.9), (-1.3, -0.6, 0.0, 0.6, 1.3)
 
 
@@ -63,9 +66,9 @@ class Row:
     nulls : tuple of str
         Features that do not matter.
     held : bool
-        Whether it is held back until the choice is made.
-    paper : bool
-        Whether one of the four papers has the setting.
+        Whether it was run last.
+    repetitions : int
+        Data sets, at most.
     """
 
     draw: Draw
@@ -75,11 +78,9 @@ class Row:
     family: Family
     nulls: tuple[str, ...] = ()
     held: bool = False
-    paper: bool = False
     repetitions: int = 400
     formula: str = "y ~ ."
     cluster: str | None = None
-    tags: tuple[str, ...] = field(default=())
 
     def estimator(self) -> Any:
         """Return the learner for the row's n."""
@@ -156,7 +157,6 @@ def paper(process: Draw, learner: Any, family: Family, held: bool, n: int, p: in
         asks=asks,
         family=family,
         held=held,
-        paper=True,
         repetitions=R,
     )
 
@@ -169,6 +169,48 @@ def mean_classes(*, losses: tuple[str, ...] = ("log", "brier")) -> dict[str, Ask
         "PD": curve("x1", NORMAL),
         "loss": R.loss,
         "AUC": partial(R.metric, metric="roc_auc"),
+    }
+
+
+def contrasts(results: pi.EstimandResults, *hypotheses: str) -> pd.DataFrame:
+    """Return the table of contrasts."""
+    return results.t_test(list(hypotheses)).summary_frame()
+
+
+def plug_in(results: pi.LearnerResults) -> pi.EstimandResults:
+    """Return MVIM and CVIM of a feature as mean squared effects."""
+    importance = causal_importance(results.analysis.problem, "x2")
+    return results.estimate(replace(importance, diagnostic=None))
+
+
+def fit_other(results: pi.LearnerResults, other: Any) -> pi.LearnerResults:
+    """Fit another learner to the same data."""
+    learner = pi.Learner.from_formula("y ~ .", results.loss().data, other)
+    return learner.fit(seed=results.seed, progress=False)
+
+
+GRID = np.array(NORMAL)
+FEATURES = ("x1", "x2", "x3")
+# Terms that begin so are the points of one band, which covers if all of its points do.
+BAND = "band of "
+
+
+def every(other: Any) -> dict[str, Ask]:
+    """Ask for what else tables print: comparisons, contrasts, bands, adjusted importances."""
+    return {
+        "compare": lambda r: pi.compare(r, fit_other(r, other)).summary_frame(),
+        "compare PFI": lambda r: pi.compare(r.pfi(), fit_other(r, other).pfi()).summary_frame(),
+        "contrast": lambda r: contrasts(r.pfi(), "x1 - x2", "x1 - x3", "x2 - x3", "x1 + x2 + x3"),
+        "contrast of PD": lambda r: contrasts(
+            r.pd("x1", grid=GRID), "x1[1.3] - x1[-1.3]", "x1[0.6] - x1[0]"
+        ),
+        f"{BAND}PD": lambda r: r.pd("x1", grid=GRID, simultaneous=True),
+        f"{BAND}PFI": lambda r: r.pfi(simultaneous=True),
+        "AMVIM": R.amvim,
+        "additive AMVIM": lambda r: r.amvim(method="additive"),
+        "vint": lambda r: r.vint(grid=dict.fromkeys(FEATURES, GRID[::2])),
+        "FIRM given grid": lambda r: r.firm(grid=dict.fromkeys(FEATURES, GRID)),
+        "plug-in": plug_in,
     }
 
 
@@ -763,5 +805,181 @@ ROWS: Mapping[str, Row] = {
         nulls=("x3",),
         held=True,
         repetitions=100,
+    ),
+    # What else tables print.
+    "printed lm": Row(
+        draw=partial(P.normal, p=3),
+        learner=LM,
+        n=100,
+        asks=every(LEAF_5),
+        family="stable",
+        nulls=("x3",),
+    ),
+    "printed tree": Row(
+        draw=partial(P.normal, p=3),
+        learner=LEAF_5,
+        n=150,
+        asks=every(BOOST),
+        family="tree",
+        nulls=("x3",),
+        repetitions=200,
+    ),
+    "printed boosting": Row(
+        draw=partial(P.normal, p=3),
+        learner=BOOST,
+        n=120,
+        asks=every(LM),
+        family="boosting",
+        nulls=("x3",),
+        repetitions=200,
+    ),
+    # Settings of the second edition.
+    "tree correlation .9": Row(
+        draw=partial(P.normal, correlation=0.9),
+        learner=LEAF_5,
+        n=150,
+        asks=usual(),
+        family="tree",
+        nulls=NULLS_4,
+    ),
+    "lm collinear": Row(
+        draw=partial(P.normal, correlation=0.9, effect="first"),
+        learner=LM,
+        n=100,
+        asks=usual(),
+        family="stable",
+        nulls=NULLS_4,
+    ),
+    "tree near copies": Row(
+        draw=partial(P.normal, copies=0.2),
+        learner=LEAF_5,
+        n=150,
+        asks=usual(),
+        family="tree",
+        nulls=NULLS_4,
+        held=True,
+    ),
+    "tree interaction": Row(
+        draw=partial(P.normal, effect="interaction"),
+        learner=LEAF_5,
+        n=200,
+        asks=usual(),
+        family="tree",
+        nulls=NULLS_4,
+    ),
+    "boosting interaction": Row(
+        draw=partial(P.normal, effect="interaction"),
+        learner=BOOST,
+        n=200,
+        asks=usual(),
+        family="boosting",
+        nulls=NULLS_4,
+        held=True,
+    ),
+    "5-NN, Friedman": Row(
+        draw=P.FRIEDMAN_10,
+        learner=make_pipeline(StandardScaler(), KNeighborsRegressor(5)),
+        n=200,
+        asks=usual(grid=UNIFORM),
+        family="other",
+        nulls=noise(6, 10),
+    ),
+    "hist leaf 6": Row(
+        draw=P.FRIEDMAN_10,
+        learner=HistGradientBoostingRegressor(max_iter=40, min_samples_leaf=6),
+        n=200,
+        asks=usual(grid=UNIFORM),
+        family="boosting",
+        nulls=noise(6, 10),
+    ),
+    "naive Bayes copies": Row(
+        draw=P.copies_of_one,
+        learner=GaussianNB(),
+        n=400,
+        asks={"PFI log": pfi(loss="log")},
+        family="stable",
+    ),
+    "logistic 15%": Row(
+        draw=partial(P.classes, intercept=-2.1),
+        learner=LogisticRegression(),
+        n=250,
+        asks={
+            "PFI log": pfi(loss="log"),
+            "PFI AUC": pfi(metric="roc_auc"),
+            "PD": curve("x1", NORMAL),
+        },
+        family="stable",
+        nulls=NULLS_4,
+    ),
+    "forest AUC": Row(
+        draw=partial(P.classes, intercept=0.0),
+        learner=FOREST_CLASSES,
+        n=200,
+        asks={"PFI AUC": pfi(metric="roc_auc"), "PFI log": pfi(loss="log")},
+        family="forest",
+        nulls=NULLS_4,
+        held=True,
+    ),
+    "50 clusters": Row(
+        draw=partial(P.clusters, number=50),
+        learner=LM,
+        n=250,
+        asks=usual(),
+        family="stable",
+        nulls=("x3",),
+        formula="y ~ x1 + x2 + x3",
+        cluster="id",
+    ),
+    "measures lm": Row(
+        draw=partial(P.normal, correlation=0.5),
+        learner=LM,
+        n=120,
+        asks={"MVIM": R.mvim, "CVIM": R.cvim, "LOCO": R.loco},
+        family="stable",
+        nulls=NULLS_4,
+    ),
+    "measures tree": Row(
+        draw=partial(P.normal, correlation=0.5),
+        learner=LEAF_5,
+        n=150,
+        asks={"MVIM": R.mvim, "CVIM": R.cvim, "LOCO": R.loco},
+        family="tree",
+        nulls=NULLS_4,
+        held=True,
+    ),
+    "tree dummies": Row(
+        draw=partial(P.normal, features="dummy"),
+        learner=LEAF_5,
+        n=200,
+        asks={"PFI": pfi()},
+        family="tree",
+        nulls=NULLS_4,
+    ),
+    "hist dummies": Row(
+        draw=partial(P.normal, features="dummy"),
+        learner=HistGradientBoostingRegressor(max_iter=40, min_samples_leaf=10),
+        n=200,
+        asks={"PFI": pfi()},
+        family="boosting",
+        nulls=NULLS_4,
+        held=True,
+    ),
+    "SVR": Row(
+        draw=P.FRIEDMAN_10,
+        learner=make_pipeline(StandardScaler(), SVR(C=10.0)),
+        n=120,
+        asks={"PFI": pfi()},
+        family="other",
+        nulls=noise(6, 10),
+        held=True,
+    ),
+    "lm correlation .5, t4": Row(
+        draw=partial(P.normal, p=10, correlation=0.5, noise="t4"),
+        learner=LM,
+        n=90,
+        asks=usual(),
+        family="stable",
+        nulls=noise(3, 10),
+        held=True,
     ),
 }

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.acceptance
 
 
 @pytest.fixture(scope="module")
-def wine(data_folder: object) -> pd.DataFrame:
+def wine() -> pd.DataFrame:
     return pi.datasets.load_wine_quality("red")
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
 import tempfile
 from pathlib import Path
@@ -17,7 +16,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 VARIABLE = "PYINTERP_DATA"
-CANDIDATES = [Path(p) for p in (os.environ.get(VARIABLE), ROOT.parent / "shared" / "data") if p]
 FENCE = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -39,7 +37,8 @@ def blocks() -> list[Block]:
     ]
 
 
-def needs_wine(block: Block) -> bool:
+def is_slow(block: Block) -> bool:
+    """Whether a block fits a forest of 500 trees, 45 times."""
     return "load_wine_quality" in block.code
 
 
@@ -64,18 +63,15 @@ def run(block: Block, namespace: dict[str, Any]) -> None:
         assert comparable(found) == comparable(block.output)
 
 
-@pytest.fixture
-def wine_folder(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Announce the folder with the wine data to the package."""
-    for folder in CANDIDATES:
-        if (folder / "wine_quality_red.csv").is_file():
-            monkeypatch.setenv(VARIABLE, str(folder))
-            return folder
-    pytest.skip(f"no wine data: {VARIABLE} names no folder and there is no ../shared/data")
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Examples need no file, and no data but those that come with the packages."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
 
 
-def test_there_is_a_wine_example_and_there_are_offline_examples() -> None:
-    kinds = [needs_wine(block) for block in blocks()]
+def test_there_is_a_wine_example_and_there_are_quick_examples() -> None:
+    kinds = [is_slow(block) for block in blocks()]
     assert kinds.count(True) == 1
     assert kinds.count(False) >= 1
 
@@ -93,26 +89,18 @@ def test_a_table_is_the_same_on_another_day() -> None:
         assert comparable(later) == comparable(text)
 
 
-def test_the_offline_examples_run_and_print_what_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(VARIABLE, raising=False)
+def test_the_quick_examples_run_and_print_what_is_shown(tmp_path: Path) -> None:
     namespace: dict[str, Any] = {}
     exec("import pyinterp as pi", namespace)  # noqa: S102 - stands in the wine example
     for block in blocks():
-        if not needs_wine(block):
+        if not is_slow(block):
             run(block, namespace)
     assert (tmp_path / "pfi.csv").read_text().startswith("term,estimate,std_error,std_error_null")
 
 
 @pytest.mark.acceptance
-@pytest.mark.usefixtures("wine_folder")
-def test_the_wine_example_prints_what_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (example,) = (block for block in blocks() if needs_wine(block))
+def test_the_wine_example_prints_what_is_shown() -> None:
+    (example,) = (block for block in blocks() if is_slow(block))
     run(example, {})
 
 

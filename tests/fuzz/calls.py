@@ -62,7 +62,13 @@ CURVES = {
 }
 METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "pd": (
-        {"features": "features", "of": "choice", "sampler": "sampler", **CURVES},
+        {
+            "features": "features",
+            "together": "flag",
+            "of": "choice",
+            "sampler": "sampler",
+            **CURVES,
+        },
         {"features": "'x'", "points": "4"},
     ),
     **{
@@ -195,7 +201,10 @@ TABLE = {
     "row_frame": {},
     "refit_frame": {},
 }
+OF_A_FIT = ("conf_int", "summary_frame", "tidy", "plot", "t_test")
 TABLES = {
+    "res": OF_A_FIT,
+    "fm": OF_A_FIT,
     "pf": tuple(
         name
         for name in TABLE
@@ -559,6 +568,7 @@ def _several() -> list[Call]:
                 "model_names": "labels",
                 "alpha": "alpha",
                 "sort": "flag",
+                "top": "count",
                 "style": "choice",
             },
             base={"results": "[pf, tree.pfi()]"},

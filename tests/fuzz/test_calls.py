@@ -103,7 +103,8 @@ SOME_ARGUMENTS = {
     **dict.fromkeys(("pf.plot", "pdx.plot", "pfg.plot", "pdxg.plot"), PLOT | OF_ROWS),
     "ice.plot": PLOT,
     "plot of values": OF_ROWS | {"alpha"},
-    "imp.plot": {"sort"},  # in pi.plot
+    "imp.plot": {"sort", "top"},  # in pi.plot
+    **dict.fromkeys(("res.plot", "fm.plot"), PLOT | {"sort"}),
 }
 
 

@@ -31,7 +31,6 @@ def test_valid_calls_give_results(name: str) -> None:
 
 # What is asked of results that have no answer, or of data that are not there.
 REFUSED = {
-    "datasets.load_wine_quality",
     "datasets.load_pima_diabetes",
     "datasets.load_concrete",
 }

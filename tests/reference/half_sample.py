@@ -1,113 +1,131 @@
-"""Reference for checking numbers: the half-sample interval (numpy and scipy only).
+"""Reference for checking numbers: the half-sample variance and the intervals of one value.
 
-T  : (M, 2, q)  helper refits; T[j, 0] trained on half 0 of split j and evaluated on half 1,
-                T[j, 1] the reverse
-bm : (M, 2, q)  mean over half h of split j of bhat_i, the effect of row i as one that evaluates.
-                (Not its mean deviation from the M fits that it evaluates: over the half that
-                evaluates a fit those add up to 0, and D would be too small.)
-T_main : (m, q) main refits (train .632 n, evaluate on the rest); the estimate is their mean
+Plain formulas for one number at a time, with numpy and scipy only.
+
+T      : (M, 2)  refits on halves; T[j, 0] trained on half 0 of split j and evaluated on half 1,
+                 T[j, 1] the reverse
+bm     : (M, 2)  mean over half h of split j of bhat_i, the effect of row i as one that evaluates.
+                 (Not its mean deviation from the M fits that it evaluates: over the half that
+                 evaluates a fit those add up to 0, and D would be too small.)
+T_main : (m,)    refits on .632 n rows, evaluated on the rest; the estimate is their mean
 """
+
+from math import exp, log, sqrt
 
 import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
 
-CAP = 0.6
+
+def parts(T_main, T, bm):
+    """A, S, s²/m and M of one value."""
+    D = [t[0] - t[1] + 2 * (b[0] - b[1]) for t, b in zip(T, bm, strict=True)]
+    A = sum(d**2 for d in D) / (4 * len(D))
+    S = np.var([(t[0] + t[1]) / 2 for t in T], ddof=1)
+    return A, float(S), float(np.var(T_main, ddof=1)) / len(T_main), len(D)
 
 
-def variance(T_main, T, bm):
-    m = T_main.shape[0]
-    D = T[:, 0] - T[:, 1] + 2 * (bm[:, 0] - bm[:, 1])
-    A = (D**2).mean(0) / 4
-    return T_main.mean(0), A + T_main.var(0, ddof=1) / m, T.shape[0]
-
-
-def variances_of_ratios(T_main, T, bm, growth=1.0):
-    """Variance at the estimate, at 1, and df of the law there: in proportion to their size."""
-    near, V0, nu = variances_of_importances(T_main, T, bm, growth)
-    c, plain, _ = variance(T_main, T, bm)
-    between = T_main.var(0, ddof=1) / T_main.shape[0]
-    found = []
-    for j, s in enumerate(between):
-        more = min(max(c[j] / T[:, :, j].mean(), 1), 1.5) if T[:, :, j].mean() > 0 else 1
-        found.append((max(near[j], plain[j]) - s) * more**2 + s)
-    return np.array(found), V0, nu
-
-
-def variances_of_importances(T_main, T, bm, growth=1.0, calm=1.0, kappa=1.25):
-    """Variance at the estimate, at the lower bound, and df of the chi-square law there."""
-    estimates, V, _ = variance(T_main, T, bm)
-    between = T_main.var(0, ddof=1) / T_main.shape[0]
-    found = []
-    kappas = np.broadcast_to(kappa, estimates.shape)
-    parts = estimates, V - between, T.mean(1).var(0, ddof=1), between, kappas
-    for c, A, S, s, share in zip(*parts, strict=True):
-        at_estimate = max(A - 0.9 * S, 0.4 * S, growth**2 * (A - S))
-        at_bound = min((growth * share) ** 2 * S, at_estimate)
-        # of a squared effect whose variance is calm times what it was: 2 a^2 + 4 a c
-        a = calm * max(np.roots([2, 4 * max(c, 0), -at_estimate]))
-        at_bound *= calm**2
-        # Of a chi-square part and a normal one, third central moments add up: skewness is
-        # sqrt(8) (part / whole)^1.5 = sqrt(8 / nu).
-        skewness = np.sqrt(8) * (at_bound / (at_bound + s)) ** 1.5
-        found.append((2 * a**2 + 4 * a * max(c, 0) + s, at_bound + s, 8 / skewness**2))
-    return np.array(found).T
-
-
-def interval(c, V, df, alpha=0.05):
-    """t intervals: PD values and their contrasts."""
-    h = stats.t.isf(alpha / 2, df) * np.sqrt(V)
-    return c - h, c + h
-
-
-def rejects(c, V, V0, df, alpha, theta, asymmetry=1.0, nu=1.0):
-    """Whether the two-sided test of an importance rejects theta."""
-    if theta < c:
-        a = np.sqrt(V0 / 2)
-        chi = max(stats.chi2.isf(alpha, nu) - nu, 0) / np.sqrt(2 * nu)
-        z = stats.t.isf(alpha / 2, df)
-        # V is 4 a (c + a) if importances are squares of normal effects
-        first = chi * np.sqrt(V0)
-        if theta > 0:  # estimates that vary less than squares do
-            off = max(1 - V / (4 * a * (c + a)), 0)
-            first *= 1 - 0.5 * off * theta / c
-        beyond = first + z * np.sqrt(V / (max(c, 0) + a) * max(theta, 0))
-        return c - theta > beyond
-    if theta <= 0:
-        return False
-    h = stats.t.isf(alpha / 2, df) * np.sqrt(V)
-    k = min(h / (4 * c), CAP) if c > 0 else CAP
-    return theta > c + h / (1 - asymmetry * k)
-
-
-def interval_of_importance(c, V, V0, df, alpha=0.05, asymmetry=1.0, nu=1.0):
-    """Limits where the test begins to reject."""
-    far = 100 * (1 + abs(c) + np.sqrt(V) + np.sqrt(V0)) * (1 + stats.t.isf(alpha / 2, df)) ** 2
-
-    def edge(inside, outside):
-        for _ in range(200):
-            middle = (inside + outside) / 2
-            if rejects(c, V, V0, df, alpha, middle, asymmetry, nu):
-                outside = middle
-            else:
-                inside = middle
-        return inside
-
-    return edge(c, -far), edge(c, far)
-
-
-def pvalue(c, V, df):
-    return 2 * stats.t.sf(np.abs(c) / np.sqrt(V), df)
-
-
-def pvalue_of_importance(c, V, V0, df, theta=0.0, asymmetry=1.0, nu=1.0):
-    """Two-sided p of theta: the smallest alpha at which the test rejects."""
-    if not rejects(c, V, V0, df, 1 - 1e-12, theta, asymmetry, nu):
+def growth(signal, half):
+    """g: by what factor the signal of refits on .632 n rows, (m,), is above that of halves."""
+    error = sqrt(np.var(signal, ddof=1) / len(signal) + np.var(half, ddof=1) / len(half))
+    if np.mean(signal) <= 0 or np.mean(signal) <= np.mean(half) + error:
         return 1.0
+    if np.mean(half) <= 0:
+        return 1.5
+    return min(np.mean(signal) / np.mean(half), 1.5)
 
-    def sign(log_alpha):
-        return 1.0 if rejects(c, V, V0, df, np.exp(log_alpha), theta, asymmetry, nu) else -1.0
 
-    if sign(-600.0) > 0:
-        return 0.0
-    return float(np.exp(brentq(sign, -600.0, np.log(1 - 1e-12), xtol=1e-13)))
+def share(f):
+    """r of predictions f of shape (M, 2, rows)."""
+    A = S = 0.0
+    centered = [[half - np.mean(half) for half in pair] for pair in f]
+    for x in range(len(f[0][0])):
+        pairs = [(one[x], other[x]) for one, other in centered]
+        A += sum((one - other) ** 2 for one, other in pairs) / (4 * len(pairs))
+        S += np.var([(one + other) / 2 for one, other in pairs], ddof=1)
+    return min(max(1 - S / A, 0.0), 1.0)
+
+
+def variances(A, S, s2_m, g=1.0, r=1.0):
+    """V at the estimate and v0² at 0."""
+    V = g**2 * max(A - S / 2, S) + s2_m
+    return V, min(g**2 * r**2 * S + s2_m, V)
+
+
+def variances_of_ratio(A, S, s2_m, size, g=1.0, r=1.0):
+    """Those of a ratio to the loss; size: estimate over the mean of halves, in [1, 1.5]."""
+    V = size**2 * max(A, S) + s2_m
+    return V, min(g**2 * r**2 * S + s2_m, V)
+
+
+def effect_variance(c, V):
+    """The positive solution a of V = 2 a² + 4 a max(c, 0)."""
+    unit = sqrt(V)
+    return unit * float(np.roots([2, 4 * max(c, 0.0) / unit, -1]).max())
+
+
+def null_error(c, V, v0):
+    """se0, by which t divides."""
+    if c > 0:
+        return max(v0, c / sqrt(1 + c / effect_variance(c, V)))
+    return min(max(-c, v0), sqrt(V))
+
+
+def recomputed(c, std_err, t, df, alpha):
+    """P and both limits from what a table prints of a row: estimate, std err, t, df."""
+    se0 = c / t
+    V = std_err**2
+    a = (V / 2) / (sqrt(max(c, 0.0) ** 2 + V / 2) + max(c, 0.0))
+    q = stats.t.isf(alpha / 2, df)
+    low = c - q * se0
+    if c > 0:
+        low = min(max(sqrt(c + a) - q * sqrt(a), 0.0) ** 2, low)
+    high = c + q * se0  # q times the standard error wherever q >= 1
+    if high >= 0:
+        high = (sqrt(max(c + a, 0.0)) + q * sqrt(a)) ** 2
+    return 2 * stats.t.sf(abs(t), df), low, high
+
+
+def limits(c, V, v0, df, alpha):
+    """The two limits of the 1 - alpha interval."""
+    q, a, se0 = stats.t.isf(alpha / 2, df), effect_variance(c, V), null_error(c, V, v0)
+    low = c - q * se0
+    if c > 0:
+        root = sqrt(c + a) - q * sqrt(a)
+        low = min(root**2 if root > 0 else 0.0, low)
+    high = c + q * se0
+    return low, high if high < 0 else (sqrt(max(c + a, 0.0)) + q * sqrt(a)) ** 2
+
+
+def statistic(c, V, v0, h=0.0):
+    """t of the null value h."""
+    a, se0 = effect_variance(c, V), null_error(c, V, v0)
+    if h < 0:
+        return (c - h) / se0
+    effect = (sqrt(max(c + a, 0.0)) - sqrt(h)) / sqrt(a)
+    if c <= 0:
+        return min(c / se0, effect)
+    return min(0.0, effect) if h > c else min(effect, (c - h) / se0)
+
+
+def p_value(c, V, v0, df, h=0.0, alternative="two-sided"):
+    """P of the null value h; a square has no sign, so one side does not halve it."""
+    if (alternative == "greater" and c <= h) or (alternative == "less" and c >= h):
+        return 1.0
+    return 2 * stats.t.sf(abs(statistic(c, V, v0, h)), df)
+
+
+def p_by_limits(c, V, v0, df, h):
+    """P of h, which is not c, without a statistic: the level at which a limit reaches h."""
+    side = 0 if h < c else 1
+
+    def beyond(log_alpha):
+        reach = limits(c, V, v0, df, exp(log_alpha))[side]
+        return 1.0 if (reach > h if side == 0 else reach < h) else -1.0
+
+    top, bottom = log(1 - 1e-9), -1.0
+    if beyond(top) < 0:
+        return 1.0
+    while beyond(bottom) > 0:
+        bottom *= 2
+    return exp(brentq(beyond, bottom, top, xtol=1e-12))

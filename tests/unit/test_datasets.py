@@ -28,13 +28,13 @@ SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 CANDIDATES = [Path(p) for p in (os.environ.get(VARIABLE), SHARED) if p]
 
 AMES, CONCRETE, PIMA = (DATA_SETS[name] for name in ("ames", "concrete", "pima_diabetes"))
-PINNED = [spec for spec in DATA_SETS.values() if spec.sha256]
+RED = DATA_SETS["wine_quality_red"]
+PINNED = [spec for spec in DATA_SETS.values() if spec.online]
 
 # Half a unit in the 15th digit of a longitude: OpenML's copy can't be nearer to the file.
 COORDINATE_TOLERANCE = 5e-14
 
 LOADERS: dict[str, Callable[..., pd.DataFrame]] = {
-    "wine_quality_red": lambda **k: datasets.load_wine_quality("red", **k),
     "wine_quality_white": lambda **k: datasets.load_wine_quality("white", **k),
     "concrete": datasets.load_concrete,
     "pima_diabetes": datasets.load_pima_diabetes,
@@ -42,7 +42,6 @@ LOADERS: dict[str, Callable[..., pd.DataFrame]] = {
     "ames": datasets.load_ames,
 }
 SHAPES = {
-    "wine_quality_red": (1599, 12),
     "wine_quality_white": (4898, 12),
     "concrete": (1030, 9),
     "pima_diabetes": (768, 9),
@@ -51,14 +50,13 @@ SHAPES = {
 }
 # Types in the order int64, float64, category.
 TYPE_COUNTS = {
-    "wine_quality_red": (1, 11, 0),
     "wine_quality_white": (1, 11, 0),
     "concrete": (1, 8, 0),
     "pima_diabetes": (6, 2, 1),
     "airfoil": (1, 5, 0),
     "ames": (33, 2, 46),
 }
-DUPLICATES = {"wine_quality_red": 240, "wine_quality_white": 937, "concrete": 25}
+DUPLICATES = {"wine_quality_white": 937, "concrete": 25}
 
 every_data_set = pytest.mark.parametrize("spec", PINNED, ids=lambda s: s.name)
 
@@ -149,10 +147,27 @@ class TestReading:
         assert data_folder.is_dir()
         assert int(LOADERS[spec.name]().duplicated().sum()) == DUPLICATES.get(spec.name, 0)
 
+    def test_red_wines_come_with_the_package(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        frame = datasets.load_wine_quality()
+        content = _text.canonical_csv(frame, RED)
+        file = Path(datasets.__file__).with_name("wine_quality_red.csv")
+        assert file.read_bytes() == content
+        assert hashlib.sha256(content).hexdigest() == RED.sha256
+        about = " ".join(file.with_suffix(".txt").read_text(encoding="utf-8").split())
+        assert "License: Creative Commons Attribution 4.0" in about
+        assert " ".join(RED.citation.split()) in about
+        assert frame.shape == RED.shape == (1599, 12)
+        assert [str(kind) for kind in frame.dtypes] == ["float64"] * 11 + ["int64"]
+        assert int(frame.duplicated().sum()) == 240
+        scores = frame["quality"].value_counts().sort_index()
+        assert scores.to_dict() == {3: 10, 4: 53, 5: 681, 6: 638, 7: 199, 8: 18}
+        monkeypatch.setenv(VARIABLE, str(tmp_path / "nowhere"))
+        pd.testing.assert_frame_equal(datasets.load("wine_quality_red"), frame)
+
     @pytest.mark.usefixtures("data_folder")
-    def test_wine_scores(self) -> None:
-        red = datasets.load_wine_quality()["quality"].value_counts().sort_index()
-        assert red.to_dict() == {3: 10, 4: 53, 5: 681, 6: 638, 7: 199, 8: 18}
+    def test_white_wine_scores(self) -> None:
         white = datasets.load_wine_quality("white")["quality"].value_counts().sort_index()
         assert white.to_dict() == {3: 20, 4: 163, 5: 1457, 6: 2198, 7: 880, 8: 175, 9: 5}
 
@@ -342,10 +357,10 @@ class TestOpenml:
     def test_column_names_need_not_match_in_punctuation(
         self, source_folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        frame = openml_layout(source_folder, DATA_SETS["wine_quality_red"])
+        frame = openml_layout(source_folder, DATA_SETS["wine_quality_white"])
         frame.columns = [name.replace("_", ".").upper() for name in frame.columns]
         fake_openml(monkeypatch, frame.assign(ID=1))
-        assert datasets.load_wine_quality("red").columns[-1] == "quality"
+        assert datasets.load_wine_quality("white").columns[-1] == "quality"
 
     def test_column_missing(self, source_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         frame = openml_layout(source_folder, PIMA)
@@ -435,7 +450,6 @@ class TestRegistry:
     @pytest.mark.parametrize(
         ("loader", "spec"),
         [
-            ("load_wine_quality", DATA_SETS["wine_quality_red"]),
             ("load_wine_quality", DATA_SETS["wine_quality_white"]),
             ("load_concrete", CONCRETE),
             ("load_pima_diabetes", PIMA),

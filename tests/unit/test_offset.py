@@ -88,6 +88,7 @@ def test_curves_are_means_at_the_rows_exposures() -> None:
     np.testing.assert_allclose(curve.params, expected, rtol=1e-9)
     of_exposure = res.pd("log(e)", grid=[1.0]).params.iloc[0]
     assert of_exposure == pytest.approx(by_hand.predict(data, offset=np.ones(90)).mean(), rel=1e-9)
+    assert list(res.pd(points=2)) == ["x", "z", "g"]
 
 
 @pytest.mark.parametrize("model", ["poisson", "logit", "probit", "gaussian"])

@@ -56,6 +56,22 @@ def test_all_variables_have_their_curve(model: Any) -> None:
         curves["w"]
 
 
+def test_chosen_variables_have_their_curves(model: Any) -> None:
+    curves = model.pd(["g", "x"], together=False, points=4, grid={"x": [0.1, 0.2, 0.4]})
+    assert isinstance(curves, pi.CurveResults)
+    assert list(curves) == ["g", "x"]
+    pd.testing.assert_series_equal(curves["x"].params, model.pd("x", grid=[0.1, 0.2, 0.4]).params)
+    pd.testing.assert_series_equal(curves["g"].bse, model.pd("g").bse)
+    assert list(curves.summary_frame()["variable"].unique()) == ["g", "x"]
+    assert len(list(curves.plot())) == 2
+    one = model.pd("z", together=False, points=4)
+    assert list(one) == ["z"]
+    pd.testing.assert_series_equal(one.params, model.pd("z", points=4).params)
+    # More than three can't be set together, but each has a curve.
+    assert len(model.pd(["x", "z", "g"], points=2).params) == 8
+    assert len(model.pd(["x", "z", "g"], together=False, points=2).params) == 6
+
+
 def test_all_curves_share_their_vertical_scale(model: Any, tmp_path: Any) -> None:
     picture = model.pd(points=4).plot()
     picture.save(tmp_path / "all.png", verbose=False)
@@ -109,5 +125,11 @@ def test_what_is_refused(model: Any) -> None:
         model.pd(grid=[0, 1])
     with pytest.raises(OptionError, match="`grid` names 'w'"):
         model.pd(grid={"w": [0, 1]})
+    with pytest.raises(OptionError, match=r"Can't find variable `w`.*Variables: x, z, g"):
+        model.pd(["x", "w"], together=False)
+    with pytest.raises(OptionError, match="`features` must name at least one variable"):
+        model.pd([], together=False)
+    with pytest.raises(OptionError, match="`together` must be True or False"):
+        model.pd(["x", "z"], together="no")
     with pytest.raises(OptionError, match="of one variable or of two or three different ones"):
         model.pd(["x", "z", "g", "x"])

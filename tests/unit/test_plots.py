@@ -454,8 +454,23 @@ class TestResultsSideBySide:
         assert list(levels) == ["geom_errorbar", "geom_point"]
         assert levels["geom_point"]["x"].nunique() == 6
 
+    def test_top_is_of_the_first_result(self, fitted, other) -> None:
+        first = fitted.pfi().params.sort_values(ascending=False)
+        for top in (1, 2):
+            plot = pi.plot({"one": fitted.pfi(), "two": other.pfi()}, top=top)
+            assert list(plot.data["term"].cat.categories) == first.index[:top][::-1].tolist()
+            assert len(plot.data) == 2 * top
+            assert plot.labels.caption.endswith(f"\n{top} of 4 terms.")
+        plain = pi.plot([fitted.pfi(), other.pfi()], sort=False, top=1)
+        assert plain.data["term"].unique().tolist() == [fitted.pfi().params.index[0]]
+        assert "terms." not in pi.plot(fitted.pfi(), top=9).labels.caption
+
     def test_what_cant_be_drawn_is_refused(self, fitted) -> None:
         pfi = fitted.pfi()
+        with pytest.raises(pi.errors.OptionError, match="`top` is for plots of one value per"):
+            pi.plot([fitted.pd("a"), fitted.pd("a")], top=2)
+        with pytest.raises(pi.errors.OptionError, match="`top` must be a whole number"):
+            pi.plot(pfi, top=0)
         with pytest.raises(pi.errors.OptionError, match="one value per feature"):
             pi.plot([fitted.pd("a"), pfi])
         with pytest.raises(pi.errors.OptionError, match="is a surface"):

@@ -46,6 +46,18 @@ def lines(table: Any) -> dict[str, tuple[list[str], list[str]]]:
     return {rows[k][0]: (rows[k][1:], rows[k + 1][1:]) for k in range(0, len(rows), 2)}
 
 
+def test_a_mapping_names_the_columns(fitted: Any, models: dict[str, Any]) -> None:
+    named = pi.summary_col({"half": fitted.pfi(), "least squares": models["OLS"]})
+    listed = pi.summary_col([fitted.pfi(), models["OLS"]], model_names=["half", "least squares"])
+    assert str(named) == str(listed)
+    headings = [str(cell.data).strip() for cell in named.tables[0][0]]
+    assert headings[1:] == ["half", "least squares"]
+    with pytest.raises(OptionError, match="`model_names` are the names in the mapping"):
+        pi.summary_col({"one": fitted.pfi()}, model_names=["two"])
+    with pytest.raises(OptionError, match="at least one result"):
+        pi.summary_col({})
+
+
 @pytest.mark.parametrize("name", ["OLS", "GLM", "Logit", "arrays"])
 @pytest.mark.parametrize("stars", [False, True])
 def test_numbers_and_stars_are_those_of_statsmodels(

@@ -40,7 +40,9 @@ def dependence(
 
 
 def grids_of(names: Sequence[str], grid: Grid) -> dict[str, Grid]:
-    """Return the grid of every variable; raise `OptionError` if it is of one only."""
+    """Return the grid of every variable; raise `OptionError` if it is of one only, or of none."""
+    if not names:
+        raise OptionError("`features` must name at least one variable.")
     if isinstance(grid, Mapping):
         unknown = [name for name in grid if name not in names]
         if unknown:

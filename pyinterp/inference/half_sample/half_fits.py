@@ -56,7 +56,8 @@ class HalfFits:
     def reason(self) -> str:
         """Why halves say too little of the learner; empty if they do not."""
         signal, half, error = self._signals
-        if signal > LARGEST_GROWTH * half and signal - half > CERTAIN * error:
+        enough = max(LARGEST_GROWTH * half, 0.0)
+        if signal > enough and signal - half > CERTAIN * error:
             return (
                 f"trained on half the rows the learner finds {max(half / signal, 0.0):.0%} of what "
                 f"it finds on 63.2% (the covariance of response and prediction), {MORE_ROWS}"

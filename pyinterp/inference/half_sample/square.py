@@ -57,15 +57,15 @@ def limits(c: FloatArray, error: FloatArray, at_zero: FloatArray, q: float) -> F
     .. math::
         \text{low} &= \min\left( (\sqrt{c + a} - q \sqrt{a})_+^2,\; c - q s_0 \right)
             \text{ if } c > 0, \quad c - q s_0 \text{ else} \\
-        \text{high} &= c + q\,\mathrm{se} \text{ if that is below } 0, \quad
+        \text{high} &= c + q s_0 \text{ if that is below } 0, \quad
             (\sqrt{(c + a)_+} + q \sqrt{a})^2 \text{ else}
     """
     a = effect_variance(c, error)
-    plain = c - q * error_at_zero(c, error, at_zero)
+    reach = q * error_at_zero(c, error, at_zero)
     effect, spread = np.sqrt(np.maximum(c + a, 0.0)), q * np.sqrt(a)
     of_effect = np.square(np.maximum(effect - spread, 0.0))
-    low = np.where(c > 0, np.minimum(of_effect, plain), plain)
-    harm = c + q * error
+    low = np.where(c > 0, np.minimum(of_effect, c - reach), c - reach)
+    harm = c + reach
     high = np.where(harm < 0, harm, np.maximum(np.square(effect + spread), c))
     return np.column_stack([low, high])
 

@@ -40,7 +40,7 @@ from pyinterp.results.plots.likelihood_and_entropy import likelihood_and_entropy
 from pyinterp.results.plots.overlay import overlay
 from pyinterp.results.plots.panels import panels
 from pyinterp.results.plots.points import points
-from pyinterp.results.plots.style import Style, caption, in_panels, in_style
+from pyinterp.results.plots.style import Style, caption, count_of, in_panels, in_style
 from pyinterp.results.plots.surface import surface
 from pyinterp.results.plots.together import together
 from pyinterp.results.plots.volume import volume
@@ -93,9 +93,9 @@ def plot(
     elif sort:
         frame = largest_first(frame)
     if not terms.axes and top is not None:
-        every = frame["term"].nunique()
-        frame = frame[frame["term"].isin(frame["term"].drop_duplicates()[:top])]
-        words += f"\n{min(top, every)} of {every} terms." if top < every else ""
+        every = list(frame["term"].drop_duplicates())
+        frame = frame[frame["term"].isin(every[:top])]
+        words += count_of(every[:top], every)
     figure = _draw(results, frame, kind, sort=sort, **of_curves)
     drawn: ggplot = in_style(figure + labs(caption=words), style)
     return drawn

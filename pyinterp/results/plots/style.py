@@ -38,6 +38,7 @@ __all__ = [
     "caption",
     "captions",
     "colors_of",
+    "count_of",
     "facet_of",
     "in_panels",
     "in_style",
@@ -182,6 +183,11 @@ def captions(several: Sequence[EstimandResults], names: Sequence[str], alpha: fl
         named = len(alike) == 1 or text.startswith(f"{who},")
         texts.append(textwrap.fill(text if named else f"{who}: {text}", LINE))
     return "\n".join(texts)
+
+
+def count_of(drawn: Sequence[str], every: Sequence[str]) -> str:
+    """Return the line of a caption that says how many of the terms are drawn; empty if all are."""
+    return f"\n{len(drawn)} of {len(every)} terms." if len(drawn) < len(every) else ""
 
 
 def _basis(results: EstimandResults, alpha: float, *, surface: bool) -> str:

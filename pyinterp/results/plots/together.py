@@ -34,6 +34,7 @@ from pyinterp.results.plots.style import (
     GRAY,
     captions,
     colors_of,
+    count_of,
     label,
     panels_of,
     rows_with_interval,
@@ -51,6 +52,7 @@ def together(
     *,
     alpha: float,
     sort: bool,
+    top: int | None = None,
     panels: bool = False,
 ) -> ggplot:
     """Draw several importances of the same features, in the order of the first importance.
@@ -65,6 +67,8 @@ def together(
     alpha : float
     sort : bool
         Draw features in decreasing order of the first importance, or else as in the data.
+    top : int, optional
+        How many features are drawn, the first in that order; by default all.
     panels : bool
         Draw every measure on an axis of its own.
     """
@@ -75,9 +79,10 @@ def together(
     if sort:
         frames[0] = largest_first(frames[0])
     frame = pd.concat(frames, ignore_index=True)
-    ordered = list(dict.fromkeys(frame["term"]))[::-1]
+    every = list(dict.fromkeys(frame["term"]))
+    ordered = every[:top][::-1]
     colors = list(dict.fromkeys(names))
-    frame = frame.dropna(subset=["estimate"])
+    frame = frame[frame["term"].isin(ordered)].dropna(subset=["estimate"])
     frame["term"] = pd.Categorical(frame["term"], categories=ordered, ordered=True)
     # The first name on top, as in the legend.
     frame["measure"] = pd.Categorical(frame["measure"], categories=colors[::-1], ordered=True)
@@ -109,7 +114,7 @@ def together(
             x="",
             y="" if panels else _axis(several),
             color="",
-            caption=captions(several, names, alpha),
+            caption=captions(several, names, alpha) + count_of(ordered, every),
         )
     )
     if panels:

@@ -1,4 +1,4 @@
-"""Skewness of what rows contribute: the number, where it is reported, and what it stands for."""
+"""Rows of a table that are marked: few rows decide a term, or half refits do not use it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp.inference.skewness import MOST, skewness
-
-NOTE = "Few rows decide"
-
-
-def words(results: Any) -> str:
-    return " ".join(str(results.summary()).split())
+from pyinterp.estimands.estimand import Estimate
+from pyinterp.inference import Half, Replicates
+from pyinterp.inference.half_sample.constants import SKEWED, UNUSED
+from pyinterp.inference.half_sample.row_warnings import skewness, unused
 
 
 def model(errors: np.ndarray) -> pi.FittedModel:
@@ -50,24 +48,16 @@ def test_of_a_learner_rows_are_averaged_over_the_refits_that_they_evaluate() -> 
     assert skewness(results.loss().replicates) == pytest.approx(expected)
 
 
-def test_few_rows_that_decide_are_reported() -> None:
+def test_few_rows_that_decide_are_beyond_the_limit() -> None:
     even = np.random.default_rng(3).normal(size=80)
-    assert NOTE not in words(model(even).loss())
+    assert skewness(model(even).loss().replicates)[0] < SKEWED
     one = even.copy()
     one[7] = 40.0
     result = model(one).loss()
-    assert skewness(result.replicates)[0] > MOST
-    assert f"{NOTE} loss" in words(result)
-    assert NOTE in words(model(one).pfi())
-
-
-def test_percentiles_need_no_such_note() -> None:
-    rng = np.random.default_rng(4)
-    frame = pd.DataFrame({"x": rng.normal(size=60), "y": rng.normal(size=60)})
-    frame.loc[3, "y"] = 60.0
-    learner = pi.Learner.from_formula("y ~ x", frame, LinearRegression())
-    assert NOTE in words(learner.fit(seed=1).loss())
-    assert NOTE not in words(learner.fit(pi.NestedBootstrap(20, splits=2), seed=1).loss())
+    assert skewness(result.replicates)[0] > SKEWED
+    # A single row that differs has a skewness of nearly root n.
+    assert skewness(result.replicates)[0] == pytest.approx(1.0, abs=0.02)
+    assert skewness(model(one).pfi().replicates)[0] > SKEWED
 
 
 def test_ratios_depend_on_the_skewness_of_the_loss_too() -> None:
@@ -78,15 +68,14 @@ def test_ratios_depend_on_the_skewness_of_the_loss_too() -> None:
     results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(seed=1)
     ratio, difference = (results.pfi(relation=r) for r in ("ratio", "difference"))
     plain = tuple(replace(e, below=None) for e in ratio.replicates.estimates)
-    assert skewness(replace(ratio.replicates, estimates=plain))[0] < MOST
-    assert skewness(ratio.replicates)[0] == skewness(results.loss().replicates)[0] > MOST
-    assert "what rows contribute to them, or to the loss that divides them" in words(ratio)
-    assert NOTE not in words(difference)
+    assert skewness(replace(ratio.replicates, estimates=plain))[0] < SKEWED
+    assert skewness(ratio.replicates)[0] == skewness(results.loss().replicates)[0] > SKEWED
+    assert skewness(difference.replicates)[0] < SKEWED
     # Of groups it is the loss of the group.
     frame["g"] = np.where(np.arange(120) < 60, "with", "without")
     groups = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(seed=1)
     by = skewness(groups.pfi(relation="ratio", by="g").replicates)
-    assert by[0] > MOST > by[1]
+    assert by[0] > SKEWED > by[1]
 
 
 def test_rows_that_contribute_the_same_have_none() -> None:
@@ -115,3 +104,61 @@ def test_it_does_not_depend_on_the_unit(unit: float) -> None:
     scaled = pi.FittedModel(lambda rows: unit * rows[:, 0], x[:, None], unit * (x + errors)).loss()
     expected = skewness(model(errors).loss().replicates)
     np.testing.assert_allclose(skewness(scaled.replicates), expected, rtol=1e-9)
+
+
+def of_halves(values: list[list[float]], estimate: list[float], **options: Any) -> Replicates:
+    """Return replicates of two refits that agree, and of pairs with these values."""
+
+    def one(value: Any) -> Estimate:
+        found = np.array(value, dtype=float)
+        zeros = np.zeros(len(found))
+        return Estimate(value=found, rows=found[None], donors=None, mc_variance=zeros)
+
+    halves = [Half(one(value), np.array([k % 2])) for k, value in enumerate(values)]
+    return Replicates(
+        estimates=(one(estimate), one(estimate)),
+        clusters=(None, None),
+        correction=0.58,
+        pairs=tuple(zip(halves[::2], halves[1::2], strict=True)),
+        **options,
+    )
+
+
+def test_unused_is_the_share_of_half_refits_with_exactly_no_effect() -> None:
+    values = [[0.0, 0.1, 0.0], [0.0, 0.2, 0.0], [0.3, -0.1, 0.0], [1e-300, 0.1, 0.0]]
+    replicates = of_halves(values, [0.1, 0.1, 0.0], no_effect=0.0)
+    np.testing.assert_array_equal(unused(replicates), [0.5, 0.0, 0.0])  # never used: no estimate
+    ratios = [[1 + v for v in row] for row in values[:2]]
+    replicates = of_halves(ratios, [1.1, 1.1, 1.0], no_effect=1.0)
+    np.testing.assert_array_equal(unused(replicates), [1.0, 0.0, 0.0])
+    # 0 is no value of no effect of a curve or of a ratio.
+    assert not unused(of_halves(values, [0.1, 0.1, 0.0])).any()
+    assert not unused(of_halves(values, [0.1, 0.1, 0.0], no_effect=1.0)).any()
+
+
+def test_other_plans_have_no_halves_that_could_be_unused() -> None:
+    frame = pd.DataFrame({"x": np.arange(60.0), "y": np.arange(60.0) % 7})
+    results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(
+        pi.Bootstrap(5), seed=1
+    )
+    np.testing.assert_array_equal(unused(results.pfi().replicates), [0.0])
+
+
+def test_a_rare_dummy_of_a_tree_is_unused_in_many_halves() -> None:
+    """Leaves of 5 rows: 8 ones are split off where at least 5 of them are in the half."""
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({"x": rng.normal(size=150), "rare": np.arange(150.0) < 8})
+    frame["y"] = frame["x"] + 4 * frame["rare"] + rng.normal(size=150)
+    tree = DecisionTreeRegressor(min_samples_leaf=5, max_depth=3, random_state=0)
+    results = pi.Learner.from_formula("y ~ x + rare", frame, tree).fit(seed=1)
+    pfi = results.pfi()
+    expected = [
+        np.mean([h.estimate.value[k] == 0 for p in pfi.replicates.pairs for h in p]) for k in (0, 1)
+    ]
+    np.testing.assert_array_equal(unused(pfi.replicates), expected)
+    table = pfi.variance_parts()
+    np.testing.assert_array_equal(table["unused"], expected)
+    np.testing.assert_array_equal(table["skewness"], skewness(pfi.replicates))
+    assert table.loc["rare", "unused"] > UNUSED
+    assert table.loc["x", "unused"] == 0
+    assert not unused(results.pd("x", points=3).replicates).any()

@@ -1,0 +1,143 @@
+"""`importance()` takes every measure with one value per feature, and metrics by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from sklearn.linear_model import BayesianRidge, LogisticRegression
+
+import pyinterp as pi
+from pyinterp.errors import LossError, OptionError
+from pyinterp.learner.measures import MEASURES
+
+ALONE: dict[str, Callable[[Any], Any]] = {
+    "pfi": lambda r: r.pfi(),
+    "mvim": lambda r: r.mvim(),
+    "cvim": lambda r: r.cvim(sampler="residual"),
+    "amvim": lambda r: r.amvim(sampler="residual"),
+    "loco": lambda r: r.loco(),
+    "firm": lambda r: r.firm(),
+    "likelihood_pfi": lambda r: r.likelihood_pfi(),
+    "entropy_pfi": lambda r: r.entropy_pfi(),
+    "native": lambda r: r.native_importance(),
+    "rmse": lambda r: r.pfi(metric="rmse"),
+    "r2": lambda r: r.pfi(metric="r2"),
+}
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    return pi.datasets.load_diabetes()[["bmi", "bp", "s5", "progression"]]
+
+
+@pytest.fixture(scope="module")
+def learner(data: pd.DataFrame) -> pi.Learner:
+    return pi.Learner.from_formula("progression ~ .", data, BayesianRidge())
+
+
+@pytest.fixture(scope="module", params=["learner", "model"])
+def fitted(request: pytest.FixtureRequest, learner: pi.Learner) -> Any:
+    if request.param == "model":
+        return learner.fit_model(seed=1)
+    return learner.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False)
+
+
+def test_every_measure_is_tested() -> None:
+    assert set(MEASURES) < set(ALONE)
+
+
+def test_a_measure_is_its_method(fitted: Any) -> None:
+    names = [name for name in ALONE if name != "loco" or isinstance(fitted, pi.LearnerResults)]
+    together = fitted.importance(names, sampler="residual")
+    assert list(together.params.columns) == names
+    frames = {"params": together.params, "bse": together.bse, "tvalues": together.tvalues}
+    frames["pvalues"] = together.pvalues
+    for name in names:
+        alone = ALONE[name](fitted)
+        for attribute, frame in frames.items():
+            expected = getattr(alone, attribute)
+            pd.testing.assert_series_equal(
+                frame[name], expected, check_exact=True, check_names=False
+            )
+        pd.testing.assert_frame_equal(together.conf_int(0.1)[name], alone.conf_int(0.1))
+    assert len(together.summary_frame()) == 3 * len(names)
+    # Measures that share a label are told apart by their descriptions.
+    assert together.summary_frame()["measure"].nunique() == len(names)
+    assert {"MVIM", "PFI (rmse)", "PFI (squared error)"} <= set(together.labels)
+
+
+def test_options_go_where_they_are_taken(fitted: Any) -> None:
+    options = {"alternative": "greater", "p_adjust": "holm", "rows": "bmi > 22"}
+    both = fitted.importance(["pfi", "rmse", "firm"], ["bmi", "s5"], permutations=3, **options)
+    alone = fitted.pfi(["bmi", "s5"], permutations=3, **options)
+    pd.testing.assert_series_equal(both.pvalues["pfi"], alone.pvalues, check_names=False)
+    by_metric = fitted.pfi(["bmi", "s5"], metric="rmse", permutations=3, **options)
+    pd.testing.assert_series_equal(both.params["rmse"], by_metric.params, check_names=False)
+    firm = fitted.firm(["bmi", "s5"], **options)
+    pd.testing.assert_frame_equal(both["firm"].conf_int(), firm.conf_int())
+
+
+def test_what_a_measure_has_no_value_for_is_empty(data: pd.DataFrame) -> None:
+    levels = data.assign(g=np.where(data["s5"] > 4.6, "high", "low")).drop(columns="s5")
+    ols = pi.statsmodels_learner(sm.OLS)
+    res = pi.Learner.from_formula("progression ~ .", levels, ols).fit(pi.Subsampling(3), seed=1)
+    together = res.importance(["pfi", "native", "mvim"])
+    columns = [name for name in res.native_importance().params.index if name not in ("bmi", "bp")]
+    assert list(together.terms) == ["bmi", "bp", "g", *columns]
+    params = together.params
+    assert params.index.equals(together.terms)
+    assert params.isna().sum().to_dict() == {"pfi": 1, "native": 1, "mvim": 1}
+    assert np.isnan(params.loc["g", "native"])
+    assert together.conf_int().loc["g"].isna().tolist() == [False, False, True, True, False, False]
+    for frame in (together.bse, together.tvalues, together.pvalues):
+        assert frame.index.equals(together.terms)
+    built = together.plot()
+    assert (
+        list(built.data["term"].cat.categories)
+        == list(dict.fromkeys([*res.pfi().params.sort_values(ascending=False).index, *columns]))[
+            ::-1
+        ]
+    )
+
+
+def test_units_have_a_panel_each_and_top_is_of_the_first_measure(fitted: Any) -> None:
+    squared = fitted.importance(["pfi", "mvim"]).plot()
+    assert type(squared.facet).__name__ == "facet_null"
+    plot = fitted.importance(["pfi", "firm", "rmse"]).plot(top=2)
+    assert plot.data["panel"].nunique() == 3
+    assert plot.data["measure"].nunique() == 3
+    first = fitted.pfi().params.sort_values(ascending=False).index[:2]
+    assert list(plot.data["term"].cat.categories) == first[::-1].tolist()
+    assert plot.labels.caption.endswith("2 of 3 terms.")
+
+
+def test_classes(data: pd.DataFrame) -> None:
+    high = data.assign(progression=data["progression"] > 140)
+    model = pi.Learner.from_formula(
+        "progression ~ .", high, LogisticRegression(max_iter=1000)
+    ).fit_model(seed=1)
+    both = model.importance(["likelihood_pfi", "entropy_pfi", "roc_auc"])
+    pd.testing.assert_series_equal(
+        both.params["roc_auc"], model.pfi(metric="roc_auc").params, check_names=False
+    )
+    with pytest.raises(LossError, match="'rmse' needs numeric predictions"):
+        model.importance(["pfi", "rmse"])
+
+
+def test_what_is_refused(fitted: Any, learner: pi.Learner) -> None:
+    with pytest.raises(
+        OptionError, match=r"must be among pfi, .*native, or metrics: rmse"
+    ) as error:
+        fitted.importance(["pfi", "roc_acu"])
+    assert "Did you mean `roc_auc`?" in str(error.value)
+    with pytest.raises(OptionError, match="`measures` must name at least one measure"):
+        fitted.importance([])
+    with pytest.raises(OptionError, match="`rows` would change nothing: native importance"):
+        fitted.importance(["native"], rows="bmi > 22")
+    with pytest.raises(OptionError, match="a fitted model has no learner to train"):
+        learner.fit_model().importance(["loco"])
