@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ from pyinterp.results.row_marks import Mark, marks_of
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["Footnote", "NotesOption", "legend_of", "of_one", "of_several"]
+__all__ = ["Footnote", "NotesOption", "headings_of", "legend_of", "of_one", "of_several"]
 
 NotesOption: TypeAlias = Literal["short", "full", "none"]
 NO_VALUE = "not defined in some refit"
@@ -49,7 +49,7 @@ class Footnote(NamedTuple):
     short : str
         What short footnotes say; empty if they leave it out.
     marks : frozenset of (str, str)
-        Rows that carry its number, each as the label of its estimand and the term.
+        Rows that carry its number, each as the heading of its block and the term.
     """
 
     text: str
@@ -85,7 +85,11 @@ def _of_all(
     several: Sequence[EstimandResults], alpha: float, option: NotesOption
 ) -> list[Footnote]:
     """List the footnotes on inference and rows; those of several with labels, if they differ."""
-    marks = [mark for results in several for mark in marks_of(results)]
+    marks = [
+        mark
+        for results, heading in zip(several, headings_of(several), strict=True)
+        for mark in marks_of(results, heading)
+    ]
     alone, first = len(several) == 1, several[0].context
     notes = [
         *_with_labels(several, lambda r: _intervals(r, warned=bool(marks)), option),
@@ -117,9 +121,9 @@ def _with_labels(
 ) -> list[Footnote]:
     """List the notes on several estimands, with their labels unless they are on all of them."""
     labels: dict[Footnote, list[str]] = {}
-    for results in several:
+    for results, heading in zip(several, headings_of(several), strict=True):
         for note in _said(notes_of(results), option):
-            labels.setdefault(note, []).append(results.estimand.label)
+            labels.setdefault(note, []).append(heading)
     return [
         note
         if len(names) == len(several)
@@ -305,13 +309,23 @@ def _coverage(results: EstimandResults) -> str:
     return "" if warned else NO_SIMULATION
 
 
-def legend_of(several: Sequence[EstimandResults]) -> Mapping[str, str]:
-    """Return what the columns mean that no footnote explains, by their labels."""
-    meanings = {}
+def headings_of(several: Sequence[EstimandResults]) -> list[str]:
+    """Return headings of the estimates: labels, or descriptions if one label has two meanings."""
+    estimands = [results.estimand for results in several]
+    meanings: dict[str, set[str]] = {}
+    for estimand in estimands:
+        meanings.setdefault(estimand.label, set()).add(estimand.meaning)
+    return [e.label if len(meanings[e.label]) == 1 else e.description for e in estimands]
+
+
+def legend_of(several: Sequence[EstimandResults]) -> list[tuple[str, str]]:
+    """Return headings of columns with what they mean, if no footnote says so."""
+    meanings: dict[str, str] = {}
     if len(several) > 1:
-        meanings = {r.estimand.label: r.estimand.meaning for r in several}
+        headings = headings_of(several)
+        meanings = {h: r.estimand.meaning for h, r in zip(headings, several, strict=True)}
     for results in several:
         if results.diagnostic is not None:
             estimand = results.diagnostic.estimand
             meanings[estimand.label] = estimand.meaning
-    return meanings
+    return [(f"{heading}:", meaning) for heading, meaning in meanings.items()]

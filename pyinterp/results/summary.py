@@ -15,7 +15,14 @@ from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, 
 from pyinterp.errors import OptionError
 from pyinterp.inference.digits import cell, number_format, p_text
 from pyinterp.results.facts import Fact, facts_of, header_lines
-from pyinterp.results.footnotes import Footnote, NotesOption, legend_of, of_one, of_several
+from pyinterp.results.footnotes import (
+    Footnote,
+    NotesOption,
+    headings_of,
+    legend_of,
+    of_one,
+    of_several,
+)
 from pyinterp.results.order import largest_first
 from pyinterp.results.table import Table
 
@@ -103,7 +110,7 @@ def summarize_several(
         several,
         options,
         title=title,
-        estimand=", ".join(dict.fromkeys(r.estimand.label for r in several)),
+        estimand=", ".join(dict.fromkeys(headings_of(several))),
         legend=legend,
         notes=of_several(several, options.alpha, options.notes, before=notes),
     )
@@ -178,8 +185,10 @@ def _table(
 ) -> Table:
     frames = _frames(several, options)
     blocks: list[_Block] = []
-    for results, frame, last in zip(several, frames, _last(several), strict=True):
-        blocks.append(_Block(_columns(results, frame, options), _stubs(results, frame, notes)))
+    parts = zip(several, headings_of(several), frames, _last(several), strict=True)
+    for results, heading, frame, last in parts:
+        columns = _columns(results, heading, frame, options)
+        blocks.append(_Block(columns, _stubs(heading, frame, notes)))
         if last and results.diagnostic is not None:
             blocks.append(_beside(results.diagnostic, frame.index, options))
     first = several[0]
@@ -193,7 +202,7 @@ def _table(
         blocks,
         title=options.title or f"{title}, {of}",
         notes=[note.text for note in notes],
-        legend=[*legend, *((f"{label}:", text) for label, text in legend_of(several).items())],
+        legend=[*legend, *legend_of(several)],
     )
 
 
@@ -246,11 +255,11 @@ def _top(results: EstimandResults, frame: pd.DataFrame, top: int) -> pd.DataFram
     return frame.groupby(terms.facet, sort=False, observed=True).head(top)
 
 
-def _stubs(results: EstimandResults, frame: pd.DataFrame, notes: Sequence[Footnote]) -> list[str]:
+def _stubs(heading: str, frame: pd.DataFrame, notes: Sequence[Footnote]) -> list[str]:
     """Return the names of rows, with the numbers of the footnotes that warn of them."""
-    label, stubs = results.estimand.label, []
+    stubs = []
     for term in map(str, frame.index):
-        marks = [f"[{k}]" for k, note in enumerate(notes, start=1) if (label, term) in note.marks]
+        marks = [f"[{k}]" for k, note in enumerate(notes, start=1) if (heading, term) in note.marks]
         stubs.append(f"{term} {''.join(marks)}" if marks else term)
     return stubs
 
@@ -268,10 +277,12 @@ def _beside(diagnostic: EstimandResults, terms: pd.Index, options: TableOptions)
     return _Block([column], list(map(str, terms)))
 
 
-def _columns(results: EstimandResults, frame: pd.DataFrame, options: TableOptions) -> list[_Column]:
+def _columns(
+    results: EstimandResults, heading: str, frame: pd.DataFrame, options: TableOptions
+) -> list[_Column]:
     """Return estimate, standard error, limits, t and P, as far as there are."""
     number = options.number(frame)
-    columns = [(results.estimand.label, "estimate", number)]
+    columns = [(heading, "estimate", number)]
     if results.estimand.correction is not None and "corrected" in frame:
         columns.append((results.estimand.correction.heading, "corrected", number))
     columns.append(("std err", "std_error", number))
@@ -281,8 +292,8 @@ def _columns(results: EstimandResults, frame: pd.DataFrame, options: TableOption
         columns.append(("t", "statistic", "%.3f"))
     shown = [_Column(name, [cell(v, fmt) for v in frame[one]]) for name, one, fmt in columns]
     if tested:
-        heading = results.variance.p_heading(results.alternative)
-        shown.append(_Column(heading, [p_text(p) for p in frame["p_value"]]))
+        p = results.variance.p_heading(results.alternative)
+        shown.append(_Column(p, [p_text(p) for p in frame["p_value"]]))
     return shown
 
 
