@@ -811,7 +811,7 @@ def _hypothesis_names(hypotheses: Hypothesis, count: int) -> list[str]:
 
 def broom_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a summary frame under broom's column names."""
-    names = ("std_error", "std_error_null", "p_value", "conf_low", "conf_high")
+    names = ("std_error", "std_error_null", "std_error_mcse", "p_value", "conf_low", "conf_high")
     return frame.rename(columns={name: name.replace("_", ".") for name in names})
 
 

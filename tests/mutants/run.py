@@ -36,10 +36,10 @@ TESTS = (
         f"tests/unit/test_{name}.py"
         for name in (
             "accumulated", "averages", "bootstrap", "causal", "conditional", "effects", "estimates",
-            "features", "replicates", "flatness",
-            "grids", "h_statistic", "half_sample", "inference", "interaction", "loco", "metrics",
-            "monte_carlo", "native", "nested", "nested_bootstrap", "one_answer", "permutation",
-            "relation", "results", "risk",
+            "features", "flatness", "grids", "h_statistic", "half_fits", "half_sample", "inference",
+            "interaction", "loco", "mean_share", "metrics", "monte_carlo", "native", "nested",
+            "nested_bootstrap", "one_answer", "permutation", "printed_rows", "relation",
+            "replicates", "results", "risk", "row_warnings", "simultaneous", "square", "two_sides",
         )
     ),
     "tests/laws/test_laws.py",

@@ -145,24 +145,19 @@ def _two_sided(pairs: Array) -> Array:
     return both - both.mean() / 2
 
 
-def signal_and_spread(model: Model, data: pd.DataFrame, y: Array) -> tuple[float, float]:
-    """Covariance of responses and predictions, and variance of predictions; of the second class."""
+def signal(model: Model, data: pd.DataFrame, y: Array) -> float:
+    """Covariance of responses and predictions; of classes in proportion to it, of the second."""
     predicted = model(data)
     f = predicted[:, 1] if predicted.ndim == 2 else predicted
-    return float(np.mean((y - y.mean()) * (f - f.mean()))), float(f.var())
+    return float(np.mean((y - y.mean()) * (f - f.mean())))
 
 
 def half_sample_variance(
-    estimates: Array,
-    pairs: list[tuple[Array, Array]],
-    n: int,
-    sizes: tuple[Array, Array],
-    *,
-    importance: bool,
+    estimates: Array, pairs: list[tuple[Array, Array]], n: int, signals: tuple[Array, Array] | None
 ) -> float:
     """Variance of docs/inference.md: rows and contributions of 2 M refits, in order of pairs.
 
-    `sizes`: signals and spreads of the refits of the estimate, and of those on halves.
+    `signals`: of an importance those of the refits of the estimate, and of those on halves.
     """
     count = len(pairs)
     rows = np.concatenate([which for which, _ in pairs])
@@ -174,23 +169,15 @@ def half_sample_variance(
     total = np.array([value.mean() for _, value in pairs])
     by_rows = np.array([effects[which].mean() for which, _ in pairs])
     D = (total[::2] - total[1::2]) - 2 * (by_rows[::2] - by_rows[1::2])
-    A, S = (D**2 / 4).mean(), ((total[::2] + total[1::2]) / 2).var(ddof=1)
-    main, half = sizes
-    more = main[:, 0].mean() - half[:, 0].mean()
-    noise = np.sqrt(main[:, 0].var(ddof=1) / len(main) + half[:, 0].var(ddof=1) / len(half))
-    growth = 1.0
-    if more > noise:
-        growth = 1.5
-        if half[:, 0].mean() > 0:
-            growth = min(main[:, 0].mean() / half[:, 0].mean(), 1.5)
-    calm = min(1.0, 0.632 / 0.5 * main[:, 1].mean() / half[:, 1].mean())
-    by_training = A * calm
-    if importance:
-        by_training = max(A - 0.9 * S, 0.4 * S, growth**2 * (A - S))
-        if calm < 1:  # an effect's variance a that makes 2 a² + 4 a c
-            c = max(estimates.mean(), 0.0)
-            a = calm * max(np.roots([2, 4 * c, -by_training]))
-            by_training = 2 * a**2 + 4 * a * c
+    by_training = (D**2 / 4).mean()
+    if signals is not None:
+        main, half = signals
+        noise = np.sqrt(main.var(ddof=1) / len(main) + half.var(ddof=1) / len(half))
+        growth = 1.0
+        if main.mean() > 0 and main.mean() - half.mean() > noise:
+            growth = min(main.mean() / half.mean(), 1.5) if half.mean() > 0 else 1.5
+        S = ((total[::2] + total[1::2]) / 2).var(ddof=1)
+        by_training = growth**2 * max(by_training - S / 2, S)
     return float(by_training + estimates.var(ddof=1) / len(estimates))
 
 
@@ -217,13 +204,13 @@ def check(kind: str, plan: str, ask: str, data: pd.DataFrame, *, cov_type: str) 
         model = train(data.iloc[refit.train_rows])
         return contributions(model, rows, y[refit.evaluation.rows], ask, variables)
 
-    def size(refit: Any) -> tuple[float, float]:
+    def signal_of(refit: Any) -> float:
         rows = data.iloc[refit.evaluation.rows]
         model = train(data.iloc[refit.train_rows])
-        return signal_and_spread(model, rows, y[refit.evaluation.rows])
+        return signal(model, rows, y[refit.evaluation.rows])
 
     each, paired = [of(r) for r in res.refits], [of(r) for r in res.halves] if halves else []
-    sizes = tuple(np.array([size(r) for r in of_size]) for of_size in (res.refits, res.halves))
+    main, half = (np.array([signal_of(r) for r in some]) for some in (res.refits, res.halves))
     n1 = np.mean([len(set(r.train_rows)) for r in res.refits])
     n2 = np.mean([len(set(r.evaluation.rows)) for r in res.refits])
     for term in each[0]:
@@ -236,9 +223,8 @@ def check(kind: str, plan: str, ask: str, data: pd.DataFrame, *, cov_type: str) 
             pairs = [
                 (r.evaluation.rows, p[term][1]) for r, p in zip(res.halves, paired, strict=True)
             ]
-            variance = half_sample_variance(
-                values, pairs, len(data), sizes, importance=ask == "pfi"
-            )
+            signals = (main, half) if ask == "pfi" else None
+            variance = half_sample_variance(values, pairs, len(data), signals)
         else:
             variance = (1 / m + (n2 / n1 if cov_type == "corrected" else 0)) * s2
         error = got.bse[term]

@@ -10,7 +10,7 @@ bm     : (M, 2)  mean over half h of split j of bhat_i, the effect of row i as o
 T_main : (m,)    refits on .632 n rows, evaluated on the rest; the estimate is their mean
 """
 
-from math import exp, log, sqrt
+from math import exp, log, nan, sqrt
 
 import numpy as np
 from scipy import stats
@@ -72,8 +72,11 @@ def null_error(c, V, v0):
 
 
 def recomputed(c, std_err, t, df, alpha):
-    """P and both limits from what a table prints of a row: estimate, std err, t, df."""
-    se0 = c / t
+    """P and both limits from what a table prints of a row: estimate, std err, t, df.
+
+    An estimate of exactly 0 has t = 0, which says nothing of the lower limit: that is missing.
+    """
+    se0 = c / t if t else nan
     V = std_err**2
     a = (V / 2) / (sqrt(max(c, 0.0) ** 2 + V / 2) + max(c, 0.0))
     q = stats.t.isf(alpha / 2, df)
@@ -81,7 +84,7 @@ def recomputed(c, std_err, t, df, alpha):
     if c > 0:
         low = min(max(sqrt(c + a) - q * sqrt(a), 0.0) ** 2, low)
     high = c + q * se0  # q times the standard error wherever q >= 1
-    if high >= 0:
+    if not high < 0:
         high = (sqrt(max(c + a, 0.0)) + q * sqrt(a)) ** 2
     return 2 * stats.t.sf(abs(t), df), low, high
 

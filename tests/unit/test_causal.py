@@ -282,11 +282,6 @@ def test_what_no_refit_uses_has_no_interval(data: pd.DataFrame) -> None:
         assert part.conf_int().isna().all().all()
 
 
-def test_every_table_says_what_its_limits_are(binary: pi.LearnerResults) -> None:
-    table = str(binary.causal("x").summary(notes="full")).replace("\n    ", " ")
-    assert "importance, share of V(Y): Intervals are symmetric on the log scale." in table
-
-
 def test_comparisons_have_no_permuted_values_of_one_learner(data: pd.DataFrame) -> None:
     fits = [
         pi.Learner.from_formula(formula, data, LinearRegression()).fit(
@@ -314,7 +309,7 @@ def test_mean_squared_effects_are_positive_and_have_no_test(data: pd.DataFrame) 
         assert results.null is None
         assert results.pvalues.isna().all()
         limits = results.conf_int()
-        assert (limits[0] > 0).all()
+        assert (limits[0] >= 0).all()  # a mean of squares is not below 0
         assert ((limits[0] < results.params) & (results.params < limits[1])).all()
     table = str(causal.importance.summary(notes="full"))
     assert "No test of 0: noise makes" in table

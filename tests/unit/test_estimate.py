@@ -187,7 +187,7 @@ class TestTheDoorIsGuarded:
             ({"key": ["a"]}, "must be hashable"),
             ({"title": ""}, "`title` must be a text"),
             ({"null": "0"}, "`null` must be a number"),
-            ({"lower_bound": float("nan")}, "`lower_bound` must be a number"),
+            ({"null": float("nan")}, "`null` must be a number"),
         ],
     )
     def test_an_estimand_is_checked_when_it_is_made(

@@ -104,7 +104,12 @@ def test_an_interval_excludes_what_the_test_rejects(
     if abs(p - alpha) > 1e-9:
         assert (p < alpha) == (null < low or null > high)
     if x != null:
-        assert test.statistic[0] == pytest.approx((x - null) / test.null_error[0], rel=1e-9)
+        scale, slope = test.scale, test.scale.slope(np.array([x]))[0]
+        if np.isfinite(slope) and test.rescales:
+            away = scale.of(np.array([x])) - scale.of(np.array([null]))
+            assert test.statistic[0] == pytest.approx(away[0] / (spread * slope), rel=1e-9)
+        else:
+            assert test.statistic[0] == pytest.approx((x - null) / spread, rel=1e-9)
 
 
 def test_probabilities_are_on_the_logit_scale() -> None:

@@ -25,21 +25,21 @@ def values(replicates: Replicates) -> list[float]:
 
 def test_pairs_do_not_estimate_beside_others() -> None:
     pairs = [found(v, Group("pair", number)) for v, number in ((5, 1), (6, 0), (7, 1), (8, 2))]
-    replicates = gather([found(1, None), *pairs, found(2, None)], correction=0.5, lower_bound=0.0)
+    replicates = gather([found(1, None), *pairs, found(2, None)], correction=0.5, no_effect=0.0)
     assert values(replicates) == [1.0, 2.0]
-    assert replicates.apart
+    assert replicates.has_own_refits
     # Of the pair 0 and of the pair 2 one refit failed.
     ((first, second),) = replicates.pairs
     assert (first.estimate.value[0], second.estimate.value[0]) == (5.0, 7.0)
     np.testing.assert_array_equal(second.rows, [7, 8])
-    assert (replicates.correction, replicates.lower_bound) == (0.5, 0.0)
+    assert (replicates.correction, replicates.no_effect) == (0.5, 0.0)
     assert replicates.folds == ()
     assert replicates.bootstraps is None
     np.testing.assert_array_equal(replicates.rows, [[1, 2], [2, 3]])
     np.testing.assert_array_equal(replicates.clusters, [[1, 1], [2, 2]])
-    alone = gather(pairs, correction=0.5, lower_bound=None)
+    alone = gather(pairs, correction=0.5, no_effect=None)
     assert values(alone) == [5.0, 6.0, 7.0, 8.0]
-    assert not alone.apart
+    assert not alone.has_own_refits
 
 
 def test_folds_have_their_inner_refits() -> None:
@@ -50,7 +50,7 @@ def test_folds_have_their_inner_refits() -> None:
         found(4, Group("fold", 1, inner=True, size=3)),
         found(5, Group("fold", 2, size=3)),
     ]
-    replicates = gather(refits, correction=0.5, lower_bound=None)
+    replicates = gather(refits, correction=0.5, no_effect=None)
     assert values(replicates) == [1.0, 5.0]
     first, second = replicates.folds  # of fold 1 the refit that estimates failed
     assert (first.outer.value[0], first.number) == (1.0, 3)
@@ -60,7 +60,7 @@ def test_folds_have_their_inner_refits() -> None:
 
 def test_bootstrap_samples_are_numbered() -> None:
     refits = [found(v, Group("bootstrap", number)) for v, number in ((1, 4), (2, 4), (3, 7))]
-    replicates = gather(refits, correction=0.5, lower_bound=None)
+    replicates = gather(refits, correction=0.5, no_effect=None)
     np.testing.assert_array_equal(replicates.bootstraps, [4, 4, 7])
     assert values(replicates) == [1.0, 2.0, 3.0]
 
@@ -71,17 +71,17 @@ def test_functions_of_several_estimands_are_taken_part_by_part() -> None:
         refits += [found(v + shift, Group("pair", 0)) for v in (3, 4)]
         refits += [found(5 + shift, Group("fold", 0, size=2))]
         refits += [found(6 + shift, Group("fold", 0, inner=True, size=2))]
-        return gather(refits, correction=0.5, lower_bound=0.0)
+        return gather(refits, correction=0.5, no_effect=0.0)
 
     first, second = made(10.0), made(0.0)
-    both = combine(Estimate.minus, [first, second], lower_bound=None)
+    both = combine(Estimate.minus, [first, second], no_effect=None)
     assert values(both) == [10.0] * 3
     ((one_half, other_half),) = both.pairs
     assert (one_half.estimate.value[0], other_half.estimate.value[0]) == (10.0, 10.0)
     np.testing.assert_array_equal(one_half.rows, first.pairs[0][0].rows)
     (fold,) = both.folds
     assert (fold.outer.value[0], fold.inner[0].value[0], fold.number) == (10.0, 10.0, 2)
-    assert both.lower_bound is None
+    assert both.no_effect is None
     assert both.correction == 0.5
 
 

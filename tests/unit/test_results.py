@@ -95,12 +95,12 @@ def test_reading_changes_nothing(pfi: pi.EstimandResults) -> None:
 
 def test_frames_have_brooms_columns(pfi: pi.EstimandResults, fitted: pi.LearnerResults) -> None:
     columns = ["estimate", "std_error", "std_error_null", "statistic", "p_value", "conf_low",
-               "conf_high", "mcse"]  # fmt: skip
+               "conf_high", "mcse", "std_error_mcse"]  # fmt: skip
     assert list(pfi.summary_frame()) == columns
     assert list(pfi.tidy()) == ["term", *columns]
     broom = ["term", "estimate", "std.error", "std.error.null", "statistic", "p.value", "conf.low",
              "conf.high"]  # fmt: skip
-    assert list(pfi.to_r()) == [*broom, "mcse"]
+    assert list(pfi.to_r()) == [*broom, "mcse", "std.error.mcse"]
     np.testing.assert_array_equal(pfi.to_r(0.1)["conf.low"], pfi.tidy(0.1)["conf_low"])
     curve = fitted.pd("a", points=4).tidy()
     assert list(curve) == ["term", "value", *columns]
@@ -145,13 +145,14 @@ def test_a_hypothesis_about_one_term_is_that_of_the_table(data: pd.DataFrame) ->
         # A contrast is a t test, of importances by half-sampling with the error of its side.
         se = np.sqrt(np.array([1, -1]) @ pfi.cov_params().loc[["a", "b"], ["a", "b"]] @ [1, -1])
         assert test.sd[3] == pytest.approx(se, rel=1e-9)
-        assert (test.sd_null[3] == test.sd[3]) == (pfi.cov_type != "half-sample")
-        t = (pfi.params["a"] - pfi.params["b"]) / test.sd_null[3]
-        assert test.pvalue[3] == pytest.approx(2 * stats.t.sf(abs(t), pfi.df_resid))
-        half = stats.t.isf(0.025, pfi.df_resid) * test.sd_null[3]
-        side = 0 if t > 0 else 1  # that of the null value
         difference = pfi.params["a"] - pfi.params["b"]
-        assert abs(test.conf_int()[3, side] - difference) == pytest.approx(half)
+        side = 0 if difference > 0 else 1  # that of the null value
+        half = abs(test.conf_int()[3, side] - difference)
+        error = half / stats.t.isf(0.025, pfi.df_resid)
+        assert (error == pytest.approx(se)) == (pfi.cov_type != "half-sample")
+        t = difference / error
+        assert test.tvalue[3] == pytest.approx(t)
+        assert test.pvalue[3] == pytest.approx(2 * stats.t.sf(abs(t), pfi.df_resid))
         assert "a = b" in str(test.summary())
         assert test.summary_frame().shape == (4, 7)
 

@@ -1,0 +1,106 @@
+"""The default inference stays as small as it was decided to be: constants, lines, names."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+
+import pyinterp
+
+PACKAGE = Path(pyinterp.__file__).parent
+FOLDER = PACKAGE / "inference" / "half_sample"
+# What the rule chooses, and what its refusals and warnings do.
+RULE = ("MARGIN", "LARGEST_GROWTH", "BEYOND_NOISE")
+GUARDS = ("CERTAIN", "UNUSED", "SKEWED", "STABLE", "FEW_CLUSTERS")
+MOST_LINES = 550
+# Names of rules that were taken out; nothing stands in for them.
+GONE = (
+    "SquaredEffect",
+    "HalfSampleVariance",
+    "kappa",
+    "chi_df",
+    "asymmetry",
+    "mean_shares",
+    "MeanShares",
+    "lower_bound",
+    "special_law",
+    "squared_effects",
+)
+SKIPPED = (
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+    tokenize.ENDMARKER,
+)
+
+
+def code_lines(text: str) -> int:
+    """Count lines that are no docstring, no comment and not blank."""
+    lines = {
+        line
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type not in SKIPPED
+        for line in range(token.start[0], token.end[0] + 1)
+    }
+    for node in ast.walk(ast.parse(text)):
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        if documented and ast.get_docstring(node) is not None:
+            first = node.body[0]
+            lines -= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    return len(lines)
+
+
+def test_lines_of_code_are_counted() -> None:
+    text = '"""Words.\n\nMore."""\n\n# a comment\nx = """a\nb"""  # two lines\n\n\n'
+    text += 'def f():\n    """Say."""\n    return 1\n'
+    assert code_lines(text) == 4
+
+
+def constants(path: Path) -> list[str]:
+    """List the names that a module gives to values."""
+    return [
+        target.id
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id != "__all__"
+    ]
+
+
+def test_there_are_three_constants_of_the_rule_and_five_of_the_guards() -> None:
+    path = FOLDER / "constants.py"
+    assert constants(path) == [*RULE, *GUARDS]
+    words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    rule, guards = words.split("The guards")
+    assert all(f"`{name}`" in rule for name in RULE)
+    assert all(f"`{name}`" in guards for name in GUARDS)
+
+
+def test_no_constant_is_elsewhere() -> None:
+    """But for the plan's two, rounding, and the level by which a contrast has its two sides."""
+    others = {name for path in FOLDER.glob("*.py") for name in constants(path)} - {*RULE, *GUARDS}
+    assert others == {"ROUNDING", "SIZES", "ROWS", "ALPHA", "MORE_ROWS"}
+
+
+def test_the_folder_is_small() -> None:
+    count = sum(code_lines(path.read_text(encoding="utf-8")) for path in FOLDER.glob("*.py"))
+    assert 100 < count <= MOST_LINES
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_what_was_taken_out_is_gone(name: str) -> None:
+    found = [
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if re.search(rf"(?<![a-zA-Z]){name}(?![a-zA-Z])", path.read_text(encoding="utf-8"))
+    ]
+    # The Greek letter, in a table of letters.
+    assert found == (["results/latex.py"] if name == "kappa" else [])
