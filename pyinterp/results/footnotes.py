@@ -22,11 +22,12 @@ NO_SIMULATION = " No simulations say how often such intervals cover."
 MANY_TESTS = 20
 
 LIMITS_OF_SQUARE = (
-    "Limits are the hull of two t intervals, that of the effect, the root of the importance, and "
-    "that with the standard error at no effect: with c the estimate minus {null}, q the quantile "
-    "of t, s0 = c / t and a the solution of se^2 = 2 a^2 + 4 a max(c, 0), from min((root(c + a) - "
-    "q root(a))^2, c - q s0) to (root(c + a) + q root(a))^2. For c of 0 or less the lower limit is "
-    "c - q s0, and the upper one c + q se if that is negative."
+    "Limits are the hull of two t intervals: of the effect, the root of the importance, and with "
+    "the standard error s0 = c / t at no effect. With c = {c}, q the quantile of t and a from "
+    "std err^2 = 2 a^2 + 4 a max(c, 0), the lower limit is the smaller one of "
+    "(root(c + a) - q root(a))^2, where a negative root counts as 0, and c - q s0, and the upper "
+    "one (root(c + a) + q root(a))^2. For c of 0 or less they are c - q s0 and that, or c + q s0 "
+    "if this is negative."
 )
 WHAT_P_TESTS = (
     "P tests whether the truth is {null} for this learner, not whether the response depends on the "
@@ -195,7 +196,9 @@ def _intervals(results: EstimandResults, *, warned: bool) -> list[Footnote]:
     if variance.reason:
         return [_always(f"No standard errors and intervals: {variance.reason}.")]
     coverage = _coverage(results)
-    short = coverage if warned or coverage == NO_SIMULATION else ""
+    # Variances that are no default are known to fall short.
+    needed = warned or coverage == NO_SIMULATION or variance.cov_type != "half-sample"
+    short = coverage if needed else ""
     notes = [Footnote(f"{variance.note}{coverage}", f"{variance.note}{short}")]
     return [*notes, *([_always(variance.warning)] if variance.warning else [])]
 
@@ -232,10 +235,10 @@ def _of_square(results: EstimandResults) -> list[Footnote]:
     """Say by which law P follows from t, and why limits are not estimate -/+ t std err."""
     variance, null = results.variance, results.null
     zero = f"{0.0 if null is None else null:g}"
+    estimate = f"(estimate - {zero})" if null else "estimate"
     if null is None:
         limits = "Limits are not symmetric: like squares, estimates vary more the larger they are."
-        return [_always(limits), Footnote(LIMITS_OF_SQUARE.format(null=zero))]
-    estimate = f"(estimate - {zero})" if null else "estimate"
+        return [_always(limits), Footnote(LIMITS_OF_SQUARE.format(c=estimate.strip("()")))]
     law = f"P: Student's t, {variance.df:g} df"
     if results.inference.note:
         law = f"P before adjustment: Student's t, {variance.df:g} df"
@@ -245,7 +248,7 @@ def _of_square(results: EstimandResults) -> list[Footnote]:
             f"t = {estimate} / its standard error {at}; {law}. Importances vary less near {zero}, "
             f"so -+ 2 std err may hold {zero} although P < 0.05."
         ),
-        Footnote(LIMITS_OF_SQUARE.format(null=zero)),
+        Footnote(LIMITS_OF_SQUARE.format(c=estimate.strip("()"))),
         Footnote(WHAT_P_TESTS.format(null=zero)),
     ]
     if results.alternative != "two-sided":
