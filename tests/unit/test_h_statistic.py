@@ -11,7 +11,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
-from test_interaction import DATA, LM_FRIEDMAN, network, words
+from test_interaction import DATA, LM_FRIEDMAN, network
 
 import pyinterp as pi
 from pyinterp.errors import OptionError

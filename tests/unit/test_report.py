@@ -74,7 +74,8 @@ def cells(table: list[list[str]], term: str) -> list[str]:
 
 def as_shown(number: float, cell: str) -> str:
     """Round a number to the digits of a cell."""
-    return f"{number:.{len(cell.partition('.')[2])}f}"
+    text = f"{number:.{len(cell.partition('.')[2])}f}"
+    return text.lstrip("-") if float(text) == 0 else text
 
 
 @pytest.fixture(scope="module")
