@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pyinterp.results.side_by_side import plot, summary_col
     from pyinterp.results.together import ImportanceResults
     from pyinterp.results.uncertainty_results import UncertaintyResults
+    from pyinterp.simulation.certify import certify
 
 __version__ = "0.1.0.dev0"
 
@@ -66,6 +67,7 @@ __all__ = [
     "Subsampling",
     "Terms",
     "UncertaintyResults",
+    "certify",
     "compare",
     "datasets",
     "distributions",
@@ -106,6 +108,7 @@ _HOME = {
     "Subsampling": "resampling",
     "Terms": "estimands.estimand",
     "UncertaintyResults": "results.uncertainty_results",
+    "certify": "simulation.certify",
     "compare": "learner.compare",
     "mean_over_rows": "estimands.mean_over_rows",
     "plot": "results.side_by_side",

@@ -15,6 +15,15 @@ import pytest
 
 from pyinterp.simulation.studies.database import StudyFile
 
+# Seconds for a test that is not run by `make test`; `pyproject.toml` has those of all others.
+SLOW = 3 * 3600
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if any(item.get_closest_marker(name) for name in ("calibration", "acceptance", "torture")):
+            item.add_marker(pytest.mark.timeout(SLOW))
+
 
 @pytest.fixture
 def data() -> pd.DataFrame:
@@ -26,16 +35,19 @@ def data() -> pd.DataFrame:
     return pd.DataFrame({"y": y, "x": x, "z": z, "g": g})
 
 
-SLOWLY = """
+STOPPING = """
 import sys, time
 sys.path[:0] = {path!r}
 from {module} import study
 from pyinterp.simulation.studies.database import StudyFile
-add = StudyFile.add
-def slowly(self, records):
+add, left = StudyFile.add, {blocks}
+def stopping(self, records):
+    global left
     add(self, records)
-    time.sleep(0.2)
-StudyFile.add = slowly
+    left -= 1
+    if not left:
+        time.sleep(600)  # to be killed
+StudyFile.add = stopping
 study(**{options!r}).run({file!r}, progress=False)
 """
 
@@ -45,9 +57,11 @@ def run_and_kill() -> Callable[..., int]:
     """Run `study` of a test module in a process of its own and kill it in the middle."""
 
     def run(module: str, file: Path, *, blocks: int, **options: object) -> int:
-        """Kill it after so many blocks, and return how many are there."""
+        """Kill it once so many blocks are there, before the next, and return their number."""
         path = [str(Path(__file__).parent / "unit"), *sys.path]
-        code = SLOWLY.format(path=path, module=module, options=options, file=str(file))
+        code = STOPPING.format(
+            path=path, module=module, options=options, file=str(file), blocks=blocks
+        )
         running = subprocess.Popen([sys.executable, "-c", code])  # noqa: S603 - our own code
         deadline = time.monotonic() + 120
         while _blocks(file) < blocks:

@@ -31,7 +31,7 @@ from pyinterp.data.sample import is_category
 from pyinterp.data.weights import take_rows
 from pyinterp.errors import DataError, FormulaError, short
 
-__all__ = ["ArrayReader", "FormulaReader", "Reader", "Source"]
+__all__ = ["ArrayReader", "FormulaReader", "Reader", "RowReader", "Source"]
 
 MOST_LEVELS = 0.8  # of the number of rows: a column with more names its rows
 FEW_LEVELS = 20  # in so few rows as this, levels may be distinct by chance
@@ -289,6 +289,36 @@ class ArrayReader(Reader):
                     f"{column.dtype}; pass a DataFrame, or use Learner.from_formula."
                 )
         return ArrayDesign(names, single=is_single(variables))
+
+
+class RowReader(Reader):
+    """Reads rows in the form in which another reader returns them.
+
+    Parameters
+    ----------
+    reader : Reader
+        It has read the first data, and makes designs. Rows are the variables that it returns, with
+        its response as the last column.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader, self.formula = reader, reader.formula
+
+    def read(self, data: Any) -> Source:
+        """Return all columns but the last as variables, the last as response."""
+        return Source(data, data.iloc[:, :-1], data.iloc[:, -1], None)
+
+    def repeat(self, data: Any, positions: IntArray) -> Any:
+        """Return these rows."""
+        return take_rows(data, positions)
+
+    def needs(self, variables: pd.DataFrame) -> Mapping[str, str]:
+        """Return why variables must have a value in every row, by variable."""
+        return self._reader.needs(variables)
+
+    def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
+        """Return the reader's design, its state learned from `variables`."""
+        return self._reader.design(variables, intercept=intercept)
 
 
 class _Quote:

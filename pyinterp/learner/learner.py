@@ -19,7 +19,7 @@ from pyinterp.data.features import features_of
 from pyinterp.data.formula import callers_names
 from pyinterp.data.missing import Missing, MissingValues, RowChoice
 from pyinterp.data.offset import Offset, read_offset
-from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, Source
+from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, RowReader, Source
 from pyinterp.data.row_data import RowData, Rows, source_frame
 from pyinterp.data.sample import Sample, as_frame, read_response, read_variables
 from pyinterp.data.weights import Weights, WeightsType, read_weights
@@ -603,6 +603,39 @@ class Learner:
             weights=None if self._weights is None else self._weights.of_rows(np.flatnonzero(keep)),
         )
         return sample, replace(at_hand, mask=keep)
+
+    def _with_rows(self, rows: pd.DataFrame) -> Learner:
+        """Return the learner with the same specification for other rows.
+
+        Parameters
+        ----------
+        rows : DataFrame
+            The variables as `population` has them, and the response, as the formula transforms it,
+            as the last column.
+
+        Raises
+        ------
+        OptionError
+            If the learner has sampling weights or an offset, which other rows lack.
+        """
+        if self.population.weights is not None or self._offset is not None:
+            raise OptionError(
+                "Other rows must need nothing but variables and a response, but this learner has "
+                f"{'an offset' if self._offset is not None else 'sampling weights'}; fit one "
+                "without."
+            )
+        new = Learner.__new__(Learner)
+        new._setup(
+            RowReader(self._reader),
+            rows,
+            self.estimator,
+            groups=self.groups,
+            missing=self._missing.option,
+            weights=None,
+            offset=None,
+            options=self._options,
+        )
+        return new
 
     def _needs(self, variables: pd.DataFrame) -> Mapping[str, str]:
         """Return why variables must have a value in every row, whatever the learner takes."""

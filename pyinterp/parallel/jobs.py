@@ -9,9 +9,9 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-import warnings
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 # Seconds that an interrupted call waits for threads: control should be back within five.
 PATIENCE = 2.0
+# Seconds between two looks at threads, as joblib's own.
+TICK = 0.01
 
 
 class EndOfCall(BaseException):
@@ -68,96 +70,80 @@ def outcomes(
     ordered : bool
         Whether outcomes come in the order of the jobs, not as they are done.
     """
-    _await_abandoned_jobs()
-    stop = _Stop()
+    _await_former_calls()
+    call = _Call()
     parallel = Parallel(
         n_jobs=n_jobs,
         require="sharedmem" if in_memory else None,
         return_as="generator" if ordered else "generator_unordered",
     )
-    with ExitStack() as ends:
+    results: Generator[T, None, None] | None = None
+    try:
         with _workers_without_sigint(processes=not in_memory and workers(n_jobs) > 1):
-            results = parallel(delayed(stop.run)(job) for job in jobs)
-            ends.callback(_close, results)
-        ends.callback(stop.end)
-        advance = ends.enter_context(count_jobs(total, label, unit, progress))
-        yield _with_count(results, advance)
+            results = parallel(delayed(call.do)(job) for job in jobs)
+        with count_jobs(total, label, unit, progress) as advance:
+            yield _with_count(results, advance)
+    finally:
+        call.end(results)
 
 
 def go_on() -> None:
     """Raise `EndOfCall` in a job whose call has ended; called before work that takes long."""
-    if any(stop.is_set for stop in _calls.stops):
+    call = _jobs.get(threading.get_ident())
+    if call is not None and call.is_over:
         raise EndOfCall
 
 
-class _Stop:
-    """Tells the jobs of one call to stop, and knows how many other threads do some.
+class _Call:
+    """A call of `outcomes`, which its jobs in other threads ask whether to go on.
 
     What other processes get is a copy without a call: they are killed instead.
     """
 
     def __init__(self) -> None:
-        self._outer = _calls.stops
         self._caller = threading.get_ident()
-        self._is_set = False
-        self._running = 0
-        self._changed = threading.Condition()
+        self._outer = _jobs.get(self._caller)
+        self._ended = False
 
-    def __reduce__(self) -> tuple[type[_Stop], tuple[()]]:
-        return _Stop, ()
+    def __reduce__(self) -> tuple[type[_Call], tuple[()]]:
+        return _Call, ()
 
     @property
-    def is_set(self) -> bool:
-        return self._is_set or any(stop.is_set for stop in self._outer)
+    def is_over(self) -> bool:
+        return self._ended or (self._outer is not None and self._outer.is_over)
 
-    def run(self, job: Callable[[], T]) -> T:
+    def do(self, job: Callable[[], T]) -> T:
         """Do a job."""
-        if threading.get_ident() == self._caller:  # which Ctrl-C stops by itself
+        thread = threading.get_ident()
+        if thread == self._caller:  # which Ctrl-C stops by itself
             return job()
-        former, _calls.stops = _calls.stops, (self,)
-        self._count(1)
+        _jobs[thread] = self
         try:
             go_on()
             return job()
         finally:
-            self._count(-1)
-            _calls.stops = former
+            del _jobs[thread]
 
-    def end(self) -> None:
-        """Stop the jobs and wait for those under way."""
-        self._is_set = True
-        _abandoned_jobs.append(self)  # until it is sure: Ctrl-C may come again
-        if self.wait(PATIENCE):
-            _abandoned_jobs.remove(self)
-
-    def wait(self, seconds: float) -> bool:
-        """Return whether no job is under way, after so many seconds at most."""
-        with self._changed:
-            return self._changed.wait_for(lambda: not self._running, seconds)
-
-    def _count(self, change: int) -> None:
-        with self._changed:
-            self._running += change
-            self._changed.notify_all()
+    def end(self, results: Generator[Any, None, None] | None) -> None:
+        """Stop the jobs, and wait for those under way for a while."""
+        self._ended = True
+        if results is not None:
+            with suppress(EndOfCall):
+                results.throw(EndOfCall)  # joblib cancels, as for any error; `close` would warn
+        until = time.monotonic() + PATIENCE
+        while self in _jobs.copy().values() and time.monotonic() < until:
+            time.sleep(TICK)
 
 
-class _Calls(threading.local):
-    """The calls for which this thread does jobs."""
-
-    stops: tuple[_Stop, ...] = ()
+# The calls that other threads than the callers' do jobs for, by thread.
+_jobs: dict[int, _Call] = {}
 
 
-_calls = _Calls()
-_abandoned_jobs: list[_Stop] = []
-
-
-def _await_abandoned_jobs() -> None:
-    """Wait for jobs of earlier calls: not every model can predict in two threads at once."""
-    for stop in tuple(_abandoned_jobs):
-        while not stop.wait(0.1):
-            go_on()  # or a job would wait for itself
-        if stop in _abandoned_jobs:
-            _abandoned_jobs.remove(stop)
+def _await_former_calls() -> None:
+    """Wait for jobs of calls that are over: not every model can predict in two threads at once."""
+    while any(call.is_over for call in _jobs.copy().values()):
+        go_on()  # or a job would wait for itself
+        time.sleep(TICK)
 
 
 @contextmanager
@@ -170,8 +156,9 @@ def _workers_without_sigint(*, processes: bool) -> Iterator[None]:
         yield
         return
     resource_tracker.ensure_running()  # or Python unblocks the signal when it starts that process
-    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     try:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # may raise what came just before
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
@@ -182,29 +169,3 @@ def _with_count(results: Iterable[T], advance: Callable[[], object]) -> Iterator
     for outcome in results:
         yield outcome
         advance()
-
-
-def _close(results: Generator[Any, None, None]) -> None:
-    """Cancel the remaining jobs, without the warning of joblib."""
-    with warnings.catch_warnings(), _manager_may_fail():
-        warnings.simplefilter("ignore", UserWarning)
-        results.close()
-
-
-@contextmanager
-def _manager_may_fail() -> Iterator[None]:
-    """Print no traceback of joblib's manager of processes, which may look for a job just canceled.
-
-    Canceling waits for the end of that thread.
-    """
-    former = threading.excepthook
-
-    def hook(error: threading.ExceptHookArgs) -> None:
-        if error.thread is None or error.thread.name != "ExecutorManagerThread":
-            former(error)
-
-    threading.excepthook = hook
-    try:
-        yield
-    finally:
-        threading.excepthook = former

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from pyinterp.errors import OptionError, quote
 
-__all__ = ["ProgressOption", "check_progress", "count_jobs"]
+__all__ = ["ProgressOption", "check_progress", "clock", "count_jobs", "tell"]
 
 ProgressOption: TypeAlias = bool | Literal["log"]
 
@@ -52,6 +52,15 @@ def count_jobs(
     else:
         with _bar()(total=total, desc=label, unit=unit, disable=_no_bars()) as bar:
             yield bar.update
+
+
+def tell(text: str, progress: ProgressOption) -> None:
+    """Write a line of text where `count_jobs` shows its progress."""
+    if progress == "log":
+        LOG.info("%s", text)
+    elif progress:
+        with _bar()(desc=text, bar_format="{desc}", disable=_no_bars()) as line:
+            line.refresh()
 
 
 def _bar() -> type:
@@ -94,14 +103,14 @@ class _Lines:
         self.last = now
         spent = now - self.start
         left = spent / self.done * (self.total - self.done)
-        rest = f", {_clock(left)} left" if self.done < self.total else ""
+        rest = f", {clock(left)} left" if self.done < self.total else ""
         LOG.info(
             "%s: %d of %d %s in %s%s",
-            self.label, self.done, self.total, f"{self.unit}s", _clock(spent), rest,
+            self.label, self.done, self.total, f"{self.unit}s", clock(spent), rest,
         )  # fmt: skip
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
     """Return ``1:02:03`` or ``2:03``."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)

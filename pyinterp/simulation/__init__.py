@@ -18,7 +18,8 @@ Process                         Source
 
 Processes are in `processes`, studies in `studies`; `truth` has PD and PFI of the true function,
 `decomposition` (with `decomposition_results`) the bias and variance of a learner's, `components`
-the parts of Khan et al.'s bias. Every public name is imported on first use, so that importing this
+the parts of Khan et al.'s bias, `certify` (with `certificate`) the coverage of intervals on copies
+of a user's data. Every public name is imported on first use, so that importing this
 package imports nothing else.
 """
 
@@ -28,6 +29,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pyinterp.simulation.certificate import Certificate
     from pyinterp.simulation.decomposition import decompose
     from pyinterp.simulation.decomposition_results import Decomposition
     from pyinterp.simulation.processes.friedman import friedman1, friedman2, friedman3
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
 
 __all__ = [
+    "Certificate",
     "CoverageResults",
     "CoverageStudy",
     "Decomposition",
@@ -68,6 +71,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Certificate": "certificate",
     "CoverageResults": "studies.coverage_results",
     "CoverageStudy": "studies.coverage_study",
     "Decomposition": "decomposition_results",

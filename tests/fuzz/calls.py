@@ -884,6 +884,23 @@ def _simulation() -> list[Call]:
             then=".run(new_file(), progress=False)",
         ),
         Call(
+            name="certify",
+            callee="pi.certify",
+            kinds={
+                "results": "one",
+                "estimates": "estimates",
+                "data_sets": "count",
+                "truth_refits": "count",
+                "alpha": "alpha",
+                "seed": "seed",
+                "n_jobs": "jobs",
+                "file": "page file",
+                "progress": "progress",
+            },
+            base={"results": "boot", "data_sets": "2", "truth_refits": "2", "progress": "False"},
+            positional=2,
+        ),
+        Call(
             name="ImportanceStudy",
             callee="pi.simulation.ImportanceStudy",
             kinds={

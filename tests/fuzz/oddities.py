@@ -866,6 +866,10 @@ KINDS = {
         ("3", "None", "'res'", "[]", "d", "float('nan')", "LR", "lin", "pi.Learner", "learner"),
         ("res", "fm", "clf", "pf", "boot", "pdx", "tree", "imp", "cau"),
     ),
+    "estimates": Kind(
+        ("3", "'pf'", "[]", "d", "float('nan')", "res", "fm", "clf.pfi()", "imp", "boot.pfi"),
+        ("None", "boot.pfi()", "boot.loss()"),
+    ),
     "format": Kind(
         ("3", "''", "'no such'", "'%d %d'", "'%s%'", "[]", "float('nan')", "True", "'%q'"),
         ("None", "'%.2f'", "'%g'", "'%s'", "'{:.2f}'", "'%.200f'"),

@@ -27,6 +27,7 @@ NOT_CALLED = {
 NO_CALLS = {
     "pi.r_style": {"classes_in_order", "factors"},
     "pi.simulation": {
+        "Certificate",
         "CoverageResults",
         "Decomposition",
         "ImportanceStudyResults",

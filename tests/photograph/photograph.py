@@ -1,14 +1,13 @@
-"""A photograph: numbers and tables of every estimand, engine, plan and variance.
+"""A photograph: some 400 numbers of every estimand, engine, plan and variance.
 
-``python tests/photograph/photograph.py`` writes ``photograph.json``. It is taken before code is
-moved, and compared afterwards: what is computed must not change with where it is written.
+``python tests/photograph/photograph.py`` writes ``photograph.csv``, one number a line. It is taken
+before code is moved, and compared afterwards: what is computed must not change with where it is
+written.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
-import json
-import re
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from itertools import product
@@ -30,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pyinterp as pi
 
-FILE = Path(__file__).with_name("photograph.json")
+FILE = Path(__file__).with_name("photograph.csv")
 PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy", "statsmodels", "patsy")
 
 
@@ -179,36 +178,18 @@ def _answer(learner: str, plan: str, ask: Ask) -> Any:
     return ask(results(learner, plan))
 
 
-def frame_of(answer: Any) -> pd.DataFrame:
-    """The numbers of results of any kind."""
-    if hasattr(answer, "summary_frame"):
-        return answer.summary_frame()
-    parts = (answer.effects, answer.importance, answer.share)  # of a causal reading
-    return pd.concat([part.summary_frame() for part in parts])
+COLUMNS = ("estimate", "conf_low")
 
 
-def table_of(answer: Any) -> list[str]:
-    """The lines of a table, without the date."""
-    return re.sub(
-        r"\w{3}, \d\d \w{3} \d{4}", "DATE", str(answer.summary(notes="full"))
-    ).splitlines()
-
-
-def take() -> dict[str, Any]:
-    """Ask every question."""
-    photograph: dict[str, Any] = {}
-    for name, ask in questions().items():
-        answer = ask()
-        numbers = frame_of(answer).select_dtypes("number")
-        photograph[name] = {
-            "terms": [str(term) for term in numbers.index],
-            "numbers": {
-                str(column): [None if np.isnan(v) else float(v) for v in values]
-                for column, values in numbers.items()
-            },
-            "table": table_of(answer),
-        }
-    return photograph
+def numbers_of(answer: Any) -> pd.Series:
+    """Estimate and lower limit of the middle term; missing ones left out."""
+    parts = [answer]
+    if not hasattr(answer, "summary_frame"):  # of a causal reading
+        parts = [answer.effects, answer.importance, answer.share]
+    frame = pd.concat([part.summary_frame() for part in parts])
+    row = frame.iloc[len(frame) // 2]
+    kept = {f"{row.name}, {column}": row[column] for column in COLUMNS}
+    return pd.Series({name: value for name, value in kept.items() if np.isfinite(value)})
 
 
 def versions() -> dict[str, str]:
@@ -217,7 +198,14 @@ def versions() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    whole = {"versions": versions(), "answers": take()}
-    FILE.write_text(json.dumps(whole, ensure_ascii=False), encoding="utf-8")
-    count = sum(len(v) for a in whole["answers"].values() for v in a["numbers"].values())
-    print(f"{len(whole['answers'])} tables, {count} numbers")
+    lines = [
+        (question, name, repr(float(value)))
+        for question, ask in questions().items()
+        for name, value in numbers_of(ask()).items()
+    ]
+    head = " ".join(f"{name}={version}" for name, version in versions().items())
+    table = pd.DataFrame(lines, columns=["question", "number", "value"])
+    FILE.write_text(
+        f"# {head}\n{table.to_csv(index=False, lineterminator=chr(10))}", encoding="utf-8"
+    )
+    print(f"{len(table)} numbers")

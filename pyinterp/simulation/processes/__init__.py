@@ -7,6 +7,7 @@ CVIM where there are formulas.
 Module         What is in it
 =============  =======================================================
 `process`      What a process is
+`data_copy`    The copy of data, for `certify`
 `friedman`     Friedman (1991): three regressions
 `khan`         Khan et al. (2025): six dependence scenarios
 `mease_wyner`  Mease and Wyner (2008): two classes beside a hyperplane

@@ -156,6 +156,10 @@ class CoverageStudy(Study[CoverageResults]):
         plan = self.resamplings[name]
         return plan if isinstance(plan, Resampling) else plan(process, n)
 
+    def truth_plan(self, process: Process, n: int, refits: int) -> Resampling:
+        """Return the plan of refits on fresh data whose mean estimate is the truth at n."""
+        return ideal(refits)(process, n)
+
     def settings(self, row: TruthRow | CoverageRow) -> dict[str, Any]:
         """Return the options, besides the row, on which its numbers depend."""
         if isinstance(row, TruthRow):
@@ -233,7 +237,7 @@ def _truth(study: CoverageStudy, unit: Unit[TruthRow, Mean]) -> list[MeanRecord]
     data = study.draw(process, row.n, -1)  # for the formula and the classes only
     # "truth" stands twice: streams are named as they were when rows of the truth named a plan.
     seed = study.stream("truth", row.process, row.learner, row.n, "truth", unit.block, unit.size)
-    plan = ideal(unit.size)(process, row.n)
+    plan = study.truth_plan(process, row.n, unit.size)
     learner = study.learner(process, row.learner, data)
     results = learner.fit(plan, seed=seed, progress=False)
     settings = study.settings(row)

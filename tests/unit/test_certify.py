@@ -1,0 +1,377 @@
+"""Certificates: copies are like their data, and what is counted is what the words say."""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+import pyinterp as pi
+from pyinterp.errors import OptionError
+from pyinterp.simulation.processes.data_copy import NOISE, copy_of
+from pyinterp.simulation.studies.database import StudyFile
+
+# A Monte Carlo mean of a test with a fixed seed is within so many standard errors of its target.
+ERRORS = 4.0
+PLAN = pi.Subsampling(5)
+
+
+def rows_of(n: int = 120, seed: int = 0) -> pd.DataFrame:
+    """Rows of a linear model: numbers a, b and their sum, whole numbers k, levels g; y last."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, n))
+    frame = pd.DataFrame({"a": a, "b": b, "total": a + b, "k": rng.integers(0, 5, n)})
+    frame["g"] = rng.choice(["no", "yes"], n)
+    return frame.assign(y=3 * a + frame["k"] + rng.normal(size=n))
+
+
+@cache
+def linear(plan: pi.Subsampling = PLAN) -> pi.LearnerResults:
+    learner = pi.Learner.from_formula("y ~ a + b + k + g", rows_of(), LinearRegression())
+    return learner.fit(plan, seed=1, progress=False)
+
+
+def certify(*args: Any, **options: Any) -> Any:
+    return pi.certify(*args, **{"data_sets": 3, "truth_refits": 20, "progress": False} | options)
+
+
+# The copy ------------------------------------------------------------------------------------
+
+
+def test_features_of_a_copy_are_those_of_rows_moved_a_little() -> None:
+    data = rows_of(400)
+    learner = pi.Learner.from_formula("y ~ a + b + total + k + g", data, LinearRegression())
+    copy = copy_of(learner.fit(PLAN, seed=1, progress=False).analysis)
+    drawn = copy.draw(20_000, seed=1)
+    assert list(drawn) == ["a", "b", "total", "k", "g", "y"]
+    assert drawn["k"].isin(data["k"]).all()
+    assert drawn["k"].dtype == data["k"].dtype
+    assert set(drawn["g"]) == {"no", "yes"}
+    inside = (drawn["a"].abs() < 2) & (drawn["b"].abs() < 2) & (drawn["total"].abs() < 2)
+    whole = (drawn["total"] - drawn["a"] - drawn["b"])[inside]
+    np.testing.assert_allclose(whole, 0, atol=1e-9)  # sums stay, but at the ends of the range
+    assert not drawn["a"].isin(data["a"]).mean() > 0.05
+    assert drawn["a"].between(data["a"].min(), data["a"].max()).all()
+    assert drawn["a"].var() == pytest.approx((1 + NOISE**2) * data["a"].var(), rel=0.05)
+
+
+def test_responses_of_a_copy_vary_as_those_of_the_data() -> None:
+    data, copy = rows_of(), copy_of(linear().analysis)
+    assert copy.residuals.mean() == pytest.approx(0, abs=1e-12)
+    assert copy.means @ copy.residuals == pytest.approx(0, abs=1e-9)  # the least squares line
+    assert copy.draw(50_000, seed=2)["y"].var() == pytest.approx(data["y"].var(ddof=0), rel=0.05)
+
+
+def test_residuals_are_out_of_sample() -> None:
+    """A learner that remembers its rows has no residuals in sample."""
+    data = rows_of()
+    nearest = pi.Learner.from_formula("y ~ a + b", data, KNeighborsRegressor(1))
+    copy = copy_of(nearest.fit(PLAN, seed=1, progress=False).analysis)
+    assert copy.residuals.std() > 1.0  # that of noise
+
+
+def test_means_by_a_naive_loop() -> None:
+    results = linear()
+    data = rows_of()
+    predictions: dict[int, list[float]] = {}
+    for refit in results.refits:
+        X = data.iloc[refit.evaluation.rows]
+        design = refit.design.encode(X[["a", "b", "k", "g"]])
+        for row, value in zip(refit.evaluation.rows, refit.predictor(design), strict=True):
+            predictions.setdefault(int(row), []).append(float(value))
+    rows = sorted(predictions)
+    mean = np.array([np.mean(predictions[row]) for row in rows])
+    slope, constant = np.polyfit(mean, data["y"].to_numpy()[rows], 1)
+    copy = copy_of(results.analysis)
+    np.testing.assert_allclose(copy.means, constant + slope * mean, rtol=1e-9)
+    assert copy.rows["a"].tolist() == data["a"].to_numpy()[rows].tolist()
+
+
+def test_classes_of_a_copy_are_drawn_from_probabilities_that_fit() -> None:
+    """Blurred probabilities are sharpened: those of the copy are calibrated."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=3000)
+    data = pd.DataFrame({"x": x, "y": np.where(rng.random(3000) < expit(3 * x), "yes", "no")})
+    blurred = LogisticRegression(C=0.0005)
+    learner = pi.Learner.from_formula("y ~ x", data, blurred)
+    results = learner.fit(PLAN, seed=1, progress=False)
+    copy = copy_of(results.analysis)
+    np.testing.assert_allclose(copy.means.sum(axis=1), 1)
+    far = copy.rows["x"].to_numpy() > 1
+    raw = results.predict(data[data["x"] > 1])["yes"].mean()
+    assert raw < 0.9
+    assert copy.means[far, 1].mean() == pytest.approx(expit(3 * x)[x > 1].mean(), abs=0.02)
+    drawn = copy.draw(20_000, seed=1)
+    error = np.sqrt(0.25 / 20_000)
+    assert (drawn["y"] == "yes").mean() == pytest.approx(copy.means[:, 1].mean(), abs=4 * error)
+
+
+def test_several_classes_keep_their_order_and_type() -> None:
+    data = rows_of().assign(y=lambda d: d["k"] % 3)
+    learner = pi.Learner.from_formula("y ~ a + k", data, DecisionTreeClassifier(max_depth=2))
+    results = learner.fit(PLAN, seed=1, progress=False)
+    copy = copy_of(results.analysis)
+    drawn = copy.draw(6000, seed=1)["y"]
+    assert list(drawn.cat.categories) == [0, 1, 2]
+    shares = drawn.value_counts(sort=False, normalize=True)
+    np.testing.assert_allclose(shares, copy.means.mean(axis=0), atol=0.03)
+    assert certify(results).frame["truth"].notna().all()
+
+
+# The counts ----------------------------------------------------------------------------------
+
+
+def test_the_truth_of_a_linear_model_is_its_closed_form() -> None:
+    """Least squares on moved numbers: the slope of the copy over 1 + NOISE**2."""
+    data = rows_of(300)[["a", "y"]]
+    learner = pi.Learner.from_formula("y ~ a", data, LinearRegression())
+    results = learner.fit(PLAN, seed=1, progress=False)
+    copy = copy_of(results.analysis)
+    slope = np.polyfit(copy.rows["a"], copy.means, 1)[0] / (1 + NOISE**2)
+    grid = np.array([-1.0, 2.0])
+    certificate = certify(results, results.pd("a", grid=grid), truth_refits=400)
+    expected = copy.means.mean() + slope * (grid - copy.rows["a"].mean())
+    away = certificate.frame["truth"].to_numpy() - expected
+    # Values that are cut at the ends of the range have a share of the noise less.
+    np.testing.assert_allclose(away / certificate.frame["truth_mcse"], 0, atol=ERRORS)
+
+
+def test_rows_that_are_drawn_twice_bias_no_estimate() -> None:
+    """Whole numbers are not moved, and the nearest neighbor of a twin is the twin."""
+    data = rows_of(60).assign(a=lambda d: (9 * d["a"]).round(), b=lambda d: (9 * d["b"]).round())
+    data = data.astype({"a": int, "b": int})
+    learner = pi.Learner.from_formula("y ~ a + b", data, KNeighborsRegressor(1))
+    results = learner.fit(PLAN, seed=1, progress=False)
+    frame = certify(results, data_sets=50, truth_refits=200).frame
+    error = np.hypot(frame["sd"] / np.sqrt(50), frame["truth_mcse"])
+    np.testing.assert_allclose(frame["bias"] / error, 0, atol=ERRORS)
+
+
+def test_intervals_that_are_too_narrow_are_caught() -> None:
+    results = linear(pi.Subsampling(15))
+    grid = np.array([0.5])
+    naive, corrected = (
+        certify(results, results.pd("a", grid=grid, cov_type=name), data_sets=40).frame.iloc[0]
+        for name in ("naive", "corrected")
+    )
+    assert naive["coverage"] < 0.75
+    assert corrected["coverage"] > 0.85
+    assert naive["relative_width"] < corrected["relative_width"]
+    assert naive["sd"] == corrected["sd"]  # the same data sets
+    assert naive["below"] + naive["above"] == pytest.approx(1 - naive["coverage"])
+    assert min(naive["below"], naive["above"]) > 0
+
+
+def test_numbers_are_those_of_each_data_set() -> None:
+    """By the same draws one by one, without the study."""
+    results = linear()
+    table = results.pfi(cov_type="naive")
+    certificate = certify(results, table, alpha=0.2)
+    truth = certificate.frame.loc[list(table.params.index), "truth"].to_numpy()
+    copy = certificate.counts.frame["process"].iloc[0]
+    study = pi.simulation.CoverageStudy(
+        dgps=[pi.simulation.molnar_linear()],
+        learners={"lm": LinearRegression()},
+        estimands={"PFI": pi.LearnerResults.pfi},
+        n=[2],
+        resamplings={},
+        cov_types={},
+        seed=0,
+    )  # for its streams of random numbers only
+    below, above, rejected, width = [], [], [], []
+    for data_set in range(3):
+        data = copy_of(results.analysis).draw(120, study.stream("data", copy, 120, data_set))
+        seed = study.stream(
+            "coverage", copy, "LinearRegression", 120, "subsampling, 0.632", data_set
+        )
+        refits = pi.Learner.from_formula("y ~ a + b + k + g", data, LinearRegression())
+        pfi = refits.fit(PLAN, seed=seed, progress=False).pfi(cov_type="naive")
+        low, high = pfi.conf_int(0.2).to_numpy().T
+        below.append(high < truth)
+        above.append(low > truth)
+        rejected.append(pfi.pvalues < 0.2)
+        width.append(high - low)
+    frame = certificate.frame.loc[list(table.params.index)]
+    np.testing.assert_allclose(frame["below"], np.mean(below, axis=0))
+    np.testing.assert_allclose(frame["above"], np.mean(above, axis=0))
+    np.testing.assert_allclose(frame["coverage"], 1 - np.mean(np.add(below, above), axis=0))
+    np.testing.assert_allclose(frame["rejected"], np.mean(rejected, axis=0))
+    np.testing.assert_allclose(frame["width"], np.mean(width, axis=0))
+    assert frame["estimate"].tolist() == table.params.tolist()
+
+
+def test_standard_errors_of_coverage_are_not_zero() -> None:
+    frame = certify(linear(), linear().pfi(simultaneous=True)).frame
+    p = (3 * frame["coverage"] + 2) / 7
+    np.testing.assert_allclose(frame["coverage_error"], np.sqrt(p * (1 - p) / 7))
+
+
+# Files, jobs and time ------------------------------------------------------------------------
+
+
+def test_numbers_do_not_depend_on_jobs() -> None:
+    one, two = (certify(linear(), n_jobs=jobs).frame for jobs in (1, 2))
+    pd.testing.assert_frame_equal(one, two)
+    assert not certify(linear(), seed=1).frame.equals(one)
+
+
+def test_a_file_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "certificate.sqlite"
+    add, added = StudyFile.add, []
+
+    def interrupted(self: StudyFile, records: list[Any]) -> None:
+        if len(added) == 4:  # two blocks of the truth, two data sets
+            raise KeyboardInterrupt
+        added.append(records)
+        add(self, records)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(StudyFile, "add", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            certify(linear(), file=file)
+    assert len(StudyFile(file).records()) == 4
+    assert certify(linear(), file=file).expected_seconds > 0
+    done = certify(linear(), file=file)
+    assert done.expected_seconds == 0
+    pd.testing.assert_frame_equal(done.frame, certify(linear()).frame)
+    more = certify(linear(), file=file, data_sets=5)
+    pd.testing.assert_frame_equal(more.frame, certify(linear(), data_sets=5).frame)
+
+
+def test_a_file_keeps_other_tables_apart(tmp_path: Path) -> None:
+    file, results = tmp_path / "certificate.sqlite", linear()
+    certify(results, file=file)
+    others = results.pd("k", grid=np.array([0, 1]))
+    pd.testing.assert_frame_equal(
+        certify(results, others, file=file).frame, certify(results, others).frame
+    )
+    assert certify(results, file=file).expected_seconds == 0
+
+
+def test_the_time_is_told_first(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="pyinterp"):
+        certificate = certify(linear(), progress="log")
+    assert caplog.messages[0].startswith("Certificate: about 0:")
+    assert 0 < certificate.expected_seconds < 60
+
+
+def test_the_time_is_told_where_bars_are_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pyinterp.parallel.progress._no_bars", lambda: False)
+    certify(linear(), progress=True)
+    shown = capsys.readouterr().err
+    assert shown.index("Certificate: about 0:") < shown.index("truth")
+
+
+# Kinds of results ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda r: r.pd(["a", "k"], points=3),
+        lambda r: r.loco(["a", "g"]),
+        lambda r: r.firm(),
+        lambda r: r.loss(),
+        lambda r: r.pfi(relation="ratio", p_adjust="holm"),
+        lambda r: r.cvim(["a"]),
+    ],
+    ids=["pd", "loco", "firm", "loss", "ratio", "cvim"],
+)
+def test_estimands_keep_their_terms(ask: Any) -> None:
+    table = ask(linear())
+    certificate = certify(linear(), table)
+    assert set(certificate.frame.index) == set(table.params.index)
+    assert certificate.frame["coverage"].between(0, 1).all()
+    assert (certificate.frame["rejected"].isna() == (table.null is None)).all()
+    assert ("rejected" in str(certificate)) == (table.null is not None)
+
+
+@pytest.mark.parametrize("plan", [pi.HalfSampling(4, pairs=5), pi.Bootstrap(4)], ids=type)
+def test_plans_that_draw_rows(plan: Any) -> None:
+    learner = pi.Learner.from_formula(
+        "np.exp(y / 9) ~ np.exp(a) + C(k)", rows_of(), LinearRegression()
+    )
+    certificate = certify(learner.fit(plan, seed=1, progress=False))
+    assert certificate.frame["coverage"].between(0, 1).all()
+
+
+def test_rows_of_arrays() -> None:
+    data = rows_of()
+    exog = data[["a", "b"]].to_numpy(dtype=np.float32)
+    results = pi.Learner(data["y"], exog, LinearRegression()).fit(PLAN, seed=1, progress=False)
+    assert copy_of(results.analysis).draw(5, seed=1).dtypes.tolist() == [np.float32] * 2 + [float]
+    assert sorted(certify(results).frame.index) == ["x1", "x2"]
+
+
+def test_the_same_rows_make_the_same_learner() -> None:
+    learner = linear().model
+    same = learner._with_rows(learner.population.variables.assign(y=learner.population.y))
+    again = same.fit(PLAN, seed=1, progress=False).pfi()
+    pd.testing.assert_series_equal(again.params, linear().pfi().params)
+    assert again.context.formula == linear().pfi().context.formula
+
+
+def test_the_summary_has_what_the_frame_has() -> None:
+    certificate = certify(linear())
+    text = certificate.summary().as_text()
+    assert f"{certificate.frame['coverage'].iloc[0]:.3f}" in text
+    assert "3 of 120 rows" in text
+    assert "20 refits on 76 rows" in text
+    assert "95% interval" in text
+    assert "interval" not in certificate.summary(notes="none").as_text()
+    assert certificate.frame["truth"].is_monotonic_decreasing
+    pd.testing.assert_frame_equal(certificate.summary_frame(), certificate.frame)
+
+
+# Errors --------------------------------------------------------------------------------------
+
+
+def fit(plan: Any = PLAN, estimator: Any = None, **options: Any) -> pi.LearnerResults:
+    data = rows_of().assign(w=1.0 + np.arange(120) % 3)
+    learner = pi.Learner.from_formula(
+        options.pop("formula", "y ~ a + b"), data, estimator or LinearRegression(), **options
+    )
+    return learner.fit(plan, seed=1, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: certify(linear().pfi()), "`results` must be what `Learner.fit` returns"),
+        (lambda: certify(fit(pi.CrossValidation(5))), "Refits must be by HalfSampling"),
+        (lambda: certify(fit(pi.Bootstrap(5, cluster="k"))), "without clusters and strata"),
+        (lambda: certify(fit(pi.Subsampling(5, strata="g"))), "without clusters and strata"),
+        (lambda: certify(linear(), fit().pfi()), "for these refits and all rows"),
+        (lambda: certify(linear(), linear().pfi(by="g")), "for these refits and all rows"),
+        (lambda: certify(linear(), linear().pfi(rows="a > 0")), "for these refits and all rows"),
+        (lambda: certify(linear(), linear().pfi(alternative="greater")), "must be two-sided"),
+        (lambda: certify(linear(), "pfi"), "`estimates` must be two-sided results"),
+        (lambda: certify(fit(weights="w", weights_type="sampling")), "sampling weights; fit one"),
+        (
+            lambda: certify(fit(formula="g ~ a", estimator=LinearSVC())),
+            "LinearSVC predicts neither",
+        ),
+        (lambda: certify(linear(), data_sets=0), "`data_sets` must be"),
+        (lambda: certify(linear(), truth_refits=1), "`truth_refits` must be"),
+        (lambda: certify(linear(), alpha=5), "`alpha` must be"),
+        (lambda: certify(linear(), seed=-1), "`seed` must be"),
+        (lambda: certify(linear(), n_jobs=0), "`n_jobs` must be"),
+        (lambda: certify(linear(), file=3), "`file` must be a path"),
+        (lambda: certify(linear(), progress="no"), "`progress` must be"),
+    ],
+)
+def test_errors_say_what_is_needed(call: Any, words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        call()
