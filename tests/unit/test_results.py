@@ -17,7 +17,7 @@ import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference import Replicates, Variance
-from pyinterp.results.summary import number_format
+from pyinterp.inference.digits import number_format
 
 
 @pytest.fixture(scope="module")
