@@ -10,10 +10,11 @@ import pandas as pd
 from scipy import stats
 
 from pyinterp._typing import FloatArray
+from pyinterp.inference.digits import number_format
 from pyinterp.parallel.progress import clock
 from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.summary import TableOptions, number_format, summarize_frame
+from pyinterp.results.summary import TableOptions, summarize_frame
 from pyinterp.results.table import Table
 from pyinterp.results.tabular import Tabular
 from pyinterp.simulation.studies.coverage_results import COLUMNS, CoverageResults
