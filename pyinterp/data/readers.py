@@ -308,6 +308,10 @@ class RowReader(Reader):
         """Return all columns but the last as variables, the last as response."""
         return Source(data, data.iloc[:, :-1], data.iloc[:, -1], None)
 
+    def without(self, column: str) -> Self:
+        """Return the reader of rows that another reader returns without a column."""
+        return type(self)(self._reader.without(column))
+
     def repeat(self, data: Any, positions: IntArray) -> Any:
         """Return these rows."""
         return take_rows(data, positions)

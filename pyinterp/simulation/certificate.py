@@ -13,6 +13,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.inference.digits import number_format
 from pyinterp.parallel.progress import clock
 from pyinterp.results.footnotes import NotesOption
+from pyinterp.results.numbers import number_format
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOptions, summarize_frame
 from pyinterp.results.table import Table
@@ -101,7 +102,7 @@ class Certificate(Tabular):
         shown = list(map(str, self.frame.loc[:, :"rejected"].dropna(axis=1, how="all")))
         note = NOTE.format(100 * (1 - self.alpha))
         if "rejected" in shown:
-            note += REJECTED.format(self.alpha)
+            note += TESTS.format(self.alpha)
         sizes = ("estimate", "truth")
         return summarize_frame(
             self.frame.rename(columns=HEADINGS),
@@ -126,7 +127,7 @@ NOTE = (
     "whose interval is below it or above it; rel. width: mean width, divided by that of an "
     "interval that knows the standard deviation of the estimates"
 )
-REJECTED = "; rejected: share of data sets with P < {:.4g}"
+TESTS = "; rejected: share of data sets with P < {:.4g}"
 CAUTION = (
     "Data sets are copies of the data: rows drawn with replacement, responses around out-of-sample "
     "predictions. Where estimate and truth differ, coverage in the data may differ too."

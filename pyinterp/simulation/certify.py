@@ -65,7 +65,6 @@ from pyinterp.learner.learner import Learner, LearnerResults
 from pyinterp.parallel.progress import ProgressOption, check_progress, clock, tell
 from pyinterp.parallel.threads import workers
 from pyinterp.resampling import Bootstrap, FreshDraws, HalfSampling, Resampling, Subsampling
-from pyinterp.results.comparison_results import ComparisonResults
 from pyinterp.results.results import EstimandResults
 from pyinterp.simulation.certificate import Certificate
 from pyinterp.simulation.processes.data_copy import DataCopy, copy_of
@@ -130,7 +129,7 @@ def certify(
     Raises
     ------
     OptionError
-        If the results can't be repeated on other rows, or the file is of other ones.
+        If the results can't be repeated on other rows, or the file was begun with other settings.
 
     Examples
     --------
@@ -140,8 +139,8 @@ def certify(
     >>> learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
     >>> results = learner.fit(pi.Subsampling(5), seed=1)
     >>> certificate = pi.certify(results, data_sets=5, truth_refits=20)
-    >>> certificate.frame["coverage"].round(1).tolist()
-    [0.0, 0.0]
+    >>> certificate.frame["coverage"].to_dict()
+    {'x2': 1.0, 'x1': 0.8}
     """
     check_count("data_sets", data_sets)
     check_count("truth_refits", truth_refits, 2)
@@ -153,11 +152,14 @@ def certify(
     _check(results, estimates)
     table = results.pfi() if estimates is None else estimates
     context = results.analysis.context
-    copy = _named(copy_of(results.analysis), results, table)
+    estimand = replace(table.estimand, diagnostic=None, correction=None)
+    options = {"p_adjust": table.p_adjust, "simultaneous": table.simultaneous}
+    words = results.model, estimand.description, table.exog_names, options
+    copy = _rename(copy_of(results.analysis), *words)
     study = _CopyStudy(
         dgps=[copy],
         learners={context.learner: results.model.estimator},
-        estimands={table.estimand.label: partial(_answer, *_question(table))},
+        estimands={table.estimand.label: partial(_answer, estimand, options)},
         n=[results.nobs],
         resamplings={context.plan: results.resampling},
         cov_types={context.plan: [cast("CovType", table.cov_type)]},
@@ -175,11 +177,12 @@ def certify(
         expected = study.seconds(path) / workers(n_jobs)
         tell(f"Certificate: about {clock(expected)}", progress)
         counts = study.run(path, n_jobs, progress=progress)
-        records = interval_records(StudyFile(path).records())
+        every = interval_records(StudyFile(path).records())
+    term = copy.name, table.cov_type
     return Certificate(
         table=table,
         counts=counts,
-        sums=np.array([r.sums.sums for r in records if r.row.process == copy.name]),
+        sums=np.array([r.sums.sums for r in every if (r.row.process, r.term.cov_type) == term]),
         alpha=alpha,
         truth=f"{truth_refits} refits on {study.train} rows",
         expected_seconds=expected,
@@ -203,7 +206,6 @@ def _check(results: object, table: object) -> None:
     context = results.analysis.context
     if table is not None and (
         not isinstance(table, EstimandResults)
-        or isinstance(table, ComparisonResults)
         or replace(table.context, engine=context.engine) != context
         or table.estimand.terms.groups
         or table.alternative != "two-sided"
@@ -214,12 +216,6 @@ def _check(results: object, table: object) -> None:
         )
 
 
-def _question(table: EstimandResults) -> tuple[Estimand, dict[str, Any]]:
-    """Return what a table answers, without what stands beside its estimates."""
-    options = {"p_adjust": table.p_adjust, "simultaneous": table.simultaneous}
-    return replace(table.estimand, diagnostic=None, correction=None), options
-
-
 def _answer(
     estimand: Estimand, options: dict[str, Any], results: LearnerResults, **other: Any
 ) -> EstimandResults:
@@ -227,11 +223,9 @@ def _answer(
     return results.estimate(estimand, **options, **other)
 
 
-def _named(copy: DataCopy, results: LearnerResults, table: EstimandResults) -> DataCopy:
-    """Return the copy with a name by which a file tells data, learner and question from others."""
-    estimand, options = _question(table)
-    words = repr((results.model, estimand.description, table.exog_names, options))
-    digest = blake2b(words.encode(), digest_size=8)
+def _rename(copy: DataCopy, *words: object) -> DataCopy:
+    """Return the copy with a name by which a file tells its data, and words, from others."""
+    digest = blake2b(repr(words).encode(), digest_size=8)
     for part in (pd.util.hash_pandas_object(copy.rows), copy.means, copy.residuals):
         digest.update(np.ascontiguousarray(part).tobytes())
     return replace(copy, name=f"copy {digest.hexdigest()}")
@@ -259,14 +253,14 @@ class _CopyStudy(CoverageStudy):
         """Return how long what `path` lacks takes, by the time of one unit of each kind."""
         kinds = [unit.row.kind for unit in self._todo(StudyFile(path).records())]
         (copy,), (n,), (ask,) = self.dgps, self.n, self.estimands.values()
+        (name,), fresh = self.resamplings, self.truth_plan(copy, n, TRUTH_BLOCKS)
         seconds = {}
-        (name,) = self.resamplings
-        plans = {"truth": self.truth_plan(copy, n, TRUTH_BLOCKS)}
-        plans["coverage"] = self.plan(name, copy, n)
-        for kind in sorted(set(kinds)):
+        for kind, used in (("truth", fresh), ("coverage", self.plan(name, copy, n))):
+            if kind not in kinds:
+                continue
             start = time.monotonic()
             learner = self.learner(copy, "", self.draw(copy, n, -2))
-            ask(learner.fit(plans[kind], seed=self.seed, progress=False)).conf_int(self.alpha)
+            ask(learner.fit(used, seed=self.seed, progress=False)).conf_int(self.alpha)
             seconds[kind] = time.monotonic() - start
         return sum(map(seconds.__getitem__, kinds))
 

@@ -255,7 +255,18 @@ def test_a_file_keeps_other_tables_apart(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(
         certify(results, others, file=file).frame, certify(results, others).frame
     )
+    wide = results.pfi(cov_type="corrected")
+    naive = results.pfi(cov_type="naive")
+    frames = [certify(results, table, file=file).frame for table in (wide, naive)]
+    assert (frames[0]["relative_width"] > frames[1]["relative_width"]).all()
+    pd.testing.assert_frame_equal(frames[1], certify(results, naive).frame)
     assert certify(results, file=file).expected_seconds == 0
+
+
+def test_a_file_that_was_begun_with_other_settings_is_refused(tmp_path: Path) -> None:
+    certify(linear(), file=tmp_path / "certificate.sqlite")
+    with pytest.raises(OptionError, match="has seed = 0, and the study has 5"):
+        certify(linear(), file=tmp_path / "certificate.sqlite", seed=5)
 
 
 def test_the_time_is_told_first(caplog: pytest.LogCaptureFixture) -> None:
@@ -357,6 +368,7 @@ def fit(plan: Any = PLAN, estimator: Any = None, **options: Any) -> pi.LearnerRe
         (lambda: certify(linear(), linear().pfi(by="g")), "for these refits and all rows"),
         (lambda: certify(linear(), linear().pfi(rows="a > 0")), "for these refits and all rows"),
         (lambda: certify(linear(), linear().pfi(alternative="greater")), "must be two-sided"),
+        (lambda: certify(linear(), pi.compare(linear(), fit())), "for these refits and all rows"),
         (lambda: certify(linear(), "pfi"), "`estimates` must be two-sided results"),
         (lambda: certify(fit(weights="w", weights_type="sampling")), "sampling weights; fit one"),
         (

@@ -48,7 +48,7 @@ def test_lines_of_a_log_say_what_is_left(monkeypatch, caplog) -> None:
     ("seconds", "text"), [(0, "0:00"), (59.6, "1:00"), (3599, "59:59"), (3723, "1:02:03")]
 )
 def test_times_are_read_as_on_a_clock(seconds: float, text: str) -> None:
-    assert progress._clock(seconds) == text
+    assert progress.clock(seconds) == text
 
 
 def test_a_fit_writes_to_the_log(monkeypatch, learner: pi.Learner, caplog) -> None:
