@@ -13,7 +13,6 @@ from pyinterp._typing import FloatArray
 from pyinterp.inference.digits import number_format
 from pyinterp.parallel.progress import clock
 from pyinterp.results.footnotes import NotesOption
-from pyinterp.results.numbers import number_format
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOptions, summarize_frame
 from pyinterp.results.table import Table
