@@ -64,7 +64,7 @@ NotesOf: TypeAlias = Callable[["EstimandResults"], Sequence[Footnote]]
 def of_one(results: EstimandResults, alpha: float, option: NotesOption) -> list[Footnote]:
     """List the footnotes of one estimand's table, what they say in `text`."""
     about = [_meaning(results, alpha), *_about(results)]
-    return _said([*about, *_of_all([results], alpha, option)], option)
+    return _texts([*about, *_of_all([results], alpha, option)], option)
 
 
 def of_several(
@@ -79,7 +79,7 @@ def of_several(
     Their meanings stand in the header.
     """
     about = _with_labels(several, lambda r: [*_harm(r, alpha), *_about(r)], option)
-    return _said([*before, *about, *_of_all(several, alpha, option)], option)
+    return _texts([*before, *about, *_of_all(several, alpha, option)], option)
 
 
 def _of_all(
@@ -104,7 +104,7 @@ def _of_all(
     return list(dict.fromkeys(notes))
 
 
-def _said(notes: Sequence[Footnote], option: NotesOption) -> list[Footnote]:
+def _texts(notes: Sequence[Footnote], option: NotesOption) -> list[Footnote]:
     """Return the footnotes that an option shows, what they say in `text` and `short`."""
     if option == "none":
         return []
@@ -123,7 +123,7 @@ def _with_labels(
     """List the notes on several estimands, with their labels unless they are on all of them."""
     labels: dict[Footnote, list[str]] = {}
     for results, heading in zip(several, headings_of(several), strict=True):
-        for note in _said(notes_of(results), option):
+        for note in _texts(notes_of(results), option):
             labels.setdefault(note, []).append(heading)
     return [
         note
@@ -208,7 +208,7 @@ def _tests(results: EstimandResults, *, alone: bool) -> list[Footnote]:
     variance, null = results.variance, results.null
     if variance.reason or not (results.bse > 0).any():
         return []
-    notes = _of_square(results) if variance.varies_as_square else _one_sided(results)
+    notes = _of_square(results) if variance.varies_as_square else _of_side(results)
     if variance.interval_note:
         notes.append(Footnote(variance.interval_note))
     if variance.test_note and null is not None:
@@ -256,7 +256,7 @@ def _of_square(results: EstimandResults) -> list[Footnote]:
     return notes
 
 
-def _one_sided(results: EstimandResults) -> list[Footnote]:
+def _of_side(results: EstimandResults) -> list[Footnote]:
     if results.alternative == "two-sided":
         return []
     than = "the value tested" if results.null is None else "the null value"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pyinterp.inference.half_sample.constants import SKEWED, UNUSED
-from pyinterp.inference.half_sample.row_warnings import skewness, unused
+from pyinterp.inference.half_sample.constants import LARGEST_IDLE_SHARE, LARGEST_SKEWNESS
+from pyinterp.inference.half_sample.row_warnings import idle_share, skewness
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -18,7 +18,7 @@ __all__ = ["Mark", "marks_of"]
 NOMINAL = 0.05
 FEW_ROWS = (
     "Few rows decide {terms} (skewness of what rows contribute over root n; normal below "
-    f"{SKEWED:g}): intervals may miss more often on one side."
+    f"{LARGEST_SKEWNESS:g}): intervals may miss more often on one side."
 )
 FEW_REFITS = (
     "Never used in many refits on halves: {terms}. Nominal 95% intervals of such rows covered "
@@ -52,10 +52,10 @@ def marks_of(results: EstimandResults, heading: str) -> list[Mark]:
     # Not rows whose interval holds the null value: intervals of what does not matter are wide.
     differs = errors if results.null is None else np.asarray(results.pvalues < NOMINAL)
     skewed = skewness(results.replicates)
-    share = unused(results.replicates)
+    share = idle_share(results.replicates)
     cases = (
-        (FEW_ROWS, skewed, errors & differs & (skewed > SKEWED), "{:.2f}"),
-        (FEW_REFITS, share, errors & (share > UNUSED), "{:.0%}"),
+        (FEW_ROWS, skewed, errors & differs & (skewed > LARGEST_SKEWNESS), "{:.2f}"),
+        (FEW_REFITS, share, errors & (share > LARGEST_IDLE_SHARE), "{:.0%}"),
     )
     terms = results.exog_names
     return [
