@@ -41,7 +41,7 @@ class RowGroups:
     def counts(self) -> str:
         """How many rows the groups have, in words."""
         sizes = np.bincount(self.of_row[self.of_row >= 0])
-        return ", ".join(f"{name} {size}" for name, size in zip(self.levels, sizes, strict=True))
+        return ", ".join(f"{name}: {size}" for name, size in zip(self.levels, sizes, strict=True))
 
     @classmethod
     def of(cls, column: pd.Series[Any], analyzed: Any, name: str) -> RowGroups:

@@ -36,8 +36,8 @@ def risk(
     else:
         label = "R²" if row_loss == LOSSES["squared"] else "D²"
         note = (
-            "One minus the ratio of the mean loss to that of the best constant prediction, which "
-            "is that of the training rows (of the evaluation rows for a model fitted elsewhere)."
+            "One minus the ratio of the mean loss to that of the best constant prediction, learned "
+            "from the rows that trained, if they are known."
         )
         if row_loss.constant is None:
             raise LossError(

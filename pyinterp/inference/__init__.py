@@ -23,6 +23,7 @@ Module            What is in it
 `equivalence`     Bayesian correlated t test with a region of practical equivalence
 `ranking`         How probable each rank is for each term
 `coverage`        What studies say about the coverage of intervals: a table, `coverage.csv`
+`digits`          How tables print numbers and p-values
 `options`         The options of inference, the same for every estimand
 ================  =============================================================================
 

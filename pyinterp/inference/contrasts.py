@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 import numpy as np
 import pandas as pd
@@ -16,13 +17,14 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError, quote
 from pyinterp.inference import Alternative, TermInference
+from pyinterp.inference.digits import cell, number_format, p_text
 from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_variance
-from pyinterp.inference.intervals import p_text
 
 __all__ = ["Contrasts", "Hypotheses", "certain", "contrasts"]
 
 # Standard errors of contrasts below this share of what terms alone would give are rounding.
 CERTAIN = 1e-6
+WIDTH = 80  # of notes
 
 # Of terms that vary as squares: what t divides by.
 ONE_SQUARE = (
@@ -140,8 +142,12 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
             headings.pop("conf_high" if self.alternative == "greater" else "conf_low")
         if np.isnan(self.tvalue).all():
             headings.pop("statistic")
-        texts = {name: p_text if name == "p_value" else _cell for name in headings}
-        cells = [[text(row[name]) for name, text in texts.items()] for _, row in frame.iterrows()]
+        number = number_format(frame["estimate"].to_numpy(), frame["std_error"].to_numpy())
+        formats = dict.fromkeys(headings, number) | {"statistic": "%.3f"}
+        cells = [
+            [p_text(row[n]) if n == "p_value" else cell(row[n], formats[n]) for n in headings]
+            for _, row in frame.iterrows()
+        ]
         table = Summary()
         table.tables.append(
             SimpleTable(
@@ -153,7 +159,7 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
             )
         )
         if self.notes:
-            table.add_extra_txt(self.notes)
+            table.add_extra_txt([line for note in self.notes for line in wrap(note, WIDTH)])
         return table
 
 
@@ -318,7 +324,9 @@ def _check_inside(hypotheses: Hypotheses, row: int, inference: TermInference) ->
     if one is None:
         return
     value, term = float(hypotheses.target[row] / one[1]), hypotheses.terms[one[0]]
-    ends = inference.rescales and value in (low, high)
+    # Squares without a null value, such as mean squares: noise keeps estimates away from the end.
+    away = inference.variance.varies_as_square and np.isnan(inference.null).all()
+    ends = (inference.rescales or away) and value in (low, high)
     if low <= value <= high and not ends:
         return
     where = f"between {low:g} and {high:g}"
@@ -326,7 +334,7 @@ def _check_inside(hypotheses: Hypotheses, row: int, inference: TermInference) ->
         where = f"below {high:g}" if ends else f"at most {high:g}"
     elif np.isinf(high):
         where = f"above {low:g}" if ends else f"at least {low:g}"
-    why = ", and no interval holds the end, whatever the truth" if ends else ""
+    why = ", and estimates stay away from that end, whatever the truth" if ends else ""
     raise InferenceError(
         f"`{term} = {value:g}` can't be tested: its values are {where}{why}. Test a value inside."
     )
@@ -334,7 +342,3 @@ def _check_inside(hypotheses: Hypotheses, row: int, inference: TermInference) ->
 
 def _column(tests: pd.DataFrame, name: str) -> FloatArray:
     return np.asarray(tests[name], dtype=np.float64)
-
-
-def _cell(value: float) -> str:
-    return f"{value:.4g}" if np.isfinite(value) else ""

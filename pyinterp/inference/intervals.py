@@ -21,13 +21,11 @@ __all__ = [
     "bounds",
     "check_adjustment",
     "interval",
-    "p_text",
     "p_values",
 ]
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
-SMALLEST = 0.0005  # p-value that tables print as a number
 
 
 def interval(
@@ -78,13 +76,6 @@ def p_values(
         return np.asarray(2 * stats.t.sf(np.abs(tvalues), df))
     signed = tvalues if alternative == "greater" else -tvalues
     return np.asarray(stats.t.sf(signed, df))
-
-
-def p_text(p: float) -> str:
-    """Return a p-value as tables print it; empty if it is missing."""
-    if not np.isfinite(p):
-        return ""
-    return "<0.001" if p < SMALLEST else f"{p:.3f}"
 
 
 # Methods of statsmodels, by all of their names; it lists local false discovery rates but has none.

@@ -12,7 +12,7 @@ from scipy import stats
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, certain
-from pyinterp.inference.intervals import p_text
+from pyinterp.inference.digits import p_text
 from pyinterp.inference.simultaneous import LargestT
 from pyinterp.inference.variance import Variance
 

@@ -89,6 +89,8 @@ class Replicates:
         these are; () where that is not known.
     groups : tuple of Replicates
         Those of the groups of rows whose terms stand side by side; () without groups.
+    cluster_count : int or None
+        How many clusters evaluate any refit; None without clusters.
     """
 
     estimates: tuple[Estimate, ...]
@@ -102,6 +104,7 @@ class Replicates:
     no_effect: float | None = None
     half_fits: tuple[HalfFits, ...] = ()
     groups: tuple[Replicates, ...] = ()
+    cluster_count: int | None = None
 
     @property
     def parts(self) -> tuple[Replicates, ...]:
@@ -156,6 +159,7 @@ def gather(
             outer[group.number] = estimate, group.size
     separate = [e for e in estimates if e.group is None or e.group.estimates]
     counted = separate or estimates
+    clusters = [e.clusters for e in estimates if e.clusters is not None]
     samples = [g.number for _, g, _, _ in counted if g is not None and g.kind == "bootstrap"]
     return Replicates(
         estimates=tuple(e.estimate for e in counted),
@@ -169,6 +173,7 @@ def gather(
         has_own_refits=bool(separate),
         no_effect=no_effect,
         half_fits=() if half_fits is None else (half_fits,),
+        cluster_count=len(np.unique(np.concatenate(clusters))) if clusters else None,
     )
 
 

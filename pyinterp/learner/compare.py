@@ -243,7 +243,9 @@ def _with_rope(compared: ComparisonResults, rope: float) -> ComparisonResults:
         for term, (below, within, above) in zip(frame.index, frame.to_numpy(), strict=True)
     ]
     estimand = compared.estimand
-    return replace(compared, estimand=replace(estimand, remarks=partial(_with_notes, estimand.remarks, notes)))
+    return replace(
+        compared, estimand=replace(estimand, remarks=partial(_with_notes, estimand.remarks, notes))
+    )
 
 
 def _with_notes(

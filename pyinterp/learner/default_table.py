@@ -106,9 +106,11 @@ class DefaultTable(Importances):
         alpha: float = 0.05,
         *,
         sort: bool = True,
+        top: int | None = None,
         title: str | None = None,
         notes: NotesOption = "short",
         decimals: int | None = None,
+        date: bool = True,
     ) -> Table:
         """Return the table of PFI, the summary of ``pfi()``.
 
@@ -118,9 +120,19 @@ class DefaultTable(Importances):
             Significance level of the intervals.
         sort : bool
             Print features in decreasing order of their estimates.
+        {top}
         {table}
+        {date}
         """
-        return self._pfi.summary(alpha, sort=sort, title=title, notes=notes, decimals=decimals)
+        return self._pfi.summary(
+            alpha,
+            sort=sort,
+            top=top,
+            title=title,
+            notes=notes,
+            decimals=decimals,
+            date=date,
+        )
 
     @takes()
     def plot(

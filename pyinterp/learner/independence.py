@@ -69,7 +69,7 @@ def context_of_all(contexts: Sequence[Context], labels: Sequence[str]) -> Contex
     return replace(
         contexts[0],
         nobs=sum(context.nobs for context in contexts),
-        groups=", ".join(f"{n} {c.nobs}" for n, c in zip(labels, contexts, strict=True)),
+        groups=", ".join(f"{n}: {c.nobs}" for n, c in zip(labels, contexts, strict=True)),
         weighting="",
         clusters="",
         offset="",

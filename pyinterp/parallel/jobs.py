@@ -78,13 +78,14 @@ def outcomes(
         return_as="generator" if ordered else "generator_unordered",
     )
     results: Generator[T, None, None] | None = None
-    try:
-        with _workers_without_sigint(processes=not in_memory and workers(n_jobs) > 1):
-            results = parallel(delayed(call.do)(job) for job in jobs)
-        with count_jobs(total, label, unit, progress) as advance:
-            yield _with_count(results, advance)
-    finally:
-        call.end(results)
+    with _manager_may_fail():
+        try:
+            with _workers_without_sigint(processes=not in_memory and workers(n_jobs) > 1):
+                results = parallel(delayed(call.do)(job) for job in jobs)
+            with count_jobs(total, label, unit, progress) as advance:
+                yield _with_count(results, advance)
+        finally:
+            call.end(results)
 
 
 def go_on() -> None:
@@ -150,18 +151,44 @@ def _await_former_calls() -> None:
 def _workers_without_sigint(*, processes: bool) -> Iterator[None]:
     """Start processes that ignore Ctrl-C in a terminal: joblib kills them.
 
-    They would print tracebacks otherwise, those that are still importing above all.
+    They would print tracebacks otherwise, those that are still importing above all, as would one
+    whose start is cut short. Threads of BLAS take the signal that the main thread blocks: Ctrl-C
+    is put off until all processes have been started.
     """
     if not processes or sys.platform == "win32":
         yield
         return
     resource_tracker.ensure_running()  # or Python unblocks the signal when it starts that process
-    former = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    late: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    main = threading.current_thread() is threading.main_thread() and handler is not None
+    if main:
+        signal.signal(signal.SIGINT, lambda number, _: late.append(number))
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # processes inherit it
     try:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # may raise what came just before
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
+        if main:
+            signal.signal(signal.SIGINT, handler)
+        if late:
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def _manager_may_fail() -> Iterator[None]:
+    """Print no traceback of joblib's manager of processes, which looks for jobs just canceled."""
+    former = threading.excepthook
+
+    def hook(error: threading.ExceptHookArgs) -> None:
+        if error.thread is None or error.thread.name != "ExecutorManagerThread":
+            former(error)
+
+    threading.excepthook = hook
+    try:
+        yield
+    finally:
+        threading.excepthook = former
 
 
 def _with_count(results: Iterable[T], advance: Callable[[], object]) -> Iterator[T]:

@@ -15,8 +15,10 @@ Module                 What is in it
 `comparison_results`   Differences of learners, and ranks of them
 `ranks`                Ranks of terms, with the probability of each
 `header`               The analysis behind the numbers, for headers
-`summary`              Summary tables: header, columns of numbers, footnotes
+`facts`                What headers say of it, and their lines
+`summary`              Summary tables: header, blocks of numbers, footnotes
 `footnotes`            Footnotes, short and full
+`row_marks`            Rows whose intervals are not to be trusted
 `order`                The order of terms in tables and plots
 `side_by_side`         ``summary_col`` and ``plot``: several results together
 `columns`              Columns of several results, those of statsmodels too

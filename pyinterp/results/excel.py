@@ -24,7 +24,7 @@ def write_excel(path: str | PathLike[str], frame: pd.DataFrame, table: Table) ->
             "Excel files need openpyxl. Install it with `pip install openpyxl`, or write "
             "`summary_frame().to_csv(path)`."
         )
-    about = pd.DataFrame([*table.facts, *(("Note", note) for note in table.notes)])
+    about = pd.DataFrame([*table.facts, *table.legend, *(("Note", note) for note in table.notes)])
     with pd.ExcelWriter(path, engine="openpyxl") as file:
         frame.reset_index().to_excel(file, sheet_name="estimates", index=False)
         about.to_excel(file, sheet_name="about", index=False, header=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from pyinterp.errors import short
-from pyinterp.results.numbers import number_format
+from pyinterp.inference.digits import number_format
 
 if TYPE_CHECKING:
     from pyinterp.results.header import Context
@@ -21,13 +21,19 @@ __all__ = ["Fact", "facts_of", "header_lines", "header_rows"]
 Fact: TypeAlias = tuple[str, str]
 LONGEST_FORMULA = 100
 LONG = 22  # characters of a value from which on it has a line of its own
-ALONE = ("Formula:", "Learner:")
+ALONE = (
+    "Formula:",
+    "Learner:",
+    "Groups, rows:",
+    "Subgroup, rows:",
+    "Weights:",
+    "Clusters:",
+    "Offset:",
+)
 GAP = "  "
 
 
-def facts_of(
-    results: EstimandResults, estimand: str, *, legend: Sequence[Fact] = (), date: bool
-) -> list[Fact]:
+def facts_of(results: EstimandResults, estimand: str, *, date: bool) -> list[Fact]:
     """Return names and values of a table's header.
 
     Parameters
@@ -35,8 +41,6 @@ def facts_of(
     results : EstimandResults
     estimand : str
         What the table is of.
-    legend : sequence of (str, str)
-        What the columns mean that no footnote explains.
     date : bool
         Whether with the date. What no seed and no refit can change has neither.
     """
@@ -81,7 +85,7 @@ def facts_of(
     if not _deterministic(results):
         facts.append(("Seed:", "none" if context.seed is None else str(context.seed)))
         facts += [("Date:", context.date)] if date else []
-    return [(name, value) for name, value in [*facts, *legend] if value]
+    return [(name, value) for name, value in facts if value]
 
 
 def _deterministic(results: EstimandResults) -> bool:
@@ -92,32 +96,34 @@ def _deterministic(results: EstimandResults) -> bool:
     return elsewhere and exact and not (results.mcse > 0).any()
 
 
-def header_rows(facts: Sequence[Fact]) -> Iterator[tuple[Fact, ...]]:
-    """Yield the rows of a header: two short facts each, or one that is long."""
+def header_rows(facts: Sequence[Fact], legend: Sequence[Fact]) -> Iterator[tuple[Fact, ...]]:
+    """Yield the rows of a header: two short facts each, or one that is long or explains."""
     waiting: list[Fact] = []
     for fact in facts:
-        if fact[0] in ALONE or len(fact[1]) > LONG:
-            yield (fact,)
-            continue
-        waiting.append(fact)
-        if len(waiting) == 2:
+        long = fact[0] in ALONE or len(fact[1]) > LONG
+        if waiting and (long or len(waiting) == 2):
             yield tuple(waiting)
             waiting = []
-    yield from [tuple(waiting)] * bool(waiting)
+        if long:
+            yield (fact,)
+        else:
+            waiting.append(fact)
+    if waiting:
+        yield tuple(waiting)
+    yield from ((fact,) for fact in legend)
 
 
-class _Lines(textwrap.TextWrapper):
+class _Settings(textwrap.TextWrapper):
     """Breaks lines at spaces, and after parentheses, as learners with their settings have."""
 
     wordsep_simple_re = re.compile(r"(\s+|(?<=\())")
 
-    def __init__(self, width: int) -> None:
-        super().__init__(width, break_long_words=False, break_on_hyphens=False)
 
-
-def header_lines(facts: Sequence[Fact], width: int) -> tuple[list[str], int]:
+def header_lines(
+    facts: Sequence[Fact], legend: Sequence[Fact], width: int
+) -> tuple[list[str], int]:
     """Return the header as lines of text, and how wide it is: at least `width` characters."""
-    rows = list(header_rows(facts))
+    rows = list(header_rows(facts, legend))
     pairs = [row for row in rows if len(row) == 2]
     name = max((len(row[0][0]) for row in rows), default=0)
     value = max((len(one[1]) for one, _ in pairs), default=0)
@@ -131,8 +137,9 @@ def header_lines(facts: Sequence[Fact], width: int) -> tuple[list[str], int]:
             (one, text), (two, more) = row
             lines.append(f"{one:<{name}} {text:<{value}}{GAP}{two:<{other}} {more}")
             continue
-        wrapped = _Lines(width - name - 1).wrap(row[0][1])
-        lines += [
-            f"{row[0][0] if k == 0 else '':<{name}} {text}" for k, text in enumerate(wrapped)
-        ]
+        lines_of = _Settings if row[0][0] == "Learner:" else textwrap.TextWrapper
+        wrapped = lines_of(width - name - 1, break_long_words=False, break_on_hyphens=False).wrap(
+            row[0][1]
+        )
+        lines += [f"{row[0][0] if k == 0 else '':<{name}} {text}" for k, text in enumerate(wrapped)]
     return lines, width

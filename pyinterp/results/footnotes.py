@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ from pyinterp.results.row_marks import Mark, marks_of
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["Footnote", "NotesOption", "legend_of", "of_one", "of_several"]
+__all__ = ["Footnote", "NotesOption", "headings_of", "legend_of", "of_one", "of_several"]
 
 NotesOption: TypeAlias = Literal["short", "full", "none"]
 NO_VALUE = "not defined in some refit"
@@ -22,11 +22,12 @@ NO_SIMULATION = " No simulations say how often such intervals cover."
 MANY_TESTS = 20
 
 LIMITS_OF_SQUARE = (
-    "Limits are the hull of two t intervals, that of the effect, the root of the importance, and "
-    "that with the standard error at no effect: with c the estimate minus {null}, q the quantile "
-    "of t, s0 = c / t and a the solution of se^2 = 2 a^2 + 4 a max(c, 0), from min((root(c + a) - "
-    "q root(a))^2, c - q s0) to (root(c + a) + q root(a))^2. For c of 0 or less the lower limit is "
-    "c - q s0, and the upper one c + q se if that is negative."
+    "Limits are the hull of two t intervals: of the effect, the root of the importance, and with "
+    "the standard error s0 = c / t at no effect. With c = {c}, q the quantile of t and a from "
+    "std err^2 = 2 a^2 + 4 a max(c, 0), the lower limit is the smaller one of "
+    "(root(c + a) - q root(a))^2, where a negative root counts as 0, and c - q s0, and the upper "
+    "one (root(c + a) + q root(a))^2. For c of 0 or less they are c - q s0 and that, or c + q s0 "
+    "if this is negative."
 )
 WHAT_P_TESTS = (
     "P tests whether the truth is {null} for this learner, not whether the response depends on the "
@@ -49,7 +50,7 @@ class Footnote(NamedTuple):
     short : str
         What short footnotes say; empty if they leave it out.
     marks : frozenset of (str, str)
-        Rows that carry its number, each as the label of its estimand and the term.
+        Rows that carry its number, each as the heading of its block and the term.
     """
 
     text: str
@@ -63,7 +64,7 @@ NotesOf: TypeAlias = Callable[["EstimandResults"], Sequence[Footnote]]
 def of_one(results: EstimandResults, alpha: float, option: NotesOption) -> list[Footnote]:
     """List the footnotes of one estimand's table, what they say in `text`."""
     about = [_meaning(results, alpha), *_about(results)]
-    return _said([*about, *_of_all([results], alpha, option)], option)
+    return _texts([*about, *_of_all([results], alpha, option)], option)
 
 
 def of_several(
@@ -78,14 +79,18 @@ def of_several(
     Their meanings stand in the header.
     """
     about = _with_labels(several, lambda r: [*_harm(r, alpha), *_about(r)], option)
-    return _said([*before, *about, *_of_all(several, alpha, option)], option)
+    return _texts([*before, *about, *_of_all(several, alpha, option)], option)
 
 
 def _of_all(
     several: Sequence[EstimandResults], alpha: float, option: NotesOption
 ) -> list[Footnote]:
     """List the footnotes on inference and rows; those of several with labels, if they differ."""
-    marks = [mark for results in several for mark in marks_of(results)]
+    marks = [
+        mark
+        for results, heading in zip(several, headings_of(several), strict=True)
+        for mark in marks_of(results, heading)
+    ]
     alone, first = len(several) == 1, several[0].context
     notes = [
         *_with_labels(several, lambda r: _intervals(r, warned=bool(marks)), option),
@@ -99,7 +104,7 @@ def _of_all(
     return list(dict.fromkeys(notes))
 
 
-def _said(notes: Sequence[Footnote], option: NotesOption) -> list[Footnote]:
+def _texts(notes: Sequence[Footnote], option: NotesOption) -> list[Footnote]:
     """Return the footnotes that an option shows, what they say in `text` and `short`."""
     if option == "none":
         return []
@@ -117,9 +122,9 @@ def _with_labels(
 ) -> list[Footnote]:
     """List the notes on several estimands, with their labels unless they are on all of them."""
     labels: dict[Footnote, list[str]] = {}
-    for results in several:
-        for note in _said(notes_of(results), option):
-            labels.setdefault(note, []).append(results.estimand.label)
+    for results, heading in zip(several, headings_of(several), strict=True):
+        for note in _texts(notes_of(results), option):
+            labels.setdefault(note, []).append(heading)
     return [
         note
         if len(names) == len(several)
@@ -191,7 +196,9 @@ def _intervals(results: EstimandResults, *, warned: bool) -> list[Footnote]:
     if variance.reason:
         return [_always(f"No standard errors and intervals: {variance.reason}.")]
     coverage = _coverage(results)
-    short = coverage if warned or coverage == NO_SIMULATION else ""
+    # Variances that are no default are known to fall short.
+    needed = warned or coverage == NO_SIMULATION or variance.cov_type != "half-sample"
+    short = coverage if needed else ""
     notes = [Footnote(f"{variance.note}{coverage}", f"{variance.note}{short}")]
     return [*notes, *([_always(variance.warning)] if variance.warning else [])]
 
@@ -201,7 +208,7 @@ def _tests(results: EstimandResults, *, alone: bool) -> list[Footnote]:
     variance, null = results.variance, results.null
     if variance.reason or not (results.bse > 0).any():
         return []
-    notes = _of_square(results) if variance.varies_as_square else _one_sided(results)
+    notes = _of_square(results) if variance.varies_as_square else _of_side(results)
     if variance.interval_note:
         notes.append(Footnote(variance.interval_note))
     if variance.test_note and null is not None:
@@ -228,10 +235,10 @@ def _of_square(results: EstimandResults) -> list[Footnote]:
     """Say by which law P follows from t, and why limits are not estimate -/+ t std err."""
     variance, null = results.variance, results.null
     zero = f"{0.0 if null is None else null:g}"
+    estimate = f"(estimate - {zero})" if null else "estimate"
     if null is None:
         limits = "Limits are not symmetric: like squares, estimates vary more the larger they are."
-        return [_always(limits), Footnote(LIMITS_OF_SQUARE.format(null=zero))]
-    estimate = f"(estimate - {zero})" if null else "estimate"
+        return [_always(limits), Footnote(LIMITS_OF_SQUARE.format(c=estimate.strip("()")))]
     law = f"P: Student's t, {variance.df:g} df"
     if results.inference.note:
         law = f"P before adjustment: Student's t, {variance.df:g} df"
@@ -241,7 +248,7 @@ def _of_square(results: EstimandResults) -> list[Footnote]:
             f"t = {estimate} / its standard error {at}; {law}. Importances vary less near {zero}, "
             f"so -+ 2 std err may hold {zero} although P < 0.05."
         ),
-        Footnote(LIMITS_OF_SQUARE.format(null=zero)),
+        Footnote(LIMITS_OF_SQUARE.format(c=estimate.strip("()"))),
         Footnote(WHAT_P_TESTS.format(null=zero)),
     ]
     if results.alternative != "two-sided":
@@ -249,7 +256,7 @@ def _of_square(results: EstimandResults) -> list[Footnote]:
     return notes
 
 
-def _one_sided(results: EstimandResults) -> list[Footnote]:
+def _of_side(results: EstimandResults) -> list[Footnote]:
     if results.alternative == "two-sided":
         return []
     than = "the value tested" if results.null is None else "the null value"
@@ -305,13 +312,23 @@ def _coverage(results: EstimandResults) -> str:
     return "" if warned else NO_SIMULATION
 
 
-def legend_of(several: Sequence[EstimandResults]) -> Mapping[str, str]:
-    """Return what the columns mean that no footnote explains, by their labels."""
-    meanings = {}
+def headings_of(several: Sequence[EstimandResults]) -> list[str]:
+    """Return headings of the estimates: labels, or descriptions if one label has two meanings."""
+    estimands = [results.estimand for results in several]
+    meanings: dict[str, set[str]] = {}
+    for estimand in estimands:
+        meanings.setdefault(estimand.label, set()).add(estimand.meaning)
+    return [e.label if len(meanings[e.label]) == 1 else e.description for e in estimands]
+
+
+def legend_of(several: Sequence[EstimandResults]) -> list[tuple[str, str]]:
+    """Return headings of columns with what they mean, if no footnote says so."""
+    meanings: dict[str, str] = {}
     if len(several) > 1:
-        meanings = {r.estimand.label: r.estimand.meaning for r in several}
+        headings = headings_of(several)
+        meanings = {h: r.estimand.meaning for h, r in zip(headings, several, strict=True)}
     for results in several:
         if results.diagnostic is not None:
             estimand = results.diagnostic.estimand
             meanings[estimand.label] = estimand.meaning
-    return meanings
+    return [(f"{heading}:", meaning) for heading, meaning in meanings.items()]

@@ -34,7 +34,7 @@ from pyinterp.inference import (
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.inference.equivalence import rope_probabilities
 from pyinterp.inference.half_sample.parts import variance_parts
-from pyinterp.inference.half_sample.row_warnings import skewness, unused
+from pyinterp.inference.half_sample.row_warnings import idle_share, skewness
 from pyinterp.inference.half_sample.variance import half_sample
 from pyinterp.inference.interval_scale import IntervalScale
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
@@ -176,7 +176,7 @@ class EstimandResults(Tabular):
             simultaneous=self.simultaneous,
             scale=IntervalScale(self.estimand.range),
             # A null value, and no effect, is an end of the range, where the scale ends too.
-            symmetric=self.null is None and not self.estimand.varies_as_square,
+            symmetric=self.null is None and not self.variance.varies_as_square,
         )
 
     @property
@@ -369,7 +369,7 @@ class EstimandResults(Tabular):
                 "growth_ratio": parts.ratio_growth if self.replicates.relative else np.nan,
                 "variance": np.diag(variance.cov),
                 "variance_null": at_null,
-                "unused": unused(self.replicates),
+                "unused": idle_share(self.replicates),
                 "skewness": skewness(self.replicates),
             },
             index=self._index,

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pyinterp.inference.half_sample.constants import SKEWED, UNUSED
-from pyinterp.inference.half_sample.row_warnings import skewness, unused
+from pyinterp.inference.half_sample.constants import LARGEST_IDLE_SHARE, LARGEST_SKEWNESS
+from pyinterp.inference.half_sample.row_warnings import idle_share, skewness
 
 if TYPE_CHECKING:
-    from pyinterp._typing import FloatArray
     from pyinterp.results.results import EstimandResults
 
 __all__ = ["Mark", "marks_of"]
@@ -19,7 +18,7 @@ __all__ = ["Mark", "marks_of"]
 NOMINAL = 0.05
 FEW_ROWS = (
     "Few rows decide {terms} (skewness of what rows contribute over root n; normal below "
-    f"{SKEWED:g}): intervals may miss more often on one side."
+    f"{LARGEST_SKEWNESS:g}): intervals may miss more often on one side."
 )
 FEW_REFITS = (
     "Never used in many refits on halves: {terms}. Nominal 95% intervals of such rows covered "
@@ -33,7 +32,7 @@ class Mark(NamedTuple):
     Attributes
     ----------
     row : (str, str)
-        Label of the estimand, and term.
+        Heading of the block, and term.
     warning : str
         The footnote, with a place for the terms.
     in_words : str
@@ -45,26 +44,22 @@ class Mark(NamedTuple):
     in_words: str
 
 
-def marks_of(results: EstimandResults) -> list[Mark]:
-    """List the rows of a table that few of the data's rows decide, or few refits use."""
+def marks_of(results: EstimandResults, heading: str) -> list[Mark]:
+    """List the rows of a block that few of the data's rows decide, or few refits use."""
     if results.variance.reason or not results.variance.of_t:
         return []
     errors = np.asarray(results.bse > 0)
     # Not rows whose interval holds the null value: intervals of what does not matter are wide.
     differs = errors if results.null is None else np.asarray(results.pvalues < NOMINAL)
     skewed = skewness(results.replicates)
-    share = unused(results.replicates)
+    share = idle_share(results.replicates)
+    cases = (
+        (FEW_ROWS, skewed, errors & differs & (skewed > LARGEST_SKEWNESS), "{:.2f}"),
+        (FEW_REFITS, share, errors & (share > LARGEST_IDLE_SHARE), "{:.0%}"),
+    )
+    terms = results.exog_names
     return [
-        *_marks(results, FEW_ROWS, skewed, errors & differs & (skewed > SKEWED), "{:.2f}"),
-        *_marks(results, FEW_REFITS, share, errors & (share > UNUSED), "{:.0%}"),
-    ]
-
-
-def _marks(
-    results: EstimandResults, warning: str, values: FloatArray, which: FloatArray, number: str
-) -> list[Mark]:
-    terms, label = results.params.index, results.estimand.label
-    return [
-        Mark((label, str(terms[j])), warning, f"{terms[j]} ({number.format(values[j])})")
-        for j in np.flatnonzero(which)
+        Mark((heading, terms[j]), warning, f"{terms[j]} ({number.format(values[j])})")
+        for warning, values, marked, number in cases
+        for j in np.flatnonzero(marked)
     ]

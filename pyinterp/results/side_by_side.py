@@ -11,9 +11,9 @@ from statsmodels.iolib.tableformatting import fmt_params
 
 from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, is_list
 from pyinterp.errors import OptionError, list_of, quote
+from pyinterp.inference.digits import number_format
 from pyinterp.results.columns import COEFFICIENTS, Column, column_of
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.numbers import number_format
 from pyinterp.results.table import Table
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -13,10 +13,16 @@ from statsmodels.iolib.tableformatting import fmt_params
 
 from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, check_text
 from pyinterp.errors import OptionError
-from pyinterp.inference.intervals import p_text
+from pyinterp.inference.digits import cell, number_format, p_text
 from pyinterp.results.facts import Fact, facts_of, header_lines
-from pyinterp.results.footnotes import Footnote, NotesOption, legend_of, of_one, of_several
-from pyinterp.results.numbers import number_format
+from pyinterp.results.footnotes import (
+    Footnote,
+    NotesOption,
+    headings_of,
+    legend_of,
+    of_one,
+    of_several,
+)
 from pyinterp.results.order import largest_first
 from pyinterp.results.table import Table
 
@@ -84,7 +90,7 @@ def summarize_several(
     options: TableOptions,
     *,
     title: str,
-    facts: Sequence[Fact] = (),
+    legend: Sequence[Fact] = (),
     notes: Sequence[Footnote] = (),
 ) -> Table:
     """Return the tables of several estimands of one analysis below each other, of equal width.
@@ -95,8 +101,8 @@ def summarize_several(
     options : TableOptions
         Terms that all have are in the order of the first.
     title : str
-    facts : sequence of (str, str)
-        What the header says besides.
+    legend : sequence of (str, str)
+        What the header explains besides.
     notes : sequence of Footnote
         What stands before other footnotes.
     """
@@ -104,8 +110,8 @@ def summarize_several(
         several,
         options,
         title=title,
-        estimand=", ".join(dict.fromkeys(r.estimand.label for r in several)),
-        facts=facts,
+        estimand=", ".join(dict.fromkeys(headings_of(several))),
+        legend=legend,
         notes=of_several(several, options.alpha, options.notes, before=notes),
     )
 
@@ -133,7 +139,7 @@ def summarize_frame(
         Footnotes.
     """
     columns = [
-        _Column(name, [_cell(v, fmt) for v in frame[name]] if fmt else list(map(str, frame[name])))
+        _Column(name, [cell(v, fmt) for v in frame[name]] if fmt else list(map(str, frame[name])))
         for name, fmt in formats.items()
     ]
     return _set(facts, [_Block(columns, list(map(str, frame.index)))], title=title, notes=notes)
@@ -174,41 +180,50 @@ def _table(
     *,
     title: str,
     estimand: str,
-    facts: Sequence[Fact] = (),
+    legend: Sequence[Fact] = (),
     notes: Sequence[Footnote],
 ) -> Table:
     frames = _frames(several, options)
     blocks: list[_Block] = []
-    for results, frame, last in zip(several, frames, _last(several), strict=True):
-        blocks.append(_Block(_columns(results, frame, options), _stubs(results, frame, notes)))
+    parts = zip(several, headings_of(several), frames, _last(several), strict=True)
+    for results, heading, frame, last in parts:
+        columns = _columns(results, heading, frame, options)
+        blocks.append(_Block(columns, _stubs(heading, frame, notes)))
         if last and results.diagnostic is not None:
             blocks.append(_beside(results.diagnostic, frame.index, options))
     first = several[0]
     of = "learner" if first.context.level == "learner" else "one fitted model"
-    legend = [(f"{label}:", text) for label, text in legend_of(several).items()]
-    total = len(first.params)
-    if options.top is not None and len(frames[0]) < total:
-        legend.append(("Terms:", f"{len(frames[0])} of {total} shown"))
-    header = facts_of(first, estimand, legend=[*facts, *legend], date=options.date)
-    heading = options.title or f"{title}, {of}"
-    return _set(header, blocks, title=heading, notes=[note.text for note in notes])
+    facts = facts_of(first, estimand, date=options.date)
+    total, rows = len(first.params), len(frames[0])
+    if rows < total:
+        facts.append(("Terms:", f"{rows} of {total} shown"))
+    return _set(
+        facts,
+        blocks,
+        title=options.title or f"{title}, {of}",
+        notes=[note.text for note in notes],
+        legend=[*legend, *legend_of(several)],
+    )
 
 
 def _set(
-    facts: Sequence[Fact], blocks: Sequence[_Block], *, title: str, notes: Sequence[str]
+    facts: Sequence[Fact],
+    blocks: Sequence[_Block],
+    *,
+    title: str,
+    notes: Sequence[str],
+    legend: Sequence[Fact] = (),
 ) -> Table:
     most = max(len(block.widths) for block in blocks)
     each = [[*block.widths, *[0] * (most - len(block.widths))] for block in blocks]
     widths = [max(column) for column in zip(*each, strict=True)]
-    _, width = header_lines(facts, max(WIDTH, sum(widths) + most - 1))
+    _, width = header_lines(facts, legend, max(WIDTH, sum(widths) + most - 1))
     widths[0] += width - sum(widths) - most + 1
     tables = [block.table(widths) for block in blocks]
-    return Table(tables, notes, width, title=title, facts=facts, numbered=True)
+    return Table(tables, notes, width, title=title, facts=facts, legend=legend, numbered=True)
 
 
-def _frames(
-    several: Sequence[EstimandResults], options: TableOptions
-) -> list[pd.DataFrame]:
+def _frames(several: Sequence[EstimandResults], options: TableOptions) -> list[pd.DataFrame]:
     """Return the rows of every block in the order in which they are shown."""
     frames = [results.summary_frame(options.alpha) for results in several]
     first = _in_order(several[0], frames[0], options)
@@ -221,9 +236,7 @@ def _frames(
     return [_top(r, frame, options.top) for r, frame in zip(several, ordered, strict=True)]
 
 
-def _in_order(
-    results: EstimandResults, frame: pd.DataFrame, options: TableOptions
-) -> pd.DataFrame:
+def _in_order(results: EstimandResults, frame: pd.DataFrame, options: TableOptions) -> pd.DataFrame:
     terms = results.estimand.terms
     if not options.sort or terms.axes:
         return frame
@@ -242,13 +255,11 @@ def _top(results: EstimandResults, frame: pd.DataFrame, top: int) -> pd.DataFram
     return frame.groupby(terms.facet, sort=False, observed=True).head(top)
 
 
-def _stubs(
-    results: EstimandResults, frame: pd.DataFrame, notes: Sequence[Footnote]
-) -> list[str]:
+def _stubs(heading: str, frame: pd.DataFrame, notes: Sequence[Footnote]) -> list[str]:
     """Return the names of rows, with the numbers of the footnotes that warn of them."""
-    label, stubs = results.estimand.label, []
+    stubs = []
     for term in map(str, frame.index):
-        marks = [f"[{k}]" for k, note in enumerate(notes, start=1) if (label, term) in note.marks]
+        marks = [f"[{k}]" for k, note in enumerate(notes, start=1) if (heading, term) in note.marks]
         stubs.append(f"{term} {''.join(marks)}" if marks else term)
     return stubs
 
@@ -262,16 +273,16 @@ def _last(several: Sequence[EstimandResults]) -> list[bool]:
 def _beside(diagnostic: EstimandResults, terms: pd.Index, options: TableOptions) -> _Block:
     values = diagnostic.params.loc[terms]
     fmt = options.number(diagnostic.summary_frame()) if diagnostic.estimand.unit else "%.3f"
-    column = _Column(diagnostic.estimand.label, [_cell(value, fmt) for value in values])
+    column = _Column(diagnostic.estimand.label, [cell(value, fmt) for value in values])
     return _Block([column], list(map(str, terms)))
 
 
 def _columns(
-    results: EstimandResults, frame: pd.DataFrame, options: TableOptions
+    results: EstimandResults, heading: str, frame: pd.DataFrame, options: TableOptions
 ) -> list[_Column]:
     """Return estimate, standard error, limits, t and P, as far as there are."""
     number = options.number(frame)
-    columns = [(results.estimand.label, "estimate", number)]
+    columns = [(heading, "estimate", number)]
     if results.estimand.correction is not None and "corrected" in frame:
         columns.append((results.estimand.correction.heading, "corrected", number))
     columns.append(("std err", "std_error", number))
@@ -279,10 +290,10 @@ def _columns(
     tested = results.estimand.null is not None
     if tested and frame["statistic"].notna().any():
         columns.append(("t", "statistic", "%.3f"))
-    shown = [_Column(name, [_cell(v, fmt) for v in frame[one]]) for name, one, fmt in columns]
+    shown = [_Column(name, [cell(v, fmt) for v in frame[one]]) for name, one, fmt in columns]
     if tested:
-        heading = results.variance.p_heading(results.alternative)
-        shown.append(_Column(heading, [p_text(p) for p in frame["p_value"]]))
+        p = results.variance.p_heading(results.alternative)
+        shown.append(_Column(p, [p_text(p) for p in frame["p_value"]]))
     return shown
 
 
@@ -291,7 +302,3 @@ def _limits(alpha: float, alternative: str) -> list[tuple[str, str]]:
     tail = alpha / 2 if alternative == "two-sided" else alpha
     low, high = (f"[{tail:.3g}", "conf_low"), (f"{1 - tail:.3g}]", "conf_high")
     return {"two-sided": [low, high], "greater": [low], "less": [high]}[alternative]
-
-
-def _cell(value: Any, fmt: str) -> str:
-    return fmt % value if np.isfinite(value) else ""

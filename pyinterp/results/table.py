@@ -37,8 +37,8 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
     width : int
         Line length of header and footnotes in text.
     title : str
-    facts : sequence of (str, str)
-        What the header says.
+    facts, legend : sequence of (str, str)
+        What the header says, and explains.
     numbered : bool
         Whether footnotes have numbers.
     """
@@ -51,10 +51,12 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         *,
         title: str = "",
         facts: Sequence[Fact] = (),
+        legend: Sequence[Fact] = (),
         numbered: bool = False,
     ) -> None:
         super().__init__()
-        self.tables, self.width, self.title, self.facts = tables, width, title, tuple(facts)
+        self.tables, self.width, self.title = tables, width, title
+        self.facts, self.legend = tuple(facts), tuple(legend)
         marks = [f"[{k}]" if numbered else "" for k in range(1, len(notes) + 1)]
         self.marked = list(zip(marks, notes, strict=True))
         self.notes = tuple(f"{mark} {note}".strip() for mark, note in self.marked)
@@ -63,7 +65,7 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         """Return the table in characters."""
         lines = [self.title.center(self.width).rstrip()] if self.title else []
         if self.facts:
-            lines += ["=" * self.width, *header_lines(self.facts, self.width)[0]]
+            lines += ["=" * self.width, *header_lines(self.facts, self.legend, self.width)[0]]
         *others, last = (str(table).splitlines() for table in self.tables)
         # The rule below a block is that above the next one.
         lines += [line for block in others for line in block[:-1]] + last
@@ -89,8 +91,10 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         blocks = [_escape(table) for table in self.tables]
         first = blocks[0]
         first.extend(row for block in blocks[1:] for row in block)
-        parts = [_html_header(self.title, self.facts)] if header and self.facts else []
-        if not parts:
+        parts = []
+        if header and self.facts:
+            parts.append(_html_header(self.title, header_rows(self.facts, self.legend)))
+        else:
             first.title = html.escape(self.title)
         parts.append(first.as_html())
         return "\n".join(parts + [f"<p>{html.escape(note)}</p>" for note in self.notes])
@@ -112,19 +116,20 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         if not (caption is None or isinstance(caption, str)):
             raise OptionError(f"`caption` must be a text, not {quote(caption)}.")
         about = [f"{name} {value}" for name, value in self.facts if name not in NOT_IN_PAPERS]
-        facts = f"{'; '.join(about)}." if about and self.notes else ""
+        facts = [f"{'; '.join(about)}."] if about and self.notes else []
+        facts += [f"{name} {text}" for name, text in self.legend if self.notes]
         return latex_float(
             [_rows(table) for table in self.tables],
             caption=escape_latex(self.title) if caption is None else caption,
             label=label,
-            notes=[("", facts)] * bool(facts) + self.marked,
+            notes=[*(("", fact) for fact in facts), *self.marked],
         )
 
     def as_markdown(self) -> str:
         """Return the table in Markdown, footnotes below it."""
         parts = [f"**{_plain(self.title)}**"] if self.title else []
         if self.facts:
-            parts.append("  \n".join(f"{_plain(n)} {_plain(v)}" for n, v in self.facts))
+            parts.append("  \n".join(f"{_plain(n)} {_plain(v)}" for n, v in self._header))
         parts += ["\n".join(_markdown(_rows(table))) for table in self.tables]
         return "\n\n".join([*parts, *map(_plain, self.notes)]) + "\n"
 
@@ -134,11 +139,15 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         writer = csv.writer(text, lineterminator="\n")
         if self.title:
             writer.writerow([self.title])
-        writer.writerows(self.facts)
+        writer.writerows(self._header)
         for table in self.tables:
             writer.writerows(_rows(table))
         writer.writerows([note] for note in self.notes)
         return text.getvalue()
+
+    @property
+    def _header(self) -> tuple[Fact, ...]:
+        return (*self.facts, *self.legend)
 
 
 def _check_label(label: object) -> None:
@@ -159,12 +168,15 @@ def _rows(table: SimpleTable) -> list[list[str]]:
     return [row[:used] for row in rows]
 
 
-def _html_header(title: str, facts: Sequence[Fact]) -> str:
+def _html_header(title: str, rows: Iterable[tuple[Fact, ...]]) -> str:
     """Return the header: names and values at the left, two short facts in a row."""
     lines = []
-    for row in header_rows(facts):
+    for row in rows:
         span = ' colspan="3"' if len(row) == 1 else ""
-        cells = [f"<th{LEFT}>{html.escape(n)}</th><td{span}{LEFT}>{html.escape(v)}</td>" for n, v in row]
+        cells = [
+            f"<th{LEFT}>{html.escape(name)}</th><td{span}{LEFT}>{html.escape(value)}</td>"
+            for name, value in row
+        ]
         lines.append(f"<tr>{''.join(cells)}</tr>")
     caption = f"<caption>{html.escape(title)}</caption>"
     return "\n".join(['<table class="simpletable">', caption, *lines, "</table>"])

@@ -141,13 +141,13 @@ class UncertaintyResults(Tabular):
             date=date,
         )
         listed = {d: self.decisions.index[self.decisions == d] for d in SENTENCES}
-        facts = [
+        legend = [
             (f"{d.capitalize()}:", ", ".join(map(str, terms)))
             for d, terms in listed.items()
             if len(terms)
         ]
         return tables.summarize_several(
-            self.parts, options, title="Uncertainty", facts=facts, notes=self._notes()
+            self.parts, options, title="Uncertainty", legend=legend, notes=self._notes()
         )
 
     def summary_frame(self, alpha: float | None = None) -> pd.DataFrame:

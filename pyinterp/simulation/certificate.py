@@ -10,9 +10,9 @@ import pandas as pd
 from scipy import stats
 
 from pyinterp._typing import FloatArray
+from pyinterp.inference.digits import number_format
 from pyinterp.parallel.progress import clock
 from pyinterp.results.footnotes import NotesOption
-from pyinterp.results.numbers import number_format
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOptions, summarize_frame
 from pyinterp.results.table import Table

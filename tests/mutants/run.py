@@ -174,11 +174,15 @@ def _run(wanted: list[Mutant], calls: dict, file: Path, cache: Path, processes: 
 def _tests_of(mutant: Mutant, calls: dict, enough: float = ENOUGH) -> list[str]:
     """Return the tests that call what has the fault, the shortest first, file by file."""
     own = f"{mutant.module}:{mutant.within}"
-    prefix = own if mutant.within else f"{mutant.module}:"
-    found = []
-    for test, (seconds, functions) in calls.items():
-        if any(f == own or (not mutant.within and f.startswith(prefix)) for f in functions):
-            found.append((seconds, test))
+    # A module without functions, as one of constants is, is used by its folder's.
+    places = [own] if mutant.within else [f"{mutant.module}:", f"{Path(mutant.module).parent}/"]
+    found: list[tuple[float, str]] = []
+    for place in places:
+        found = found or [
+            (seconds, test)
+            for test, (seconds, functions) in calls.items()
+            if any(f == own or (not mutant.within and f.startswith(place)) for f in functions)
+        ]
     chosen, cost, total = [], Counter(), 0.0
     for seconds, test in sorted(found):
         total += seconds

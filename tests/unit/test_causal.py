@@ -194,14 +194,14 @@ class TestTogether:
     def test_one_table_with_the_diagnostic_once(self, binary: pi.LearnerResults) -> None:
         found = binary.importance()
         text = str(found.summary(notes="full"))
+        assert text.count("Draws: ") == 1
+        assert " ".join(text.split()).count("R²_j: Share") == 1
         heads = [line for line in text.splitlines() if "std err" in line]
         words = [w for line in heads for w in line.split() if "VIM" in w]
         assert words == ["MVIM", "CVIM", "AMVIM"]
-        assert text.count("R²_j: Share") == 1
-        assert text.count("Draws: ") == 1
         rows = [line for line in text.splitlines() if line.startswith(("x ", "z "))]
-        assert len(rows) == 2 * len(heads)
-        assert sum(len(row.split()) - 1 for row in rows) == 2 * (3 * 4 + 1)
+        assert len(rows) == 2 * (len(heads) + 1)  # and that of the diagnostic
+        assert sum(len(row.split()) - 1 for row in rows) == 2 * (3 * 6 + 1)
         assert found["cvim"].estimand.label == "CVIM"
 
     def test_samplers_and_permutations_are_passed_on(self, binary: pi.LearnerResults) -> None:

@@ -174,7 +174,8 @@ def test_headers_of_independent_results_have_both_sides() -> None:
     compared = pi.compare(one, other, paired=False, names=["big", "small"])
     text = " ".join(str(compared).split())
     n = len(data(1))
-    assert f"{n + 50} ({n} + 50)" in text
+    assert f"Groups, rows: big: {n}, small: 50" in text
+    assert f"No. observations: {n + 50} " in text
     assert "Seed: 3 / 8" in text
     assert f"big: {n} rows," in text
     assert "small: 50 rows," in text

@@ -11,7 +11,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
-from test_interaction import DATA, LM_FRIEDMAN, network, words
+from test_interaction import DATA, LM_FRIEDMAN, network
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
@@ -193,6 +193,10 @@ def test_trees_exact_equals_batched(normal: pd.DataFrame) -> None:
         np.testing.assert_allclose(one.bse, other.bse, rtol=1e-9, atol=EXACT)
 
 
+def full(results: pi.EstimandResults) -> str:
+    return " ".join(results.summary(notes="full").notes)
+
+
 def test_some_rows_stand_for_all(normal: pd.DataFrame) -> None:
     def f(rows: pd.DataFrame) -> pd.Series:
         return rows["a"] * rows["b"] + rows["c"]
@@ -206,8 +210,8 @@ def test_some_rows_stand_for_all(normal: pd.DataFrame) -> None:
     np.testing.assert_allclose(some.params, alone.params, rtol=EXACT)
     # Sums over 40 and 25 rows have denominators n (n - 1) and r (r - 1).
     np.testing.assert_allclose(some.bse, alone.bse * np.sqrt(40 / 39 * 24 / 25), rtol=1e-9)
-    assert "At most 25 evaluation rows of a refit, drawn at random" in words(some)
-    assert "drawn at random" not in words(whole.h_statistic())
+    assert "At most 25 evaluation rows of a refit, drawn at random" in full(some)
+    assert "drawn at random" not in full(whole.h_statistic())
     again = pi.FittedModel(f, normal, seed=3).h_statistic(most_rows=25)
     np.testing.assert_array_equal(again.params, some.params)
 
@@ -312,7 +316,7 @@ def test_there_is_no_test_of_0(data: pd.DataFrame) -> None:
     learner = pi.Learner.from_formula("y ~ x*z", data, LinearRegression())
     found = learner.fit(pi.HalfSampling(5, pairs=5), seed=1).h_statistic()
     assert found.pvalues.isna().all()
-    assert "No test of 0" in words(found)
+    assert "No test of 0" in full(found)
 
 
 @pytest.mark.parametrize(

@@ -262,7 +262,7 @@ def test_the_error_of_the_standard_error_is_that_over_plans(no_effect: float | N
     for _ in range(400):
         pairs = []
         for _ in range(40):
-            shared, away = rng.normal(size=(2, 2)) * [1.0, 0.3]
+            shared, away = rng.normal(size=(2, 2)) * [1.0, 0.3] + [[30.0], [0.0]]
             halves = [
                 Estimate(
                     value=shared + sign * away,
@@ -275,7 +275,7 @@ def test_the_error_of_the_standard_error_is_that_over_plans(no_effect: float | N
             pairs.append((Half(halves[0], np.array([0, 1])), Half(halves[1], np.array([2, 3]))))
         estimates = tuple(
             Estimate(value=v, rows=v[None], donors=None, mc_variance=np.zeros(2))
-            for v in rng.normal(size=(40, 2)) * 4
+            for v in 30 + rng.normal(size=(40, 2)) * 4
         )
         replicates = Replicates(
             estimates=estimates,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import gc
 import itertools
 import os
@@ -158,7 +159,9 @@ def data(n: int) -> pd.DataFrame:
 
 
 def neighbors(n_jobs: int | None) -> pi.LearnerResults:
-    learner = pi.Learner.from_formula("y ~ .", data(200), KNeighborsRegressor(n_jobs=4))
+    # Trees of neighbors are searched in threads of joblib, which set filters of warnings.
+    estimator = KNeighborsRegressor(n_jobs=4, algorithm="brute")
+    learner = pi.Learner.from_formula("y ~ .", data(200), estimator)
     with parallel_config(backend="threading"):
         return learner.fit(pi.Subsampling(4), seed=1, n_jobs=n_jobs, memory_mb=200 * 96 / 2**20)
 
@@ -352,6 +355,27 @@ def test_jobs_of_jobs_stop_with_the_call() -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupt_after_one(jobs, n_jobs=3)
     assert [job.told for job in asking] == [True] * 4
+
+
+def test_ctrl_c_while_workers_start_is_heard_when_all_have_been_started() -> None:
+    """Threads of BLAS take the signal that the main one blocks; a worker would lose its queues."""
+    drawn = []
+
+    def jobs() -> Iterator[Callable[[], int]]:
+        for number in range(4):
+            if number == 1:
+                _thread.interrupt_main()  # what a signal does that another thread takes
+            drawn.append(number)
+            yield partial(int, number)
+
+    former = signal.getsignal(signal.SIGINT), signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    with (
+        pytest.raises(KeyboardInterrupt),
+        parallel.outcomes(jobs(), 4, n_jobs=2, label="", progress=False),
+    ):
+        pytest.fail("The call has begun.")
+    assert drawn == [0, 1, 2, 3]
+    assert former == (signal.getsignal(signal.SIGINT), signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
 
 @pytest.mark.usefixtures("patience")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
 from typing import Any
 
 import numpy as np
@@ -59,32 +60,64 @@ def test_of_one_hypothesis_it_is_the_square_of_t(
     assert float(wald.pvalue) == pytest.approx(float(t.pvalue), rel=1e-8)
 
 
-def test_standard_errors_at_the_null_keep_the_correlations(fitted: pi.LearnerResults) -> None:
-    pfi = fitted.pfi()
-    scale = np.diag(pfi.bse_null / pfi.bse)
-    cov = scale @ pfi.cov_params().to_numpy() @ scale
-    square = pfi.params.to_numpy() @ np.linalg.solve(cov, pfi.params)
-    df = pfi.df_resid
-    expected = (df - 2) / (3 * df) * square
-    assert pfi.wald_test(["a = 0", "b = 0", "c = 0"]).fvalue == pytest.approx(expected, rel=1e-9)
-
-
-def test_of_single_importances_the_smallest_p_counts_as_often_as_there_are(
+def test_what_is_no_hypothesis_about_single_importances_only_takes_f(
     fitted: pi.LearnerResults,
 ) -> None:
-    hypotheses = ["a = 0", "b = 0", "c = 0"]
-    smallest = fitted.pfi().pvalues.min()
-    for options in ({}, {"p_adjust": "holm"}, {"simultaneous": True}):
-        joint = fitted.pfi(**options).wald_test(hypotheses)
-        assert float(joint.pvalue) == pytest.approx(min(1, 3 * smallest), rel=1e-12)
-    # Of contrasts it is that of F.
-    contrasts = fitted.pfi().wald_test(["a = b", "b = c"])
-    df = contrasts.df_num, contrasts.df_denom
-    assert float(contrasts.pvalue) == pytest.approx(stats.f.sf(contrasts.fvalue, *df), rel=1e-12)
+    """The single one counts with its table's t, the contrast with its plain standard error."""
+    pfi = fitted.pfi()
+    weights = np.array([[1.0, 0, 0], [0, 1, -1]])
+    cov = weights @ pfi.cov_params().to_numpy() @ weights.T
+    sd = np.sqrt(np.diag(cov))
+    scores = np.array([pfi.tvalues["a"], (pfi.params["b"] - pfi.params["c"]) / sd[1]])
+    square = scores @ np.linalg.solve(cov / np.outer(sd, sd), scores)
+    df = pfi.df_resid
+    test = pfi.wald_test("a = 0, b - c = 0")
+    assert test.fvalue == pytest.approx((df - 1) / (2 * df) * square, rel=1e-9)
+    assert (test.method, test.df_num, test.df_denom) == ("F", 2, df - 1)
 
 
-def test_importances_that_do_not_matter_keep_their_own_law() -> None:
-    """Also where their standard errors are the same at 0 and at the estimate."""
+@pytest.mark.parametrize(
+    "options", [{}, {"p_adjust": "holm"}, {"simultaneous": True}, {"relation": "ratio"}]
+)
+def test_single_importances_have_a_bonferroni_test(
+    fitted: pi.LearnerResults, options: dict[str, Any]
+) -> None:
+    alone = fitted.pfi(relation=options.get("relation", "difference"))
+    hypotheses = [f"{name} = {alone.null:g}" for name in "abc"]
+    joint = fitted.pfi(**options).wald_test(hypotheses)
+    assert joint.method == "Bonferroni"
+    assert joint.statistic == pytest.approx(alone.tvalues.abs().max(), rel=1e-12)
+    assert joint.pvalue == pytest.approx(min(1, 3 * alone.pvalues.min()), rel=1e-12)
+    # It follows from the statistic and its degrees of freedom, which are shown.
+    p = 2 * stats.t.sf(joint.statistic, joint.df_denom)
+    assert joint.pvalue == pytest.approx(min(1, joint.df_num * p), rel=1e-9)
+    assert str(joint) == joint.summary()
+    assert str(joint).startswith("Bonferroni test of 3 hypotheses: largest |t| = ")
+    with pytest.raises(InferenceError, match="use `statistic`"):
+        _ = joint.fvalue
+    with pytest.raises(FrozenInstanceError):
+        joint.pvalue = 0.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("plan", [pi.HalfSampling(5, pairs=15), pi.NestedCrossValidation(4)])
+def test_f_its_degrees_of_freedom_and_p_belong_together(frame: pd.DataFrame, plan: Any) -> None:
+    learner = pi.Learner.from_formula("y ~ a + b + c", frame, LinearRegression())
+    fitted = learner.fit(plan, seed=1, progress=False)
+    for test in (
+        fitted.pfi().wald_test(["a = b", "b = c"]),
+        fitted.ame().f_test(["a = 0", "b = 0"]),
+        fitted.pd("a", grid=[0.0, 1.0]).wald_test("a[0] = 0, a[1] = 1"),
+    ):
+        assert test.method == "F"
+        if np.isinf(test.df_denom):
+            expected = stats.chi2.sf(test.fvalue * test.df_num, test.df_num)
+        else:
+            expected = stats.f.sf(test.fvalue, test.df_num, test.df_denom)
+        assert test.pvalue == pytest.approx(expected, rel=1e-12)
+        assert str(test).startswith(f"F test: F(2, {test.df_denom:g}) = ")
+
+
+def test_joint_tests_of_single_importances_of_a_null_are_their_own() -> None:
     rng = np.random.default_rng(18)
     data = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
     data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=80)
@@ -92,13 +125,13 @@ def test_importances_that_do_not_matter_keep_their_own_law() -> None:
         pi.HalfSampling(5, pairs=8), seed=1, progress=False
     )
     pfi = fitted.pfi()
-    assert ((pfi.bse == pfi.bse_null) & (pfi.pvalues < 1)).any()
     for term in "abcd":
-        assert float(pfi.wald_test(f"{term} = 0").pvalue) == pfi.pvalues[term]
-    pairs = [("b", "c"), ("c", "d"), ("b", "d")]
-    for one, other in pairs:
-        joint = float(pfi.wald_test(f"{one} = 0, {other} = 0").pvalue)
-        assert joint == min(1, 2 * pfi.pvalues[[one, other]].min())
+        one = pfi.wald_test(f"{term} = 0")
+        assert one.pvalue == pytest.approx(pfi.pvalues[term], rel=1e-9)
+        assert one.fvalue == pytest.approx(pfi.tvalues[term] ** 2, rel=1e-12)
+    for pair in (["b", "c"], ["c", "d"], ["b", "d"]):
+        joint = pfi.wald_test(", ".join(f"{term} = 0" for term in pair)).pvalue
+        assert joint == pytest.approx(min(1, 2 * pfi.pvalues[pair].min()), rel=1e-12)
     assert pfi.wald_test("a = 0, b = 0, a - b = 0").df_num == 2  # no contradiction
 
 

@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference import Half, Replicates
-from pyinterp.inference.half_sample.constants import SKEWED, UNUSED
-from pyinterp.inference.half_sample.row_warnings import skewness, unused
+from pyinterp.inference.half_sample.constants import LARGEST_IDLE_SHARE, LARGEST_SKEWNESS
+from pyinterp.inference.half_sample.row_warnings import idle_share, skewness
 
 
 def model(errors: np.ndarray) -> pi.FittedModel:
@@ -50,14 +50,14 @@ def test_of_a_learner_rows_are_averaged_over_the_refits_that_they_evaluate() -> 
 
 def test_few_rows_that_decide_are_beyond_the_limit() -> None:
     even = np.random.default_rng(3).normal(size=80)
-    assert skewness(model(even).loss().replicates)[0] < SKEWED
+    assert skewness(model(even).loss().replicates)[0] < LARGEST_SKEWNESS
     one = even.copy()
     one[7] = 40.0
     result = model(one).loss()
-    assert skewness(result.replicates)[0] > SKEWED
+    assert skewness(result.replicates)[0] > LARGEST_SKEWNESS
     # A single row that differs has a skewness of nearly root n.
     assert skewness(result.replicates)[0] == pytest.approx(1.0, abs=0.02)
-    assert skewness(model(one).pfi().replicates)[0] > SKEWED
+    assert skewness(model(one).pfi().replicates)[0] > LARGEST_SKEWNESS
 
 
 def test_ratios_depend_on_the_skewness_of_the_loss_too() -> None:
@@ -68,14 +68,16 @@ def test_ratios_depend_on_the_skewness_of_the_loss_too() -> None:
     results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(seed=1)
     ratio, difference = (results.pfi(relation=r) for r in ("ratio", "difference"))
     plain = tuple(replace(e, below=None) for e in ratio.replicates.estimates)
-    assert skewness(replace(ratio.replicates, estimates=plain))[0] < SKEWED
-    assert skewness(ratio.replicates)[0] == skewness(results.loss().replicates)[0] > SKEWED
-    assert skewness(difference.replicates)[0] < SKEWED
+    assert skewness(replace(ratio.replicates, estimates=plain))[0] < LARGEST_SKEWNESS
+    assert (
+        skewness(ratio.replicates)[0] == skewness(results.loss().replicates)[0] > LARGEST_SKEWNESS
+    )
+    assert skewness(difference.replicates)[0] < LARGEST_SKEWNESS
     # Of groups it is the loss of the group.
     frame["g"] = np.where(np.arange(120) < 60, "with", "without")
     groups = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(seed=1)
     by = skewness(groups.pfi(relation="ratio", by="g").replicates)
-    assert by[0] > SKEWED > by[1]
+    assert by[0] > LARGEST_SKEWNESS > by[1]
 
 
 def test_rows_that_contribute_the_same_have_none() -> None:
@@ -91,6 +93,9 @@ def test_the_limit_is_edgeworth_s() -> None:
     z = stats.norm.isf(0.025)
     added = (2 * z**2 + 1) * stats.norm.pdf(z) / 6 * 0.2
     assert added == pytest.approx(0.0846 * 0.2, rel=0.01)
+    assert (
+        pytest.approx(0.034, abs=0.0005) == added / 0.2 * LARGEST_SKEWNESS
+    )  # as said of the constant
     missed = (t < -stats.t.isf(0.025, n - 1)).mean()
     error = np.sqrt(missed * (1 - missed) / len(t))
     # Terms of order 1/n are left out: .003 at this skewness.
@@ -127,13 +132,15 @@ def of_halves(values: list[list[float]], estimate: list[float], **options: Any) 
 def test_unused_is_the_share_of_half_refits_with_exactly_no_effect() -> None:
     values = [[0.0, 0.1, 0.0], [0.0, 0.2, 0.0], [0.3, -0.1, 0.0], [1e-300, 0.1, 0.0]]
     replicates = of_halves(values, [0.1, 0.1, 0.0], no_effect=0.0)
-    np.testing.assert_array_equal(unused(replicates), [0.5, 0.0, 0.0])  # never used: no estimate
+    np.testing.assert_array_equal(
+        idle_share(replicates), [0.5, 0.0, 0.0]
+    )  # never used: no estimate
     ratios = [[1 + v for v in row] for row in values[:2]]
     replicates = of_halves(ratios, [1.1, 1.1, 1.0], no_effect=1.0)
-    np.testing.assert_array_equal(unused(replicates), [1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(idle_share(replicates), [1.0, 0.0, 0.0])
     # 0 is no value of no effect of a curve or of a ratio.
-    assert not unused(of_halves(values, [0.1, 0.1, 0.0])).any()
-    assert not unused(of_halves(values, [0.1, 0.1, 0.0], no_effect=1.0)).any()
+    assert not idle_share(of_halves(values, [0.1, 0.1, 0.0])).any()
+    assert not idle_share(of_halves(values, [0.1, 0.1, 0.0], no_effect=1.0)).any()
 
 
 def test_other_plans_have_no_halves_that_could_be_unused() -> None:
@@ -141,7 +148,7 @@ def test_other_plans_have_no_halves_that_could_be_unused() -> None:
     results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(
         pi.Bootstrap(5), seed=1
     )
-    np.testing.assert_array_equal(unused(results.pfi().replicates), [0.0])
+    np.testing.assert_array_equal(idle_share(results.pfi().replicates), [0.0])
 
 
 def test_a_rare_dummy_of_a_tree_is_unused_in_many_halves() -> None:
@@ -155,10 +162,10 @@ def test_a_rare_dummy_of_a_tree_is_unused_in_many_halves() -> None:
     expected = [
         np.mean([h.estimate.value[k] == 0 for p in pfi.replicates.pairs for h in p]) for k in (0, 1)
     ]
-    np.testing.assert_array_equal(unused(pfi.replicates), expected)
+    np.testing.assert_array_equal(idle_share(pfi.replicates), expected)
     table = pfi.variance_parts()
     np.testing.assert_array_equal(table["unused"], expected)
     np.testing.assert_array_equal(table["skewness"], skewness(pfi.replicates))
-    assert table.loc["rare", "unused"] > UNUSED
+    assert table.loc["rare", "unused"] > LARGEST_IDLE_SHARE
     assert table.loc["x", "unused"] == 0
-    assert not unused(results.pd("x", points=3).replicates).any()
+    assert not idle_share(results.pd("x", points=3).replicates).any()

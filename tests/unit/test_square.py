@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from pyinterp.errors import OptionError
 from pyinterp.inference import SquareVariance
 from pyinterp.inference.half_sample import square
 
@@ -136,6 +137,20 @@ def test_the_upper_limit_of_harm_is_that_of_the_standard_error(c, se, share, df,
         assert high == pytest.approx(c + q * se, rel=EXACT) or high >= 0
 
 
+def test_an_upper_limit_of_exactly_0_is_that_of_a_square() -> None:
+    """C = -2, a standard error of 1 and q = 2: the test does not reject 0 at that level."""
+    high = square.limits(np.array([-2.0]), np.array([1.0]), np.array([0.5]), 2.0)[0, 1]
+    assert high == pytest.approx(4 / np.sqrt(2), rel=EXACT)
+
+
+def test_rounding_puts_no_estimate_outside_its_interval() -> None:
+    c = np.random.default_rng(5).uniform(0, 10, size=10_000)
+    for share in (1e-17, 1e-16, 1e-15):
+        low, high = square.limits(c, share * c, share * c / 2, 1e-9).T
+        assert (low <= c).all()
+        assert (c <= high).all()
+
+
 @given(**rows, no_effect=st.floats(-2, 2))
 def test_t_of_no_effect_is_the_estimate_over_its_standard_error_there(
     c, se, share, df, no_effect
@@ -192,6 +207,20 @@ def test_nothing_jumps_at_an_estimate_of_0(se, share, alpha, c) -> None:
         for null in (0.5, -0.5):
             t = t_of(variance, near, null)
             assert t == pytest.approx(t_of(row(0.0, se, share), 0.0, null), rel=0.01, abs=1e-2)
+
+
+@pytest.mark.parametrize("c", [-2.0, -0.1, 0.0, 0.4])
+def test_the_standard_error_at_0_is_at_most_that_at_the_estimate(c: float) -> None:
+    larger, same = row(c, 1.0, 3.0), row(c, 1.0, 1.0)
+    assert t_of(larger, c) == t_of(same, c)
+    for alpha in (0.3, 0.01):
+        limits = (interval(v, c, alpha, "two-sided") for v in (larger, same))
+        np.testing.assert_array_equal(*limits)
+
+
+def test_a_level_is_in_0_and_1() -> None:
+    with pytest.raises(OptionError, match="`alpha` must be"):
+        interval(row(1.0, 1.0, 0.5), 1.0, 5.0, "two-sided")
 
 
 @pytest.mark.parametrize("c", [-1.0, 0.0, 0.3, 2.0])

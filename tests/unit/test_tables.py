@@ -1,4 +1,4 @@
-"""Tables: titles, footnotes, digits, folding, headers, and their exports."""
+"""Tables: titles, footnotes, digits, blocks, headers, and their exports."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import io
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +17,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from openpyxl import load_workbook
+from scipy import stats
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import OptionError, PyinterpError
+from pyinterp.inference.digits import p_text
+from pyinterp.inference.half_sample.row_warnings import idle_share, skewness
 
 PLAN = pi.HalfSampling(3, pairs=6)
 WIDEST = 104
@@ -65,15 +73,297 @@ def test_footnotes_are_short_full_or_none(pfi: pi.EstimandResults) -> None:
     short, full, none = (pfi.summary(notes=n) for n in ("short", "full", "none"))
     assert len(none.notes) == 0
     assert "[1]" not in str(none)
-    assert len(short.notes) == 3
     assert len(short.notes) < len(full.notes)
-    assert "t = PFI / (s.e. at 0), the standard error if the feature does not matter" in flat(short)
     assert "All pairs of rows" not in flat(short)
     assert "All pairs of rows" in flat(full)
-    assert "for the learner trained on 63.2% of the data" in flat(short)
+    assert "for the learner trained on 63.2% of the rows" in flat(short)
+    assert "P tests whether the truth is 0 for this learner, not whether" in flat(full)
     assert str(pfi) == str(short)
     with pytest.raises(OptionError, match="notes"):
         pfi.summary(notes="long")  # type: ignore[arg-type]
+
+
+QUESTIONS: dict[str, Callable[[pi.LearnerResults], Any]] = {
+    "pfi": lambda r: r.pfi(),
+    "ratio": lambda r: r.pfi(relation="ratio"),
+    "absolute": lambda r: r.pfi(loss="absolute"),
+    "mvim": lambda r: r.mvim(),
+    "cvim": lambda r: r.cvim(),
+    "amvim": lambda r: r.amvim(),
+    "loco": lambda r: r.loco(),
+    "together": lambda r: r.importance(),
+    "firm": lambda r: r.firm(),
+    "h": lambda r: r.h_statistic(),
+    "pairs": lambda r: r.h_statistic(order="pairwise"),
+    "pd": lambda r: r.pd("x", points=3),
+    "curves": lambda r: r.pd(points=3),
+    "ale": lambda r: r.ale("x", points=4),
+    "ame": lambda r: r.ame(),
+    "loss": lambda r: r.loss(),
+    "explained": lambda r: r.loss(relation="explained"),
+    "rmse": lambda r: r.metric("rmse"),
+    "groups": lambda r: r.pfi(["x", "z"], by="k"),
+    "compare": lambda r: pi.compare({"one": r, "other": other_learner()}),
+}
+
+
+@cache
+def plain_data() -> pd.DataFrame:
+    """Data without rare levels and far rows, of which no table warns."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.uniform(-1, 1, size=(240, 2)), columns=["x", "z"])
+    frame["k"] = rng.choice(["u", "v"], 240)
+    frame["y"] = 2 * frame["x"] + frame["z"] + (frame["k"] == "u") + rng.uniform(-1, 1, 240)
+    return frame
+
+
+@cache
+def plain(estimator: str = "linear") -> pi.LearnerResults:
+    chosen = {"linear": LinearRegression(), "ridge": Ridge(5.0)}[estimator]
+    learner = pi.Learner.from_formula("y ~ x + z + k", plain_data(), chosen)
+    return learner.fit(pi.HalfSampling(5, pairs=15), seed=1, progress=False)
+
+
+def other_learner() -> pi.LearnerResults:
+    return plain("ridge")
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_three_footnotes_of_two_lines_are_enough(name: str) -> None:
+    table = QUESTIONS[name](plain()).summary()
+    assert len(table.notes) <= 3, table.notes
+    below = str(table).split("\n\n")[-1].splitlines()
+    assert below[0].startswith("[1]")
+    assert len(below) <= 2 * len(table.notes)
+    assert max(map(len, below)) <= table.width
+    starts = [k for k, line in enumerate(below) if line.startswith("[")]
+    assert all(b - a <= 2 for a, b in pairwise([*starts, len(below)]))
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_columns_are_five_and_rules_are_as_wide_as_the_table(name: str) -> None:
+    table = QUESTIONS[name](plain()).summary()
+    lines = str(table).splitlines()
+    rules = {len(line) for line in lines if line and set(line) <= {"=", "-"}}
+    assert rules == {table.width}
+    assert all(len(line) <= table.width for line in lines)
+    body = str(table).split("\n\n")[0].splitlines()
+    # Blocks below each other have their columns at the same places.
+    assert len({line.index("std err") for line in body if "std err" in line}) == 1
+    for block in table.tables:
+        _, label, *others = _cells(block)[0]
+        names = [name for name in others if name]
+        if label == "R²_j":
+            assert names == []
+            continue
+        names.remove("std err")
+        assert names in (
+            ["[0.025", "0.975]", "t", "P>|t|"],
+            ["[0.025", "0.975]"],
+            ["corrected", "[0.025", "0.975]"],
+        )
+
+
+def test_p_follows_from_the_printed_t_and_df() -> None:
+    for results in (plain().pfi(), plain().ame(), plain().loco(), plain().pfi(relation="ratio")):
+        rows = list(csv.reader(io.StringIO(results.summary().as_csv())))
+        (df,) = (float(row[1]) for row in rows if row[0] == "Df:")
+        start = next(k for k, row in enumerate(rows) if "std err" in row)
+        at = rows[start].index("t")
+        for row in rows[start + 1 : start + 1 + len(results.params)]:
+            p = 2 * stats.t.sf(abs(float(row[at])), df)
+            assert row[at + 1] == p_text(p) or abs(float(row[at + 1]) - p) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(0.0, "<0.001"), (0.00049, "<0.001"), (0.0005, "0.001"), (1.0, "1.000")]
+)
+def test_p_values_are_never_printed_as_0(p: float, text: str) -> None:
+    assert p_text(p) == text
+    assert p_text(float("nan")) == ""
+
+
+def test_p_values_below_the_last_digit_are_said_in_every_format(tmp_path: Path) -> None:
+    pfi = plain().pfi()
+    assert pfi.pvalues["x"] < 0.0005
+    assert "<0.001" in str(pfi)
+    assert "<td>&lt;0.001</td>" in pfi.summary().as_html().replace(" ", "")
+    assert "$<$0.001" in pfi.to_latex()
+    assert "\\<0.001" in pfi.to_markdown()
+    assert "<0.001" in pfi.summary().as_csv()
+    pfi.to_excel(tmp_path / "t.xlsx")
+    numbers = pd.read_excel(tmp_path / "t.xlsx")["p_value"]
+    np.testing.assert_allclose(numbers, pfi.pvalues, rtol=1e-12)
+
+
+def test_blocks_show_every_measure_with_its_test() -> None:
+    together = plain().importance()
+    table = together.summary(sort=False)
+    blocks = [_cells(block) for block in table.tables]
+    assert [block[0][1] for block in blocks] == ["MVIM", "CVIM", "AMVIM", "R²_j"]
+    for block, results in zip(blocks, together.results.values(), strict=False):
+        alone = _cells(results.summary(sort=False).tables[0])
+        assert block == alone
+    assert [row[0] for row in blocks[3][1:]] == ["x", "z", "k"]
+    assert table.as_latex().count(r"\begin{tabular}") == 1
+    assert table.as_html().count("<table") == 2  # header and blocks
+    assert table.as_html().count("<th>std err</th>") == 3
+    single = plain().cvim().summary()
+    assert [_cells(block)[0][1] for block in single.tables] == ["CVIM", "R²_j"]
+
+
+def _cells(table: Any) -> list[list[str]]:
+    return [[str(cell.data).strip() for cell in row] for row in table]
+
+
+def test_measures_of_unlike_terms_show_each_their_terms() -> None:
+    together = plain().importance(["pfi", "native"])
+    pfi, native = (_cells(block) for block in together.summary().tables)
+    assert {row[0] for row in pfi[1:]} == {"x", "z", "k"}
+    assert {row[0] for row in native[1:]} == set(together["native"].params.index)
+
+
+def rare() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"x": rng.normal(size=150), "far": rng.normal(size=150)})
+    frame["dummy"] = (np.arange(150) % 25 == 0).astype(float)
+    frame.loc[0, "far"] = 25.0
+    noise = rng.normal(size=150) * 0.5
+    frame["y"] = frame["x"] + 3 * frame["dummy"] + frame["far"] + noise
+    return frame
+
+
+def test_rows_that_are_not_to_be_trusted_carry_the_number_of_their_footnote() -> None:
+    tree = DecisionTreeRegressor(max_depth=3, random_state=0)
+    results = pi.Learner.from_formula("y ~ x + far + dummy", rare(), tree).fit(seed=1)
+    pfi = results.pfi()
+    shares, g = idle_share(pfi.replicates), skewness(pfi.replicates)
+    table = pfi.summary()
+    marked: dict[str, str] = {}
+    for note in table.notes:
+        number, _, text = note.partition(" ")
+        if text.startswith("Never used in many refits on halves"):
+            marked |= {t: number for t, s in zip(pfi.params.index, shares, strict=True) if s > 0.1}
+            assert "covered 45 to 65%" in text
+            assert f"dummy ({shares[2]:.0%})" in text
+        if text.startswith("Few rows decide"):
+            marked["far"] = number
+            assert f"far ({g[1]:.2f})" in text
+    assert {"dummy", "far"} <= set(marked)
+    for text in (str(table), table.as_html(), table.as_latex(), table.as_csv()):
+        for term, number in marked.items():
+            assert f"{term} {number}" in text
+    assert "[" not in " ".join(row[0] for row in _cells(pfi.summary(notes="none").tables[0]))
+    block = _cells(results.importance(["mvim", "loco"]).summary().tables[0])
+    assert any(re.fullmatch(r"dummy \[\d\]", row[0]) for row in block)
+
+
+def test_harm_is_said_where_an_interval_is_below_0() -> None:
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=400)
+    frame = pd.DataFrame(z[:, None] + 0.25 * rng.normal(size=(400, 5)), columns=list("abcde"))
+    frame["y"] = np.where(rng.random(400) < 1 / (1 + np.exp(-1.5 * z)), "yes", "no")
+    harmed = pi.Learner.from_formula("y ~ .", frame, GaussianNB()).fit(seed=1).pfi()
+    assert (harmed.conf_int()[1] < 0).any()
+    assert "Negative: predictions are better that way." in flat(harmed)
+    assert "Negative" not in flat(plain().pfi())
+
+
+def test_one_sided_p_values_of_squares_are_explained() -> None:
+    text = flat(plain().pfi(alternative="greater"))
+    assert "a square has no sign, so P is the two-sided P" in text
+    assert "a square has no sign" not in flat(plain().ame(alternative="greater"))
+
+
+def test_adjustments_of_several_measures_are_within_each() -> None:
+    names, options = ["mvim", "loco"], {"p_adjust": "holm"}
+    together = plain().importance(names, **options)
+    for name in names:
+        np.testing.assert_array_equal(
+            together.pvalues[name], getattr(plain(), name)(**options).pvalues
+        )
+    assert "over the 3 terms of each measure, not over all measures" in flat(together)
+    assert "over all 3 terms together" in flat(plain().mvim(**options))
+
+
+def long(p: int = 24) -> pi.EstimandResults:
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.normal(size=(120, p)), columns=[f"x{j}" for j in range(p)])
+    frame["y"] = 50 * frame["x0"] + rng.normal(size=120)
+    learner = pi.Learner.from_formula("y ~ .", frame, Ridge(1.0))
+    return learner.fit(pi.HalfSampling(3, pairs=6), seed=1, progress=False).pfi()
+
+
+def test_long_tables() -> None:
+    pfi = long()
+    table = pfi.summary()
+    assert "Of 24 tests at 5% about 1 reject by chance" in flat(table)
+    assert "use `p_adjust`" not in flat(plain().pfi())
+    few = pfi.summary(top=3)
+    assert "Terms: 3 of 24 shown" in flat(few)
+    rows = _cells(few.tables[0])[1:]
+    assert [r[0].split()[0] for r in rows] == list(pfi.params.sort_values().index[::-1][:3])
+    # The largest has four digits or five, although the median error is far smaller.
+    largest = _cells(table.tables[0])[1][1]
+    assert sum(c.isdigit() for c in largest) <= 5
+    groups = plain().pfi(by="k").summary(top=1)
+    assert len(_cells(groups.tables[0])) == 1 + 2
+    for wrong in (0, 1.5, "2"):
+        with pytest.raises(OptionError, match="top"):
+            pfi.summary(top=wrong)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="`top` is for tables of one value per feature"):
+        plain().pd("x", points=3).summary(top=1)
+
+
+def test_headers_have_weights_clusters_and_offset() -> None:
+    frame = plain_data().assign(w=np.linspace(1, 3, 240), c=np.arange(240) % 60)
+    learner = pi.Learner.from_formula(
+        "y ~ x + z", frame, LinearRegression(), weights="w", weights_type="sampling"
+    )
+    weighted = flat(learner.fit(PLAN, seed=1).pfi())
+    kish = frame["w"].sum() ** 2 / np.square(frame["w"]).sum()
+    assert f"Weights: w (sampling), effective number of rows {kish:.1f}" in weighted
+    counted = pi.Learner.from_formula(
+        "y ~ x", frame.assign(w=2), LinearRegression(), weights="w", weights_type="frequency"
+    )
+    assert "Weights: w (frequency), 240 distinct rows" in flat(counted.fit(PLAN, seed=1).pfi())
+    plan = pi.HalfSampling(3, pairs=6, cluster="c")
+    clustered = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(plan, seed=1)
+    assert "Clusters: c (60)" in flat(clustered.pfi())
+    model = LinearRegression().fit(frame[["x"]], frame["y"])
+    by_array = pi.FittedModel(model, frame[["x"]], frame["y"], cluster=np.arange(240) % 12)
+    assert "Clusters: 12" in flat(by_array.pfi())
+    for name in ("Weights:", "Clusters:", "Offset:"):
+        assert name not in str(plain().pfi())
+
+
+def test_what_is_not_drawn_has_no_seed_and_the_date_can_be_left_out() -> None:
+    frame = plain_data()
+    model = pi.FittedModel(
+        LinearRegression().fit(frame[["x", "z"]], frame["y"]), frame[["x", "z"]], frame["y"]
+    )
+    for exact in (model.pfi(), model.pd("x", points=3), model.ame(), model.loss()):
+        assert "Seed:" not in str(exact)
+        assert "Date:" not in str(exact)
+    for drawn in (model.pfi(permutations=3), model.cvim(), plain().pfi()):
+        assert "Seed:" in str(drawn)
+        assert "Date:" in str(drawn)
+    undated = plain().pfi().summary(date=False)
+    assert "Date:" not in str(undated)
+    assert "Seed:" in str(undated)
+    with pytest.raises(OptionError, match="date"):
+        plain().pfi().summary(date="no")  # type: ignore[arg-type]
+
+
+def test_values_of_the_header_begin_at_the_left() -> None:
+    (line,) = (x for x in str(plain().pfi()).splitlines() if x.startswith("No. observations:"))
+    assert re.match(r"No\. observations: +240 +Resampling: +half-sampling$", line)
+    assert line.count("240 ") == 1
+    html = plain().pfi().summary().as_html()
+    assert '<td style="text-align: left">240</td>' in html
+    latex = plain().pfi().to_latex()
+    assert r"\item[] Dep. variable: y; Estimand: PFI (squared error); Formula: " in latex
+    assert "Date" not in latex
 
 
 @pytest.mark.parametrize("decimals", [0, 2, 7])
@@ -98,21 +388,6 @@ def test_digits_follow_the_size_of_numbers(size: float) -> None:
         assert estimate == pytest.approx(pfi.params[term], rel=2e-2)
         assert error == pytest.approx(pfi.bse[term], rel=6e-2)
         assert len(line) <= WIDEST
-
-
-def test_wide_tables_are_folded_and_keep_every_number(res: pi.LearnerResults) -> None:
-    together = res.importance()
-    table = together.summary()
-    assert max(map(len, str(table).splitlines())) <= WIDEST
-    text = flat(table)
-    for label in ("MVIM", "CVIM", "AMVIM", "R²_j"):
-        assert label in text
-    rows = [line for line in str(table).splitlines() if line.startswith("x ")]
-    assert len(rows) > 1
-    cells = [cell for row in rows for cell in row.split()[1:]]
-    whole = list(csv.reader(io.StringIO(table.as_csv())))
-    (unfolded,) = (row for row in whole if row and row[0] == "x")
-    assert cells == unfolded[1:]
 
 
 def test_the_header_has_the_formula_and_settings_that_are_no_defaults() -> None:

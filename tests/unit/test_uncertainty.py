@@ -396,7 +396,8 @@ class TestTogether:
         assert result.decisions["X5"] == "informative and independent"
         assert result.decisions["X1"] == "informative and shared"
         table = str(result)
-        for part in ("PFI_L", "PFI_H", "R²_j", "Informative and independent (X5)"):
+        table = " ".join(table.split())
+        for part in ("PFI_L", "PFI_H", "R²_j", "Informative and independent: X5"):
             assert part in table
         assert result.sentences["X5"].startswith("X5: informative and independent; ")
         frame = result.summary_frame()

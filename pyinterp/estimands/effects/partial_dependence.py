@@ -403,7 +403,9 @@ AVERAGE_OF = {
 
 def _setting(at: Points, kind: PDKind, average_of: str, predicted: str, whose: str) -> str:
     """Return the sentence that says what is averaged, and which values are set."""
-    is_set = "variable is set to the value" if len(at.names) == 1 else "variables are set to the values"
+    is_set = (
+        "variable is set to the value" if len(at.names) == 1 else "variables are set to the values"
+    )
     setting = f"{average_of} {predicted} when the {is_set} shown for {whose}".strip()
     note = {
         "pd": setting,

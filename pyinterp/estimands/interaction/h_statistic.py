@@ -145,22 +145,27 @@ def h_statistic(
         no_weights="",
         unit="" if normalize else _unit(problem, used_scale, squared=squared),
         meaning=_meaning(order, normalize=normalize, squared=squared),
-        notes=_notes(problem, most_rows),
+        notes=_notes(problem, most_rows, order),
         zero_variance="0 in all refits",
     )
 
 
 TITLE = "interaction strength (Friedman's H)"
 LABELS = {"importance": "PD importance"}
+DUE_TO = {
+    "overall": "interactions of the feature",
+    "pairwise": "the interaction of the two",
+    "three-way": "the interaction of the three",
+    "total": "interactions, and main effects of features left out",
+    "importance": "the feature, alone and in interactions",
+}
 WHAT = {
     "overall": "what the prediction has beyond the sum of the partial dependence on the feature "
-    "and that on all others: interactions of the feature",
+    "and that on all others",
     "pairwise": "what the partial dependence on both has beyond the sum of those on each",
     "three-way": "what the partial dependence on three has beyond those on two and on one of them",
-    "total": "what the prediction has beyond the sum of the partial dependences on single "
-    "features: all interactions, and main effects of features left out",
-    "importance": "what the prediction has beyond the partial dependence on all other features: "
-    "main effect and interactions of the feature",
+    "total": "what the prediction has beyond the sum of the partial dependences on single features",
+    "importance": "what the prediction has beyond the partial dependence on all other features",
 }
 
 
@@ -421,14 +426,18 @@ def _meaning(order: Order, *, normalize: bool, squared: bool) -> str:
     of = {"pairwise": "the partial dependence on both", "three-way": "that on all three"}
     what = "Mean square" if squared else "Root mean square"
     if not normalize:
-        return f"{what} of {WHAT[order]}."
+        return f"{what} of {DUE_TO[order]}."
     share = "Share" if squared else "Root of the share"
     whole = of.get(order, "the prediction")
-    return f"{share} of the variance of {whole} that is due to {WHAT[order]}."
+    return f"{share} of the variance of {whole} that is due to {DUE_TO[order]}."
 
 
-def _notes(problem: Problem, rows: int) -> tuple[str, ...]:
-    notes = ["No test of 0: noise makes interactions, so estimates are above 0 whatever the truth."]
+def _notes(problem: Problem, rows: int, order: Order) -> tuple[str, ...]:
+    due = DUE_TO[order]
+    notes = [
+        f"{due[0].upper()}{due[1:]}: {WHAT[order]}.",
+        "No test of 0: noise makes interactions, so estimates are above 0 whatever the truth.",
+    ]
     if problem.population.nobs > rows:
         notes.append(
             f"At most {rows} evaluation rows of a refit, drawn at random, are points and "

@@ -11,9 +11,9 @@ The rule
 
 The guards
     `CERTAIN`: growth beyond `LARGEST_GROWTH` by so many standard errors refuses intervals.
-    `UNUSED`: the share of half refits with an importance of exactly 0 from which the row is marked,
-    and of half refits with constant predictions from which intervals are refused.
-    `SKEWED`: a skewness of the rows' contributions above so many root n marks the row. By
+    `LARGEST_IDLE_SHARE`: the share of half refits with an importance of exactly 0 from which the
+    row is marked, and of half refits with constant predictions from which intervals are refused.
+    `LARGEST_SKEWNESS`: a skewness of the rows' contributions above so many root n marks the row. By
     Edgeworth's expansion it adds .034 to the .025 of data sets that an interval misses on one side.
     `STABLE`: the rate of training variances goes up by 0.632 / 0.5 from 0.632 n to n/2 rows. If
     predictions vary so much more that less than this share is explained, the table warns.
@@ -25,7 +25,7 @@ LARGEST_GROWTH = 1.5
 BEYOND_NOISE = 1.0
 
 CERTAIN = 5.0
-UNUSED = 0.1
-SKEWED = 0.4
+LARGEST_IDLE_SHARE = 0.1
+LARGEST_SKEWNESS = 0.4
 STABLE = 0.8
 FEW_CLUSTERS = 50

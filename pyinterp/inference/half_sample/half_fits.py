@@ -11,8 +11,8 @@ from pyinterp.inference.half_sample.constants import (
     BEYOND_NOISE,
     CERTAIN,
     LARGEST_GROWTH,
+    LARGEST_IDLE_SHARE,
     STABLE,
-    UNUSED,
 )
 
 __all__ = ["HalfFits", "signal_and_spread"]
@@ -63,7 +63,7 @@ class HalfFits:
                 f"it finds on 63.2% (the covariance of response and prediction), {MORE_ROWS}"
             )
         constant = float((self.halves[:, 1] == 0).mean())
-        if self._spread > 0 and constant > UNUSED:
+        if self._spread > 0 and constant > LARGEST_IDLE_SHARE:
             return (
                 f"trained on half the rows {constant:.0%} of the refits predict the same for every "
                 f"row, {MORE_ROWS}"

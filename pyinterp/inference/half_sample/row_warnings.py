@@ -10,7 +10,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference.replicates import Replicates, row_effects
 
-__all__ = ["skewness", "unused"]
+__all__ = ["idle_share", "skewness"]
 
 ROUNDING = 1e-12
 
@@ -26,7 +26,7 @@ def skewness(replicates: Replicates) -> FloatArray:
     return np.concatenate(parts)
 
 
-def unused(replicates: Replicates) -> FloatArray:
+def idle_share(replicates: Replicates) -> FloatArray:
     """Return, per term, the share of half refits in which the feature has no effect at all.
 
     A rare level or a weak feature that some halves never use: its importance is exactly that of no

@@ -55,8 +55,7 @@ def limits(c: FloatArray, error: FloatArray, at_zero: FloatArray, q: float) -> F
     r"""Return the limits, shape (q, 2), of the interval at the quantile q of Student's t.
 
     .. math::
-        \text{low} &= \min\left( (\sqrt{c + a} - q \sqrt{a})_+^2,\; c - q s_0 \right)
-            \text{ if } c > 0, \quad c - q s_0 \text{ else} \\
+        \text{low} &= \min\left( (\sqrt{(c + a)_+} - q \sqrt{a})_+^2,\; c - q s_0 \right) \\
         \text{high} &= c + q s_0 \text{ if that is below } 0, \quad
             (\sqrt{(c + a)_+} + q \sqrt{a})^2 \text{ else}
     """
@@ -64,7 +63,7 @@ def limits(c: FloatArray, error: FloatArray, at_zero: FloatArray, q: float) -> F
     reach = q * error_at_zero(c, error, at_zero)
     effect, spread = np.sqrt(np.maximum(c + a, 0.0)), q * np.sqrt(a)
     of_effect = np.square(np.maximum(effect - spread, 0.0))
-    low = np.where(c > 0, np.minimum(of_effect, c - reach), c - reach)
+    low = np.minimum(of_effect, c - reach)
     harm = c + reach
     high = np.where(harm < 0, harm, np.maximum(np.square(effect + spread), c))
     return np.column_stack([low, high])
@@ -78,17 +77,15 @@ def statistic(
     .. math::
         t_e = \frac{\sqrt{(c + a)_+} - \sqrt{h}}{\sqrt{a}}, \quad t_0 = \frac{c - h}{s_0}, \quad
         t = \begin{cases}
-            t_0 & h < 0 \\
-            \min(c / s_0, t_e) & c \le 0 \le h \\
-            \min(t_e, t_0) & 0 \le h \le c \\
+            t_0 & h \le 0 \\
+            \min(c / s_0, t_e) & c \le 0 < h \\
+            \min(t_e, t_0) & 0 < h \le c \\
             \min(t_e, 0) & 0 < c < h
         \end{cases}
-
-    For h = 0 it is :math:`c / s_0`.
     """
     a, s0 = effect_variance(c, error), error_at_zero(c, error, at_zero)
-    h = np.broadcast_to(null, c.shape)
-    of_effect = (np.sqrt(np.maximum(c + a, 0.0)) - np.sqrt(np.maximum(h, 0.0))) / np.sqrt(a)
-    plain = (c - h) / s0
+    root = np.sqrt(np.maximum(null, 0.0))
+    of_effect = (np.sqrt(np.maximum(c + a, 0.0)) - root) / np.sqrt(a)
+    plain = (c - null) / s0
     above = np.minimum(of_effect, np.where(c > 0, np.maximum(plain, 0.0), c / s0))
-    return np.where(h < 0, plain, np.where(h == 0, c / s0, above))
+    return np.where(null > 0, above, plain)

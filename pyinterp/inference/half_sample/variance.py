@@ -169,9 +169,8 @@ def _plain(replicates: Replicates, parts: VarianceParts, cov_type: str) -> Varia
 
 def _few_clusters(replicates: Replicates) -> str:
     """Warn if halves are made of few clusters."""
-    clusters = [labels for labels in replicates.clusters if labels is not None]
-    count = len(np.unique(np.concatenate(clusters))) if clusters else FEW_CLUSTERS
-    if count >= FEW_CLUSTERS:
+    count = replicates.cluster_count
+    if count is None or count >= FEW_CLUSTERS:
         return ""
     return (
         f"There are {count} clusters; with fewer than {FEW_CLUSTERS}, 95% intervals covered 93% "

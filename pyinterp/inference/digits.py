@@ -1,4 +1,4 @@
-"""How many digits tables print."""
+"""How tables print numbers: how many digits, and p-values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import numpy as np
 
 from pyinterp._typing import FloatArray
 
-__all__ = ["number_format"]
+__all__ = ["cell", "number_format", "p_text"]
+
+SMALLEST = 0.0005  # p-value that is printed as a number
 
 
 def number_format(values: FloatArray, errors: FloatArray | None = None) -> str:
@@ -21,6 +23,19 @@ def number_format(values: FloatArray, errors: FloatArray | None = None) -> str:
         usual = 1 - _exponent(float(np.median(positive)))
         decimals = max(decimals, min(usual, 2 - _exponent(float(positive.max()))))
     return "%.3e" if decimals > 8 or decimals < -6 else f"%.{max(decimals, 0)}f"
+
+
+def cell(value: float, fmt: str) -> str:
+    """Return a number as tables print it; empty if it is missing, and without a sign if it is 0."""
+    if not np.isfinite(value):
+        return ""
+    text = fmt % value
+    return text.lstrip("-") if float(text) == 0 else text
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as tables print it; empty if it is missing."""
+    return "<0.001" if p < SMALLEST else cell(p, "%.3f")
 
 
 def _exponent(value: float) -> int:
