@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -38,6 +38,7 @@ __all__ = [
     "check_weights",
     "full_quantity",
     "no_remarks",
+    "remarks_of",
 ]
 
 # Of the largest number: predictions of single precision are beyond the range of probabilities.
@@ -392,6 +393,15 @@ def no_remarks(_: pd.Series[float]) -> Sequence[str]:
     return ()
 
 
+def remarks_of(texts: Sequence[str]) -> Callable[[pd.Series[float]], Sequence[str]]:
+    """Return the function of estimates that always returns these footnotes; it can be pickled."""
+    return partial(_same, tuple(texts))
+
+
+def _same(texts: Sequence[str], _: pd.Series[float]) -> Sequence[str]:
+    return texts
+
+
 @dataclass(frozen=True, kw_only=True)
 class Estimand:
     """A quantity of a fitted model on rows: two pure functions, and the words of its tables.
@@ -471,7 +481,7 @@ class Estimand:
     missing : mapping of str to str
         By term, the reason to print if its estimate is missing in some refit.
     remarks : callable
-        ``remarks(estimates)`` returns footnotes that depend on the estimates.
+        ``remarks(estimates)`` returns footnotes on the data and the estimates, of short notes too.
     correction : Correction or None
         Correction of bias; tables print corrected values beside the estimates.
     diagnostic : Estimand or None

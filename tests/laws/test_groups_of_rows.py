@@ -191,7 +191,7 @@ def test_subset_is_the_same_as_filtered_data() -> None:
 
 def test_tables_say_how_many_rows_the_groups_have() -> None:
     results = _fit("corrected")
-    counts = f"f {FEMALE.sum()}, m {(~FEMALE).sum()}"
+    counts = f"Groups, rows: f: {FEMALE.sum()}, m: {(~FEMALE).sum()}"
     assert counts in " ".join(str(results.loss(by="sex").summary()).split())
     assert f"{FEMALE.sum()}, sex == 'f'" in str(results.loss(rows="sex == 'f'").summary())
 

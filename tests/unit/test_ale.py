@@ -131,7 +131,7 @@ def test_levels_that_are_alike_are_neighbors() -> None:
 def test_an_order_of_levels_can_be_asked_for(forest: Any) -> None:
     result = forest.ale("g", grid=["d", "a", "c", "b"])
     assert list(values(result)) == ["d", "a", "c", "b"]
-    assert "d, a, c, b" in str(result.summary())
+    assert "d, a, c, b" in str(result.summary(notes="full"))
     ordered = sample().assign(g=lambda d: pd.Categorical(d["g"], list("cadb"), ordered=True))
     learner = pi.Learner.from_formula("y ~ x + z + g", ordered, LinearRegression())
     assert list(values(learner.fit_model().ale("g"))) == list("cadb")

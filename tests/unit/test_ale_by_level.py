@@ -77,7 +77,7 @@ def test_it_is_what_loops_compute(names: list[str]) -> None:
         for level, x in zip(layout[category], layout[number], strict=True)
     ]
     np.testing.assert_allclose(result.params, at, atol=EXACT)
-    assert "b, a, c" in str(result.summary())
+    assert "b, a, c" in str(result.summary(notes="full"))
     assert result.plot() is not None
 
 

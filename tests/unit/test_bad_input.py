@@ -257,7 +257,7 @@ def test_alpha_must_be_in_the_open_unit_interval(data: pd.DataFrame, alpha: Any)
 
 
 BAD_READING: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"cov_type": "hc3"}, OptionError, '`cov_type` must be one of "half-sample", "nested-cv"'),
+    ({"cov_type": "hc3"}, OptionError, '`cov_type` must be one of "half-sample", "half-sample-t"'),
     ({"cov_type": "correct"}, OptionError, "Did you mean `corrected`"),
     ({"cov_type": "ustat"}, InferenceError, "for one fitted model, but these .* over 3 refits"),
     ({"cov_type": "rows"}, InferenceError, 'use "corrected", or `pi.FittedModel'),
@@ -372,7 +372,7 @@ def test_a_constant_feature_has_importance_0_and_a_note(
     assert pfi.params["g"] == pfi.bse["g"] == 0
     assert np.isnan(pfi.pvalues["g"])
     assert pfi.conf_int().loc["g"].isna().all()
-    assert "`g`: constant in the data, so nothing can be replaced" in str(pfi.summary())
+    assert "`g`: constant in the data, so nothing can be replaced" in str(pfi.summary(notes="full"))
 
 
 def test_a_constant_string_feature_has_importance_0_too(data: pd.DataFrame) -> None:

@@ -417,7 +417,7 @@ class TestTables:
         assert "P is the smallest alpha at which the interval excludes 0: at least 0.033" in text
         assert "0.033 (0.016 if one-sided)." in text
         assert "P>|t|" not in text
-        assert " std err P [0.025 0.975] " in text
+        assert " std err [0.025 0.975] P " in text
         bca = " ".join(str(fitted.pfi(cov_type="bootstrap-bca").summary(notes="full")).split())
         assert "Cov. type: bootstrap, BCa" in bca
         assert "Intervals (BCa from 60 bootstrap means" in bca

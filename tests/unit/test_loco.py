@@ -299,7 +299,7 @@ def test_a_constant_column_has_exactly_0_and_no_interval(
 
 def test_the_table_says_what_it_holds(data: pd.DataFrame) -> None:
     res = learner(data, LinearRegression()).fit(seed=1)
-    text = " ".join(str(res.loco().summary()).split())
+    text = " ".join(str(res.loco().summary(notes="full")).split())
     for part in (
         "Leave-one-covariate-out importance, learner",
         "LOCO (squared error)",
@@ -309,8 +309,8 @@ def test_the_table_says_what_it_holds(data: pd.DataFrame) -> None:
         "Under squared loss CVIM estimates twice LOCO's target.",
     ):
         assert part in text
-    assert "CVIM" not in str(res.loco(loss="absolute").summary())
-    ratio = " ".join(str(res.loco(relation="ratio").summary()).split())
+    assert "CVIM" not in str(res.loco(loss="absolute").summary(notes="full"))
+    ratio = " ".join(str(res.loco(relation="ratio").summary(notes="full")).split())
     assert "Factor by which expected squared error grows when the learner is trained" in ratio
     assert "CVIM" not in ratio
 

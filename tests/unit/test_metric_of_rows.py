@@ -300,7 +300,7 @@ def test_the_header_and_notes_name_the_metric_that_was_asked_for(classes: Any) -
         assert "log loss" not in text
     assert table.fit.loss == classes.metric("roc_auc").params.iloc[0]
     assert "larger is better" in str(classes.metric("roc_auc"))
-    assert "average precision" in str(classes.metric("pr_auc"))
+    assert "average precision" in str(classes.metric("pr_auc").summary(notes="full"))
 
 
 def test_importance_by_a_function_is_that_of_the_metric(numbers: Any) -> None:

@@ -79,7 +79,7 @@ def test_steps_are_refused_without_a_width(data: pd.DataFrame) -> None:
             method()
     result = results.ame(step="sd")
     assert (result.bse > 0).all()
-    assert "one standard deviation" in str(result.summary())
+    assert "one standard deviation" in str(result.summary(notes="full"))
     copy = pickle.loads(pickle.dumps(result))  # noqa: S301 - written here
     pd.testing.assert_series_equal(copy.params, result.params)
 

@@ -87,7 +87,7 @@ def test_p_falls_with_the_distance(fitted: pi.LearnerResults) -> None:
 
 
 def test_the_table_says_so_and_others_are_t_tests(fitted: pi.LearnerResults) -> None:
-    note = "a standard error for each side"
+    note = "the standard error on the side of the hypothesis"
     assert note in str(fitted.pfi().t_test("a = b").summary()).replace("\n", " ")
     curve = fitted.pd("a", grid=[-1.0, 1.0]).t_test("a[1] - a[-1]")
     assert note not in str(curve.summary())

@@ -29,7 +29,14 @@ from pyinterp.estimands.effects.partial_dependence import (
 )
 from pyinterp.estimands.effects.scales import Scale
 from pyinterp.estimands.effects.support import check_complete
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
+from pyinterp.estimands.estimand import (
+    Estimand,
+    Estimate,
+    Measurement,
+    ModelOnRows,
+    Problem,
+    remarks_of,
+)
 from pyinterp.samplers.covariates import codes_of
 
 __all__ = ["accumulated_local_effects"]
@@ -79,6 +86,7 @@ def accumulated_local_effects(
         unit=unit_of(problem, "pd", outputs.scale),
         meaning=_meaning(names, words_of(problem, outputs.scale, outputs.labels), numeric=numeric),
         notes=_notes(problem, at),
+        remarks=remarks_of(_beyond(problem, at)),
         exact="No Monte Carlo error.",
         zero_variance="a feature that no refit uses, or all refits agree exactly",
         missing=dict.fromkeys(
@@ -290,21 +298,30 @@ def _meaning(names: tuple[str, ...], predicted: str, *, numeric: bool) -> str:
 
 
 def _notes(problem: Problem, at: Points) -> tuple[str, ...]:
-    """Return what to know about the order of levels, and rows beyond the grid."""
-    data, notes = problem.population.variables, []
+    """Return the order in which levels are accumulated."""
+    orders = [
+        list(dict.fromkeys(cell[j] for cell in at.cells))
+        for j, name in enumerate(at.names)
+        if _has_levels(problem, name)
+    ]
+    return tuple(
+        f"Levels are accumulated in the order {', '.join(map(str, levels))}; another order gives "
+        "other values."
+        for levels in orders
+        if len(levels) > 2
+    )
+
+
+def _beyond(problem: Problem, at: Points) -> tuple[str, ...]:
+    """Say how many rows are beyond the grid."""
+    data = problem.population.variables
     beyond = np.zeros(len(data), dtype=bool)
     for j, name in enumerate(at.names):
         values = list(dict.fromkeys(cell[j] for cell in at.cells))
-        column = data[name]
-        if not _has_levels(problem, name):
-            beyond |= ~column.between(min(values), max(values)).to_numpy()
-            continue
-        beyond |= ~column.isin(values).to_numpy()
-        if len(values) > 2:
-            order = ", ".join(map(str, values))
-            notes.append(
-                f"Levels are accumulated in the order {order}; another order gives other values."
-            )
-    if beyond.any():
-        notes.append(f"{beyond.sum()} of {len(data)} rows are beyond the grid and left out.")
-    return tuple(notes)
+        if _has_levels(problem, name):
+            beyond |= ~data[name].isin(values).to_numpy()
+        else:
+            beyond |= ~data[name].between(min(values), max(values)).to_numpy()
+    if not beyond.any():
+        return ()
+    return (f"{beyond.sum()} of {len(data)} rows are beyond the grid and left out.",)

@@ -24,7 +24,14 @@ from pyinterp.estimands.effects.partial_dependence import (
     words_of,
 )
 from pyinterp.estimands.effects.scales import Scale
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
+from pyinterp.estimands.estimand import (
+    Estimand,
+    Estimate,
+    Measurement,
+    ModelOnRows,
+    Problem,
+    remarks_of,
+)
 
 __all__ = ["m_plot"]
 
@@ -81,12 +88,12 @@ def m_plot(
         no_weights="",
         unit=unit_of(problem, "pd", outputs.scale),
         meaning=f"Mean {predicted} {near}. What goes with the variable counts as its effect.",
-        notes=_notes(column),
+        remarks=remarks_of(_lacking(column)),
         missing=dict.fromkeys(terms.names, "no evaluation row near the value in a refit"),
     )
 
 
-def _notes(column: pd.Series[Any]) -> tuple[str, ...]:
+def _lacking(column: pd.Series[Any]) -> tuple[str, ...]:
     if not (missing := int(column.isna().sum())):
         return ()
     return (f"{missing} of {len(column)} rows lack `{column.name}`, and are near no value.",)

@@ -24,6 +24,7 @@ from pyinterp.estimands.estimand import (
     Problem,
     Terms,
     full_quantity,
+    remarks_of,
 )
 from pyinterp.estimands.importance.flatness import curves_of, spread_of
 from pyinterp.ranges import POSITIVE
@@ -78,7 +79,10 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
         unit=first.unit,
         no_weights=first.no_weights,
         meaning=MEANING,
-        notes=_notes(problem, subsets),
+        notes=(
+            "No test of 0: noise makes curves vary, so estimates are above 0 whatever the truth.",
+        ),
+        remarks=remarks_of(_blind(problem, subsets)),
         zero_variance="no refit lets the effect of one depend on the other",
     )
 
@@ -189,14 +193,14 @@ def _measure(case: ModelOnRows, *, curves: Mapping[str, Estimand]) -> Measuremen
     return {"vint": Estimate.stack([part for parts in by_class for part in parts])}
 
 
-def _notes(problem: Problem, pairs: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+def _blind(problem: Problem, pairs: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Name the pairs of which it can't see all interactions."""
     data = problem.population.variables
     levels = {n for n in data.columns if n in problem.discrete or is_category(data[n])}
     blind = [":".join(pair) for pair in pairs if set(pair) <= levels]
-    notes = ["No test of 0: noise makes curves vary, so estimates are above 0 whatever the truth."]
-    if blind:
-        notes.append(
-            f"Of two categories ({', '.join(blind)}) it can't see effects that cross: a 2 x 2 "
-            "table whose effect changes sign has 0, while its H² is 1 (see `h_statistic`)."
-        )
-    return tuple(notes)
+    if not blind:
+        return ()
+    return (
+        f"Of two categories ({', '.join(blind)}) it can't see effects that cross: a 2 x 2 table "
+        "whose effect changes sign has 0, while its H² is 1 (see `h_statistic`).",
+    )
