@@ -145,7 +145,8 @@ DESCRIPTIONS = {
         p_adjust : str, optional
             Adjustment of the p-values for multiplicity, a method of statsmodels' ``multipletests``
             such as "holm" or "fdr_bh". "bonferroni" and "sidak" adjust intervals alike; others have
-            no intervals, and those shown are for one term each.
+            no intervals, and those shown are for one term each. Over the terms of one result; of
+            several measures in one table, over those of each measure.
         simultaneous : bool
             Whether intervals cover all terms at once with probability 1 - alpha (sup-t), not each
             of them: a band for a whole curve. p-values are then those of such intervals. Not with

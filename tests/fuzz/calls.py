@@ -154,6 +154,8 @@ SUMMARY = {
     "title": "title",
     "notes": "choice",
     "decimals": "decimals",
+    "top": "count",
+    "date": "flag",
 }
 PLAIN = {
     "plot_positivity": (
