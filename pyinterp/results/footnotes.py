@@ -93,7 +93,7 @@ def _of_all(
     ]
     alone, first = len(several) == 1, several[0].context
     notes = [
-        *_with_labels(several, lambda r: _intervals(r, warned=bool(marks)), option),
+        *_with_labels(several, lambda r: _intervals(r, warned=bool(marks), alone=alone), option),
         *_with_labels(several, lambda r: _tests(r, alone=alone), option),
         *_of_marks(marks),
         *_with_labels(several, lambda r: _limits(r, alpha), option),
@@ -188,7 +188,7 @@ def _absent(results: EstimandResults) -> list[str]:
     return [*notes, *estimand.remarks(results.params)]
 
 
-def _intervals(results: EstimandResults, *, warned: bool) -> list[Footnote]:
+def _intervals(results: EstimandResults, *, warned: bool, alone: bool) -> list[Footnote]:
     """Say what the intervals are for, or why there are none; in full notes, what they cover."""
     variance = results.variance
     if results.estimand.without_error(results.context.level):
@@ -200,6 +200,8 @@ def _intervals(results: EstimandResults, *, warned: bool) -> list[Footnote]:
     needed = warned or coverage == NO_SIMULATION or variance.cov_type != "half-sample"
     short = coverage if needed else ""
     notes = [Footnote(f"{variance.note}{coverage}", f"{variance.note}{short}")]
+    if not alone:  # what several have in common stands once
+        notes = [_always(variance.note), Footnote(coverage.strip(), short.strip())]
     return [*notes, *([_always(variance.warning)] if variance.warning else [])]
 
 
