@@ -59,6 +59,7 @@ class DefaultTable(Importances):
         """p-values of PFI = 0, those of ``pfi()``."""
         return self._pfi.pvalues
 
+    @takes()
     def conf_int(
         self, alpha: float = 0.05, cols: Sequence[int] | Sequence[str] | None = None
     ) -> pd.DataFrame:
@@ -78,6 +79,7 @@ class DefaultTable(Importances):
         """
         return self._pfi.conf_int(alpha, cols)
 
+    @takes()
     def t_test(self, hypotheses: Hypothesis) -> Contrasts:
         """Test linear hypotheses about PFI, such as ``"alcohol = sulphates"``, by ``pfi()``.
 
@@ -92,10 +94,12 @@ class DefaultTable(Importances):
         """
         return self._pfi.t_test(hypotheses)
 
+    @takes()
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return PFI with its inference, one row per feature, the frame of ``pfi()``."""
         return self._pfi.summary_frame(alpha)
 
+    @takes()
     def tidy(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return `summary_frame` with the features as a column, as R's broom does."""
         return self._pfi.tidy(alpha)

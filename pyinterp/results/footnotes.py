@@ -159,7 +159,7 @@ def _about(results: EstimandResults) -> list[Footnote]:
     if estimand.correction is not None and results.corrected_params is not None:
         notes.append(Footnote(estimand.correction.note))
     if (results.mcse > 0).any():
-        error = f"Monte Carlo error of the estimates: at most {results.mcse.max():.2g}"
+        error = f"Monte Carlo standard error of the estimates: at most {results.mcse.max():.2g}"
         notes.append(_always(f"{error}, {estimand.inexact}."))
     if results.context.engine.reason:
         engine = results.context.engine
@@ -247,8 +247,8 @@ def _of_square(results: EstimandResults) -> list[Footnote]:
     at = f"at {zero}" if null else f"if the truth is {zero}"
     notes = [
         _always(
-            f"t = {estimate} / its standard error {at}; {law}. Importances vary less near {zero}, "
-            f"so -+ 2 std err may hold {zero} although P < 0.05."
+            f"t = {estimate} / its s.e. {at}, not std err; {law}. Near {zero} importances vary "
+            f"less, so -+ 2 std err may hold {zero} though P < 0.05."
         ),
         Footnote(LIMITS_OF_SQUARE.format(c=estimate.strip("()"))),
         Footnote(WHAT_P_TESTS.format(null=zero)),

@@ -21,8 +21,8 @@ FEW_ROWS = (
     f"{LARGEST_SKEWNESS:g}): intervals may miss more often on one side."
 )
 FEW_REFITS = (
-    "Never used in many refits on halves: {terms}. Nominal 95% intervals of such rows covered "
-    "45 to 65% in simulations."
+    "Share of refits on halves that never use the feature: {terms}. 95% intervals of such rows "
+    "covered 45 to 65% in simulations."
 )
 
 

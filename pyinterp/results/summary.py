@@ -286,19 +286,22 @@ def _columns(
     if results.estimand.correction is not None and "corrected" in frame:
         columns.append((results.estimand.correction.heading, "corrected", number))
     columns.append(("std err", "std_error", number))
-    columns += [(name, one, number) for name, one in _limits(options.alpha, results.alternative)]
+    # A square has no sign: the limit of a one-sided interval is one of the two-sided ones.
+    tail = options.alpha if results.alternative != "two-sided" else options.alpha / 2
+    tail = options.alpha / 2 if results.variance.varies_as_square else tail
+    columns += [(name, one, number) for name, one in _limits(tail, results.alternative)]
     tested = results.estimand.null is not None
     if tested and frame["statistic"].notna().any():
         columns.append(("t", "statistic", "%.3f"))
     shown = [_Column(name, [cell(v, fmt) for v in frame[one]]) for name, one, fmt in columns]
     if tested:
-        p = results.variance.p_heading(results.alternative)
+        adjusted = results.simultaneous or results.p_adjust is not None
+        p = "adj. P" if adjusted else results.variance.p_heading(results.alternative)
         shown.append(_Column(p, [p_text(p) for p in frame["p_value"]]))
     return shown
 
 
-def _limits(alpha: float, alternative: str) -> list[tuple[str, str]]:
+def _limits(tail: float, alternative: str) -> list[tuple[str, str]]:
     """Return heading and column of the limits; a one-sided interval has one."""
-    tail = alpha / 2 if alternative == "two-sided" else alpha
     low, high = (f"[{tail:.3g}", "conf_low"), (f"{1 - tail:.3g}]", "conf_high")
     return {"two-sided": [low, high], "greater": [low], "less": [high]}[alternative]

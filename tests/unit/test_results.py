@@ -309,7 +309,7 @@ def test_other_formats(pfi: pi.EstimandResults) -> None:
 
 def test_monte_carlo_error_is_shown_only_where_there_is_some(fitted: pi.LearnerResults) -> None:
     some = fitted.pfi(permutations=3)
-    largest = f"Monte Carlo error of the estimates: at most {some.mcse.max():.2g}"
+    largest = f"Monte Carlo standard error of the estimates: at most {some.mcse.max():.2g}"
     assert largest in " ".join(str(some.summary()).split())
     assert "Monte Carlo" not in str(fitted.pfi().summary())
     per_refit = [e.mc_variance for e in some.replicates.estimates]

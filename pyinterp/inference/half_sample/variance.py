@@ -153,7 +153,8 @@ def _plain(replicates: Replicates, parts: VarianceParts, cov_type: str) -> Varia
     refused = _first(fit.reason for fit in replicates.half_fits)
     warning = _first(fit.warning for fit in replicates.half_fits)
     on = "63.2% of" if replicates.has_own_refits else "half"
-    note = f"Intervals ({cov_type}, {parts.pairs} df) are for the learner trained on {on} the rows."
+    of = "rows" if replicates.cluster_count is None else "clusters"
+    note = f"Intervals ({cov_type}, {parts.pairs} df) are for the learner trained on {on} the {of}."
     cov = parts.A + parts.by_refits
     return Variance(
         cov=np.full_like(cov, np.nan) if refused else cov,
