@@ -199,6 +199,7 @@ TABLE = {
     "ranks": {"largest_first": "flag", "draws": "draws", "seed": "natural"},
     "rope_test": {"rope": "positive"},
     "glance": {},
+    "variance_parts": {},
     "cov_params": {"r_matrix": "contrasts"},
     "row_frame": {},
     "refit_frame": {},

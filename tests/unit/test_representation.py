@@ -166,7 +166,7 @@ TABLES: dict[str, Callable[[], Any]] = {
     "Table": lambda: fitted().pfi().summary(),
 }
 # Which have no instance, or take minutes to have one.
-OTHERS = {"Decomposition", "Distribution", "Resampling", "Sampler", "Splitting"}
+OTHERS = {"Certificate", "Decomposition", "Distribution", "Resampling", "Sampler", "Splitting"}
 
 
 @pytest.mark.parametrize("name", CALLS)
