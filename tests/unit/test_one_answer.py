@@ -123,7 +123,7 @@ def test_what_is_printed_and_drawn_is_the_same_answer(options: dict[str, Any]) -
     limits = result.conf_int(alpha).to_numpy()
     printed = table(result, alpha)
     assert list(printed.index) == terms
-    p_column = next(c for c in printed if c == "P" or c[:2] in ("P>", "P<"))
+    p_column = next(c for c in printed if c in ("P", "adj. P") or c[:2] in ("P>", "P<"))
     small = frame["p_value"] < 0.0005
     assert (printed[p_column].astype(str) == "<0.001").equals(small)
     p = pd.to_numeric(printed[p_column].astype(str).str.strip("<"))

@@ -79,10 +79,14 @@ class VarianceParts:
         """
         m = len(self.estimates)
         of_refits = np.square(self.estimates - self.estimates.mean(axis=0)) / (m - 1)
-        noise = of_pairs.var(axis=0, ddof=1) / self.pairs + of_refits.var(axis=0, ddof=1) / m
-        bse = np.sqrt(of_pairs.mean(axis=0) + np.diag(self.by_refits))
-        missing = np.full(len(bse), np.nan)
-        return np.asarray(np.divide(np.sqrt(noise), 2 * bse, out=missing, where=bse > 0))
+        variance = of_pairs.mean(axis=0) + np.diag(self.by_refits)
+        # As shares of the variance, whose squares are numbers whatever the unit.
+        shares = [
+            np.divide(each, variance, out=np.full_like(each, np.nan), where=variance > 0)
+            for each in (of_pairs, of_refits)
+        ]
+        noise = sum(share.var(axis=0, ddof=1) / len(share) for share in shares)
+        return np.asarray(np.sqrt(noise * variance) / 2)
 
     @property
     def S(self) -> FloatArray:  # noqa: N802
