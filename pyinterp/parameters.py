@@ -67,7 +67,8 @@ DESCRIPTIONS = {
         sampler : str, Sampler or mapping
             How values that replace a feature are drawn given the other variables: "residual",
             "categorical", "subgroup" or "knockoff"; "conditional" takes the one that suits the
-            feature. A mapping gives samplers by feature. See `pyinterp.samplers`.
+            feature, also of features that a mapping from features to samplers does not name. See
+            `pyinterp.samplers`.
         """,
     "grid": """
         grid : {"quantile", "equidistant", "unique", "r"}, RGrid, array, mapping or DataFrame

@@ -12,6 +12,7 @@ Module          What is in it
 `formula`       The grammar of formulas, and what is refused
 `design`        Designs: variables to columns, and columns of rows with replaced values
 `readers`       The two ways in: a formula with a frame, or a response with variables
+`queries`       Conditions on columns, without code
 `row_data`      The user's data, in which masks, queries and columns name rows
 `sample`        Samples and responses
 `missing`       Missing values: which rows are analyzed, and what tables say

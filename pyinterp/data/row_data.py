@@ -11,7 +11,8 @@ import pandas as pd
 
 from pyinterp._typing import IntArray
 from pyinterp.data.frames import as_column, check_aligned
-from pyinterp.errors import DataError, OptionError, did_you_mean, quote, short
+from pyinterp.data.queries import evaluate
+from pyinterp.errors import DataError, OptionError, did_you_mean, quote
 from pyinterp.representation import about
 
 __all__ = ["RowData", "Rows", "source_frame"]
@@ -72,7 +73,7 @@ class RowData:
         return column
 
     def mask(self, rows: Rows, argument: str = "rows") -> BoolArray:
-        """Return which of all N rows a mask, or a query of pandas, names; None names all.
+        """Return which of all N rows a mask, or a query of columns, names; None names all.
 
         Raises
         ------
@@ -84,7 +85,7 @@ class RowData:
         if rows is None:
             return np.ones(len(self.frame), dtype=bool)
         if isinstance(rows, str):
-            return _booleans(_evaluate(rows, self.frame, argument), argument)
+            return _booleans(evaluate(rows, self.frame, argument), argument)
         return _booleans(self._values(rows, argument), argument)
 
     def _values(self, values: npt.ArrayLike, argument: str) -> pd.Series[Any]:
@@ -117,22 +118,6 @@ def _booleans(values: Any, argument: str) -> BoolArray:
             "`np.isin(np.arange(n), positions)`."
         )
     return column.to_numpy(dtype=bool)
-
-
-def _evaluate(query: str, frame: pd.DataFrame, argument: str) -> Any:
-    try:
-        values: Any = frame.eval(query, engine="python", local_dict={}, global_dict={})
-    except Exception as error:
-        raise OptionError(
-            f"Can't read `{argument}` {quote(query)}: {short(error, 120)}. It must be a query of "
-            "pandas about columns of the data, such as \"age > 50 and sex == 'f'\"."
-        ) from error
-    if np.shape(values) != (len(frame),):
-        raise OptionError(
-            f"The query `{argument}` {quote(query)} must give True or False for every row of the "
-            "data; it gives something else. Values are compared by `==`."
-        )
-    return values
 
 
 def source_frame(frame: pd.DataFrame, response: pd.Series[Any] | None) -> pd.DataFrame:

@@ -91,6 +91,8 @@ class Replicates:
         Those of the groups of rows whose terms stand side by side; () without groups.
     cluster_count : int or None
         How many clusters evaluate any refit; None without clusters.
+    weights : tuple of (ndarray or None)
+        The sampling weight of every evaluation row, per fitted model.
     """
 
     estimates: tuple[Estimate, ...]
@@ -105,6 +107,7 @@ class Replicates:
     half_fits: tuple[HalfFits, ...] = ()
     groups: tuple[Replicates, ...] = ()
     cluster_count: int | None = None
+    weights: tuple[FloatArray | None, ...] = (None,)
 
     @property
     def parts(self) -> tuple[Replicates, ...]:
@@ -132,6 +135,7 @@ class RefitEstimate(NamedTuple):
     group: Group | None
     rows: IntArray
     clusters: IntArray | None
+    weights: FloatArray | None = None
 
 
 def gather(
@@ -148,7 +152,7 @@ def gather(
     halves: dict[int, list[Half]] = {}
     outer: dict[int, tuple[Estimate, int]] = {}
     inner: dict[int, list[Estimate]] = {}
-    for estimate, group, rows, _ in estimates:
+    for estimate, group, rows, *_ in estimates:
         if group is None or group.kind == "bootstrap":
             continue
         if group.kind == "pair":
@@ -160,7 +164,8 @@ def gather(
     separate = [e for e in estimates if e.group is None or e.group.estimates]
     counted = separate or estimates
     clusters = [e.clusters for e in estimates if e.clusters is not None]
-    samples = [g.number for _, g, _, _ in counted if g is not None and g.kind == "bootstrap"]
+    groups = [e.group for e in counted]
+    samples = [g.number for g in groups if g is not None and g.kind == "bootstrap"]
     return Replicates(
         estimates=tuple(e.estimate for e in counted),
         clusters=tuple(e.clusters for e in counted),
@@ -174,6 +179,7 @@ def gather(
         no_effect=no_effect,
         half_fits=() if half_fits is None else (half_fits,),
         cluster_count=len(np.unique(np.concatenate(clusters))) if clusters else None,
+        weights=tuple(e.weights for e in counted),
     )
 
 

@@ -15,6 +15,7 @@ from pyinterp.estimands.estimand import Estimate
 from pyinterp.inference.intervals import Alternative, interval, p_values
 from pyinterp.inference.replicates import Replicates, contributions
 from pyinterp.inference.simultaneous import LargestT
+from pyinterp.inference.units import Units, units_of
 from pyinterp.representation import about
 
 __all__ = ["Variance", "corrected_variance", "naive", "rows", "ustat"]
@@ -185,15 +186,16 @@ def corrected_variance(replicates: Replicates) -> Variance:
 def rows(replicates: Replicates) -> Variance:
     """Variance over evaluation rows of one model (Molnar et al. 2021, section 6), n2 - 1 df.
 
-    For PFI it leaves out that the donors of feature values are a sample too, and is too small.
+    With sampling weights n2 is Kish's effective number (`units_of`). For PFI it leaves out that the
+    donors of feature values are a sample too, and is too small.
     """
     if replicates.groups:
         return _over_groups(replicates, rows)
-    estimate, cluster = _single(replicates)
+    estimate, units = _single(replicates)
     short = estimate.donors is not None
     return _over_rows(
         estimate.rows,
-        cluster,
+        units,
         "rows",
         "; they ignore that donors are a sample too and are too narrow" if short else "",
     )
@@ -211,10 +213,10 @@ def ustat(replicates: Replicates) -> Variance:
     """
     if replicates.groups:
         return _over_groups(replicates, ustat)
-    estimate, cluster = _single(replicates)
+    estimate, units = _single(replicates)
     if estimate.donors is None:
         return rows(replicates)
-    return _over_rows(estimate.rows + estimate.donors, cluster, "ustat", "")
+    return _over_rows(estimate.rows + estimate.donors, units, "ustat", "")
 
 
 def _between(replicates: Replicates) -> tuple[int, FloatArray]:
@@ -228,41 +230,30 @@ def _between(replicates: Replicates) -> tuple[int, FloatArray]:
     return m, np.cov(values, rowvar=False, ddof=1).reshape(q, q)
 
 
-def _single(replicates: Replicates) -> tuple[Estimate, IntArray | None]:
+def _single(replicates: Replicates) -> tuple[Estimate, Units]:
     if len(replicates.estimates) != 1:
         other = "corrected" if replicates.bootstraps is None else "bootstrap"
         raise InferenceError(
             '`cov_type="rows"` and "ustat" are for one fitted model, but these results are over '
             f'{len(replicates.estimates)} refits; use "{other}", or `pi.FittedModel(...)`.'
         )
-    return replicates.estimates[0], replicates.clusters[0]
+    (estimate,) = replicates.estimates
+    (cluster,), (weights,) = replicates.clusters, replicates.weights
+    return estimate, units_of(len(estimate.rows), cluster, weights)
 
 
-def _over_rows(
-    contributions: FloatArray, cluster: IntArray | None, cov_type: str, warning: str
-) -> Variance:
-    centered = contributions - contributions.mean(axis=0)
-    n = units = len(centered)
-    of = ""
-    if cluster is not None:
-        codes = np.unique(cluster, return_inverse=True)[1]
-        units = int(codes.max()) + 1
-        sums = np.zeros((units, centered.shape[1]))
-        np.add.at(sums, codes, centered)
-        centered = sums
-        of = " of new clusters"
-    if units < 2:
-        return _without_variance(
-            centered.shape[1], cov_type, "rows" if cluster is None else "clusters"
-        )
-    cov = centered.T @ centered / n**2 * units / (units - 1)
+def _over_rows(values: FloatArray, units: Units, cov_type: str, warning: str) -> Variance:
+    of, kind = ("", "rows") if units.of_row is None else (" of new clusters", "clusters")
+    if units.number < 2:
+        return _without_variance(values.shape[1], cov_type, kind)
+    sums, df = units.sums(values), f"{round(units.df, 1):.12g} df"
     return Variance(
-        cov=cov,
-        df=units - 1,
+        cov=sums.T @ sums / len(values) ** 2 * units.factor,
+        df=units.df,
         cov_type=cov_type,
         label=cov_type,
         note=(
-            f"Intervals ({cov_type}, {units - 1} df) are for this fitted model on new rows{of}; "
+            f"Intervals ({cov_type}, {df}) are for this fitted model on new rows{of}; "
             f"they do not allow for refitting it{warning}."
         ),
     )
@@ -285,14 +276,12 @@ def _cluster_sums(replicates: Replicates, cov_type: str) -> list[FloatArray]:
     every = np.unique(np.concatenate([c for c in replicates.clusters if c is not None]))
     parts = []
     for group in replicates.groups:
-        estimate, clusters = _single(group)
-        cluster = np.asarray(clusters)
+        estimate, units = _single(group)
         values = estimate.rows if cov_type == "rows" else contributions(estimate)
         sums = np.zeros((len(every), values.shape[1]))
-        np.add.at(sums, np.searchsorted(every, cluster), values - values.mean(axis=0))
-        units = len(np.unique(cluster))
-        scale = np.sqrt(units / (units - 1)) if units > 1 else np.nan
-        parts.append(sums / len(values) * scale)
+        here = np.searchsorted(every, np.unique(np.asarray(group.clusters[0])))
+        sums[here] = units.sums(values) * np.sqrt(units.factor) / len(values)
+        parts.append(sums)
     return parts
 
 

@@ -258,7 +258,9 @@ class Analysis:
                 check_in_range(estimate, estimand)
         return gather(
             [
-                RefitEstimate(e, r.group, r.evaluation.rows, r.evaluation.clusters)
+                RefitEstimate(
+                    e, r.group, r.evaluation.rows, r.evaluation.clusters, r.evaluation.weights
+                )
                 for r, e in zip(self.refits, estimates, strict=True)
             ],
             correction=self.correction,

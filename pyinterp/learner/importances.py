@@ -79,6 +79,7 @@ class Importances(FittedModels):
         sampler : str, Sampler or mapping
             How values that replace a feature are drawn: "marginal" takes those of the other rows;
             all else draws given the other variables, as for `cvim`, and "knockoff" is allowed too.
+            Of a mapping, features that it does not name are "marginal".
         {rows}
         {by}
         {inference}

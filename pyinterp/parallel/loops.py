@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+from contextlib import suppress
+
 import numba
+from numba.core.caching import FunctionCache
 
 __all__ = ["compiled_loop"]
 
@@ -13,7 +17,27 @@ def compiled_loop(loop):
     The machine code is kept where numba finds a folder to write to (``NUMBA_CACHE_DIR``, the
     package's or the user's own); without one it is kept in memory, and every process compiles.
     """
-    try:
-        return numba.njit(nogil=True, cache=True)(loop)
-    except RuntimeError:  # no such folder, of which numba makes an error
-        return numba.njit(nogil=True)(loop)
+    compiled = numba.njit(nogil=True)(loop)
+    with suppress(RuntimeError):  # numba's error if there is no such folder
+        compiled._cache = _Cache(loop)
+    return compiled
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types
+    """Numba's cache, which throws away files (pickles) that it can't read."""
+
+    def load_overload(self, sig, target_context):
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception as error:  # noqa: BLE001 - a damaged pickle raises anything
+            warnings.warn(
+                f"Machine code in {self.cache_path} can't be read ({type(error).__name__}); it is "
+                "compiled again.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        try:
+            self.flush()
+        except OSError:
+            self.disable()
+        return None

@@ -296,6 +296,7 @@ VI_FIRM = RFunction(
                 text="Whether these are centered, which does not change their spread.",
                 method="",
             ),
+            replace(PARTIAL["chull"], text="Ignored: one variable has no hull.", method=""),
         ),
     ),
 )
@@ -509,7 +510,7 @@ HSTATS = RFunction(
             check=_count(2),
             values="int",
             text="Rows at most; of more, R and we sample different ones.",
-            method="rows=500",
+            method="most_rows=500",
         ),
         Argument(
             name="eps",
@@ -612,7 +613,8 @@ CONVENTIONS = {
     "metrics": Convention(
         topic="metrics of vip",
         r="`pr_auc` joins points of precision and recall by lines",
-        here="`pr_auc` is the average precision, the area under steps, as in scikit-learn",
+        here="`pr_auc` is the average precision, the area under steps, as in scikit-learn; "
+        "`r_style.vi_permute` refuses it",
     ),
     "link": Convention(
         topic="predictions of a `glm` of counts or with another link",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from inspect import signature
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_mapping
 from pyinterp.errors import OptionError
 from pyinterp.estimands.importance.flatness import Spread, flatness
+from pyinterp.estimands.importance.native import Native
 from pyinterp.estimands.importance.relation import Relation
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
@@ -69,7 +71,8 @@ def vi_firm(
     pandas.DataFrame
         Columns Variable and Importance, in the order of `feature_names`.
     """
-    VI_FIRM.check({"ice": ice, "center": center})
+    VI_FIRM.check({"ice": ice, "center": center, "chull": chull})
+    # One variable has no hull: R ignores `chull` here.
     curve = Curve(
         grid_resolution=grid_resolution,
         quantiles=quantiles,
@@ -79,7 +82,6 @@ def vi_firm(
         inv_link=inv_link,
         which_class=which_class,
         prob=prob,
-        chull=chull,
         cats=cats,
         check_class=check_class,
     )
@@ -120,7 +122,7 @@ def vi_permute(
     ----------
     object : results
     metric : str or Metric
-        See `pyinterp.losses.metrics`.
+        See `pyinterp.losses.metrics`; not "pr_auc", which is another number in R.
     {arguments}
     permutations : mapping of str to array of shape (n, nsim), optional
         The permutations themselves, row numbers from 0, such as R has drawn.
@@ -132,6 +134,11 @@ def vi_permute(
     """
     check_results(object)
     VI_PERMUTE.check({"type": type, "nsim": nsim})
+    if metric == "pr_auc":
+        raise OptionError(
+            "R's `pr_auc` joins the points of precision and recall by lines, which is not here; "
+            'take `pfi(metric="pr_auc")`, the average precision, or `r_bridge.vi_permute`.'
+        )
     if permutations is not None:
         check_mapping("permutations", permutations, "{'x': array of shape (n, nsim)}")
     results = object.pfi(
@@ -235,13 +242,21 @@ def vi(
         "firm": vi_firm,
         "permute": vi_permute,
     }
+    taken = {name: set(signature(function).parameters) for name, function in functions.items()}
+    for name in options:
+        if name not in taken[method]:
+            where = " or ".join(f'"{other}"' for other in taken if name in taken[other])
+            raise TypeError(f'`{name}` needs `method={where}`, not "{method}"; leave it out.')
     return _table(functions[method](object, **options), scale=scale, rank=rank)
 
 
-def _report(object: Interpretable, **options: Any) -> pd.DataFrame:  # noqa: A002 - R's name
+def _report(
+    object: Interpretable,  # noqa: A002 - R's name
+    type: Native | None = None,  # noqa: A002 - R's name
+) -> pd.DataFrame:
     """Return what the model itself reports."""
     check_results(object)
-    params = object.native_importance(**options).params
+    params = object.native_importance(type).params
     frame = _importances(params.abs())
     if (params < 0).any():
         frame["Sign"] = np.where(params < 0, "NEG", "POS")

@@ -271,7 +271,7 @@ def _last(several: Sequence[EstimandResults]) -> list[bool]:
 
 
 def _beside(diagnostic: EstimandResults, terms: pd.Index, options: TableOptions) -> _Block:
-    values = diagnostic.params.loc[terms]
+    values = diagnostic.params.reindex(terms)
     fmt = options.number(diagnostic.summary_frame()) if diagnostic.estimand.unit else "%.3f"
     column = _Column(diagnostic.estimand.label, [cell(value, fmt) for value in values])
     return _Block([column], list(map(str, terms)))

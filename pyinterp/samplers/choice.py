@@ -76,6 +76,11 @@ def is_conditional(sampler: object) -> TypeGuard[SamplerLike]:
 def check_sampler(sampler: object) -> None:
     """Raise `OptionError` unless `sampler` is a sampler, its name, or a mapping to these."""
     if isinstance(sampler, Mapping):
+        if not sampler:
+            raise OptionError(
+                "`sampler` must name the sampler of at least one feature, as in {'age': "
+                "'subgroup'}; got an empty mapping. Leave it out for the default."
+            )
         for one in sampler.values():
             _check_one(one)
     else:

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from inspect import signature
 from itertools import groupby
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
+import pyinterp as pi
 from pyinterp.r_style.description import Argument, Refusal, RFunction
 from pyinterp.r_style.r_functions import CONVENTIONS, FUNCTIONS, PARTIAL
 
@@ -93,6 +98,45 @@ def test_tables_are_those_of_the_description(name: str) -> None:
     match = place(name).search(PAGE.read_text(encoding="utf-8"))
     assert match is not None
     assert match[2] == TEXTS[name](), f"run python tests/docs/{Path(__file__).name}"
+
+
+RNG = np.random.default_rng(0)
+FRAME = pd.DataFrame(RNG.normal(size=(30, 3)), columns=["a", "b", "k"])
+MODELS = [
+    pi.FittedModel(kind().fit(FRAME, y), FRAME, y)
+    for kind, y in (
+        (LinearRegression, FRAME["a"] * FRAME["b"]),
+        (LogisticRegression, np.where(FRAME["a"] > 0, "yes", "no")),
+    )
+]
+METHODS = {
+    "partial": "pd",
+    "vi_firm": "firm",
+    "vi_permute": "pfi",
+    "vint": "vint",
+    "hstats": "h_statistic",
+}
+NEEDS = {"pfi": {"metric": "rmse", "permutations": 3}}  # what R's function has always
+CELLS = [
+    (METHODS[function.name], argument.method)
+    for function in FUNCTIONS.values()
+    if function.name in METHODS
+    for argument in function.arguments
+    if argument.method
+]
+
+
+@pytest.mark.parametrize(("method", "cell"), dict.fromkeys(CELLS))
+def test_the_column_of_methods_can_be_called(method: str, cell: str) -> None:
+    if "=" not in cell:
+        assert cell in signature(getattr(MODELS[0], method)).parameters
+        return
+    names = {"pi": pi, "np": np, "p": [0.2, 0.8], "label": "yes"}
+    options = NEEDS.get(method, {}) | eval(f"dict({cell})", names)  # noqa: S307 - our own page
+    model = MODELS["logit" in cell or "probability" in cell or "label" in cell]
+    first = () if method == "h_statistic" else (["a", "b"],) if "RGrid" in cell else ("a",)
+    found = getattr(model, method)(*(() if method == "vint" else first), **options)
+    assert np.isfinite(found.params).all()
 
 
 def rewrite() -> None:

@@ -143,15 +143,23 @@ def test_contributions_are_derivatives_by_the_weights(estimand: str) -> None:
         np.testing.assert_allclose(contributions[row], derivative, rtol=1e-5, atol=1e-6)
 
 
+def _factor(w: np.ndarray) -> float:
+    """Return 1 over what weighted squares around the weighted mean give of their expectation."""
+    return 1 / (1 + (w**2).sum() / w.sum() ** 2 - 2 * (w**3).sum() / (w.sum() * (w**2).sum()))
+
+
 def test_standard_errors_of_a_mean_are_those_of_the_linearized_ratio() -> None:
     X, y, w = _data()
     fit = LinearRegression().fit(X, y)
     losses = (y - fit.predict(X)).to_numpy() ** 2
     ours = _weighted(LinearRegression(), w).loss()
     mean = (w * losses).sum() / w.sum()
-    spread = np.sqrt((w**2 * (losses - mean) ** 2).sum() / w.sum() ** 2 * N / (N - 1))
+    spread = np.sqrt((w**2 * (losses - mean) ** 2).sum() / w.sum() ** 2 * _factor(w))
+    kish = w.sum() ** 2 / (w**2).sum()
     np.testing.assert_allclose(ours.params.iloc[0], mean, rtol=ROUNDING)
     np.testing.assert_allclose(ours.bse.iloc[0], spread, rtol=ROUNDING)
+    np.testing.assert_allclose(ours.df_resid, kish - 1, rtol=ROUNDING)
+    assert f"(rows, {kish - 1:.1f} df)" in " ".join(str(ours.summary()).split())
 
 
 @pytest.mark.parametrize(
@@ -187,7 +195,7 @@ def test_metrics_of_weighted_classes_are_scikit_learns(metric: object, theirs: o
         up, down = (w + step * sign * (np.arange(N) == k) for sign in (1, -1))
         change = theirs(y == "yes", p, sample_weight=up) - theirs(y == "yes", p, sample_weight=down)
         slopes[k] = change / (2 * step)
-    spread = np.sqrt(np.square(w * slopes).sum() * N / (N - 1))
+    spread = np.sqrt(np.square(w * slopes).sum() * _factor(w))
     assert ours.bse.iloc[0] == pytest.approx(spread, rel=1e-5)
     equal = pi.FittedModel(fit, X, y, weights=np.full(N, 2.0), weights_type="sampling")
     plain = pi.FittedModel(fit, X, y)
@@ -208,7 +216,7 @@ def test_errors_of_weighted_metrics_are_those_of_derivatives(metric: object) -> 
         (theirs(y, f, sample_weight=w + one) - theirs(y, f, sample_weight=w - one)) / (2 * step)
         for one in step * np.eye(N)
     ]
-    spread = np.sqrt(np.square(w * np.array(slopes)).sum() * N / (N - 1))
+    spread = np.sqrt(np.square(w * np.array(slopes)).sum() * _factor(w))
     ours = _weighted(LinearRegression(), w).metric(metric)
     assert ours.params.iloc[0] == pytest.approx(theirs(y, f, sample_weight=w), rel=ROUNDING)
     assert ours.bse.iloc[0] == pytest.approx(spread, rel=1e-3)

@@ -478,6 +478,24 @@ class TestOptions:
         with pytest.raises(OptionError, match="no end of draws"):
             results.pfi(sampler="knockoff", permutations="all")
 
+    def test_features_that_a_mapping_does_not_name_keep_the_default(self, results) -> None:
+        mixed = results.pfi(sampler={"x1": "residual"})
+        conditional, marginal = results.pfi(sampler="residual"), results.pfi()
+        others = [name for name in marginal.params.index if name != "x1"]
+        assert others
+        assert mixed.params["x1"] == conditional.params["x1"]
+        np.testing.assert_array_equal(mixed.params[others], marginal.params[others])
+        assert "partly conditional" in mixed.estimand.title
+        assert "(x1), or an independent draw (the others)" in mixed.estimand.meaning
+        assert mixed.diagnostic.params.index.tolist() == ["x1"]
+        assert mixed.summary_frame()["diagnostic"].notna().tolist() == [True] + [False] * len(
+            others
+        )
+        assert "partly conditional" in str(mixed.summary())
+        named = results.cvim(sampler={"x1": "subgroup"}).params
+        assert named[others].tolist() == results.cvim().params[others].tolist()
+        assert named["x1"] == results.cvim(sampler="subgroup").params["x1"]
+
     def test_samplers_by_feature_must_name_features(self, results) -> None:
         with pytest.raises(OptionError, match="`sampler` names 'x9'"):
             results.pfi(sampler={"x9": "residual"})

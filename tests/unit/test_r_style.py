@@ -76,6 +76,11 @@ def test_importances_are_in_the_order_asked_for_and_vi_sorts() -> None:
     assert ranked["Importance"].tolist() == [1, 2, 3]
 
 
+def test_one_variable_has_no_hull() -> None:
+    hull, plain = (r_style.vi_firm(FITTED, chull=chull) for chull in (True, False))
+    pd.testing.assert_frame_equal(hull, plain)
+
+
 def test_permutations_have_a_spread_only_if_there_are_several() -> None:
     assert "StDev" not in r_style.vi_permute(FITTED, metric="rmse")
     three = r_style.vi_permute(FITTED, ["a"], metric="rmse", nsim=3)
@@ -156,6 +161,7 @@ def test_the_models_own_importance_is_the_default_of_vi() -> None:
         (lambda: r_style.partial(FITTED, "a", type="classification"), OptionError, "classifier"),
         (lambda: r_style.vi_permute(FITTED, metric="RMSE"), OptionError, "rmse"),
         (lambda: r_style.vi_permute(FITTED, metric="accuracy"), LossError, "a classifier"),
+        (lambda: r_style.vi_permute(FITTED, metric="pr_auc"), OptionError, "by lines"),
         (lambda: r_style.vi(FITTED, "shap"), OptionError, "firm"),
         (lambda: r_style.vi_firm(FITTED, "z"), OptionError, "'z'"),
         (lambda: r_style.vi_firm(FITTED, []), OptionError, "at least one"),
@@ -170,7 +176,16 @@ def test_the_models_own_importance_is_the_default_of_vi() -> None:
         (lambda: r_style.vint(FITTED, pred_grid={"a": [1]}), TypeError, "of every feature"),
         (lambda: r_style.vint(FITTED, ice=True), TypeError, "the mean curve"),
         (lambda: r_style.hstats(FITTED, n_max=1), OptionError, "`n_max` must be"),
-        (lambda: r_style.vi(FITTED, "firm", nsim=2), TypeError, r"vi_firm\(\) .* `nsim`"),
+        (
+            lambda: r_style.vi(FITTED, "firm", nsim=2),
+            TypeError,
+            '`nsim` needs `method="permute"`, not',
+        ),
+        (
+            lambda: r_style.vi(FITTED, quantiles=True),
+            TypeError,
+            '`quantiles` needs `method="firm"`',
+        ),
         (lambda: r_style.vi(FITTED, "permute", metric="mae", prob=True), TypeError, "`prob`"),
         (lambda: r_style.vi(FITTED, "permute"), OptionError, "needs a metric"),
         (lambda: r_style.vi(FITTED, feature_names="a"), TypeError, "`feature_names`"),

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from pyinterp.errors import FormulaError, short
 
-__all__ = ["Token", "code_of", "column_code", "read_tokens"]
+__all__ = ["STRING", "Token", "code_of", "column_code", "read_tokens"]
 
 INTERCEPT = "Intercept"  # patsy's name for the column of ones
 
-_STRING = r"[rRbBuUfF]{0,2}(?:'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\")"
+STRING = r"[rRbBuUfF]{0,2}(?:'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\")"
 _NUMBER = r"(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _OPERATOR = r"%[A-Za-z]*%|%[^\w\s%()]+%|<-|->|:=|:::?|\|\||&&|\*\*|//|==|!=|<=|>=|<<|>>|\.\.\.|."
-_TOKEN = re.compile(rf"(?P<string>{_STRING})|(?P<number>{_NUMBER})|(?P<operator>{_OPERATOR})")
+_TOKEN = re.compile(rf"(?P<string>{STRING})|(?P<number>{_NUMBER})|(?P<operator>{_OPERATOR})")
 
 
 class Token(NamedTuple):

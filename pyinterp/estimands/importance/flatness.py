@@ -138,7 +138,8 @@ def curves_of(
 ) -> Mapping[str, Estimand]:
     """Return the partial dependence on every variable, or tuple of variables, by their names.
 
-    A mapping of grids may have variables of all of them.
+    A mapping of grids may have variables of all of them. The grid of a variable that varies must
+    have two points: over one, nothing does.
     """
     grid = curve.get("grid")
     names = [n for one in subsets for n in ((one,) if isinstance(one, str) else one)]
@@ -157,7 +158,19 @@ def curves_of(
         if isinstance(grid, Mapping):
             options["grid"] = {n: grid[n] for n in variables if n in grid} or "quantile"
         curves[", ".join(variables)] = partial_dependence(problem, variables, **options)
+    for estimand in curves.values():
+        _check_points(problem, estimand.terms)
     return curves
+
+
+def _check_points(problem: Problem, terms: Terms) -> None:
+    for axis, name in zip(terms.axes, terms.axis_names, strict=True):
+        values = terms.layout[axis].unique()
+        if len(values) == 1 and len(problem.population.variables[name].unique()) > 1:
+            raise OptionError(
+                f"How much a curve varies needs two points or more of `{name}`, but its grid has "
+                f"only {values[0]}; give more, or leave `grid` out."
+            )
 
 
 def measure_parts(case: ModelOnRows, *, curves: Mapping[str, Estimand]) -> Measurement:

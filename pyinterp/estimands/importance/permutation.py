@@ -10,14 +10,14 @@ import pandas as pd
 
 from pyinterp.checks import check_choice, is_count
 from pyinterp.data.features import Features
-from pyinterp.errors import OptionError, quote
+from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
 from pyinterp.estimands.importance.conditional_losses import conditional_losses
 from pyinterp.estimands.importance.marginal_losses import Permutations, marginal_losses
 from pyinterp.estimands.importance.relation import NULL, RANGE, Relation, difference, ratio
 from pyinterp.estimands.positivity import positivity, samplers_of, variance_parts
 from pyinterp.losses.rowwise import Loss, LossLike, choose
-from pyinterp.samplers import Sampler, SamplerLike, is_conditional
+from pyinterp.samplers import Sampler, SamplerLike, check_names, check_sampler, is_conditional
 
 __all__ = [
     "ALL_PAIRS",
@@ -58,8 +58,11 @@ def permutation_importance(
     beside: Estimand | None = None
     samplers: Mapping[str, Sampler] = {}
     if is_conditional(sampler):
-        beside = positivity(problem, features, sampler=sampler)
-        samplers = samplers_of(problem, chosen, sampler)
+        check_sampler(sampler)
+        check_names(sampler, chosen)
+        drawn = [name for name in chosen if not isinstance(sampler, Mapping) or name in sampler]
+        beside = positivity(problem, drawn, sampler=sampler)
+        samplers = samplers_of(problem, problem.choose(drawn), sampler)
     conditional = beside is not None
     unit = row_loss.unit.format(y=problem.response.name) if relation == "difference" else ""
     label = "cPFI" if conditional else "PFI"
@@ -71,13 +74,13 @@ def permutation_importance(
         ),
         read=read_difference if relation == "difference" else read_ratio,
         label=label,
-        title=f"{'conditional ' if conditional else ''}permutation feature importance",
+        title=_title(chosen, samplers),
         details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),
         null=NULL[relation],
         varies_as_square=True,
         range=RANGE[relation],
         unit=unit,
-        meaning=_meaning(row_loss, relation, unit, samplers),
+        meaning=_meaning(row_loss, relation, unit, chosen, samplers),
         notes=_notes(problem, chosen, samplers),
         coverage=_coverage(relation, permutations, conditional=conditional),
         exact="All draws, no Monte Carlo error." if conditional else ALL_PAIRS,
@@ -132,7 +135,11 @@ def _measure(
     return {
         "switched": Estimate.stack([switched for switched, _ in pairs]),
         "original": Estimate.stack([original for _, original in pairs]),
-        **(variance_parts(case, features, samplers) if samplers else {}),
+        **(
+            variance_parts(case, {name: features[name] for name in samplers}, samplers)
+            if samplers
+            else {}
+        ),
     }
 
 
@@ -167,12 +174,25 @@ def _coverage(
     return ("PFI by 5 permutations", "PFI") if permutations == 5 else ("PFI",)
 
 
-def _meaning(loss: Loss, relation: Relation, unit: str, samplers: Mapping[str, Sampler]) -> str:
+def _title(features: Features, samplers: Mapping[str, Sampler]) -> str:
+    title = "permutation feature importance"
+    if not samplers:
+        return title
+    return (
+        f"conditional {title}" if len(samplers) == len(features) else f"{title}, partly conditional"
+    )
+
+
+def _meaning(
+    loss: Loss, relation: Relation, unit: str, features: Features, samplers: Mapping[str, Sampler]
+) -> str:
     if relation == "difference":
         what = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
     else:
         what = f"Factor by which expected {loss.name} grows"
     draw = "a draw given the other features" if samplers else "an independent draw"
+    if 0 < len(samplers) < len(features):
+        draw += f" ({list_of(samplers)}), or an independent draw (the others)"
     labels = {sampler.label for sampler in samplers.values()}
     draws = f" Draws: {labels.pop()}." if len(labels) == 1 else ""
     return f"{what} when the feature is replaced by {draw}.{draws}"

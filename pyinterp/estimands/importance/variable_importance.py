@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal, TypeAlias
@@ -22,7 +22,7 @@ from pyinterp.estimands.importance.permutation import (
 )
 from pyinterp.estimands.importance.relation import difference
 from pyinterp.estimands.positivity import samplers_of
-from pyinterp.samplers import SamplerLike, check_sampler, is_conditional
+from pyinterp.samplers import Sampler, SamplerLike, check_sampler, is_conditional
 
 __all__ = ["Adjustment", "amvim", "cvim", "mvim"]
 
@@ -54,8 +54,9 @@ def cvim(
     sampler: SamplerLike = "conditional",
 ) -> Estimand:
     r"""Conditional variable importance metric, :math:`CVIM = e_{cond} - e_{orig}` (eq. 19)."""
-    _check_independent_draws(problem, features, sampler)
-    return _squared_pfi(problem, features, permutations, sampler, label="CVIM")
+    samplers = samplers_of(problem, problem.choose(features), sampler)
+    _check_independent_draws(samplers)
+    return _squared_pfi(problem, features, permutations, samplers, label="CVIM")
 
 
 def amvim(
@@ -135,11 +136,9 @@ def _check_default(permutations: Permutations, sampler: SamplerLike) -> None:
         )
 
 
-def _check_independent_draws(
-    problem: Problem, features: str | Sequence[str] | None, sampler: SamplerLike
-) -> None:
+def _check_independent_draws(samplers: Mapping[str, Sampler]) -> None:
     """Raise `OptionError` if draws depend on the feature's own value, as knockoffs do."""
-    for name, feature_sampler in samplers_of(problem, problem.choose(features), sampler).items():
+    for name, feature_sampler in samplers.items():
         if not feature_sampler.independent_draws:
             raise OptionError(
                 f"CVIM needs draws that do not depend on the feature's own value given the others, "

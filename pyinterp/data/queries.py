@@ -1,0 +1,188 @@
+"""Queries: conditions on columns, which are read by a grammar and evaluated by it alone."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+
+from pyinterp.data.formula.columns import Columns
+from pyinterp.data.formula.scope import double
+from pyinterp.data.formula.syntax import is_quote, name_in_quotes, tree_of
+from pyinterp.data.formula.tokens import STRING, column_code
+from pyinterp.errors import OptionError, PyinterpError, quote, reason, short
+
+__all__ = ["evaluate"]
+
+_Operators = Mapping[type[ast.AST], Callable[[Any, Any], Any]]
+
+_TEXT_OR_NAME = re.compile(rf"(?P<text>{STRING})|`(?P<quoted>[^`]*)`|(?P<name>[^\W\d]\w*)")
+_CONDITIONS: _Operators = {
+    ast.And: operator.and_,
+    ast.BitAnd: operator.and_,
+    ast.Or: operator.or_,
+    ast.BitOr: operator.or_,
+}
+_COMPARISONS: _Operators = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_ARITHMETIC: _Operators = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+
+
+def evaluate(query: str, frame: pd.DataFrame, argument: str) -> pd.Series[Any]:
+    """Return what a query gives for every row; nothing in it is run as code.
+
+    Parameters
+    ----------
+    query : str
+        Columns (names that are no names of Python between backticks), numbers, texts and truth
+        values, with comparisons, ``in [...]``, arithmetic, ``and``, ``or``, ``not``, ``&``, ``|``
+        and ``~``.
+    frame : pandas.DataFrame
+    argument : str
+        What the query is called in messages.
+
+    Raises
+    ------
+    OptionError
+        If the query has anything else, names no column or compares what can't be compared.
+    """
+    columns = Columns(map(str, frame.columns))
+    try:
+        tree = tree_of(_without_backticks(query.strip(), columns), columns)
+        values = _Query(frame, columns).values(tree)
+    except Exception as error:
+        raise _refusal(
+            query, argument, str(error) if isinstance(error, PyinterpError) else f"{reason(error)}."
+        ) from error
+    if not isinstance(values, pd.Series):
+        raise _refusal(query, argument, "It gives one value for all rows; `==` compares.")
+    return values
+
+
+def _refusal(query: str, argument: str, why: str) -> OptionError:
+    return OptionError(
+        f"`{argument}` must be a query of columns such as \"age > 50 and sex == 'f'\", not "
+        f"{quote(query)}. {why}"
+    )
+
+
+def _without_backticks(query: str, columns: Columns) -> str:
+    """Return a query whose columns are names of Python or ``Q("name")``."""
+
+    def code(match: re.Match[str]) -> str:
+        if match["quoted"] is not None:
+            return column_code(match["quoted"])
+        # Python reads names in another form, in which they may be those of other columns.
+        name = match["name"] or ""
+        column = None if name.isascii() else columns.column_of(name)
+        return match[0] if column is None else column_code(column)
+
+    return _TEXT_OR_NAME.sub(code, query)
+
+
+class _Query:
+    """The grammar of queries, which evaluates what is in it and raises for all else."""
+
+    def __init__(self, frame: pd.DataFrame, columns: Columns) -> None:
+        self._frame, self._columns = frame, columns
+
+    def values(self, node: ast.expr) -> Any:
+        """Return a value per row, or one for all."""
+        match node:
+            case ast.Constant(value=bool() | int() | float() | str() as value):
+                return value
+            case ast.Name(id=name):
+                return self._column(name)
+            case ast.Call() if is_quote(node):
+                return self._column(name_in_quotes(node))
+            case ast.Compare():
+                sides = pairwise((node.left, *node.comparators))
+                parts = (self._compare(op, *two) for op, two in zip(node.ops, sides, strict=True))
+                return reduce(operator.and_, parts)
+            case ast.BoolOp() | ast.BinOp() | ast.UnaryOp():
+                return self._operation(node)
+        raise _not_in_the_grammar(node)
+
+    def _operation(self, node: ast.BoolOp | ast.BinOp | ast.UnaryOp) -> Any:
+        match node:
+            case ast.BoolOp():
+                return self._join(node.op, node.values)
+            case ast.BinOp(op=ast.BitAnd() | ast.BitOr()):
+                return self._join(node.op, (node.left, node.right))
+            case ast.UnaryOp(op=ast.Not() | ast.Invert()):
+                return ~self._condition(node.operand)
+            case ast.UnaryOp(op=ast.USub()):
+                return -self._number(node.operand)
+            case ast.BinOp() if type(node.op) in _ARITHMETIC:
+                left, right = self._number(node.left), self._number(node.right)
+                return _ARITHMETIC[type(node.op)](left, right)
+        raise _not_in_the_grammar(node)
+
+    def _column(self, name: str) -> pd.Series[Any]:
+        if name not in self._columns:
+            raise self._columns.unknown_name(name)
+        return self._frame[name]
+
+    def _join(self, op: ast.AST, parts: Iterable[ast.expr]) -> Any:
+        return reduce(_CONDITIONS[type(op)], map(self._condition, parts))
+
+    def _condition(self, node: ast.expr) -> Any:
+        """Return True or False per row."""
+        values = self.values(node)
+        values = values.infer_objects() if isinstance(values, pd.Series) else values
+        if not isinstance(values, pd.Series) or not pd.api.types.is_bool_dtype(values):
+            raise OptionError(f"`{short(ast.unparse(node))}` is not True or False in every row.")
+        return values
+
+    def _number(self, node: ast.expr) -> Any:
+        """Return numbers in double precision: whole ones would overflow, or grow for ever."""
+        values = self.values(node)
+        if isinstance(values, pd.Series) and pd.api.types.is_numeric_dtype(values):
+            return double(values)
+        if isinstance(values, str | pd.Series):
+            raise OptionError(f"`{short(ast.unparse(node))}` is no number; arithmetic needs some.")
+        return float(values)
+
+    def _compare(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> Any:
+        if not isinstance(op, ast.In | ast.NotIn):
+            if type(op) not in _COMPARISONS:
+                raise OptionError("Values are compared by `==`, not by `is`.")
+            return _COMPARISONS[type(op)](self.values(left), self.values(right))
+        column, members = self.values(left), getattr(right, "elts", None)
+        if not isinstance(column, pd.Series) or members is None:
+            raise OptionError("`in` takes a column and a list, as in `sex in ['f', 'm']`.")
+        within = column.isin([_constant(self.values(member), member) for member in members])
+        return ~within if isinstance(op, ast.NotIn) else within
+
+
+def _constant(value: Any, node: ast.expr) -> Any:
+    if isinstance(value, pd.Series):
+        raise _not_in_the_grammar(node)
+    return value
+
+
+def _not_in_the_grammar(node: ast.AST) -> OptionError:
+    return OptionError(
+        f"`{short(ast.unparse(node))}` is none of columns, numbers, texts, comparisons, `in` "
+        "lists, arithmetic, `and`, `or` and `not`; compute a column, or pass a mask."
+    )

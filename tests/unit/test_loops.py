@@ -1,0 +1,77 @@
+"""Compiled loops are kept, and damaged files of theirs stop nothing."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
+
+import pytest
+
+from pyinterp.parallel.loops import compiled_loop
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "cut off": lambda code: code[: len(code) // 2],
+    "other": lambda code: b"\x80nonsense" + code,
+}
+
+
+@pytest.fixture
+def loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FunctionType:
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "cache"))
+    path = tmp_path / "kept.py"
+    path.write_text("def twice(x):\n    return 2 * x\n")
+    spec = importlib.util.spec_from_file_location("kept", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.twice
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_files_are_thrown_away_with_one_warning(
+    loop: FunctionType, tmp_path: Path, kind: str, damage: str
+) -> None:
+    assert compiled_loop(loop)(2) == 4
+    (file,) = (tmp_path / "cache").rglob(f"*.{kind}")
+    file.write_bytes(DAMAGE[damage](file.read_bytes()))
+    with pytest.warns(RuntimeWarning, match="can't be read .* compiled again") as caught:
+        assert compiled_loop(loop)(2) == 4
+    assert len(caught) == 1
+    again = compiled_loop(loop)
+    assert again(2) == 4
+    assert sum(again.stats.cache_hits.values()) == 1
+
+
+def test_a_folder_that_can_not_be_written_stops_nothing(
+    loop: FunctionType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled_loop(loop)(2)
+    (file,) = (tmp_path / "cache").rglob("*.nbi")
+    file.write_bytes(b"")
+    damaged = compiled_loop(loop)
+
+    def refuse() -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(damaged._cache, "flush", refuse)
+    with pytest.warns(RuntimeWarning):
+        assert damaged(2) == 4
+
+
+def test_sound_files_are_read_without_a_word(loop: FunctionType) -> None:
+    compiled_loop(loop)(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = compiled_loop(loop)
+        assert again(2) == 4
+    assert sum(again.stats.cache_hits.values()) == 1
+
+
+def test_no_folder_stops_nothing(loop: FunctionType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
+    assert compiled_loop(loop)(2) == 4

@@ -1,0 +1,56 @@
+"""The corrections for few rows are exact where they can be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyinterp.estimands.estimand import Estimate
+from pyinterp.inference.replicates import RefitEstimate, gather
+from pyinterp.inference.units import units_of
+from pyinterp.inference.variance import rows
+
+WEIGHTS = np.array([0.2, 1.0, 1.0, 3.0, 0.7, 2.5, 9.0])
+CLUSTERS = np.array([4, 4, 2, 2, 2, 9, 9])
+
+
+def variance(values: np.ndarray, weights: np.ndarray | None, clusters: np.ndarray | None) -> float:
+    part = RefitEstimate(
+        Estimate.of_rows(values[:, None], weights), None, np.arange(7), clusters, weights
+    )
+    return float(rows(gather([part], correction=0.0, no_effect=None)).cov[0, 0])
+
+
+def mean_variance(weights: np.ndarray | None) -> float:
+    """Return the expected variance of independent values of variance 1, without simulation.
+
+    It is a quadratic form of the values, whose expectation is the sum of those of unit vectors.
+    """
+    return sum(variance(value, weights, None) for value in np.eye(7))
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS, WEIGHTS**3])
+def test_the_variance_of_a_weighted_mean_is_unbiased(weights: np.ndarray | None) -> None:
+    shares = np.ones(7) / 7 if weights is None else weights / weights.sum()
+    np.testing.assert_allclose(mean_variance(weights), (shares**2).sum(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("clusters", [None, CLUSTERS])
+def test_weights_that_hardly_differ_are_none(clusters: np.ndarray | None) -> None:
+    values = np.sin(np.arange(7.0))
+    nearly = 1 + 1e-9 * np.arange(7)
+    one, other = (units_of(7, clusters, w) for w in (nearly, None))
+    np.testing.assert_allclose((one.factor, one.df), (other.factor, other.df), rtol=1e-7)
+    np.testing.assert_allclose(
+        variance(values, nearly, clusters), variance(values, None, clusters), rtol=1e-7
+    )
+
+
+def test_degrees_of_freedom_count_the_effective_units() -> None:
+    assert units_of(7, None, WEIGHTS).df == pytest.approx(
+        WEIGHTS.sum() ** 2 / (WEIGHTS**2).sum() - 1
+    )
+    means = np.array([(1 + 3 + 0.7) / 3, (0.2 + 1) / 2, (2.5 + 9) / 2])
+    assert units_of(7, CLUSTERS, WEIGHTS).df == pytest.approx(
+        means.sum() ** 2 / (means**2).sum() - 1
+    )
