@@ -417,6 +417,10 @@ class Estimand:
         Loss that the header shows; None for the default loss of the predictions.
     metric : Metric or None
         Metric that the header shows in place of a loss.
+    effect : bool
+        Whether the values are an effect, of a model that stands for the truth. Of a model that
+        states the covariance of its coefficients they take the delta method; of another one that is
+        taken as it is they have intervals over rows and no test.
     better : {"smaller", "larger", ""}
         Which values are better, if the values say how good predictions are.
     label : str
@@ -498,6 +502,7 @@ class Estimand:
     leave_out: Features = field(default_factory=dict)
     loss: Loss | None = None
     metric: Metric | None = None
+    effect: bool = False
     better: Literal["smaller", "larger", ""] = ""
     exact: str = ""
     inexact: str = "as some of all draws are used"

@@ -10,6 +10,7 @@ Module            What is in it
 `groups`          Replicates of groups of rows side by side
 `cov_types`       The names of variances, and which is the default
 `variance`        What a variance is; naive and corrected over refits, rows and U-statistics
+`delta`           The delta method, of a model with a covariance of its coefficients
 `half_sample`     The default: pairs of refits on complementary halves (a folder)
 `nested_cv`       Nested cross-validation
 `bootstrap`       Percentile and BCa intervals of the nested bootstrap
