@@ -48,7 +48,7 @@ from pyinterp.representation import about
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.results.header import Context, GoodnessOfFit, fingerprints
-from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch
+from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch, with_coefficients
 
 __all__ = ["Analysis"]
 
@@ -265,12 +265,10 @@ class Analysis:
         return None if np.array_equal(other.whatif.factual, case.whatif.factual) else found
 
     def case_of(self, predictor: Predictor) -> ModelOnRows:
-        """Return the case of the one refit with another predictor, on the same rows."""
-        (refit,), (case,) = self.refits, self.cases
-        moved = replace(
-            self, refits=(replace(refit, predictor=predictor),), whole=None, within={}
-        ).cases[0]
-        return replace(case, whatif=moved.whatif, distributional=moved.distributional)
+        """Return the case of the one model with other coefficients, on the same rows."""
+        (case,) = self.cases
+        whatif = with_coefficients(case.whatif, predictor)
+        return replace(case, whatif=whatif, distributional=lambda: whatif)
 
     def replicates(self, estimand: Estimand, *, checked: bool = True) -> Replicates:
         """Return the estimates of every refit; `checked` for the shapes that the terms ask for."""

@@ -129,8 +129,12 @@ def _replicates(analysis: Analysis, estimand: Estimand, cov_type: CovType | None
 
 
 def _takes_delta(estimand: Estimand, cov_type: CovType | None) -> bool:
-    """Whether the delta method is asked for, or is the default of the estimand."""
-    return cov_type == "delta" or (cov_type is None and estimand.effect)
+    """Whether the delta method is asked for, or is the default of the estimand.
+
+    Distributions are predicted by more than coefficients.
+    """
+    wanted = cov_type == "delta" or (cov_type is None and estimand.effect)
+    return wanted and not estimand.distributional
 
 
 def _labels(parts: Sequence[Analysis]) -> tuple[pd.Index, ...]:
