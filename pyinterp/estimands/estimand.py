@@ -456,7 +456,7 @@ class Estimand:
     inexact : str
         Why there is Monte Carlo error, for a footnote, after the largest one.
     no_model_error : str
-        For a number that is no mean over rows: why it has no standard error for one fitted model.
+        For a number that is no mean over rows: why it has no standard error over rows.
     unknown_error : str
         Why rows' contributions may be missing, so that an estimate has no standard error.
     coverage : tuple of str
@@ -546,10 +546,6 @@ class Estimand:
     def heading(self) -> str:
         """The title as the beginning of a table."""
         return f"{self.title[:1].upper()}{self.title[1:]}"
-
-    def without_error(self, level: str) -> bool:
-        """Whether values at a level, "model" or "learner", have no standard error at all."""
-        return bool(self.no_model_error) and level == "model"
 
     def __repr__(self) -> str:
         return about(self, self.description, f"{len(self.terms.names)} terms")
