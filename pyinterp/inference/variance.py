@@ -49,9 +49,9 @@ class Variance:
         Whether limits are quantiles of Student's t.
     too_few : str
         Where a limit that is infinite lies, and what makes it finite.
-    model_fixed : bool
-        Whether the model is taken as it is and only its rows vary: then nothing is tested about an
-        effect, which is not the model's.
+    rows_only : bool
+        Whether only rows vary, and the model is taken as it is: nothing is tested about an effect
+        then, as the truth has no part in it.
     bse_error : ndarray of shape (q,), or None
         Monte Carlo errors of the standard errors, by the choice of refits; None if not known.
 
@@ -73,7 +73,7 @@ class Variance:
     warning: str = ""
     of_t: bool = True
     too_few: str = "beyond the largest number at this alpha"
-    model_fixed: bool = False
+    rows_only: bool = False
     bse_error: FloatArray | None = None
 
     @property
@@ -266,7 +266,7 @@ def _over_rows(
         df=units - 1,
         cov_type=cov_type,
         label=cov_type,
-        model_fixed=True,
+        rows_only=True,
         note=(
             f"Intervals ({cov_type}, {units - 1} df) are for this fitted model on new rows{of}; "
             f"they do not allow for refitting it{warning}."
@@ -309,6 +309,6 @@ def _without_variance(q: int, cov_type: str, units: str) -> Variance:
         df=0,
         cov_type=cov_type,
         label="none",
-        model_fixed=True,
+        rows_only=True,
         note=f"No standard errors and intervals: they need at least 2 {units}; there is 1.",
     )

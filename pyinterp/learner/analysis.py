@@ -258,11 +258,11 @@ class Analysis:
         if self.context.level != "model":
             return None
         (case,) = self.cases
-        found = coefficients_of(case.whatif.predictor.estimator)
-        if found is None:
+        stated = coefficients_of(case.whatif.predictor.estimator)
+        if stated is None:
             return None
-        other = self.case_of(found.moved(case.whatif.predictor, np.sqrt(np.diag(found.cov))))
-        return None if np.array_equal(other.whatif.factual, case.whatif.factual) else found
+        other = self.case_of(stated.shift(case.whatif.predictor, np.sqrt(np.diag(stated.cov))))
+        return None if np.array_equal(other.whatif.factual, case.whatif.factual) else stated
 
     def case_of(self, predictor: Predictor) -> ModelOnRows:
         """Return the case of the one model with other coefficients, on the same rows."""

@@ -29,7 +29,7 @@ def coefficient_errors(
     (predictor,) = (refit.predictor for refit in analysis.refits)
 
     def estimates(by: FloatArray) -> FloatArray:
-        case = analysis.case_of(coefficients.moved(predictor, by))
+        case = analysis.case_of(coefficients.shift(predictor, by))
         return estimand.read(estimand.measure(case)).value
 
     changes = [

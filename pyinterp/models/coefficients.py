@@ -57,7 +57,7 @@ class Coefficients:
         positive = values > len(values) * np.finfo(np.float64).eps * values[-1]
         return np.asarray(unit[:, None] * vectors[:, positive] * np.sqrt(values[positive]))
 
-    def moved(self, predictor: Predictor, by: FloatArray) -> Predictor:
+    def shift(self, predictor: Predictor, by: FloatArray) -> Predictor:
         """Return a predictor whose model has coefficients that differ by `by`, shape (k,).
 
         It is a copy in which the other model takes the place of the holder.
@@ -82,15 +82,15 @@ def coefficients_of(fitted: Any) -> Coefficients | None:
     holder = getattr(holder, "inside", holder)  # of a model with an offset
     holder = getattr(holder, "results_", holder)  # of `statsmodels_learner`
     if hasattr(holder, "params") and callable(getattr(holder, "cov_params", None)):
-        return _stated(holder, holder.params, holder.cov_params, _with_params)
+        return _with_covariance(holder, holder.params, holder.cov_params, _with_params)
     if hasattr(holder, "coef_") and callable(getattr(holder, "covariance_matrix", None)):
         intercept = [holder.intercept_] if holder.fit_intercept else []
         values = np.concatenate([intercept, np.ravel(holder.coef_)])
-        return _stated(holder, values, holder.covariance_matrix, _with_coef)
+        return _with_covariance(holder, values, holder.covariance_matrix, _with_coef)
     return None
 
 
-def _stated(
+def _with_covariance(
     holder: Any, values: Any, covariance: Callable[[], Any], move: Move
 ) -> Coefficients | None:
     """Return coefficients with a covariance that is complete; None if there is none."""

@@ -128,7 +128,7 @@ class EstimandResults(Tabular):
         size = np.abs(self.replicates.per_refit).max(axis=0)
         missing = np.isnan(self._values)
         one_row = self.context.level == "model" and self.nobs == 1
-        if (one_row and self.variance.model_fixed) or self.without_error:
+        if (one_row and self.variance.rows_only) or self.without_error:
             missing[:] = True
         errors = np.where(spread <= ROUNDING * size, 0.0, spread)
         return self._series(np.where(missing, np.nan, errors), "std_error")
@@ -190,20 +190,20 @@ class EstimandResults(Tabular):
     @property
     def has_test(self) -> bool:
         """Whether hypotheses are tested: not of effects of a model that is taken as it is."""
-        return not (self.estimand.effect and self.variance.model_fixed)
+        return not (self.estimand.effect and self.variance.rows_only)
 
     @property
     def without_error(self) -> bool:
         """Whether there is no standard error at all: of no mean over rows, if only rows vary."""
         no_mean = bool(self.estimand.no_model_error) and self.context.level == "model"
-        return no_mean and self.variance.model_fixed
+        return no_mean and self.variance.rows_only
 
     @property
     def zero_variance(self) -> str:
         """Why a term has no variance if it has none."""
         if self.context.level != "model":
             return self.estimand.zero_variance
-        return "every row contributes the same" if self.variance.model_fixed else NO_COEFFICIENT
+        return "every row contributes the same" if self.variance.rows_only else NO_COEFFICIENT
 
     @property
     def df_resid(self) -> float:

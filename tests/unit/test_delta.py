@@ -118,6 +118,44 @@ def test_partial_dependence_equals_a_naive_delta_method(data: pd.DataFrame) -> N
     assert (simultaneous.conf_int()[1] > pd_.conf_int()[1]).all()
 
 
+# marginaleffects 0.6.0 takes forward differences, here of slopes of width 0.1.
+MARGINALEFFECTS = 1e-6
+OF_SLOPES = 1e-5
+
+
+def test_effects_are_those_of_marginaleffects() -> None:
+    """Compare with the standard errors of Python's marginaleffects, called as the comments say."""
+    table = pi.datasets.load_diabetes()
+    table = table.assign(
+        hi=(table["progression"] > 140).astype(int), sex=table["sex"].astype(int) - 1
+    )
+    grid = [20.0, 25.0, 35.0]
+    logit = smf.logit("hi ~ bmi * bp + s5 + sex", table).fit(disp=0)
+    ols = smf.ols("progression ~ bmi * bp + s5 + sex", table).fit()
+    of_logit = pi.FittedModel(logit, table, "hi")
+    of_ols = pi.FittedModel(ols, table, "progression")
+    # avg_predictions(logit, variables={"bmi": grid}, by="bmi"), and of ols
+    np.testing.assert_allclose(
+        of_logit.pd("bmi", grid=grid).bse,
+        [0.045235695343, 0.025234911597, 0.050499622705],
+        rtol=MARGINALEFFECTS,
+    )
+    np.testing.assert_allclose(
+        of_ols.pd("bmi", grid=grid).bse,
+        [5.166580003087, 2.935995140834, 6.581971478401],
+        rtol=MARGINALEFFECTS,
+    )
+    # avg_comparisons(logit, variables={"sex": [0, 1]}), and of ols
+    np.testing.assert_allclose(of_logit.ame("sex").bse, 0.038913288524, rtol=MARGINALEFFECTS)
+    np.testing.assert_allclose(of_ols.ame("sex").bse, 5.408899839645, rtol=MARGINALEFFECTS)
+    # avg_slopes(ols, variables=["bmi", "bp", "s5"], eps=0.1)
+    np.testing.assert_allclose(
+        of_ols.ame(["bmi", "bp", "s5"]).bse,
+        [0.687261152601, 0.219432124703, 5.825610575554],
+        rtol=OF_SLOPES,
+    )
+
+
 def test_groups_have_the_covariance_of_their_common_coefficients(data: pd.DataFrame) -> None:
     results = smf.ols("y ~ a * b + c", data).fit()
     ame = pi.FittedModel(results, data, "y").ame("a", by="group")

@@ -185,7 +185,7 @@ def _of_uncertainty(
         of=", ".join(names),
         details=() if which_class is None else (f"class {which_class}",),
         null=None if kind in ("pd", "ice") else 0.0,
-        effect=True,
+        effect=of == "entropy",
         range=row_loss.range if kind in ("pd", "ice") else REAL,
         unit="" if kind == "d-ice" else "nats",
         meaning=_setting(at, kind, AVERAGE_OF[average], what, "every row"),
