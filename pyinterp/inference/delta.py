@@ -28,6 +28,7 @@ def delta(replicates: Replicates) -> Variance:
             "coefficients, as statsmodels does, and an estimand of that model alone; these results "
             "have none. Leave `cov_type` out."
         )
+    clusters = any(c is not None for c in replicates.clusters)
     law = "z" if np.isinf(errors.df) else f"t, {errors.df:g} df"
     return Variance(
         cov=errors.changes.T @ errors.changes,
@@ -36,6 +37,7 @@ def delta(replicates: Replicates) -> Variance:
         label=f"delta ({errors.cov_type})" if errors.cov_type else "delta",
         note=(
             f"Intervals (delta method, {law}) are for this model fitted to new responses of these "
-            "rows, by the covariance of its coefficients."
+            "rows, by the covariance of its coefficients"
+            + (", in which clusters count only if the model was fitted so." if clusters else ".")
         ),
     )

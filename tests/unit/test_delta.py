@@ -307,3 +307,19 @@ def test_medians_and_exemplars_have_errors_of_coefficients(data: pd.DataFrame) -
     pd_ = pi.FittedModel(results, data, "y").pd("a", grid=[0.0, 1.0], average="exemplar")
     row = pd.DataFrame({"a": [0.0, 1.0], "b": data["b"].median()})
     np.testing.assert_allclose(pd_.bse, results.get_prediction(row).se, rtol=EXACT)
+
+
+def test_clusters_are_those_of_the_model(data: pd.DataFrame) -> None:
+    who = np.arange(len(data)) // 5
+    results = smf.ols("y ~ a + b", data).fit(cov_type="cluster", cov_kwds={"groups": who})
+    ame = pi.FittedModel(results, data, "y", cluster=who).ame("a")
+    np.testing.assert_allclose(ame.bse.iloc[0], results.bse["a"], rtol=1e-8)
+    assert "delta (cluster)" in str(ame.summary())
+    assert "clusters count only if the model was fitted so" in " ".join(str(ame.summary()).split())
+
+
+def test_the_likelihood_of_responses_is_no_effect(data: pd.DataFrame) -> None:
+    results = smf.logit("hit ~ a + b", data).fit(disp=0)
+    model = pi.FittedModel(results, data, "hit")
+    assert model.pd("a", points=2, of="nll").cov_type == "rows"
+    assert model.pd("a", points=2, of="entropy").cov_type == "delta"
