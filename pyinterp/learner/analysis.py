@@ -267,7 +267,7 @@ class Analysis:
     def case_of(self, predictor: Predictor) -> ModelOnRows:
         """Return the case of the one model with other coefficients, on the same rows."""
         (case,) = self.cases
-        whatif = with_coefficients(case.whatif, predictor)
+        whatif = with_coefficients(case.whatif, predictor, memory_mb=self.memory_mb)
         return replace(case, whatif=whatif, distributional=lambda: whatif)
 
     def replicates(self, estimand: Estimand, *, checked: bool = True) -> Replicates:

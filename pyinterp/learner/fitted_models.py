@@ -118,9 +118,11 @@ class FittedModels:
         )
 
 
-def _replicates(analysis: Analysis, estimand: Estimand, cov_type: CovType | None) -> Replicates:
+def _replicates(
+    analysis: Analysis, estimand: Estimand, cov_type: CovType | None, *, checked: bool = True
+) -> Replicates:
     """Return replicates, with the errors of coefficients where the delta method needs them."""
-    replicates = analysis.replicates(estimand)
+    replicates = analysis.replicates(estimand, checked=checked)
     coefficients = analysis.coefficients if _takes_delta(estimand, cov_type) else None
     if coefficients is None:
         return replicates
@@ -169,8 +171,8 @@ def _corrected_params(
     correction = estimand.correction
     if correction is None:
         return None
-    means = analysis.replicates(
-        replace(estimand, read=correction.underlying, varies_as_square=False, correction=None),
-        checked=False,
+    underlying = replace(
+        estimand, read=correction.underlying, varies_as_square=False, correction=None
     )
+    means = _replicates(analysis, underlying, cov_type, checked=False)
     return correction.correct(means.per_refit.mean(axis=0), variance(means, cov_type).cov)

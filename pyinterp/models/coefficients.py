@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.models.final_step import innermost
@@ -118,8 +119,8 @@ def _with_params(results: Any, values: FloatArray) -> Any:
     """Return a copy of results with other ``params``; of a wrapper, what it wraps is copied."""
     inside = copy(getattr(results, "_results", results))
     shaped = values.reshape(np.shape(inside.params), order="F")
-    kept = inside.params
-    inside.params = kept * 0 + shaped if hasattr(kept, "index") else shaped
+    named = isinstance(inside.params, pd.Series)
+    inside.params = pd.Series(shaped, inside.params.index) if named else shaped
     inside._cache = {}  # what was computed of the first ones
     return type(results)(inside) if hasattr(results, "_results") else inside
 

@@ -90,19 +90,15 @@ def dispatch(
     return batched.check()
 
 
-def with_coefficients(whatif: WhatIf, predictor: Predictor) -> WhatIf:
+def with_coefficients(whatif: WhatIf, predictor: Predictor, *, memory_mb: float = 256.0) -> WhatIf:
     """Return what-if predictions of the same model with other coefficients, by the same engine.
 
-    It was proven to reproduce the model's predictions, which coefficients do not change.
+    It was proven to reproduce the model's predictions, whatever the coefficients.
     """
-    if not isinstance(whatif, BatchedWhatIf | LinearWhatIf):
-        return dispatch(predictor, whatif.design, whatif.sample)
-    of = whatif if isinstance(whatif, BatchedWhatIf) else whatif.batched
-    batched = BatchedWhatIf(predictor, of.design, of.sample, memory_mb=of.memory_mb)
-    terms = _linear_terms(predictor) if isinstance(whatif, LinearWhatIf) else None
-    if terms is None or isinstance(whatif, BatchedWhatIf):
-        return batched
-    return LinearWhatIf(batched, model=terms[0], inputs=whatif.inputs)
+    batched = BatchedWhatIf(predictor, whatif.design, whatif.sample, memory_mb=memory_mb)
+    if isinstance(whatif, LinearWhatIf) and (terms := _linear_terms(predictor)) is not None:
+        return LinearWhatIf(batched, model=terms[0], inputs=whatif.inputs)
+    return batched
 
 
 class _UnsuitedError(Exception):

@@ -323,3 +323,29 @@ def test_the_likelihood_of_responses_is_no_effect(data: pd.DataFrame) -> None:
     model = pi.FittedModel(results, data, "hit")
     assert model.pd("a", points=2, of="nll").cov_type == "rows"
     assert model.pd("a", points=2, of="entropy").cov_type == "delta"
+
+
+def test_importances_take_it_where_it_is_asked_for(data: pd.DataFrame) -> None:
+    results = smf.ols("y ~ a + b", data).fit()
+    model = pi.FittedModel(results, data, "y")
+    grid = np.linspace(-1.0, 1.0, 5)
+    firm = model.firm("a", grid={"a": grid}, cov_type="delta")
+    spread = grid.std(ddof=1)
+    assert firm.params["a"] == pytest.approx(abs(results.params["a"]) * spread)
+    assert firm.bse["a"] == pytest.approx(results.bse["a"] * spread, rel=1e-8)
+    # s^2 minus what noise of the slope adds to it
+    corrected = spread * np.sqrt(results.params["a"] ** 2 - results.bse["a"] ** 2)
+    assert firm.corrected_params is not None
+    assert firm.corrected_params["a"] == pytest.approx(corrected, rel=1e-8)
+
+
+def test_two_models_have_no_common_covariance(data: pd.DataFrame) -> None:
+    one, two = (
+        pi.FittedModel(smf.ols(formula, data).fit(), data, "y", missing="raise").pd("a", points=3)
+        for formula in ("y ~ a * b", "y ~ a + b")
+    )
+    difference = pi.compare(one, two)
+    assert difference.cov_type == "rows"
+    assert difference.pvalues.isna().all()
+    with pytest.raises(InferenceError, match="must have one fitted model that states"):
+        pi.compare(one, two, cov_type="delta")
