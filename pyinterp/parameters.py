@@ -137,7 +137,9 @@ DESCRIPTIONS = {
             Variance estimator: "half-sample" (default after `HalfSampling`), "nested-cv" (after
             `NestedCrossValidation`), "bootstrap" (after `NestedBootstrap`; percentile intervals),
             "bootstrap-bca" (BCa intervals), "corrected" (after other plans whose refits share
-            rows), "naive" (after fresh draws), "ustat" (for one fitted model) or "rows".
+            rows), "naive" (after fresh draws), "delta" (for effects of one fitted model that states
+            the covariance of its coefficients), "ustat" (for another one, and importances) or
+            "rows".
         alternative : {"two-sided", "greater", "less"}
             Alternative hypothesis of the tests and side of the intervals. Importances vary as
             squares, which have no sign: their one-sided P is the two-sided one if the estimate is

@@ -427,6 +427,10 @@ class Estimand:
         Loss that the header shows; None for the default loss of the predictions.
     metric : Metric or None
         Metric that the header shows in place of a loss.
+    effect : bool
+        Whether the values are an effect, of a model that stands for the truth. Of a model that
+        states the covariance of its coefficients they take the delta method; of another one that is
+        taken as it is they have intervals over rows and no test.
     better : {"smaller", "larger", ""}
         Which values are better, if the values say how good predictions are.
     label : str
@@ -462,7 +466,7 @@ class Estimand:
     inexact : str
         Why there is Monte Carlo error, for a footnote, after the largest one.
     no_model_error : str
-        For a number that is no mean over rows: why it has no standard error for one fitted model.
+        For a number that is no mean over rows: why it has no standard error over rows.
     unknown_error : str
         Why rows' contributions may be missing, so that an estimate has no standard error.
     coverage : tuple of str
@@ -508,6 +512,7 @@ class Estimand:
     leave_out: Features = field(default_factory=dict)
     loss: Loss | None = None
     metric: Metric | None = None
+    effect: bool = False
     better: Literal["smaller", "larger", ""] = ""
     exact: str = ""
     inexact: str = "as some of all draws are used"
@@ -551,10 +556,6 @@ class Estimand:
     def heading(self) -> str:
         """The title as the beginning of a table."""
         return f"{self.title[:1].upper()}{self.title[1:]}"
-
-    def without_error(self, level: str) -> bool:
-        """Whether values at a level, "model" or "learner", have no standard error at all."""
-        return bool(self.no_model_error) and level == "model"
 
     def __repr__(self) -> str:
         return about(self, self.description, f"{len(self.terms.names)} terms")

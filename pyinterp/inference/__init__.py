@@ -11,6 +11,7 @@ Module            What is in it
 `cov_types`       The names of variances, and which is the default
 `variance`        What a variance is; naive and corrected over refits, rows and U-statistics
 `units`           Rows or clusters that were sampled, and corrections for their number
+`delta`           The delta method, of a model with a covariance of its coefficients
 `half_sample`     The default: pairs of refits on complementary halves (a folder)
 `nested_cv`       Nested cross-validation
 `bootstrap`       Percentile and BCa intervals of the nested bootstrap

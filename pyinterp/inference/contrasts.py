@@ -19,6 +19,7 @@ from pyinterp.errors import InferenceError, quote
 from pyinterp.inference import Alternative, TermInference
 from pyinterp.inference.digits import cell, number_format, p_text
 from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_variance
+from pyinterp.inference.intervals import symbol
 
 __all__ = ["Contrasts", "Hypotheses", "certain", "contrasts"]
 
@@ -135,13 +136,14 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
             "std_error": "std err",
             "conf_low": f"[{tail:.3g}",
             "conf_high": f"{1 - tail:.3g}]",
-            "statistic": "t",
+            "statistic": symbol(self.df_denom),
             "p_value": self._p_heading,
         }
         if self.alternative != "two-sided":
             headings.pop("conf_high" if self.alternative == "greater" else "conf_low")
-        if np.isnan(self.tvalue).all():
-            headings.pop("statistic")
+        for name in ("statistic", "p_value"):
+            if frame[name].isna().all():
+                headings.pop(name)
         number = number_format(frame["estimate"].to_numpy(), frame["std_error"].to_numpy())
         formats = dict.fromkeys(headings, number) | {"statistic": "%.3f"}
         cells = [
@@ -218,6 +220,8 @@ def _notes(inference: TermInference, several: TermInference, *, single: bool) ->
         notes.append(
             "Hypotheses about one term are adjusted as in the table, others among each other."
         )
+    if not inference.has_test:
+        notes.append("No t and P: this model is taken as it is, and intervals are over rows.")
     if inference.alternative != "two-sided":
         notes.append(f"One-sided: the alternative is {inference.alternative}.")
     return notes
@@ -273,6 +277,7 @@ def _several(hypotheses: Hypotheses, inference: TermInference) -> TermInference:
         estimate=weights @ inference.estimate[used],
         bse=np.sqrt(np.clip(np.diag(variance.cov), 0.0, None)),
         null=hypotheses.target[rows],
+        has_test=inference.has_test,
         variance=variance,
         alternative=inference.alternative,
         p_adjust=inference.p_adjust,

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from pyinterp.checks import check_choice
 from pyinterp.inference.bootstrap import bootstrap, bootstrap_bca
+from pyinterp.inference.delta import delta
 from pyinterp.inference.half_sample.variance import half_sample, half_sample_t
 from pyinterp.inference.nested_cv import nested_cv
 from pyinterp.inference.replicates import Replicates
@@ -22,6 +23,7 @@ CovType: TypeAlias = Literal[
     "bootstrap-bca",
     "corrected",
     "naive",
+    "delta",
     "rows",
     "ustat",
 ]
@@ -33,6 +35,7 @@ COV_TYPES: Mapping[CovType, Callable[[Replicates], Variance]] = {
     "bootstrap-bca": bootstrap_bca,
     "corrected": corrected_variance,
     "naive": naive,
+    "delta": delta,
     "rows": rows,
     "ustat": ustat,
 }
@@ -42,8 +45,9 @@ def default(replicates: Replicates) -> CovType:
     """Return the default type of variance for the plan of the refits.
 
     "half-sample" if there are pairs of halves, "nested-cv" if there are folds within folds,
-    "bootstrap" if there are splits of bootstrap samples, "ustat" for one model, "naive" for fresh
-    data, else "corrected".
+    "bootstrap" if there are splits of bootstrap samples, "delta" for an effect of one model that
+    states the covariance of its coefficients, "ustat" for another one, "naive" for fresh data, else
+    "corrected".
     """
     if replicates.pairs:
         return "half-sample"
@@ -51,6 +55,8 @@ def default(replicates: Replicates) -> CovType:
         return "nested-cv"
     if replicates.bootstraps is not None:
         return "bootstrap"
+    if replicates.coefficient_errors is not None:
+        return "delta"
     if len(replicates.estimates) == 1:
         return "ustat"
     return "corrected" if replicates.correction > 0 else "naive"

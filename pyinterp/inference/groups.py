@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from pyinterp.estimands.estimand import Estimate
-from pyinterp.inference.replicates import Fold, Half, Replicates
+from pyinterp.inference.replicates import CoefficientErrors, Fold, Half, Replicates
 
 __all__ = ["side_by_side"]
 
@@ -41,7 +41,15 @@ def side_by_side(groups: Sequence[Replicates]) -> Replicates:
             for same in zip(*(g.folds for g in groups), strict=True)
         ),
         groups=tuple(groups),
+        coefficient_errors=_of_coefficients([g.coefficient_errors for g in groups]),
     )
+
+
+def _of_coefficients(groups: Sequence[CoefficientErrors | None]) -> CoefficientErrors | None:
+    every = [errors for errors in groups if errors is not None]
+    if not every:
+        return None
+    return every[0]._replace(changes=np.concatenate([errors.changes for errors in every], axis=1))
 
 
 def _each(estimates: Sequence[Sequence[Estimate]]) -> tuple[Estimate, ...]:

@@ -22,6 +22,7 @@ __all__ = [
     "check_adjustment",
     "interval",
     "p_values",
+    "symbol",
 ]
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
@@ -46,6 +47,11 @@ def interval(
     level = alpha / 2 if alternative == "two-sided" else alpha
     half = t_quantile(level, df) * np.where(bse > 0, bse, np.nan)
     return bounds(estimate - half, estimate + half, alternative)
+
+
+def symbol(df: float) -> str:
+    """Return what tables call the statistic: z if it is normal, else t."""
+    return "z" if np.isinf(df) else "t"
 
 
 def t_quantile(tail: float, df: float) -> float:

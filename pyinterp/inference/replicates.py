@@ -17,6 +17,7 @@ from pyinterp.representation import about
 from pyinterp.resampling import Group
 
 __all__ = [
+    "CoefficientErrors",
     "Fold",
     "Half",
     "RefitEstimate",
@@ -59,6 +60,24 @@ class Fold(NamedTuple):
     number: int
 
 
+class CoefficientErrors(NamedTuple):
+    """How q estimates of one model change with its coefficients.
+
+    Attributes
+    ----------
+    changes : ndarray of shape (k, q)
+        Derivatives along k uncorrelated directions of the coefficients, each a standard error long.
+    df : float
+        Degrees of freedom of the model's own tests; infinite if these are normal.
+    cov_type : str
+        What the model calls the covariance of its coefficients.
+    """
+
+    changes: FloatArray
+    df: float
+    cov_type: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Replicates:
     """Estimates over refits, arranged by the resampling plan, as variances need them.
@@ -93,6 +112,8 @@ class Replicates:
         How many clusters evaluate any refit; None without clusters.
     weights : tuple of (ndarray or None)
         The sampling weight of every evaluation row, per fitted model.
+    coefficient_errors : CoefficientErrors or None
+        For the delta method, of one model that states the covariance of its coefficients.
     """
 
     estimates: tuple[Estimate, ...]
@@ -108,6 +129,7 @@ class Replicates:
     groups: tuple[Replicates, ...] = ()
     cluster_count: int | None = None
     weights: tuple[FloatArray | None, ...] = (None,)
+    coefficient_errors: CoefficientErrors | None = None
 
     @property
     def parts(self) -> tuple[Replicates, ...]:
@@ -216,6 +238,7 @@ def combine(
         ),
         no_effect=no_effect,
         half_fits=tuple(fit for part in parts for fit in part.half_fits),
+        coefficient_errors=None,  # those of two models are not independent
     )
 
 

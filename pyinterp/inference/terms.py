@@ -48,6 +48,8 @@ class TermInference:
         That of the estimand's range, which no interval leaves.
     symmetric : bool
         Whether t intervals are symmetric on that scale; else they end where the range does.
+    has_test : bool
+        Whether there are statistics and p-values; intervals there always are.
     """
 
     estimate: FloatArray
@@ -59,6 +61,7 @@ class TermInference:
     simultaneous: bool = False
     scale: IntervalScale = IDENTITY
     symmetric: bool = False
+    has_test: bool = True
 
     @cached_property
     def _inside(self) -> npt.NDArray[np.bool_]:
@@ -74,8 +77,13 @@ class TermInference:
         return _OnScale(
             np.where(inside, scale.of(self.estimate), self.estimate),
             self.bse * slope,
-            np.where(inside, scale.of(self.null), self.null),
+            np.where(inside, scale.of(self._nulls), self._nulls),
         )
+
+    @property
+    def _nulls(self) -> FloatArray:
+        """Null values; missing without a test."""
+        return self.null if self.has_test else np.full_like(self.null, np.nan)
 
     @property
     def rescales(self) -> bool:
@@ -86,7 +94,7 @@ class TermInference:
     def null_error(self) -> FloatArray:
         """Standard errors by which statistics of a table's null value divide; missing without."""
         errors = self.variance.null_error(self.estimate, self.bse)
-        return np.where(np.isnan(self.null), np.nan, errors)
+        return np.where(np.isnan(self._nulls), np.nan, errors)
 
     @cached_property
     def statistic(self) -> FloatArray:
@@ -132,14 +140,14 @@ class TermInference:
         return self._note(f"the {self.count} terms of each measure, not over all measures")
 
     def _note(self, terms: str) -> str:
-        both = "Intervals are" if np.isnan(self.null).all() else "P and intervals are"
+        both = "Intervals are" if np.isnan(self._nulls).all() else "P and intervals are"
         if self.simultaneous:
             return f"{both} simultaneous (sup-t): they hold for {terms}."
         if self.p_adjust is None:
             return ""
         if adjusts_intervals(self.p_adjust):
             return f"{both} adjusted ({self.p_adjust}): they hold for {terms}."
-        if np.isnan(self.null).all():
+        if np.isnan(self._nulls).all():
             return (
                 f"Intervals are for one term each; there is no test that {self.p_adjust} adjusts."
             )

@@ -12,7 +12,7 @@ from scipy.linalg import block_diag
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimand import Estimate
-from pyinterp.inference.intervals import Alternative, interval, p_values
+from pyinterp.inference.intervals import Alternative, interval, p_values, symbol
 from pyinterp.inference.replicates import Replicates, contributions
 from pyinterp.inference.simultaneous import LargestT
 from pyinterp.inference.units import Units, units_of
@@ -50,6 +50,9 @@ class Variance:
         Whether limits are quantiles of Student's t.
     too_few : str
         Where a limit that is infinite lies, and what makes it finite.
+    rows_only : bool
+        Whether only rows vary, and the model is taken as it is: nothing is tested about an effect
+        then, as the truth has no part in it.
     bse_error : ndarray of shape (q,), or None
         Monte Carlo errors of the standard errors, by the choice of refits; None if not known.
 
@@ -71,6 +74,7 @@ class Variance:
     warning: str = ""
     of_t: bool = True
     too_few: str = "beyond the largest number at this alpha"
+    rows_only: bool = False
     bse_error: FloatArray | None = None
 
     @property
@@ -80,7 +84,8 @@ class Variance:
 
     def p_heading(self, alternative: Alternative) -> str:
         """Return what tables call P."""
-        return {"two-sided": "P>|t|", "greater": "P>t", "less": "P<t"}[alternative]
+        t = symbol(self.df)
+        return {"two-sided": f"P>|{t}|", "greater": f"P>{t}", "less": f"P<{t}"}[alternative]
 
     def of(self, terms: IntArray) -> Self:
         """Return that of some of the terms."""
@@ -252,6 +257,7 @@ def _over_rows(values: FloatArray, units: Units, cov_type: str, warning: str) ->
         df=units.df,
         cov_type=cov_type,
         label=cov_type,
+        rows_only=True,
         note=(
             f"Intervals ({cov_type}, {df}) are for this fitted model on new rows{of}; "
             f"they do not allow for refitting it{warning}."
@@ -292,5 +298,6 @@ def _without_variance(q: int, cov_type: str, units: str) -> Variance:
         df=0,
         cov_type=cov_type,
         label="none",
+        rows_only=True,
         note=f"No standard errors and intervals: they need at least 2 {units}; there is 1.",
     )

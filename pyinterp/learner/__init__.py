@@ -18,6 +18,7 @@ Module            What is in it
 `conditions`      ``positivity``, ``plot_positivity``, ``causal``
 `uncertainties`   ``likelihood_pfi``, ``entropy_pfi``, ``redundancy``, ``uncertainty``
 `interpretable`   `Interpretable`, with all these methods, ``loss``, ``metric`` and ``importance``
+`delta`           How estimates of one model change with its coefficients
 `analysis`        Fitted models with their measurements, by estimand
 `subgroups`       Some of the evaluation rows, or every level of a column
 `compare`         ``compare``: tests of learners, and of results, against each other

@@ -37,7 +37,9 @@ from pyinterp.inference.half_sample.mean_share import mean_share
 from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import Loss, choose
 from pyinterp.models.adapters import one_thread
+from pyinterp.models.coefficients import Coefficients, coefficients_of
 from pyinterp.models.predictive import predictive
+from pyinterp.models.predictor import Predictor
 from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parallel.threads import shared_cores, workers
@@ -46,7 +48,7 @@ from pyinterp.representation import about
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.results.header import Context, GoodnessOfFit, fingerprints
-from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch
+from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch, with_coefficients
 
 __all__ = ["Analysis"]
 
@@ -117,6 +119,7 @@ class Analysis:
             "_fits",
             "_among",
             "mean_share",
+            "coefficients",
         }
         state = {name: v for name, v in vars(self).items() if name not in computed}
         return {**state, "_measurements_by_key": {}, "_fits": {}, "_among": {}}
@@ -248,6 +251,24 @@ class Analysis:
     def labels(self) -> tuple[pd.Index, ...]:
         """The index of the evaluation rows of each of those refits."""
         return tuple(refit.evaluation.labels for refit in self.estimating)
+
+    @cached_property
+    def coefficients(self) -> Coefficients | None:
+        """Those of one fitted model that states their covariance, and predicts by them."""
+        if self.context.level != "model":
+            return None
+        (case,) = self.cases
+        stated = coefficients_of(case.whatif.predictor.estimator)
+        if stated is None:
+            return None
+        other = self.case_of(stated.shift(case.whatif.predictor, np.sqrt(np.diag(stated.cov))))
+        return None if np.array_equal(other.whatif.factual, case.whatif.factual) else stated
+
+    def case_of(self, predictor: Predictor) -> ModelOnRows:
+        """Return the case of the one model with other coefficients, on the same rows."""
+        (case,) = self.cases
+        whatif = with_coefficients(case.whatif, predictor, memory_mb=self.memory_mb)
+        return replace(case, whatif=whatif, distributional=lambda: whatif)
 
     def replicates(self, estimand: Estimand, *, checked: bool = True) -> Replicates:
         """Return the estimates of every refit; `checked` for the shapes that the terms ask for."""

@@ -50,8 +50,9 @@ __all__ = ["FittedModel"]
 class FittedModel(Interpretable):
     """A model fitted elsewhere, on evaluation rows: model-PD, model-PFI and their inference.
 
-    Intervals are for this fitted model on new rows. They do not allow for refitting it; for that
-    fit a `Learner`.
+    Effects of a model that states the covariance of its coefficients, such as statsmodels results,
+    take the delta method. Other intervals are for this fitted model on new rows. They do not allow
+    for refitting it, so that effects have no test; for that fit a `Learner`.
 
     Parameters
     ----------

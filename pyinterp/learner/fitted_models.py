@@ -14,9 +14,10 @@ from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, quote, short
 from pyinterp.estimands.estimand import Estimand
 from pyinterp.estimands.groups import by_group
-from pyinterp.inference import Alternative, CovType, side_by_side, variance
+from pyinterp.inference import Alternative, CovType, Replicates, side_by_side, variance
 from pyinterp.inference.options import InferenceOptions
 from pyinterp.learner.analysis import Analysis
+from pyinterp.learner.delta import coefficient_errors
 from pyinterp.learner.subgroups import By, among, apart, groups_of
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
@@ -92,7 +93,7 @@ class FittedModels:
             )
         parts = [analysis] if groups is None else apart(analysis, groups)
         context = replace(analysis.context, engine=analysis.engine_of(estimand))
-        each = [part.replicates(estimand) for part in parts]
+        each = [_replicates(part, estimand, options.cov_type) for part in parts]
         replicates = each[0] if groups is None else side_by_side(each)
         corrected = [_corrected_params(part, estimand, options.cov_type) for part in parts]
         beside = estimand.diagnostic
@@ -115,6 +116,27 @@ class FittedModels:
             diagnostic=None if beside is None else self.estimate(beside, rows=rows, by=by),
             corrected_params=_by_term(corrected, terms),
         )
+
+
+def _replicates(
+    analysis: Analysis, estimand: Estimand, cov_type: CovType | None, *, checked: bool = True
+) -> Replicates:
+    """Return replicates, with the errors of coefficients where the delta method needs them."""
+    replicates = analysis.replicates(estimand, checked=checked)
+    coefficients = analysis.coefficients if _takes_delta(estimand, cov_type) else None
+    if coefficients is None:
+        return replicates
+    errors = coefficient_errors(analysis, estimand, coefficients)
+    return replace(replicates, coefficient_errors=errors)
+
+
+def _takes_delta(estimand: Estimand, cov_type: CovType | None) -> bool:
+    """Whether the delta method is asked for, or is the default of the estimand.
+
+    Distributions are predicted by more than coefficients.
+    """
+    wanted = cov_type == "delta" or (cov_type is None and estimand.effect)
+    return wanted and not estimand.distributional
 
 
 def _labels(parts: Sequence[Analysis]) -> tuple[pd.Index, ...]:
@@ -149,8 +171,8 @@ def _corrected_params(
     correction = estimand.correction
     if correction is None:
         return None
-    means = analysis.replicates(
-        replace(estimand, read=correction.underlying, varies_as_square=False, correction=None),
-        checked=False,
+    underlying = replace(
+        estimand, read=correction.underlying, varies_as_square=False, correction=None
     )
+    means = _replicates(analysis, underlying, cov_type, checked=False)
     return correction.correct(means.per_refit.mean(axis=0), variance(means, cov_type).cov)

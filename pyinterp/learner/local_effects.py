@@ -250,9 +250,9 @@ class LocalEffects(FittedModels):
         .. math:: E\Big[\frac{\partial f(X)}{\partial x_j}\Big]
 
         by central differences; of a category, or a number of two values, mean changes from the
-        first. They are the
-        ``get_margeff()`` of statsmodels, whose standard errors are of coefficients given the
-        rows; ours are of rows, and for a learner of training too.
+        first. They are the ``get_margeff()`` of statsmodels. For statsmodels results in a
+        `FittedModel`, so are their standard errors, of coefficients given the rows; for other
+        models they are of rows, and for a learner of training too.
 
         Parameters
         ----------

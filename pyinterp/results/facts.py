@@ -78,8 +78,9 @@ def facts_of(results: EstimandResults, estimand: str, *, date: bool) -> list[Fac
             (f"{fit.share_name}, {context.where}:", fit.share_text),
         ]
     facts += [
-        ("Df:", f"{results.df_resid:g}"),
+        ("Df:", f"{results.df_resid:g}" if results.use_t else ""),
         ("Cov. type:", results.variance.label),
+        ("Intervals for:", "" if results.has_test else "new rows only"),
         ("Engine:", context.engine.name),
     ]
     if not _deterministic(results):

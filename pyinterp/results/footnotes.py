@@ -169,7 +169,7 @@ def _about(results: EstimandResults) -> list[Footnote]:
 
 def _absent(results: EstimandResults) -> list[str]:
     """List the notes on terms without estimate or interval, and on values of estimates."""
-    estimand, level = results.estimand, results.context.level
+    estimand = results.estimand
     absent = results.params.index[results.params.isna()]
     reasons = pd.Series([estimand.missing.get(t, NO_VALUE) for t in absent], index=absent)
     notes = [
@@ -178,20 +178,19 @@ def _absent(results: EstimandResults) -> list[str]:
     ]
     constant = results.bse.index[results.bse == 0]
     unknown = results.bse.index[results.params.notna() & results.bse.isna()]
-    if estimand.without_error(level):
+    if results.without_error:
         notes.append(f"No standard error: {estimand.no_model_error}.")
     elif len(unknown) and not results.variance.reason:
         notes.append(f"No standard error for {_enumerate(unknown)}: {estimand.unknown_error}.")
     if len(constant):
-        reason = "every row contributes the same" if level == "model" else estimand.zero_variance
-        notes.append(f"No interval for {_enumerate(constant)}: {reason}.")
+        notes.append(f"No interval for {_enumerate(constant)}: {results.zero_variance}.")
     return [*notes, *estimand.remarks(results.params)]
 
 
 def _intervals(results: EstimandResults, *, warned: bool, alone: bool) -> list[Footnote]:
     """Say what the intervals are for, or why there are none; in full notes, what they cover."""
     variance = results.variance
-    if results.estimand.without_error(results.context.level):
+    if results.without_error:
         return []
     if variance.reason:
         return [_always(f"No standard errors and intervals: {variance.reason}.")]

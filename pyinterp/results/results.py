@@ -62,6 +62,8 @@ Hypothesis: TypeAlias = (
 # Standard errors below this share of the estimates' size are rounding, not sampling error.
 ROUNDING = 1e-12
 
+NO_COEFFICIENT = "it does not change with the model's coefficients"
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EstimandResults(Tabular):
@@ -126,7 +128,7 @@ class EstimandResults(Tabular):
         size = np.abs(self.replicates.per_refit).max(axis=0)
         missing = np.isnan(self._values)
         one_row = self.context.level == "model" and self.nobs == 1
-        if one_row or self.estimand.without_error(self.context.level):
+        if (one_row and self.variance.rows_only) or self.without_error:
             missing[:] = True
         errors = np.where(spread <= ROUNDING * size, 0.0, spread)
         return self._series(np.where(missing, np.nan, errors), "std_error")
@@ -165,7 +167,7 @@ class EstimandResults(Tabular):
     @cached_property
     def inference(self) -> TermInference:
         """Tests and intervals of the terms under the options of these results."""
-        null = np.nan if self.null is None else self.null
+        null = np.nan if self.estimand.null is None else self.estimand.null
         return TermInference(
             estimate=self._values,
             bse=_array(self.bse),
@@ -176,13 +178,32 @@ class EstimandResults(Tabular):
             simultaneous=self.simultaneous,
             scale=IntervalScale(self.estimand.range),
             # A null value, and no effect, is an end of the range, where the scale ends too.
-            symmetric=self.null is None and not self.variance.varies_as_square,
+            symmetric=self.estimand.null is None and not self.variance.varies_as_square,
+            has_test=self.has_test,
         )
 
     @property
     def null(self) -> float | None:
-        """Value under the null hypothesis of `tvalues`, if the estimand has a natural one."""
-        return self.estimand.null
+        """Value under the null hypothesis of `tvalues`, if there is one that they test."""
+        return self.estimand.null if self.has_test else None
+
+    @property
+    def has_test(self) -> bool:
+        """Whether hypotheses are tested: not of effects of a model that is taken as it is."""
+        return not (self.estimand.effect and self.variance.rows_only)
+
+    @property
+    def without_error(self) -> bool:
+        """Whether there is no standard error at all: of no mean over rows, if only rows vary."""
+        no_mean = bool(self.estimand.no_model_error) and self.context.level == "model"
+        return no_mean and self.variance.rows_only
+
+    @property
+    def zero_variance(self) -> str:
+        """Why a term has no variance if it has none."""
+        if self.context.level != "model":
+            return self.estimand.zero_variance
+        return "every row contributes the same" if self.variance.rows_only else NO_COEFFICIENT
 
     @property
     def df_resid(self) -> float:
@@ -434,6 +455,7 @@ class EstimandResults(Tabular):
             If a term has no estimate or no variance, there are more hypotheses than degrees of
             freedom, they contradict each other, or the alternative is one-sided.
         """
+        self._need_test()
         constraint = self._constraint(hypotheses)
         return wald_test(self._without_adjustment._tests(constraint), constraint, self.variance)
 
@@ -462,6 +484,7 @@ class EstimandResults(Tabular):
             )
         if self.variance.reason:
             raise InferenceError(f"Flatness can't be tested: {self.variance.reason}.")
+        self._need_test()
         if self.alternative != "two-sided":
             raise InferenceError(
                 "`flat_test` is two-sided, but these results are one-sided "
@@ -499,8 +522,19 @@ class EstimandResults(Tabular):
         OptionError
             If the results are not by groups (``by=``).
         """
+        self._need_test()
         hypotheses = differences_of(self.estimand.terms, None)
         return wald_test(self._without_adjustment._tests(hypotheses), hypotheses, self.variance)
+
+    def _need_test(self) -> None:
+        """Raise `InferenceError` if nothing can be tested."""
+        if not self.has_test:
+            raise InferenceError(
+                f"A test of {self.estimand.label} must allow for the training of the model, but "
+                "this one is taken as it is, and its intervals are over rows; use a model that "
+                "states the covariance of its coefficients, as statsmodels does, or fit a "
+                "`pi.Learner`."
+            )
 
     def _tests(self, hypotheses: Hypotheses) -> Contrasts:
         return contrasts(
@@ -508,11 +542,7 @@ class EstimandResults(Tabular):
             self.inference,
             size=ROUNDING * np.abs(self.replicates.per_refit).max(axis=0),
             missing=self.estimand.missing,
-            zero_variance=(
-                "every row contributes the same"
-                if self.context.level == "model"
-                else self.estimand.zero_variance
-            ),
+            zero_variance=self.zero_variance,
         )
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:

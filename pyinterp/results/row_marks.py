@@ -46,7 +46,8 @@ class Mark(NamedTuple):
 
 def marks_of(results: EstimandResults, heading: str) -> list[Mark]:
     """List the rows of a block that few of the data's rows decide, or few refits use."""
-    if results.variance.reason or not results.variance.of_t:
+    variance = results.variance
+    if variance.reason or not variance.of_t or variance.cov_type == "delta":  # rows as they are
         return []
     errors = np.asarray(results.bse > 0)
     # Not rows whose interval holds the null value: intervals of what does not matter are wide.

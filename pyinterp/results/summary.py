@@ -14,6 +14,7 @@ from statsmodels.iolib.tableformatting import fmt_params
 from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, check_text
 from pyinterp.errors import OptionError
 from pyinterp.inference.digits import cell, number_format, p_text
+from pyinterp.inference.intervals import symbol
 from pyinterp.results.facts import Fact, facts_of, header_lines
 from pyinterp.results.footnotes import (
     Footnote,
@@ -290,9 +291,9 @@ def _columns(
     tail = options.alpha if results.alternative != "two-sided" else options.alpha / 2
     tail = options.alpha / 2 if results.variance.varies_as_square else tail
     columns += [(name, one, number) for name, one in _limits(tail, results.alternative)]
-    tested = results.estimand.null is not None
+    tested = results.null is not None
     if tested and frame["statistic"].notna().any():
-        columns.append(("t", "statistic", "%.3f"))
+        columns.append((symbol(results.df_resid), "statistic", "%.3f"))
     shown = [_Column(name, [cell(v, fmt) for v in frame[one]]) for name, one, fmt in columns]
     if tested:
         adjusted = results.simultaneous or results.p_adjust is not None

@@ -33,7 +33,7 @@ from pyinterp.whatif.read_forest import levels_of, read_forest
 from pyinterp.whatif.trees import TreesWhatIf
 from pyinterp.whatif.whatif import WhatIf
 
-__all__ = ["ENGINES", "EngineName", "dispatch"]
+__all__ = ["ENGINES", "EngineName", "dispatch", "with_coefficients"]
 
 EngineName: TypeAlias = Literal["auto", "trees", "linear", "batched"]
 # Whether some input depends on variables and on others of all.
@@ -90,6 +90,17 @@ def dispatch(
     return batched.check()
 
 
+def with_coefficients(whatif: WhatIf, predictor: Predictor, *, memory_mb: float = 256.0) -> WhatIf:
+    """Return what-if predictions of the same model with other coefficients, by the same engine.
+
+    It was proven to reproduce the model's predictions, whatever the coefficients.
+    """
+    batched = BatchedWhatIf(predictor, whatif.design, whatif.sample, memory_mb=memory_mb)
+    if isinstance(whatif, LinearWhatIf) and (terms := _linear_terms(predictor)) is not None:
+        return LinearWhatIf(batched, model=terms[0], inputs=whatif.inputs)
+    return batched
+
+
 class _UnsuitedError(Exception):
     """An exact engine can't serve a model; the message says why."""
 
@@ -111,11 +122,9 @@ def _exact_engines(
         inputs = Inputs(design, sample, before=before, levels=levels_of(inside), cast=forest.cast)
         tolerance = SINGLE if type(inside).__module__.startswith("xgboost") else double
         yield "trees", TreesWhatIf(batched, forest=forest, inputs=inputs), tolerance
-    terms = _terms(last, predictor.kind)
+    terms = _linear_terms(predictor)
     if terms is not None:
         model, encode, mixes = terms
-        if (inverse := _in_order(model.inverse, predictor.order)) is not model.inverse:
-            model = replace(model, inverse=inverse)
         inputs = Inputs(design, sample, before=encode, mixes=mixes, cast=contiguous)
         yield "linear", LinearWhatIf(batched, model=model, inputs=inputs), double
 
@@ -144,8 +153,20 @@ def _trees(last: FinalStep) -> tuple[Forest, Before | None] | None:
     return calibrated_forest(last) if forest is None else (forest, last.before)
 
 
-def _terms(last: FinalStep, kind: Kind) -> tuple[LinearModel, Before | None, Mixes | None] | None:
+def _linear_terms(
+    predictor: Predictor,
+) -> tuple[LinearModel, Before | None, Mixes | None] | None:
     """Return coefficients, what makes their inputs and which these mix; None if there are none."""
+    terms = _terms(final_step(predictor.estimator), predictor.kind)
+    if terms is None:
+        return None
+    model, before, mixes = terms
+    if (inverse := _in_order(model.inverse, predictor.order)) is not model.inverse:
+        model = replace(model, inverse=inverse)
+    return model, before, mixes
+
+
+def _terms(last: FinalStep, kind: Kind) -> tuple[LinearModel, Before | None, Mixes | None] | None:
     model = read_linear(last.model, kind)
     if model is not None:
         return model, *(library_terms(last.model) or (last.before, None))

@@ -284,7 +284,8 @@ def pd_(asked: Asked) -> Iterator[Answer]:
     category = isinstance(grid[0], str)
     if kind == "d-ice" and (category or len(grid) < 2 or isinstance(grid[0], bool)):
         kind = "c-ice"
-    got = asked.package().pd(name, grid=grid, kind=kind, **_classes(asked))
+    options = {**_classes(asked), "cov_type": "rows"}
+    got = asked.package().pd(name, grid=grid, kind=kind, **options)
     curves = naive.ice(asked.fitted.model, asked.fitted.X, asked.columns(name), [[v] for v in grid])
     by = asked.rounding(curves)
     if kind == "c-ice":
@@ -298,7 +299,8 @@ def pd_(asked: Asked) -> Iterator[Answer]:
 def surface(asked: Asked) -> Iterator[Answer]:
     first, second = _pair(asked)
     grids = {name: _grid(asked, name, 2) for name in (first, second)}
-    got = asked.package().pd([first, second], grid=grids, **_classes(asked))
+    options = {**_classes(asked), "cov_type": "rows"}
+    got = asked.package().pd([first, second], grid=grids, **options)
     points = [[a, b] for b in grids[second] for a in grids[first]]
     columns = [*asked.columns(first), *asked.columns(second)]
     curves = naive.ice(asked.fitted.model, asked.fitted.X, columns, points)

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
+from pyinterp.inference.joint_tests import flatness_test
 
 
 @pytest.fixture(scope="module")
@@ -290,7 +291,7 @@ def test_rounding_is_no_standard_error() -> None:
     ):
         curve.t_test("x[-1] = x[1]")
     with pytest.raises(InferenceError, match="no point varies against the others"):
-        curve.flat_test()
+        flatness_test(curve.params.to_numpy(), curve.variance, np.zeros(3), curve.exog_names)
     refits = learner.fit(seed=1).pd("x", grid=[-1.0, 0.0, 1.0])
     assert refits.t_test("x[-1] = x[1]").sd.item() > 0
     # The point in the middle is the mean of a straight line.

@@ -82,6 +82,7 @@ def accumulated_local_effects(
         of=", ".join(names),
         details=details_of(outputs.scale, outputs.labels, "mean"),
         null=0.0,
+        effect=True,
         no_weights="",
         unit=unit_of(problem, "pd", outputs.scale),
         meaning=_meaning(names, words_of(problem, outputs.scale, outputs.labels), numeric=numeric),

@@ -80,6 +80,7 @@ def conditional_dependence(
         quantity="conditional PD",
         of=name,
         details=details_of(outputs.scale, outputs.labels, "mean"),
+        effect=True,
         range=range_of(outputs.scale),
         unit=unit_of(problem, "pd", outputs.scale),
         meaning=(

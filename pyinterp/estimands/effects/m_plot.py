@@ -85,6 +85,7 @@ def m_plot(
         quantity="M-plot",
         of=names[0],
         details=details_of(outputs.scale, outputs.labels, "mean"),
+        effect=True,
         no_weights="",
         unit=unit_of(problem, "pd", outputs.scale),
         meaning=f"Mean {predicted} {near}. What goes with the variable counts as its effect.",

@@ -78,6 +78,7 @@ def slopes(
         of=name,
         details=details_of(outputs.scale, outputs.labels, "mean"),
         null=0.0,
+        effect=True,
         no_weights="",
         meaning=(
             f"Mean slope in `{name}` of the {words_of(problem, outputs.scale, outputs.labels)} "
@@ -138,6 +139,7 @@ def average_marginal_effects(
         title="average marginal effects",
         details=details_of(outputs.scale, outputs.labels, "mean"),
         null=0.0,
+        effect=True,
         no_weights="",
         meaning=(
             f"Mean slope of the {words_of(problem, outputs.scale, outputs.labels)} in the "

@@ -1,0 +1,43 @@
+"""The delta method: variances of estimates by the covariance of a model's coefficients."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pyinterp.errors import InferenceError
+from pyinterp.inference.replicates import Replicates
+from pyinterp.inference.variance import Variance
+
+__all__ = ["delta"]
+
+
+def delta(replicates: Replicates) -> Variance:
+    r"""Variance of a function of the coefficients of one model, its rows as they are.
+
+    .. math:: V = J \Sigma J^\top = \sum_k d_k d_k^\top, \quad d_k = J r_k,
+        \quad \Sigma = \sum_k r_k r_k^\top
+
+    where J are the derivatives of the estimates with respect to the coefficients and
+    :math:`\Sigma` is their covariance. It is that of ``get_margeff`` of statsmodels and of
+    marginaleffects. Degrees of freedom are those of the model's own tests.
+    """
+    errors = replicates.coefficient_errors
+    if errors is None:
+        raise InferenceError(
+            '`cov_type="delta"` must have one fitted model that states the covariance of its '
+            "coefficients, as statsmodels does, and an estimand of that model alone; these results "
+            "have none. Leave `cov_type` out."
+        )
+    clusters = any(c is not None for c in replicates.clusters)
+    law = "z" if np.isinf(errors.df) else f"t, {errors.df:g} df"
+    return Variance(
+        cov=errors.changes.T @ errors.changes,
+        df=errors.df,
+        cov_type="delta",
+        label=f"delta ({errors.cov_type})" if errors.cov_type else "delta",
+        note=(
+            f"Intervals (delta method, {law}) are for this model fitted to new responses of these "
+            "rows, by the covariance of its coefficients"
+            + (", in which clusters count only if the model was fitted so." if clusters else ".")
+        ),
+    )

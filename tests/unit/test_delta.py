@@ -1,0 +1,351 @@
+"""The delta method: effects of models that state the covariance of their coefficients."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+from pyinterp.errors import InferenceError
+
+# Slopes are central differences over 1e-4 of a range, derivatives differences of fourth order.
+MARGEFF = 1e-8
+EXACT = 1e-9
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    n = 150
+    a, b = rng.normal(size=(2, n))
+    c = rng.integers(0, 2, n)
+    linear = 0.2 + 0.7 * a - 0.5 * b + 0.6 * c + 0.3 * a * b
+    return pd.DataFrame(
+        {
+            "a": a,
+            "b": b,
+            "c": c,
+            "y": linear + rng.normal(size=n),
+            "hit": (linear + rng.logistic(size=n) > 0).astype(int),
+            "count": rng.poisson(np.exp(0.5 * linear)),
+            "kind": np.digitize(linear + rng.normal(size=n), [-0.3, 0.6]),
+            "group": rng.choice(["u", "v"], n),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("fit", "response"), [(smf.logit, "hit"), (smf.probit, "hit"), (smf.poisson, "count")]
+)
+def test_marginal_effects_are_those_of_get_margeff(
+    data: pd.DataFrame, fit: Any, response: str
+) -> None:
+    results = fit(f"{response} ~ a + b + c", data).fit(disp=0)
+    expected = results.get_margeff(dummy=True)
+    ame = pi.FittedModel(results, data, response).ame()
+    assert ame.cov_type == "delta"
+    assert not ame.use_t
+    np.testing.assert_allclose(ame.params, expected.margeff, rtol=MARGEFF)
+    np.testing.assert_allclose(ame.bse, expected.margeff_se, rtol=MARGEFF)
+    np.testing.assert_allclose(ame.tvalues, expected.tvalues, rtol=2 * MARGEFF)
+    np.testing.assert_allclose(ame.pvalues, expected.pvalues, rtol=1e-6)
+    np.testing.assert_allclose(ame.conf_int(), expected.conf_int(), rtol=1e-6)
+
+
+def test_multinomial_effects_are_those_of_get_margeff(data: pd.DataFrame) -> None:
+    X = sm.add_constant(data[["a", "b"]])
+    results = sm.MNLogit(data["kind"], X).fit(disp=0)
+    expected = results.get_margeff()
+    ame = pi.FittedModel(results, X, data["kind"]).ame(["a", "b"])
+    np.testing.assert_allclose(ame.params, expected.margeff.ravel(), rtol=MARGEFF)
+    np.testing.assert_allclose(ame.bse, expected.margeff_se.ravel(), rtol=MARGEFF)
+
+
+@pytest.mark.parametrize("options", [{}, {"cov_type": "HC3"}])
+def test_a_linear_model_has_the_closed_form(data: pd.DataFrame, options: dict[str, str]) -> None:
+    results = smf.ols("y ~ a * b + c", data).fit(**options)
+    model = pi.FittedModel(results, data, "y")
+    cov = results.cov_params().to_numpy()
+    mean_b, mean_c = data["b"].mean(), data["c"].mean()
+
+    def bse(weights: np.ndarray) -> np.ndarray:
+        return np.sqrt(np.einsum("ij,jk,ik->i", weights, cov, weights))
+
+    grid = np.array([-1.0, 0.5])  # Intercept, a, b, a:b, c
+    names = ["Intercept", "a", "b", "a:b", "c"]
+    assert list(results.params.index) == names
+    ones = np.ones(2)
+    at = np.column_stack([ones, grid, mean_b * ones, grid * mean_b, mean_c * ones])
+    pd_ = model.pd("a", grid=grid)
+    np.testing.assert_allclose(pd_.bse, bse(at), rtol=EXACT)
+    np.testing.assert_allclose(model.ame("a").bse, bse(np.array([[0, 1, 0, mean_b, 0]])), rtol=1e-8)
+    np.testing.assert_allclose(
+        model.slopes("a", grid=grid).bse, bse(np.array([[0, 1, 0, mean_b, 0]] * 2)), rtol=1e-8
+    )
+    np.testing.assert_allclose(model.ame("c").bse, bse(np.array([[0, 0, 0, 0, 1]])), rtol=EXACT)
+    centered = model.pd("a", grid=grid, kind="c-ice")
+    assert centered.bse.iloc[0] == 0
+    np.testing.assert_allclose(centered.bse.iloc[1:], bse(at[1:] - at[:1]), rtol=EXACT)
+    contrast = pd_.t_test(np.array([[-1.0, 1.0]]))
+    np.testing.assert_allclose(contrast.sd, bse(at[1:] - at[:1]), rtol=EXACT)
+    use_t = not options
+    assert pd_.df_resid == (results.df_resid if use_t else np.inf)
+    assert ("z" in model.ame("a").summary().as_text().split()) != use_t
+
+
+def test_partial_dependence_equals_a_naive_delta_method(data: pd.DataFrame) -> None:
+    results = smf.logit("hit ~ a * b + c", data).fit(disp=0)
+    grid = [-1.0, 0.0, 2.0]
+    pd_ = pi.FittedModel(results, data, "hit").pd("a", grid=grid)
+    exog = [
+        np.asarray(results.model.data.orig_exog.assign(**{"a": x, "a:b": x * data["b"]}))
+        for x in grid
+    ]
+    jacobian = []
+    for x in exog:
+        p = 1 / (1 + np.exp(-x @ results.params.to_numpy()))
+        jacobian.append((p * (1 - p)) @ x / len(x))
+    cov = np.array(jacobian) @ results.cov_params().to_numpy() @ np.array(jacobian).T
+    np.testing.assert_allclose(pd_.cov_params(), cov, rtol=1e-7)
+    simultaneous = pi.FittedModel(results, data, "hit").pd("a", grid=grid, simultaneous=True)
+    assert (simultaneous.conf_int()[1] > pd_.conf_int()[1]).all()
+
+
+# marginaleffects 0.6.0 takes forward differences, here of slopes of width 0.1.
+MARGINALEFFECTS = 1e-6
+OF_SLOPES = 1e-5
+
+
+def test_effects_are_those_of_marginaleffects() -> None:
+    """Compare with the standard errors of Python's marginaleffects, called as the comments say."""
+    table = pi.datasets.load_diabetes()
+    table = table.assign(
+        hi=(table["progression"] > 140).astype(int), sex=table["sex"].astype(int) - 1
+    )
+    grid = [20.0, 25.0, 35.0]
+    logit = smf.logit("hi ~ bmi * bp + s5 + sex", table).fit(disp=0)
+    ols = smf.ols("progression ~ bmi * bp + s5 + sex", table).fit()
+    of_logit = pi.FittedModel(logit, table, "hi")
+    of_ols = pi.FittedModel(ols, table, "progression")
+    # avg_predictions(logit, variables={"bmi": grid}, by="bmi"), and of ols
+    np.testing.assert_allclose(
+        of_logit.pd("bmi", grid=grid).bse,
+        [0.045235695343, 0.025234911597, 0.050499622705],
+        rtol=MARGINALEFFECTS,
+    )
+    np.testing.assert_allclose(
+        of_ols.pd("bmi", grid=grid).bse,
+        [5.166580003087, 2.935995140834, 6.581971478401],
+        rtol=MARGINALEFFECTS,
+    )
+    # avg_comparisons(logit, variables={"sex": [0, 1]}), and of ols
+    np.testing.assert_allclose(of_logit.ame("sex").bse, 0.038913288524, rtol=MARGINALEFFECTS)
+    np.testing.assert_allclose(of_ols.ame("sex").bse, 5.408899839645, rtol=MARGINALEFFECTS)
+    # avg_slopes(ols, variables=["bmi", "bp", "s5"], eps=0.1)
+    np.testing.assert_allclose(
+        of_ols.ame(["bmi", "bp", "s5"]).bse,
+        [0.687261152601, 0.219432124703, 5.825610575554],
+        rtol=OF_SLOPES,
+    )
+
+
+def test_groups_have_the_covariance_of_their_common_coefficients(data: pd.DataFrame) -> None:
+    results = smf.ols("y ~ a * b + c", data).fit()
+    ame = pi.FittedModel(results, data, "y").ame("a", by="group")
+    weights = np.array(
+        [
+            [0, 1, 0, data.loc[data["group"] == level, "b"].mean(), 0]
+            for level in sorted(data["group"].unique())
+        ]
+    )
+    cov = weights @ results.cov_params().to_numpy() @ weights.T
+    np.testing.assert_allclose(ame.cov_params(), cov, rtol=1e-7)
+    some = pi.FittedModel(results, data, "y").ame("a", rows="group == 'u'")
+    np.testing.assert_allclose(some.bse.iloc[0], np.sqrt(cov[0, 0]), rtol=1e-7)
+
+
+def test_an_offset_stays_with_its_rows(data: pd.DataFrame) -> None:
+    data = data.assign(time=np.linspace(0.5, 2.0, len(data)))
+    results = smf.glm(
+        "count ~ a + b", data, family=sm.families.Poisson(), exposure=data["time"]
+    ).fit()
+    ame = pi.FittedModel(results, data, "count", exposure="time").ame("a")
+    x = results.model.exog
+    mean = np.exp(x @ results.params.to_numpy()) * data["time"].to_numpy()
+    slope = results.params["a"]
+    jacobian = slope * mean @ x / len(x) + mean.mean() * np.array([0, 1, 0])
+    expected = np.sqrt(jacobian @ results.cov_params().to_numpy() @ jacobian)
+    np.testing.assert_allclose(ame.bse.iloc[0], expected, rtol=1e-7)
+
+
+def test_a_learner_of_statsmodels_takes_it_as_one_model_only(data: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("y ~ a + b", data, pi.statsmodels_learner(sm.OLS))
+    ame = learner.fit_model().ame("a")
+    expected = smf.ols("y ~ a + b", data).fit().bse["a"]
+    np.testing.assert_allclose(ame.bse.iloc[0], expected, rtol=1e-8)
+    assert learner.fit(pi.HalfSampling(4), seed=0).ame("a").cov_type == "half-sample"
+
+
+def test_any_model_with_params_and_cov_params_takes_it(data: pd.DataFrame) -> None:
+    class Own:
+        def __init__(self) -> None:
+            self.params = pd.Series([1.0, 2.0], index=["a", "b"])
+
+        def cov_params(self) -> np.ndarray:
+            return np.array([[0.04, 0.01], [0.01, 0.09]])
+
+        def predict(self, X: pd.DataFrame) -> np.ndarray:
+            return np.asarray(X @ self.params)
+
+    ame = pi.FittedModel(Own(), data[["a", "b"]], data["y"]).ame()
+    np.testing.assert_allclose(ame.bse, [0.2, 0.3], rtol=1e-8)
+
+
+def test_a_model_that_predicts_by_others_has_no_delta_method(data: pd.DataFrame) -> None:
+    class Deaf:
+        params = np.array([1.0, 2.0])
+
+        def cov_params(self) -> np.ndarray:
+            return np.eye(2)
+
+        def predict(self, X: pd.DataFrame) -> np.ndarray:
+            return np.asarray(X["a"])
+
+    model = pi.FittedModel(Deaf(), data[["a", "b"]], data["y"])
+    assert model.ame("a").cov_type == "rows"
+    with pytest.raises(InferenceError, match="must have one fitted model that states"):
+        model.ame("a", cov_type="delta")
+
+
+def test_coefficients_of_glum_move_with_the_intercept(data: pd.DataFrame) -> None:
+    from pyinterp.models.coefficients import coefficients_of
+
+    cov = np.diag([0.5, 0.04, 0.09])
+    model = LinearRegression().fit(data[["a", "b"]], data["y"])
+    model.covariance_matrix = lambda: cov  # glum's name for it
+    found = coefficients_of(model)
+    assert found is not None
+    np.testing.assert_array_equal(found.values, [model.intercept_, *model.coef_])
+    ame = pi.FittedModel(model, data[["a", "b"]], data["y"]).ame()
+    np.testing.assert_allclose(ame.bse, [0.2, 0.3], rtol=1e-8)
+    model.covariance_matrix = SimpleNamespace()  # not stored
+    assert coefficients_of(model) is None
+
+
+def test_results_and_their_predictions_stay_as_they_are(data: pd.DataFrame) -> None:
+    results = smf.logit("hit ~ a + b", data).fit(disp=0)
+    before, predictions = results.params.copy(), results.predict(data)
+    pi.FittedModel(results, data, "hit").pd("a")
+    pd.testing.assert_series_equal(results.params, before)
+    pd.testing.assert_series_equal(results.predict(data), predictions)
+
+
+@pytest.mark.parametrize("model", ["statsmodels, over rows", "scikit-learn"])
+def test_an_effect_of_a_fixed_model_has_no_test(data: pd.DataFrame, model: str) -> None:
+    if model == "scikit-learn":
+        fitted: Any = LinearRegression().fit(data[["a", "b"]], data["y"])
+        rows, options = data[["a", "b"]], {}
+    else:
+        fitted, options = smf.ols("y ~ a * b", data).fit(), {"cov_type": "rows"}
+        rows = data
+    for results in (
+        pi.FittedModel(fitted, rows, data["y"]).ame(**options),
+        pi.FittedModel(fitted, rows, data["y"]).slopes("a", **options),
+        pi.FittedModel(fitted, rows, data["y"]).ale("a", **options),
+        pi.FittedModel(fitted, rows, data["y"]).pd("a", kind="c-ice", **options),
+    ):
+        assert results.null is None
+        assert results.tvalues.isna().all()
+        assert results.pvalues.isna().all()
+        text = results.summary().as_text()
+        assert "P>" not in text
+        assert " t " not in text.split("=\n")[2]
+        assert "new rows only" in text
+        with pytest.raises(InferenceError, match="must allow for the training of the model"):
+            results.wald_test(results.exog_names[-1])
+    curve = pi.FittedModel(fitted, rows, data["y"]).pd("a", **options)
+    with pytest.raises(InferenceError, match="must allow for the training of the model"):
+        curve.flat_test()
+
+
+def test_a_contrast_of_a_fixed_model_has_an_interval_and_no_test(data: pd.DataFrame) -> None:
+    results = smf.ols("y ~ a * b", data).fit()
+    curve = pi.FittedModel(results, data, "y").pd("a", grid=[0.0, 1.0], cov_type="ustat")
+    contrast = curve.t_test(np.array([[-1.0, 1.0]]))
+    assert np.isnan(contrast.tvalue).all()
+    assert np.isnan(contrast.pvalue)
+    assert np.isfinite(contrast.conf_int()).all()
+    text = contrast.summary().as_text()
+    assert "P>" not in text
+    assert "No t and P" in text
+
+
+def test_importances_are_over_rows_and_keep_their_test(data: pd.DataFrame) -> None:
+    results = smf.ols("y ~ a + b", data).fit()
+    pfi = pi.FittedModel(results, data, "y").pfi()
+    assert pfi.cov_type == "ustat"
+    assert pfi.pvalues.notna().all()
+
+
+def test_one_row_has_errors_of_its_prediction(data: pd.DataFrame) -> None:
+    results = smf.ols("y ~ a + b", data).fit()
+    row = data.iloc[[3]]
+    pd_ = pi.FittedModel(results, row).pd("a", grid=[0.0, float(row["a"].iloc[0])])
+    expected = results.get_prediction(row).se[0]
+    np.testing.assert_allclose(pd_.bse.iloc[1], expected, rtol=EXACT)
+
+
+def test_medians_and_exemplars_have_errors_of_coefficients(data: pd.DataFrame) -> None:
+    results = smf.ols("y ~ a + b", data).fit()
+    pd_ = pi.FittedModel(results, data, "y").pd("a", grid=[0.0, 1.0], average="exemplar")
+    row = pd.DataFrame({"a": [0.0, 1.0], "b": data["b"].median()})
+    np.testing.assert_allclose(pd_.bse, results.get_prediction(row).se, rtol=EXACT)
+
+
+def test_clusters_are_those_of_the_model(data: pd.DataFrame) -> None:
+    who = np.arange(len(data)) // 5
+    results = smf.ols("y ~ a + b", data).fit(cov_type="cluster", cov_kwds={"groups": who})
+    ame = pi.FittedModel(results, data, "y", cluster=who).ame("a")
+    np.testing.assert_allclose(ame.bse.iloc[0], results.bse["a"], rtol=1e-8)
+    assert "delta (cluster)" in str(ame.summary())
+    assert "clusters count only if the model was fitted so" in " ".join(str(ame.summary()).split())
+
+
+def test_the_likelihood_of_responses_is_no_effect(data: pd.DataFrame) -> None:
+    results = smf.logit("hit ~ a + b", data).fit(disp=0)
+    model = pi.FittedModel(results, data, "hit")
+    assert model.pd("a", points=2, of="nll").cov_type == "rows"
+    assert model.pd("a", points=2, of="entropy").cov_type == "delta"
+
+
+def test_importances_take_it_where_it_is_asked_for(data: pd.DataFrame) -> None:
+    results = smf.ols("y ~ a + b", data).fit()
+    model = pi.FittedModel(results, data, "y")
+    grid = np.linspace(-1.0, 1.0, 5)
+    firm = model.firm("a", grid={"a": grid}, cov_type="delta")
+    spread = grid.std(ddof=1)
+    assert firm.params["a"] == pytest.approx(abs(results.params["a"]) * spread)
+    assert firm.bse["a"] == pytest.approx(results.bse["a"] * spread, rel=1e-8)
+    # s^2 minus what noise of the slope adds to it
+    corrected = spread * np.sqrt(results.params["a"] ** 2 - results.bse["a"] ** 2)
+    assert firm.corrected_params is not None
+    assert firm.corrected_params["a"] == pytest.approx(corrected, rel=1e-8)
+
+
+def test_two_models_have_no_common_covariance(data: pd.DataFrame) -> None:
+    one, two = (
+        pi.FittedModel(smf.ols(formula, data).fit(), data, "y", missing="raise").pd("a", points=3)
+        for formula in ("y ~ a * b", "y ~ a + b")
+    )
+    difference = pi.compare(one, two)
+    assert difference.cov_type == "rows"
+    assert difference.pvalues.isna().all()
+    with pytest.raises(InferenceError, match="must have one fitted model that states"):
+        pi.compare(one, two, cov_type="delta")
