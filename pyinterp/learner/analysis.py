@@ -38,6 +38,7 @@ from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import Loss, choose
 from pyinterp.models.adapters import one_thread
 from pyinterp.models.predictive import predictive
+from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parallel.threads import shared_cores, workers
@@ -46,7 +47,7 @@ from pyinterp.representation import about
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.results.header import Context, GoodnessOfFit, fingerprints
-from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch
+from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch, dispatch_labels
 
 __all__ = ["Analysis"]
 
@@ -130,7 +131,7 @@ class Analysis:
                 train=r.train,
                 population=self.problem.population,
                 draw=_Draws(self.seeds, r.number),
-                distributional=partial(self._distributional, r.number),
+                serve=partial(self._serve, r.number),
                 without=partial(self._without, r.number),
             )
             for r in self.refits
@@ -187,9 +188,11 @@ class Analysis:
             return Engine("refits without features")
         if estimand.engine:
             return Engine(estimand.engine)
-        if estimand.distributional:
-            return Engine.of_all([case.predictive.engine for case in self.cases])
-        return self.engine_in_use
+        score = estimand.metric or estimand.loss
+        if score is None and not estimand.distributional:
+            return self.engine_in_use
+        kind = "distribution" if score is None else score.needs
+        return Engine.of_all([case.asked(kind).engine for case in self.cases])
 
     @cached_property
     def engine_in_use(self) -> Engine:
@@ -335,34 +338,38 @@ class Analysis:
             explained_share=explained_share,
         )
 
-    def _without(self, refit: int, variables: tuple[str, ...]) -> FloatArray | None:
+    def _without(self, refit: int, variables: tuple[str, ...], kind: Kind) -> FloatArray | None:
         if self.whole is None:
-            return self.need_trainer().predictions(refit, variables)
-        predictions = self.whole._without(refit, variables)
+            return self.need_trainer().predictions(refit, variables, kind)
+        predictions = self.whole._without(refit, variables, kind)
         return None if predictions is None else predictions[self.within[refit]]
 
-    def _distributional(self, number: int) -> WhatIf:
-        """Return what-if predictions of the predictive distributions of a refit."""
+    def _serve(self, number: int, kind: Kind) -> WhatIf:
+        """Return what-if predictions of a refit that are not those that it makes by default."""
         if self.whole is not None:
             _, same = self.whole._refit_and_rows(number)
-            return same.predictive.take(self.within[number])
+            return same.asked(kind).take(self.within[number])
         refit, case = self._refit_and_rows(number)
-        if refit.predictor.kind == "probability":
-            return case.whatif
+        if kind == "label":
+            return dispatch_labels(case.whatif, engine=self.engine, memory_mb=self.memory_mb)
+        if kind == "distribution":
+            if refit.predictor.kind == "probability":
+                return case.whatif
+            predictor = self._distribution_of(refit)
+        else:
+            predictor = refit.predictor.asked("answers")
+        return dispatch(predictor, refit.design, refit.evaluation, memory_mb=self.memory_mb)
+
+    def _distribution_of(self, refit: Refit) -> Predictor:
         row = refit.design.encode(refit.evaluation.variables[:1])
         predictor, family = predictive(refit.predictor, row), self.problem.predictive.distribution
         if predictor.distribution != family:
             raise PredictionError(
                 "All refits must state the same family of distributions, but that of refit "
-                f"{number} is {predictor.distribution}, and of the first {family}; fix what makes "
-                "them differ, such as the number of components."
+                f"{refit.number} is {predictor.distribution}, and of the first {family}; fix what "
+                "makes them differ, such as the number of components."
             )
-        return dispatch(
-            predictor,
-            refit.design,
-            refit.evaluation,
-            memory_mb=self.memory_mb,
-        )
+        return predictor
 
     def _refit_and_rows(self, number: int) -> tuple[Refit, ModelOnRows]:
         pairs = zip(self.refits, self.cases, strict=True)

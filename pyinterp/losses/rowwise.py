@@ -13,8 +13,9 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_range, check_text, is_hashable
 from pyinterp.data.sample import Response
 from pyinterp.errors import LossError, quote, reason, short
+from pyinterp.models.answers import most_probable
 from pyinterp.models.prediction_checks import read_only, real_numbers
-from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.models.predictor import Kind, Predictor, learner_name
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.representation import about
 
@@ -45,8 +46,9 @@ class Loss:
         shape (...). For classification `y` holds positions in the classes, shape (...), and
         `prediction` probabilities in their order, shape (..., number of classes).
     needs : {"mean", "probability", "label", "distribution"}
-        The least that a learner must predict. With "distribution" the function is given its
-        parameters, shape (..., P).
+        What the function is given. With "label" the largest prediction of a row is that of the
+        class that the learner's own ``predict`` says; with "distribution" they are the parameters
+        of distributions, shape (..., P).
     constant : callable, optional
         ``constant(y_train)``, the best prediction that ignores the features, shape () or
         (number of classes,). Without it no share of explained loss is printed.
@@ -58,7 +60,7 @@ class Loss:
 
     name: str
     function: LossFunction
-    needs: Literal["mean", "probability", "label", "distribution"] = "mean"
+    needs: Kind = "mean"
     constant: Callable[[FloatArray], FloatArray] | None = None
     unit: str = ""
     range: Range = REAL
@@ -157,8 +159,7 @@ def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> L
     elif isinstance(loss, Loss):
         chosen = loss
     elif callable(loss) and not isinstance(loss, type):
-        needs: Literal["mean", "label"] = "mean" if predictor.kind == "mean" else "label"
-        chosen = Loss(getattr(loss, "__name__", "callable"), loss, needs=needs)
+        chosen = Loss(getattr(loss, "__name__", "callable"), loss, needs=predictor.kind)
     else:
         raise LossError(f"`loss` must be a name, a Loss or a function, not {quote(loss)}.")
     _check_serves(chosen, predictor, response)
@@ -246,7 +247,7 @@ def _brier(y: FloatArray, prediction: FloatArray) -> FloatArray:
 
 
 def _zero_one(y: FloatArray, prediction: FloatArray) -> FloatArray:
-    return np.asarray(np.argmax(prediction, axis=-1) != y, dtype=np.float64)
+    return np.asarray(most_probable(prediction) != y, dtype=np.float64)
 
 
 def _mean(y: FloatArray) -> FloatArray:

@@ -26,7 +26,7 @@ estimand depends on which engine it is.
 """
 
 from pyinterp.whatif.batches import BatchedWhatIf
-from pyinterp.whatif.dispatch import ENGINES, EngineName, dispatch
+from pyinterp.whatif.dispatch import ENGINES, EngineName, dispatch, dispatch_labels
 from pyinterp.whatif.whatif import PREDICTIONS, Block, Engine, FeatureWhatIf, WhatIf
 
 __all__ = [
@@ -39,4 +39,5 @@ __all__ = [
     "FeatureWhatIf",
     "WhatIf",
     "dispatch",
+    "dispatch_labels",
 ]
