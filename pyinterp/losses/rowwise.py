@@ -22,7 +22,7 @@ from pyinterp.representation import about
 __all__ = ["LOSSES", "Loss", "LossLike", "LossName", "choose"]
 
 LossName: TypeAlias = Literal[
-    "squared", "absolute", "huber", "poisson", "gamma", "log", "brier", "zero_one"
+    "squared", "absolute", "huber", "poisson", "gamma", "binomial", "log", "brier", "zero_one"
 ]
 LossFunction: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 LossLike: TypeAlias = "LossName | Loss | LossFunction"
@@ -147,9 +147,11 @@ class Loss:
 def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> Loss:
     """Return the loss, by its name if need be, after a check that the predictions suit it.
 
-    The default is squared loss for regression; for classification log loss, or zero-one loss if
-    the classifier predicts no probabilities.
+    The default is squared loss for regression, binomial deviance if the response is shares; for
+    classification log loss, or zero-one loss if the classifier predicts no probabilities.
     """
+    if loss is None and response.shares:
+        return LOSSES["binomial"]
     if loss is None:
         default = {"mean": "squared", "probability": "log", "label": "zero_one"}
         return LOSSES[default[predictor.kind]]
@@ -191,7 +193,7 @@ def _check_serves(loss: Loss, predictor: Predictor, response: Response) -> None:
     if predictor.kind == "mean":
         raise LossError(
             f"The loss `{loss.name}` needs a classifier, but {name} is a regressor; "
-            'use "squared", "absolute", "huber", "poisson" or "gamma".'
+            'use "squared", "absolute", "huber", "poisson", "gamma" or "binomial".'
         )
     raise LossError(
         f"The loss `{loss.name}` needs class probabilities, but {name} has no `predict_proba`; "
@@ -229,6 +231,17 @@ def _poisson(y: FloatArray, prediction: FloatArray) -> FloatArray:
 def _gamma(y: FloatArray, prediction: FloatArray) -> FloatArray:
     _check_positive("gamma", y, prediction, zero=False)
     return np.asarray(2 * (y / prediction - np.log(y / prediction) - 1))
+
+
+def _binomial(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    low, high = min(y.min(), prediction.min()), max(y.max(), prediction.max())
+    if low < 0 or high > 1:
+        raise LossError(
+            "The loss `binomial` needs shares: responses and predictions must be between 0 and 1, "
+            f"not {low if low < 0 else high:.6g}."
+        )
+    p = np.clip(prediction, EPSILON, 1 - EPSILON)
+    return np.asarray(2 * (special.kl_div(y, p) + special.kl_div(1 - y, 1 - p)))
 
 
 def _probability(y: FloatArray, prediction: FloatArray) -> FloatArray:
@@ -269,6 +282,7 @@ LOSSES: Mapping[str, Loss] = {
     "huber": Loss("Huber loss", _huber, "mean", None, range=POSITIVE),
     "poisson": Loss("Poisson deviance", _poisson, "mean", _mean, range=POSITIVE),
     "gamma": Loss("gamma deviance", _gamma, "mean", _mean, range=POSITIVE),
+    "binomial": Loss("binomial deviance", _binomial, "mean", _mean, range=POSITIVE),
     "log": Loss("log loss", _log, "probability", _shares, range=POSITIVE),
     "brier": Loss("Brier score", _brier, "probability", _shares, range=POSITIVE),
     "zero_one": Loss("zero-one loss", _zero_one, "label", _shares, range=SHARES),

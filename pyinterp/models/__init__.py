@@ -14,6 +14,7 @@ Module                What is in it
 `final_step`          The model inside pipelines, searches and other wrappers
 `predictive`          The distribution that a fitted regressor states
 `distributional`      A regressor of the user's own with its distribution
+`shares`              Binomial models of successes among trials
 `specification`       A learner with its settings, for headers
 `column_names`        Columns matched by name, whichever library the model comes from
 `adapters`            What estimators say about themselves, and statsmodels models as learners
