@@ -126,7 +126,7 @@ class ModelOnRows:
     draw: Callable[[str], np.random.Generator]
     serve: Callable[[Kind], WhatIf]
     without: Callable[[tuple[str, ...], Kind], FloatArray | None]
-    _served: dict[Kind, WhatIf] = field(default_factory=dict)
+    _by_kind: dict[Kind, WhatIf] = field(default_factory=dict)
     _distributions: dict[tuple[Sampler, tuple[str, ...], bool], ConditionalDistribution] = field(
         default_factory=dict
     )
@@ -136,17 +136,17 @@ class ModelOnRows:
         """The evaluation rows."""
         return self.whatif.sample
 
-    def asked(self, kind: Kind) -> WhatIf:
+    def of_kind(self, kind: Kind) -> WhatIf:
         """Return the what-if predictions of a kind, made once."""
         if kind == self.whatif.predictor.kind:
             return self.whatif
-        if kind not in self._served:
-            self._served[kind] = self.serve(kind)
-        return self._served[kind]
+        if kind not in self._by_kind:
+            self._by_kind[kind] = self.serve(kind)
+        return self._by_kind[kind]
 
     def serving(self, score: Loss | Metric) -> WhatIf:
         """Return the what-if predictions that a loss or metric needs."""
-        return self.asked(score.needs)
+        return self.of_kind(score.needs)
 
     @property
     def weights(self) -> FloatArray | None:

@@ -192,7 +192,7 @@ class Analysis:
         if score is None and not estimand.distributional:
             return self.engine_in_use
         kind = "distribution" if score is None else score.needs
-        return Engine.of_all([case.asked(kind).engine for case in self.cases])
+        return Engine.of_all([case.of_kind(kind).engine for case in self.cases])
 
     @cached_property
     def engine_in_use(self) -> Engine:
@@ -348,7 +348,7 @@ class Analysis:
         """Return what-if predictions of a refit that are not those that it makes by default."""
         if self.whole is not None:
             _, same = self.whole._refit_and_rows(number)
-            return same.asked(kind).take(self.within[number])
+            return same.of_kind(kind).take(self.within[number])
         refit, case = self._refit_and_rows(number)
         if kind == "label":
             return dispatch_labels(case.whatif, engine=self.engine, memory_mb=self.memory_mb)
@@ -357,7 +357,7 @@ class Analysis:
                 return case.whatif
             predictor = self._distribution_of(refit)
         else:
-            predictor = refit.predictor.asked("answers")
+            predictor = refit.predictor.as_kind("answers")
         return dispatch(predictor, refit.design, refit.evaluation, memory_mb=self.memory_mb)
 
     def _distribution_of(self, refit: Refit) -> Predictor:

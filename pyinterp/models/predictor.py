@@ -156,7 +156,7 @@ class Predictor:
         """
         return check_repeatable(self, matrix, self.name)
 
-    def asked(self, kind: Literal["label", "answers"]) -> Predictor:
+    def as_kind(self, kind: Literal["label", "answers"]) -> Predictor:
         """Return the predictor of the model's own labels, or of all that scorers may ask for.
 
         Itself, for labels, if it has no `predict` that says some: then the largest probability
@@ -167,7 +167,7 @@ class Predictor:
                 return self
             return replace(self, kind="label", _call=self.indicator)
         answers = Answers(
-            self.asked("label"),
+            self.as_kind("label"),
             self if self.kind == "probability" else None,
             self.decision_function,
             len(self.classes or ()),

@@ -185,7 +185,7 @@ def _predict(
         with threads.shared_cores([predictor.estimator], workers):
             answers: ByKind = {predictor.kind: predictor(evaluation)}
             if predictor.kind == "probability":
-                answers["label"] = predictor.asked("label")(evaluation)
+                answers["label"] = predictor.as_kind("label")(evaluation)
             return answers
     except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by train
         return error

@@ -100,7 +100,7 @@ def dispatch_labels(
     ``predict`` that says labels, and where an exact engine computes them and `predict` agrees on
     the sample's rows and on what-if rows.
     """
-    predictor = whatif.predictor.asked("label")
+    predictor = whatif.predictor.as_kind("label")
     if predictor is whatif.predictor or _largest_decides(whatif, predictor):
         return whatif
     return dispatch(
