@@ -39,9 +39,10 @@ DESCRIPTIONS = {
         """,
     "loss": """
         loss : str, Loss or callable, optional
-            "squared", "absolute", "huber", "poisson", "gamma" for regression; "log", "brier",
-            "zero_one" for classification; or a function ``loss(y, prediction)``, elementwise. The
-            default is "squared", or "log" for classifiers with probabilities.
+            "squared", "absolute", "huber", "poisson", "gamma", "binomial" for regression; "log",
+            "brier", "zero_one" for classification; or a function ``loss(y, prediction)``,
+            elementwise. The default is "squared", "log" for classifiers with probabilities, or
+            "binomial" for models that statsmodels fitted to shares.
         """,
     "metric": """
         metric : str, Metric or callable

@@ -7,6 +7,9 @@
 # levels       levels of the factors among them, by name
 # mean         arguments of `predict` for means
 # probability  arguments of `predict` for class probabilities
+# label        arguments of `predict` for class labels, where there are some
+# said         where in the value of `predict` the labels are
+# cutoff       by class, what probabilities are divided by before the largest is the label
 # newdata      name of the argument for new rows
 # complete     rows with what else `predict` wants in them
 # take         where in the value of `predict` the numbers are
@@ -80,7 +83,12 @@ entries <- list(
       if (is.null(fit$terms)) rownames(fit$importance) else terms_of(fit)
     },
     levels = function(fit) fit$forest$xlevels,
-    mean = list(), probability = list(type = "prob")
+    mean = list(), probability = list(type = "prob"),
+    # The rule of its `predict`, which breaks ties at random: here the first class has them.
+    cutoff = function(fit, options) {
+      cutoff <- if (is.null(options$cutoff)) fit$forest$cutoff else options$cutoff
+      stats::setNames(cutoff, fit$classes)
+    }
   ),
   ranger = list(
     package = "ranger",
@@ -101,7 +109,7 @@ entries <- list(
     classes = function(fit) if (fit$method == "class") attr(fit, "ylevels"),
     variables = terms_of,
     levels = function(fit) attr(fit, "xlevels"),
-    mean = list(type = "vector"), probability = list(type = "prob")
+    mean = list(type = "vector"), probability = list(type = "prob"), label = list(type = "class")
   ),
   gbm = list(
     package = "gbm",
@@ -120,18 +128,20 @@ entries <- list(
   multinom = list(
     package = "nnet", classes = lev_of, variables = terms_of,
     levels = function(fit) fit$xlevels, mean = list(), probability = list(type = "probs"),
+    label = list(type = "class"),
     event_first = function(fit) length(fit$lev) == 2L
   ),
   nnet = list(
     package = "nnet", classes = lev_of,
     variables = terms_if_any,
     levels = function(fit) fit$xlevels, mean = list(type = "raw"), probability = list(type = "raw"),
+    label = list(type = "class"),
     event_first = function(fit) fit$n[length(fit$n)] == 1L  # one output
   ),
   lda = list(
     package = "MASS", classes = lev_of, variables = terms_if_any,
     levels = function(fit) fit$xlevels, mean = list(), probability = list(),
-    take = function(value) value$posterior
+    take = function(value) value$posterior, label = list(), said = function(value) value$class
   ),
   svm = list(
     package = "e1071",
@@ -145,6 +155,7 @@ entries <- list(
     },
     variables = terms_if_any,
     levels = function(fit) fit$xlevels, mean = list(), probability = list(probability = TRUE),
+    label = list(),
     take = function(value) {
       probabilities <- attr(value, "probabilities")
       if (is.null(probabilities)) value else probabilities
@@ -174,7 +185,7 @@ other <- list(
   package = NULL, classes = function(fit) NULL,
   variables = function(fit) tryCatch(terms_of(fit), error = function(e) NULL),
   levels = function(fit) if (is.list(fit)) fit$xlevels,
-  mean = response, probability = response,
+  mean = response, probability = response, label = list(type = "class"),
   event_first = function(fit) inherits(fit, "earth")
 )
 
@@ -210,11 +221,7 @@ predict_fit <- function(fit, newdata, classes = NULL, options = NULL, learner = 
     options <- if (is.null(classes)) entry$mean else entry$probability
     if (!is.null(entry$more)) options <- c(options, entry$more(fit))
   }
-  rows <- list(quote(newdata))
-  names(rows) <- if (is.null(entry$newdata)) "newdata" else entry$newdata
-  if (!is.null(entry$complete)) newdata <- entry$complete(fit, newdata)
-  env <- list2env(list(fit = fit, newdata = newdata), parent = globalenv())
-  predicted <- function() do.call(stats::predict, c(list(quote(fit)), rows, options), envir = env)
+  predicted <- function() ask(entry, fit, newdata, options)
   value <- if (!identical(entry, other)) predicted() else tryCatch(predicted(), error = function(e) {
     stop("`predict` of a model of class ", paste(class(fit), collapse = "/"), " failed with ",
          shown(as.call(c(quote(list), options))), ": ", conditionMessage(e),
@@ -227,6 +234,37 @@ predict_fit <- function(fit, newdata, classes = NULL, options = NULL, learner = 
   }
   if (is.null(answer)) stop(unusable(value, fit, classes, nrow(newdata), learner), call. = FALSE)
   answer
+}
+
+# Positions in `classes` of the labels that R predicts: by the `predict` of the class of fit where it
+# says labels, else those of the most probable classes.
+predict_labels <- function(fit, newdata, classes, options = NULL, learner = FALSE) {
+  entry <- entry_of(fit)
+  labels <- if (!is.null(entry$label)) {
+    arguments <- utils::modifyList(as.list(options), entry$label)
+    said <- function() ask(entry, fit, newdata, arguments)
+    # A class that is not listed may have none.
+    if (identical(entry, other)) tryCatch(said(), error = function(e) NULL) else said()
+  }
+  if (!is.null(entry$said)) labels <- entry$said(labels)
+  if (is.factor(labels) || is.character(labels)) {
+    place <- match(as.character(labels), classes)
+    if (length(place) == nrow(newdata) && !anyNA(place)) return(place)
+  }
+  probabilities <- predict_fit(fit, newdata, classes, options, learner)
+  if (!is.null(entry$cutoff)) {
+    probabilities <- sweep(probabilities, 2L, entry$cutoff(fit, options)[classes], "/")
+  }
+  apply(probabilities, 1L, which.max)
+}
+
+# The value of `predict` of a fit.
+ask <- function(entry, fit, newdata, options) {
+  rows <- list(quote(newdata))
+  names(rows) <- if (is.null(entry$newdata)) "newdata" else entry$newdata
+  if (!is.null(entry$complete)) newdata <- entry$complete(fit, newdata)
+  env <- list2env(list(fit = fit, newdata = newdata), parent = globalenv())
+  do.call(stats::predict, c(list(quote(fit)), rows, options), envir = env)
 }
 
 means_in <- function(value, n) if (is.numeric(value) && length(value) == n) as.double(value)

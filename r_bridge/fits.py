@@ -10,7 +10,7 @@ from weakref import WeakSet
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, IntArray
 from r_bridge.conversion import from_r, level_texts, text_from_r
 from r_bridge.session import SESSION
 
@@ -90,6 +90,30 @@ class Fit:
             console=[],
         )
         return np.asarray(from_r(value, SESSION.r), dtype=np.float64)
+
+    def labels(
+        self,
+        rows: pd.DataFrame,
+        classes: Sequence[str],
+        options: Mapping[str, Any] | None,
+        *,
+        learner: bool,
+    ) -> IntArray:
+        """Return the positions in `classes` of the labels that R predicts.
+
+        Those of R's `predict` where it says labels, else the most probable classes. Parameters are
+        those of `predict`.
+        """
+        value = SESSION.call(
+            "predict_labels",
+            fit=self.value,
+            newdata=rows,
+            classes=pd.Series(list(classes)),
+            options=options,
+            learner=learner,
+            console=[],
+        )
+        return np.asarray(from_r(value, SESSION.r), dtype=np.intp) - 1
 
     def counts_event_first(self) -> bool:
         """Return whether R's pdp has the second of two classes, the event, as its first."""

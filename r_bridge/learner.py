@@ -189,18 +189,19 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         return self._event_first
 
     def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
-        """Predict means, or the most probable classes."""
-        check_is_fitted(self, "fit_")
-        if self.classifier:
-            best: npt.NDArray[Any] = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
-            return best
-        return self._predictions(X, None)
+        """Predict means, or the labels that R's `predict` says, else the most probable classes."""
+        rows = self._rows(X)
+        if not self.classifier:
+            return self.fit_.predict(rows, None, self.predict_args, learner=True)
+        said = self.fit_.labels(rows, self._class_texts, self.predict_args, learner=True)
+        labels: npt.NDArray[Any] = self.classes_[said]
+        return labels
 
     @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def predict_proba(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
         """Predict the probability of every class."""
-        check_is_fitted(self, "fit_")
-        return self._predictions(X, [str(c) for c in self.classes_])
+        rows = self._rows(X)
+        return self.fit_.predict(rows, self._class_texts, self.predict_args, learner=True)
 
     def score(self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike) -> float:
         """Return the R² of a regression, the accuracy of a classifier."""
@@ -216,17 +217,20 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         return tags
 
-    def _predictions(
-        self, X: pd.DataFrame | npt.ArrayLike, classes: list[str] | None
-    ) -> FloatArray:
+    @property
+    def _class_texts(self) -> list[str]:
+        return [str(c) for c in self.classes_]
+
+    def _rows(self, X: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
+        """Return rows as R's model wants them."""
+        check_is_fitted(self, "fit_")
         check_no_rows(self.predict_args or {}, None)
         frame = rows_of(X)
         check_code(self.predict_args or {}, len(frame))
         if hasattr(self, "feature_names_in_"):
             frame = columns_by_name(X, frame, list(self.feature_names_in_), "X")
         check_count(frame, self.n_features_in_)
-        rows = self._names.frame_to_r(align(frame, self._levels))
-        return self.fit_.predict(rows, classes, self.predict_args, learner=True)
+        return self._names.frame_to_r(align(frame, self._levels))
 
     def _r_formula(self, frame: pd.DataFrame, response: str) -> Any:
         """Return R's formula, of plain names alone."""

@@ -104,24 +104,29 @@ class RModel:
         return list(classes)
 
     def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
-        """Predict means, or the most probable classes."""
-        if self._r_classes is None:
-            return self._predictions(X)
-        best: npt.NDArray[Any] = self.classes_[np.argmax(self._predictions(X), axis=1)]
-        return best
+        """Predict means, or the labels that R's `predict` says, else the most probable classes."""
+        rows, classes = self._rows(X), self._r_classes
+        if classes is None:
+            return self._predictions(rows)
+        said = self.fit_.labels(rows, classes, self.predict_args, learner=False)
+        labels: npt.NDArray[Any] = self.classes_[said]
+        return labels
 
     @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def predict_proba(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
         """Predict the probability of every class."""
-        return self._predictions(X)
+        return self._predictions(self._rows(X))
 
-    def _predictions(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
+    def _predictions(self, rows: pd.DataFrame) -> FloatArray:
+        return self.fit_.predict(rows, self._r_classes, self.predict_args, learner=False)
+
+    def _rows(self, X: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
+        """Return rows of the model's variables, with its levels."""
         check_no_rows(self.predict_args or {}, None)
         names = [str(name) for name in self.feature_names_in_]
         frame = columns_by_name(X, as_frame(X, "X"), names, "X")
         check_code(self.predict_args or {}, len(frame))
-        own = align(frame, {n: v for n, v in self._levels.items() if n in names})
-        return self.fit_.predict(own, self._r_classes, self.predict_args, learner=False)
+        return align(frame, {n: v for n, v in self._levels.items() if n in names})
 
 
 def _resolve(fit: Any) -> Any:

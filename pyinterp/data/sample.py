@@ -32,10 +32,11 @@ MOST_CLASSES = 20  # more than so many different numbers are looked at twice
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """The name of the response and, if it is categorical, its classes in order."""
+    """The name of the response, its classes in order if it has some, and whether it is shares."""
 
     name: str
     classes: tuple[Any, ...] | None = None
+    shares: bool = False
 
     def labels(self, values: FloatArray) -> npt.NDArray[Any]:
         """Return the response as an estimator's ``fit`` takes it: numbers, or class labels."""

@@ -19,7 +19,7 @@ from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.predictive import predictive
-from pyinterp.models.predictor import Predictor
+from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.ranges import REAL, Range
 from pyinterp.representation import about
 from pyinterp.samplers import ConditionalDistribution, LearningRows, Sampler
@@ -112,20 +112,22 @@ class ModelOnRows:
         All rows, of which evaluation and training rows are part.
     draw : callable
         ``draw(name)`` returns the random stream for one term of this case.
-    distributional : callable
-        ``distributional()`` returns the what-if predictions of its predictive distributions.
+    serve : callable
+        ``serve(kind)`` returns the what-if predictions of another kind: its predictive
+        distributions, its own labels, or its answers to scorers.
     without : callable
-        ``without(variables)`` returns what the same learner, trained on the same rows without the
-        variables, predicts for the evaluation rows, shape as `whatif.factual`; None if no column
-        is left without them. Only for what the estimand's `leave_out` names.
+        ``without(variables, kind)`` returns what the same learner, trained on the same rows without
+        the variables, predicts for the evaluation rows, labels if they are the kind; None if no
+        column is left without them. Only for what the estimand's `leave_out` names.
     """
 
     whatif: WhatIf
     train: Sample | None
     population: Sample
     draw: Callable[[str], np.random.Generator]
-    distributional: Callable[[], WhatIf]
-    without: Callable[[tuple[str, ...]], FloatArray | None]
+    serve: Callable[[Kind], WhatIf]
+    without: Callable[[tuple[str, ...], Kind], FloatArray | None]
+    _by_kind: dict[Kind, WhatIf] = field(default_factory=dict)
     _distributions: dict[tuple[Sampler, tuple[str, ...], bool], ConditionalDistribution] = field(
         default_factory=dict
     )
@@ -135,14 +137,17 @@ class ModelOnRows:
         """The evaluation rows."""
         return self.whatif.sample
 
-    @cached_property
-    def predictive(self) -> WhatIf:
-        """What-if predictions of its predictive distributions."""
-        return self.distributional()
+    def of_kind(self, kind: Kind) -> WhatIf:
+        """Return the what-if predictions of a kind, made once."""
+        if kind == self.whatif.predictor.kind:
+            return self.whatif
+        if kind not in self._by_kind:
+            self._by_kind[kind] = self.serve(kind)
+        return self._by_kind[kind]
 
-    def serving(self, loss: Loss) -> WhatIf:
-        """Return the what-if predictions that a loss needs: distributions, or what is predicted."""
-        return self.predictive if loss.needs == "distribution" else self.whatif
+    def serving(self, score: Loss | Metric) -> WhatIf:
+        """Return the what-if predictions that a loss or metric needs."""
+        return self.of_kind(score.needs)
 
     @property
     def weights(self) -> FloatArray | None:

@@ -49,6 +49,6 @@ def _direction(better: str, *, unclear: bool) -> str:
 
 
 def _measure(case: ModelOnRows, *, metric: Metric) -> Measurement:
-    value, influence = evaluate(metric, case.y, case.whatif.factual, case.weights)
+    value, influence = evaluate(metric, case.y, case.serving(metric).factual, case.weights)
     rows = (value + influence)[:, None]
     return {"metric": Estimate(value=np.array([value]), rows=rows, mc_variance=np.zeros(1))}

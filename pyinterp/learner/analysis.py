@@ -39,7 +39,7 @@ from pyinterp.losses.rowwise import Loss, choose
 from pyinterp.models.adapters import one_thread
 from pyinterp.models.coefficients import Coefficients, coefficients_of
 from pyinterp.models.predictive import predictive
-from pyinterp.models.predictor import Predictor
+from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parallel.threads import shared_cores, workers
@@ -48,7 +48,14 @@ from pyinterp.representation import about
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.results.header import Context, GoodnessOfFit, fingerprints
-from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch, with_coefficients
+from pyinterp.whatif import (
+    Engine,
+    EngineName,
+    WhatIf,
+    dispatch,
+    dispatch_labels,
+    with_coefficients,
+)
 
 __all__ = ["Analysis"]
 
@@ -133,7 +140,7 @@ class Analysis:
                 train=r.train,
                 population=self.problem.population,
                 draw=_Draws(self.seeds, r.number),
-                distributional=partial(self._distributional, r.number),
+                serve=partial(self._serve, r.number),
                 without=partial(self._without, r.number),
             )
             for r in self.refits
@@ -190,9 +197,11 @@ class Analysis:
             return Engine("refits without features")
         if estimand.engine:
             return Engine(estimand.engine)
-        if estimand.distributional:
-            return Engine.of_all([case.predictive.engine for case in self.cases])
-        return self.engine_in_use
+        score = estimand.metric or estimand.loss
+        if score is None and not estimand.distributional:
+            return self.engine_in_use
+        kind = "distribution" if score is None else score.needs
+        return Engine.of_all([case.of_kind(kind).engine for case in self.cases])
 
     @cached_property
     def engine_in_use(self) -> Engine:
@@ -268,7 +277,7 @@ class Analysis:
         """Return the case of the one model with other coefficients, on the same rows."""
         (case,) = self.cases
         whatif = with_coefficients(case.whatif, predictor, memory_mb=self.memory_mb)
-        return replace(case, whatif=whatif, distributional=lambda: whatif)
+        return replace(case, whatif=whatif, serve=lambda _: whatif, _by_kind={})
 
     def replicates(self, estimand: Estimand, *, checked: bool = True) -> Replicates:
         """Return the estimates of every refit; `checked` for the shapes that the terms ask for."""
@@ -358,34 +367,38 @@ class Analysis:
             explained_share=explained_share,
         )
 
-    def _without(self, refit: int, variables: tuple[str, ...]) -> FloatArray | None:
+    def _without(self, refit: int, variables: tuple[str, ...], kind: Kind) -> FloatArray | None:
         if self.whole is None:
-            return self.need_trainer().predictions(refit, variables)
-        predictions = self.whole._without(refit, variables)
+            return self.need_trainer().predictions(refit, variables, kind)
+        predictions = self.whole._without(refit, variables, kind)
         return None if predictions is None else predictions[self.within[refit]]
 
-    def _distributional(self, number: int) -> WhatIf:
-        """Return what-if predictions of the predictive distributions of a refit."""
+    def _serve(self, number: int, kind: Kind) -> WhatIf:
+        """Return what-if predictions of a refit that are not those that it makes by default."""
         if self.whole is not None:
             _, same = self.whole._refit_and_rows(number)
-            return same.predictive.take(self.within[number])
+            return same.of_kind(kind).take(self.within[number])
         refit, case = self._refit_and_rows(number)
-        if refit.predictor.kind == "probability":
-            return case.whatif
+        if kind == "label":
+            return dispatch_labels(case.whatif, engine=self.engine, memory_mb=self.memory_mb)
+        if kind == "distribution":
+            if refit.predictor.kind == "probability":
+                return case.whatif
+            predictor = self._distribution_of(refit)
+        else:
+            predictor = refit.predictor.as_kind("answers")
+        return dispatch(predictor, refit.design, refit.evaluation, memory_mb=self.memory_mb)
+
+    def _distribution_of(self, refit: Refit) -> Predictor:
         row = refit.design.encode(refit.evaluation.variables[:1])
         predictor, family = predictive(refit.predictor, row), self.problem.predictive.distribution
         if predictor.distribution != family:
             raise PredictionError(
                 "All refits must state the same family of distributions, but that of refit "
-                f"{number} is {predictor.distribution}, and of the first {family}; fix what makes "
-                "them differ, such as the number of components."
+                f"{refit.number} is {predictor.distribution}, and of the first {family}; fix what "
+                "makes them differ, such as the number of components."
             )
-        return dispatch(
-            predictor,
-            refit.design,
-            refit.evaluation,
-            memory_mb=self.memory_mb,
-        )
+        return predictor
 
     def _refit_and_rows(self, number: int) -> tuple[Refit, ModelOnRows]:
         pairs = zip(self.refits, self.cases, strict=True)

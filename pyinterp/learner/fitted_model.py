@@ -38,6 +38,7 @@ from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import Predictor, check_instance, learner_name
 from pyinterp.models.row_options import check_offset
+from pyinterp.models.shares import check_shares, predicts_shares
 from pyinterp.models.specification import specification
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit
@@ -65,7 +66,9 @@ class FittedModel(Interpretable):
         For statsmodels results of a formula: the data frame; features are the formula's variables,
         and other columns are left out.
     y : array of shape (n,), or str, optional
-        The response, or the name of its column in `X`. Needed by everything that has a loss.
+        The response, or the name of its column in `X`. Needed by everything that has a loss. For a
+        binomial model of statsmodels that was fitted to counts, ``successes + failures ~``: the
+        shares of successes, with the trials as `weights`.
     groups : mapping of str to list of str, optional
         Variables that are replaced jointly, by the name of the group.
     cluster : str or array of shape (n,), optional
@@ -173,7 +176,7 @@ class FittedModel(Interpretable):
             rows_of = np.flatnonzero(keep) if repeats is None else repeats[keep]
             variables, design = _beside(design, variables, apart, rows_of)
         predictor, about, numbers = _predictor(
-            fitted, classes, None if response is None else response[keep], name
+            fitted, classes, None if response is None else response[keep], name, read is not None
         )
         sample = Sample(
             variables=variables.reset_index(drop=True),
@@ -371,10 +374,17 @@ def _takes_frames(fitted: Any, X: object) -> bool:
 
 
 def _predictor(
-    fitted: Any, classes: Sequence[Any] | None, response: pd.Series[Any] | None, name: str
+    fitted: Any,
+    classes: Sequence[Any] | None,
+    response: pd.Series[Any] | None,
+    name: str,
+    weighted: bool,
 ) -> tuple[Predictor, Response | None, npt.NDArray[np.float64] | None]:
     """Return the predictor, and name, classes and numbers of the response if there is one."""
-    if is_statsmodels(fitted) and _predicts_probability(fitted):
+    results = fitted.inside if isinstance(fitted, OffsetModel) else fitted
+    binomial = is_statsmodels(results) and _predicts_probability(results)
+    shares = binomial and predicts_shares(results)
+    if binomial and not shares and results is fitted:
         predictor = _of_probabilities(fitted, classes, response)
     else:
         predictor = Predictor.of(fitted, classes)
@@ -384,7 +394,9 @@ def _predictor(
         numbers, about = read_response(
             response, name, classifier=False, learner=learner_name(fitted), constant_ok=True
         )
-        return predictor, about, numbers
+        if shares:
+            check_shares(results, numbers, name, weighted=weighted)
+        return predictor, replace(about, shares=shares), numbers
     codes = response.map({c: k for k, c in enumerate(predictor.classes)}).astype(np.float64)
     if codes.isna().any():
         raise DataError(

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.utils.metaestimators import available_if
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.sample import Response
@@ -21,7 +22,8 @@ from pyinterp.errors import LossError, OptionError, did_you_mean, list_of, quote
 from pyinterp.losses.influences import add_up
 from pyinterp.losses.metrics import METRICS, Metric, MetricName, check_metric
 from pyinterp.losses.sklearn_metrics import metric_by_formula
-from pyinterp.models.predictor import Predictor
+from pyinterp.models.answers import most_probable
+from pyinterp.models.predictor import Kind, Predictor
 
 __all__ = ["MetricFunction", "MetricLike", "choose_metric"]
 
@@ -257,7 +259,7 @@ def _of_function(
         name=name,
         smaller_is_better=words in ("error", "loss", "deviance"),
         direction=words in ("error", "loss", "deviance", "score"),
-        needs="mean" if predictor.kind == "mean" else "label",
+        needs=predictor.kind,
         note=_note(name, weights),
         function=function,
         weights=weights,
@@ -267,16 +269,30 @@ def _of_function(
 def _of_scorer(
     scorer: MetricFunctionLike, name: str, predictor: Predictor, response: Response
 ) -> MetricFunction:
-    weights = _weights_of_scorer(scorer)
+    weights, needs = _weights_of_scorer(scorer), _needs_of_scorer(scorer, predictor)
     return MetricFunction(
         name=name,
         smaller_is_better=False,
         direction=True,
-        needs="mean" if predictor.kind == "mean" else "label",
+        needs=needs,
         note=f"{_note(name, weights)} A scorer: larger is better.",
-        function=_Scorer(scorer, predictor.kind, response),
+        function=_Scorer(scorer, needs, response, predictor.kind == "probability"),
         weights=weights,
     )
+
+
+def _needs_of_scorer(scorer: MetricFunctionLike, predictor: Predictor) -> Kind:
+    """Return what a scorer asks a model for; a scorer that does not say may ask for anything."""
+    if predictor.kind == "mean":
+        return "mean"
+    methods = getattr(scorer, "_response_method", ())
+    answers: dict[str, Kind] = {"predict": "label"}
+    if predictor.kind == "probability":
+        answers["predict_proba"] = "probability"
+    if predictor.decision_function is not None:
+        answers["decision_function"] = "answers"
+    wanted = (methods,) if isinstance(methods, str) else methods  # the first that there is
+    return next((answers[method] for method in wanted if method in answers), "answers")
 
 
 def _note(name: str, weights: str) -> str:
@@ -342,20 +358,43 @@ def _scorer_name(scorer: MetricFunctionLike) -> str:
 
 @dataclass(frozen=True)
 class _Scorer:
-    """A scorer of scikit-learn as a function of responses and predictions."""
+    """A scorer of scikit-learn as a function of responses and predictions.
+
+    Attributes
+    ----------
+    scorer : callable
+    needs : str
+        What predictions are.
+    response : Response
+    probable : bool
+        Whether answers have probabilities.
+    """
 
     scorer: MetricFunctionLike
-    kind: str
+    needs: Kind
     response: Response
+    probable: bool
 
     def __call__(self, y: FloatArray, prediction: FloatArray, **weights: FloatArray) -> Any:
         rows = np.arange(len(y))[:, None]
         if self.response.classes is None:
             return self.scorer(_Regressor(prediction), rows, y, **weights)
-        stand_in = _Probabilities if self.kind == "probability" else _Labels
-        classes = np.array(self.response.classes)
-        model = stand_in(prediction, classes)
+        model = self._classifier(prediction, np.array(self.response.classes))
         return self.scorer(model, rows, self.response.labels(y), **weights)
+
+    def _classifier(self, prediction: FloatArray, classes: npt.NDArray[Any]) -> _Classifier:
+        if self.needs != "answers":
+            probabilities = prediction if self.needs == "probability" else None
+            return _Classifier(classes, classes[most_probable(prediction)], probabilities)
+        labels = classes[prediction[:, 0].astype(np.intp)]
+        k = len(classes) if self.probable else 0
+        probabilities, scores = prediction[:, 1 : 1 + k], prediction[:, 1 + k :]
+        return _Classifier(
+            classes,
+            labels,
+            probabilities if k else None,
+            _one_or_several(scores),
+        )
 
 
 class _Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
@@ -369,24 +408,40 @@ class _Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sklear
         return self.prediction[rows[:, 0]]
 
 
-class _Labels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
-    """A classifier that knows the predictions of the rows."""
+def _one_or_several(scores: FloatArray) -> FloatArray | None:
+    """Return a decision function as scikit-learn shapes it; None if there is none."""
+    if not scores.shape[1]:
+        return None
+    return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def __init__(self, prediction: FloatArray, classes: npt.NDArray[Any]) -> None:
-        self.prediction, self.classes = prediction, classes
+
+class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
+    """A classifier that knows its answers for the rows."""
+
+    def __init__(
+        self,
+        classes: npt.NDArray[Any],
+        labels: npt.NDArray[Any],
+        probabilities: FloatArray | None = None,
+        scores: FloatArray | None = None,
+    ) -> None:
+        self.classes, self.labels = classes, labels
+        self.probabilities, self.scores = probabilities, scores
         self.classes_ = classes
 
     def predict(self, rows: IntArray) -> npt.NDArray[Any]:
         """Return the labels of rows, by their numbers."""
-        return np.asarray(self.classes[self.prediction[rows[:, 0]].argmax(axis=1)])
+        return np.asarray(self.labels[rows[:, 0]])
 
-
-class _Probabilities(_Labels):
-    """A classifier that knows the probabilities of the rows."""
-
+    @available_if(lambda self: self.probabilities is not None)  # type: ignore[untyped-decorator]  # as above
     def predict_proba(self, rows: IntArray) -> FloatArray:
         """Return the probabilities of rows, by their numbers."""
-        return self.prediction[rows[:, 0]]
+        return np.asarray(self.probabilities)[rows[:, 0]]
+
+    @available_if(lambda self: self.scores is not None)  # type: ignore[untyped-decorator]  # as above
+    def decision_function(self, rows: IntArray) -> FloatArray:
+        """Return the decision function of rows, by their numbers."""
+        return np.asarray(self.scores)[rows[:, 0]]
 
 
 def _blocks(y: FloatArray, prediction: FloatArray) -> Iterator[IntArray]:
@@ -394,12 +449,12 @@ def _blocks(y: FloatArray, prediction: FloatArray) -> Iterator[IntArray]:
 
     The influence of a row is a function of its response and prediction.
     """
-    n = len(y)
-    if n <= ROWS or (prediction.ndim == 2 and prediction.shape[1] > 2):
+    n, classes = len(y), prediction.ndim == 2
+    if n <= ROWS or (classes and y.max() > 1):
         yield from np.arange(n)[:, None]
         return
-    if prediction.ndim == 2:
-        place = prediction[:, -1:]
+    if classes:
+        place = prediction[:, 1:] if prediction.shape[1] == 2 else prediction
         cells = [np.flatnonzero(y == value) for value in np.unique(y)]
     else:
         place = np.column_stack([y, prediction, y - prediction])

@@ -17,8 +17,9 @@ from pyinterp.checks import is_hashable
 from pyinterp.data.sample import Response
 from pyinterp.errors import LossError, quote, reason
 from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.models.answers import most_probable
 from pyinterp.models.prediction_checks import read_only, real_numbers
-from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.models.predictor import Kind, Predictor, learner_name
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.representation import about
 
@@ -42,7 +43,6 @@ MetricName: TypeAlias = Literal[
 ]
 # What rounding may change, relative to the distance from 0 or 1.
 ROUNDING = 1e-12
-Needs: TypeAlias = Literal["mean", "probability", "label"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +54,9 @@ class Metric(ABC):
     name : str
         As in R's yardstick and vip.
     smaller_is_better : bool
-    needs : {"mean", "probability", "label"}
-        The least that a learner must predict.
+    needs : {"mean", "probability", "label", "answers"}
+        What the metric is given. With "label" the largest prediction of a row is that of the class
+        that the learner's own ``predict`` says; "answers" are for scorers.
     unit : str
         In terms of ``{y}``, the name of the response.
     note : str
@@ -66,7 +67,7 @@ class Metric(ABC):
 
     name: str
     smaller_is_better: bool
-    needs: Needs = "mean"
+    needs: Kind = "mean"
     unit: str = ""
     note: str = ""
     range: Range = REAL
@@ -235,13 +236,20 @@ def check_metric(metric: Metric, predictor: Predictor, response: Response) -> No
             "A metric must be hashable, as what it gives is kept: make its class a dataclass "
             f"with `frozen=True` that holds no arrays; {type(metric).__name__} is not."
         )
-    enough = {"mean": ("mean",), "probability": ("probability",), "label": ("label", "probability")}
+    classes: tuple[Kind, ...] = ("label", "probability")
+    enough: dict[Kind, tuple[Kind, ...]] = {
+        "mean": ("mean",),
+        "probability": ("probability",),
+        "label": classes,
+        "answers": classes,
+    }
     if predictor.kind in enough[metric.needs]:
         return
     what = {
         "mean": "numeric predictions",
         "probability": "class probabilities",
         "label": "a classifier",
+        "answers": "a classifier",
     }[metric.needs]
     suited = [name for name, m in METRICS.items() if predictor.kind in enough[m.needs]]
     raise LossError(
@@ -366,23 +374,14 @@ def _half_brier(y: FloatArray, prediction: FloatArray) -> FloatArray:
     return np.asarray(np.square(prediction - observed).sum(axis=-1, keepdims=True) / 2)
 
 
-def _without_rounding(probability: FloatArray) -> FloatArray:
-    """Round probabilities, so that those that differ by the order of summation only are ties."""
-    return np.round(probability, 12)
-
-
-def _labels(prediction: FloatArray) -> FloatArray:
-    return np.asarray(_without_rounding(prediction).argmax(axis=-1))
-
-
 def _correct(y: FloatArray, prediction: FloatArray) -> FloatArray:
-    return np.asarray(_labels(prediction) == y, dtype=np.float64)[:, None]
+    return np.asarray(most_probable(prediction) == y, dtype=np.float64)[:, None]
 
 
 def _tables(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return membership, true positives and true negatives of every class."""
     every = np.arange(prediction.shape[-1])
-    member, predicted = y[:, None] == every, _labels(prediction)[:, None] == every
+    member, predicted = y[:, None] == every, most_probable(prediction)[:, None] == every
     return np.hstack([member, member & predicted, ~member & ~predicted]).astype(np.float64)
 
 

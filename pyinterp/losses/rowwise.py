@@ -13,15 +13,16 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_range, check_text, is_hashable
 from pyinterp.data.sample import Response
 from pyinterp.errors import LossError, quote, reason, short
+from pyinterp.models.answers import most_probable
 from pyinterp.models.prediction_checks import read_only, real_numbers
-from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.models.predictor import Kind, Predictor, learner_name
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.representation import about
 
 __all__ = ["LOSSES", "Loss", "LossLike", "LossName", "choose"]
 
 LossName: TypeAlias = Literal[
-    "squared", "absolute", "huber", "poisson", "gamma", "log", "brier", "zero_one"
+    "squared", "absolute", "huber", "poisson", "gamma", "binomial", "log", "brier", "zero_one"
 ]
 LossFunction: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 LossLike: TypeAlias = "LossName | Loss | LossFunction"
@@ -45,8 +46,9 @@ class Loss:
         shape (...). For classification `y` holds positions in the classes, shape (...), and
         `prediction` probabilities in their order, shape (..., number of classes).
     needs : {"mean", "probability", "label", "distribution"}
-        The least that a learner must predict. With "distribution" the function is given its
-        parameters, shape (..., P).
+        What the function is given. With "label" the largest prediction of a row is that of the
+        class that the learner's own ``predict`` says; with "distribution" they are the parameters
+        of distributions, shape (..., P).
     constant : callable, optional
         ``constant(y_train)``, the best prediction that ignores the features, shape () or
         (number of classes,). Without it no share of explained loss is printed.
@@ -58,7 +60,7 @@ class Loss:
 
     name: str
     function: LossFunction
-    needs: Literal["mean", "probability", "label", "distribution"] = "mean"
+    needs: Kind = "mean"
     constant: Callable[[FloatArray], FloatArray] | None = None
     unit: str = ""
     range: Range = REAL
@@ -145,9 +147,11 @@ class Loss:
 def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> Loss:
     """Return the loss, by its name if need be, after a check that the predictions suit it.
 
-    The default is squared loss for regression; for classification log loss, or zero-one loss if
-    the classifier predicts no probabilities.
+    The default is squared loss for regression, binomial deviance if the response is shares; for
+    classification log loss, or zero-one loss if the classifier predicts no probabilities.
     """
+    if loss is None and response.shares:
+        return LOSSES["binomial"]
     if loss is None:
         default = {"mean": "squared", "probability": "log", "label": "zero_one"}
         return LOSSES[default[predictor.kind]]
@@ -157,8 +161,7 @@ def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> L
     elif isinstance(loss, Loss):
         chosen = loss
     elif callable(loss) and not isinstance(loss, type):
-        needs: Literal["mean", "label"] = "mean" if predictor.kind == "mean" else "label"
-        chosen = Loss(getattr(loss, "__name__", "callable"), loss, needs=needs)
+        chosen = Loss(getattr(loss, "__name__", "callable"), loss, needs=predictor.kind)
     else:
         raise LossError(f"`loss` must be a name, a Loss or a function, not {quote(loss)}.")
     _check_serves(chosen, predictor, response)
@@ -190,7 +193,7 @@ def _check_serves(loss: Loss, predictor: Predictor, response: Response) -> None:
     if predictor.kind == "mean":
         raise LossError(
             f"The loss `{loss.name}` needs a classifier, but {name} is a regressor; "
-            'use "squared", "absolute", "huber", "poisson" or "gamma".'
+            'use "squared", "absolute", "huber", "poisson", "gamma" or "binomial".'
         )
     raise LossError(
         f"The loss `{loss.name}` needs class probabilities, but {name} has no `predict_proba`; "
@@ -230,6 +233,17 @@ def _gamma(y: FloatArray, prediction: FloatArray) -> FloatArray:
     return np.asarray(2 * (y / prediction - np.log(y / prediction) - 1))
 
 
+def _binomial(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    low, high = min(y.min(), prediction.min()), max(y.max(), prediction.max())
+    if low < 0 or high > 1:
+        raise LossError(
+            "The loss `binomial` needs shares: responses and predictions must be between 0 and 1, "
+            f"not {low if low < 0 else high:.6g}."
+        )
+    p = np.clip(prediction, EPSILON, 1 - EPSILON)
+    return np.asarray(2 * (special.kl_div(y, p) + special.kl_div(1 - y, 1 - p)))
+
+
 def _probability(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return the predicted probability of the observed class."""
     index = np.broadcast_to(y.astype(np.intp), prediction.shape[:-1])[..., None]
@@ -246,7 +260,7 @@ def _brier(y: FloatArray, prediction: FloatArray) -> FloatArray:
 
 
 def _zero_one(y: FloatArray, prediction: FloatArray) -> FloatArray:
-    return np.asarray(np.argmax(prediction, axis=-1) != y, dtype=np.float64)
+    return np.asarray(most_probable(prediction) != y, dtype=np.float64)
 
 
 def _mean(y: FloatArray) -> FloatArray:
@@ -268,6 +282,7 @@ LOSSES: Mapping[str, Loss] = {
     "huber": Loss("Huber loss", _huber, "mean", None, range=POSITIVE),
     "poisson": Loss("Poisson deviance", _poisson, "mean", _mean, range=POSITIVE),
     "gamma": Loss("gamma deviance", _gamma, "mean", _mean, range=POSITIVE),
+    "binomial": Loss("binomial deviance", _binomial, "mean", _mean, range=POSITIVE),
     "log": Loss("log loss", _log, "probability", _shares, range=POSITIVE),
     "brier": Loss("Brier score", _brier, "probability", _shares, range=POSITIVE),
     "zero_one": Loss("zero-one loss", _zero_one, "label", _shares, range=SHARES),

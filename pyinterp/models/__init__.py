@@ -8,12 +8,14 @@ twice. What differs between libraries is here and nowhere else.
 Module                What is in it
 ====================  =========================================================================
 `predictor`           Predictions of an estimator: means, probabilities or labels
+`answers`             Labels, decision functions and orders of classes
 `prediction_checks`   What predictions must be
 `families`            Kinds of learners, of which simulations speak
 `final_step`          The model inside pipelines, searches and other wrappers
 `predictive`          The distribution that a fitted regressor states
 `distributional`      A regressor of the user's own with its distribution
 `coefficients`        Coefficients with their covariance, and the model with others
+`shares`              Binomial models of successes among trials
 `specification`       A learner with its settings, for headers
 `column_names`        Columns matched by name, whichever library the model comes from
 `adapters`            What estimators say about themselves, and statsmodels models as learners

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import pandas as pd
 from sklearn.base import is_classifier as sklearn_is_classifier
 
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.distributions import Distribution
-from pyinterp.errors import OptionError, PredictionError, list_of, quote, reason
+from pyinterp.errors import OptionError, PredictionError, reason
+from pyinterp.models.answers import (
+    Answers,
+    ClassOrder,
+    DecisionFunction,
+    Indicator,
+    plain,
+    position,
+)
 from pyinterp.models.prediction_checks import (
     as_numbers,
     check_finite,
@@ -23,7 +30,6 @@ from pyinterp.models.prediction_checks import (
 from pyinterp.representation import about
 
 __all__ = [
-    "ClassOrder",
     "Kind",
     "Predictor",
     "check_estimator",
@@ -32,36 +38,7 @@ __all__ = [
     "learner_name",
 ]
 
-Kind: TypeAlias = Literal["mean", "probability", "label", "distribution"]
-
-
-@dataclass(frozen=True)
-class ClassOrder:
-    """From an estimator's columns of classes to those that are reported.
-
-    Attributes
-    ----------
-    place : tuple of int
-        The class of each of the estimator's columns.
-    k : int
-        How many classes are reported.
-    """
-
-    place: tuple[int, ...]
-    k: int
-
-    @property
-    def same(self) -> bool:
-        """Whether the columns are the classes, in order."""
-        return self.place == tuple(range(self.k))
-
-    def __call__(self, values: FloatArray) -> FloatArray:
-        """Return values of all classes on the last axis; 0 for those the estimator lacks."""
-        if self.same:
-            return values
-        full = np.zeros((*values.shape[:-1], self.k))
-        full[..., list(self.place)] = values
-        return full
+Kind: TypeAlias = Literal["mean", "probability", "label", "distribution", "answers"]
 
 
 @dataclass(frozen=True)
@@ -72,16 +49,18 @@ class Predictor:
     ----------
     estimator : object
         The fitted estimator.
-    kind : {"mean", "probability", "label", "distribution"}
-        What is predicted. "label" stands for a classifier without ``predict_proba``: its
-        prediction is 1 for the predicted class and 0 for the others. "distribution" stands for
-        the parameters of `distribution`.
+    kind : {"mean", "probability", "label", "distribution", "answers"}
+        What is predicted. "label" is 1 for the class that ``predict`` says and 0 for the others:
+        of a classifier without ``predict_proba``, or if labels are asked for. "distribution"
+        stands for the parameters of `distribution`, "answers" for all that scorers may ask for.
     classes : tuple or None
         The classes, in the order of the prediction's columns.
     distribution : Distribution or None
         The family whose parameters are predicted, if they are.
     order : ClassOrder or None
         How the estimator's own columns of classes are ordered, if it is a classifier.
+    indicator : Indicator or None
+        The labels that the estimator itself predicts, if it is a classifier.
     """
 
     estimator: Any
@@ -90,6 +69,7 @@ class Predictor:
     _call: Callable[[Matrix], Any]
     distribution: Distribution | None = None
     order: ClassOrder | None = None
+    indicator: Indicator | None = None
 
     @classmethod
     def of(
@@ -109,17 +89,18 @@ class Predictor:
         """
         check_kind(estimator, learner_name(estimator))
         if is_classifier(estimator):
-            labels = _classes_of(estimator, needed=classes is None)
-            names = tuple(classes) if classes is not None else tuple(_plain(c) for c in labels)
-            place = [int(c) for c in labels] if coded else [_position(c, names) for c in labels]
+            own = _classes_of(estimator, needed=classes is None)
+            names = tuple(classes) if classes is not None else tuple(plain(c) for c in own)
+            place = [int(c) for c in own] if coded else [position(c, names) for c in own]
             order = ClassOrder(tuple(place), len(names))
-            proba = getattr(estimator, "predict_proba", None)
-            if proba is not None:
-                call = _InOrder(estimator, proba, order, one_column=False)
-                return cls(estimator, "probability", names, call, order=order)
             outputs = tuple(range(len(names))) if coded else names
-            indicator = _Indicator(estimator, tuple(outputs))
-            return cls(estimator, "label", names, indicator, order=order)
+            indicator = Indicator(estimator.predict, outputs, learner_name(estimator))
+            labels = cls(estimator, "label", names, indicator, order=order, indicator=indicator)
+            proba = getattr(estimator, "predict_proba", None)
+            if proba is None:
+                return labels
+            call = _InOrder(estimator, proba, order, one_column=False)
+            return replace(labels, kind="probability", _call=call)
         if callable(getattr(estimator, "predict", None)):
             if classes is not None:
                 raise OptionError(
@@ -175,9 +156,37 @@ class Predictor:
         """
         return check_repeatable(self, matrix, self.name)
 
+    def as_kind(self, kind: Literal["label", "answers"]) -> Predictor:
+        """Return the predictor of the model's own labels, or of all that scorers may ask for.
+
+        Itself, for labels, if it has no `predict` that says some: then the largest probability
+        decides.
+        """
+        if kind == "label":
+            if self.indicator is None:
+                return self
+            return replace(self, kind="label", _call=self.indicator)
+        answers = Answers(
+            self.as_kind("label"),
+            self if self.kind == "probability" else None,
+            self.decision_function,
+            len(self.classes or ()),
+        )
+        return replace(self, kind="answers", _call=answers)
+
+    @property
+    def decision_function(self) -> DecisionFunction | None:
+        """The decision function of a classifier, if it has one."""
+        function = getattr(self.estimator, "decision_function", None)
+        if self.order is None or function is None:
+            return None
+        return DecisionFunction(function, self.order, self.name)
+
     @property
     def width(self) -> int:
-        """How many numbers a prediction has: classes or parameters; 0 for a mean."""
+        """How many numbers a prediction has: classes, parameters or answers; 0 for a mean."""
+        if isinstance(self._call, Answers):
+            return self._call.width
         if self.distribution is not None:
             return len(self.distribution.parameters)
         return len(self.classes or ())
@@ -254,19 +263,6 @@ def learner_name(estimator: Any) -> str:
     return type(estimator).__name__
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _position(label: Any, names: Sequence[Any]) -> int:
-    try:
-        return list(names).index(_plain(label))
-    except ValueError:
-        raise PredictionError(
-            f"The estimator predicts class {quote(label)}, which is not among {list_of(names)}."
-        ) from None
-
-
 @dataclass(frozen=True)
 class _InOrder:
     """A function of design rows that gives probabilities in the order of the k classes.
@@ -286,25 +282,3 @@ class _InOrder:
         if predicted.ndim != 2 or predicted.shape[1] != len(self.order.place):
             return predicted
         return self.order(predicted)
-
-
-@dataclass(frozen=True)
-class _Indicator:
-    """A function of design rows that gives 1 for the predicted class and 0 for the others."""
-
-    estimator: Any
-    names: tuple[Any, ...]
-
-    def __call__(self, matrix: Matrix) -> FloatArray:
-        classes = pd.Index(list(self.names), dtype=object)
-        predicted = np.asarray(self.estimator.predict(matrix))
-        labels = predicted[:, 0] if predicted.shape[1:] == (1,) else predicted
-        if labels.ndim != 1:
-            return np.asarray(labels, dtype=np.float64)  # refused for its shape
-        codes = classes.get_indexer(pd.Index(labels, dtype=object))
-        if (codes < 0).any():
-            raise PredictionError(
-                f"{learner_name(self.estimator)} must predict its classes, {list_of(classes)}, but "
-                f"it predicted {quote(_plain(labels[codes < 0][0]))}."
-            )
-        return np.asarray(codes[:, None] == np.arange(len(classes)), dtype=np.float64)

@@ -15,6 +15,7 @@ from pyinterp.data.design import Design, FrameDesign
 from pyinterp.data.sample import Response
 from pyinterp.errors import OptionError, RefitError
 from pyinterp.models.adapters import column_positions
+from pyinterp.models.predictor import Kind
 from pyinterp.parallel import outcomes, threads
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit, RefitOptions, fit_one
@@ -22,6 +23,8 @@ from pyinterp.resampling.refits import Refit, RefitOptions, fit_one
 __all__ = ["LeaveOut"]
 
 Key: TypeAlias = tuple[int, tuple[str, ...]]
+# Predictions by their kind; the first is what the model predicts by default.
+ByKind: TypeAlias = dict[Kind, FloatArray]
 
 
 class _Job(NamedTuple):
@@ -57,14 +60,15 @@ class LeaveOut:
     refits: tuple[Refit, ...]
     seeds: Seeds
     options: RefitOptions
-    _predictions: dict[Key, FloatArray | None] = field(default_factory=dict)
+    _predictions: dict[Key, ByKind | None] = field(default_factory=dict)
 
-    def predictions(self, refit: int, variables: tuple[str, ...]) -> FloatArray | None:
+    def predictions(self, refit: int, variables: tuple[str, ...], kind: Kind) -> FloatArray | None:
         """Return predictions of the refit's evaluation rows by the model without `variables`.
 
-        None if no design column is left without them.
+        Its labels if they are the kind. None if no design column is left without them.
         """
-        return self._predictions[refit, variables]
+        answers = self._predictions[refit, variables]
+        return None if answers is None else answers.get(kind, next(iter(answers.values())))
 
     def train(self, features: Mapping[str, tuple[str, ...]], label: str) -> None:
         """Train every refit again without each of the features, if that is not done yet.
@@ -175,11 +179,14 @@ def _predict(
     *,
     workers: int,
     weights: FloatArray | None,
-) -> FloatArray | Exception:
+) -> ByKind | Exception:
     try:
         predictor = fit_one(estimator, matrix, y, response, rng, workers=workers, weights=weights)
         with threads.shared_cores([predictor.estimator], workers):
-            return predictor(evaluation)
+            answers: ByKind = {predictor.kind: predictor(evaluation)}
+            if predictor.kind == "probability":
+                answers["label"] = predictor.as_kind("label")(evaluation)
+            return answers
     except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by train
         return error
 

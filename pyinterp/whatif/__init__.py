@@ -26,7 +26,13 @@ estimand depends on which engine it is.
 """
 
 from pyinterp.whatif.batches import BatchedWhatIf
-from pyinterp.whatif.dispatch import ENGINES, EngineName, dispatch, with_coefficients
+from pyinterp.whatif.dispatch import (
+    ENGINES,
+    EngineName,
+    dispatch,
+    dispatch_labels,
+    with_coefficients,
+)
 from pyinterp.whatif.whatif import PREDICTIONS, Block, Engine, FeatureWhatIf, WhatIf
 
 __all__ = [
@@ -39,5 +45,6 @@ __all__ = [
     "FeatureWhatIf",
     "WhatIf",
     "dispatch",
+    "dispatch_labels",
     "with_coefficients",
 ]

@@ -15,9 +15,10 @@ from pyinterp.checks import check_choice
 from pyinterp.data.design import Design, is_single
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DesignError, OptionError, PredictionError
+from pyinterp.models.answers import ClassOrder, most_probable
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.prediction_checks import spread
-from pyinterp.models.predictor import ClassOrder, Kind, Predictor, learner_name
+from pyinterp.models.predictor import Kind, Predictor, learner_name
 from pyinterp.whatif.batches import BatchedWhatIf
 from pyinterp.whatif.calibration import Before, calibrated_forest, calibrated_linear, final_steps
 from pyinterp.whatif.forest import Forest
@@ -33,7 +34,7 @@ from pyinterp.whatif.read_forest import levels_of, read_forest
 from pyinterp.whatif.trees import TreesWhatIf
 from pyinterp.whatif.whatif import WhatIf
 
-__all__ = ["ENGINES", "EngineName", "dispatch", "with_coefficients"]
+__all__ = ["ENGINES", "EngineName", "dispatch", "dispatch_labels", "with_coefficients"]
 
 EngineName: TypeAlias = Literal["auto", "trees", "linear", "batched"]
 # Whether some input depends on variables and on others of all.
@@ -72,7 +73,7 @@ def dispatch(
     if engine == "batched":
         return batched.check()
     reasons: dict[str, str] = {}
-    engines = () if predictor.kind == "distribution" else _exact_engines(batched)
+    engines = () if predictor.kind in ("distribution", "answers") else _exact_engines(batched)
     for name, exact, tolerance in engines:
         if engine in ("auto", name):
             try:
@@ -99,6 +100,41 @@ def with_coefficients(whatif: WhatIf, predictor: Predictor, *, memory_mb: float 
     if isinstance(whatif, LinearWhatIf) and (terms := _linear_terms(predictor)) is not None:
         return LinearWhatIf(batched, model=terms[0], inputs=whatif.inputs)
     return batched
+
+
+def dispatch_labels(
+    whatif: WhatIf, *, engine: EngineName = "auto", memory_mb: float = 256.0
+) -> WhatIf:
+    """Return what-if predictions of the labels that a model's own ``predict`` says.
+
+    Probabilities serve where the most probable class is that label: of models without a
+    ``predict`` that says labels, and where an exact engine computes them and `predict` agrees on
+    the sample's rows and on what-if rows.
+    """
+    predictor = whatif.predictor.as_kind("label")
+    if predictor is whatif.predictor or _largest_decides(whatif, predictor):
+        return whatif
+    return dispatch(
+        predictor,
+        whatif.design,
+        whatif.sample,
+        engine="batched" if engine == "batched" else "auto",
+        memory_mb=memory_mb,
+    )
+
+
+def _largest_decides(whatif: WhatIf, labels: Predictor) -> bool:
+    """Whether an exact engine's most probable classes are the model's own labels.
+
+    Models that have such an engine are those whose rule is known; rows alone would prove it for
+    no others.
+    """
+    if not isinstance(whatif, TreesWhatIf | LinearWhatIf):
+        return False
+    others = _whatif_rows(whatif)
+    both = pd.concat([whatif.sample.variables, others], ignore_index=True)
+    said = labels(whatif.design.encode(both)).argmax(axis=-1)
+    return bool(np.array_equal(most_probable(whatif.compute(others)[0]), said))
 
 
 class _UnsuitedError(Exception):

@@ -370,7 +370,9 @@ def test_models_without_features_are_not_kept(data: pd.DataFrame) -> None:
     res.loco()
     kept = res.analysis.leave_out._predictions
     assert len(kept) == 3 * PLAN.number
-    assert all(isinstance(p, np.ndarray) and p.base is None for p in kept.values())
+    predictions = [p for by_kind in kept.values() for p in by_kind.values()]
+    assert len(predictions) == len(kept)
+    assert all(isinstance(p, np.ndarray) and p.base is None for p in predictions)
 
 
 def test_the_learner_is_that_of_the_fit_whatever_becomes_of_the_estimator(
@@ -405,7 +407,7 @@ def test_training_takes_the_users_backend_which_changes_nothing(
         numbers = learner(data, Process(), "y ~ x + z").fit(PLAN, seed=1, n_jobs=2)
         numbers.loco()
     pd.testing.assert_frame_equal(found, expected)
-    where = {float(p[0]) for p in numbers.analysis.leave_out._predictions.values()}
+    where = {float(p["mean"][0]) for p in numbers.analysis.leave_out._predictions.values()}
     assert (where == {os.getpid()}) == here
 
 

@@ -25,6 +25,7 @@ N = 50
 COUNTS = rng.poisson(2.0, size=N).astype(float)
 POSITIVE = rng.gamma(2.0, size=N)
 MEANS = rng.gamma(2.0, size=N)
+SHARES = POSITIVE / POSITIVE.max()
 CODES = rng.integers(0, 3, size=N).astype(float)
 PROBABILITIES = rng.dirichlet([1, 2, 3], size=N)
 BINARY = (CODES > 0).astype(float)
@@ -38,6 +39,7 @@ TWO = np.column_stack([PROBABILITIES[:, 0], 1 - PROBABILITIES[:, 0]])
         ("absolute", POSITIVE, MEANS, metrics.mean_absolute_error(POSITIVE, MEANS)),
         ("poisson", COUNTS, MEANS, metrics.mean_poisson_deviance(COUNTS, MEANS)),
         ("gamma", POSITIVE, MEANS, metrics.mean_gamma_deviance(POSITIVE, MEANS)),
+        ("binomial", BINARY, TWO[:, 1], 2 * metrics.log_loss(BINARY, TWO)),
         ("log", CODES, PROBABILITIES, metrics.log_loss(CODES, PROBABILITIES)),
         ("log", BINARY, TWO, metrics.log_loss(BINARY, TWO)),
         ("brier", BINARY, TWO, metrics.brier_score_loss(BINARY, TWO[:, 1])),
@@ -71,7 +73,9 @@ def test_log_loss_of_a_certain_mistake_is_large_but_finite() -> None:
 @pytest.mark.parametrize("name", list(LOSSES))
 def test_losses_broadcast_over_donors(name: str) -> None:
     loss = LOSSES[name]
-    if loss.needs == "mean":
+    if name == "binomial":
+        y, predictions = SHARES[:6], rng.uniform(size=(6, 4))
+    elif loss.needs == "mean":
         y, predictions = POSITIVE[:6], rng.gamma(2.0, size=(6, 4))
     else:
         y, predictions = CODES[:6], rng.dirichlet([1, 1, 1], size=(6, 4))
@@ -83,16 +87,17 @@ def test_losses_broadcast_over_donors(name: str) -> None:
             assert table[i, k] == pytest.approx(one[0], abs=SAME)
 
 
-@pytest.mark.parametrize("name", ["squared", "absolute", "poisson", "gamma"])
+@pytest.mark.parametrize("name", ["squared", "absolute", "poisson", "gamma", "binomial"])
 def test_the_best_constant_minimizes_the_loss(name: str) -> None:
     loss = LOSSES[name]
     assert loss.constant is not None
-    best = float(loss.constant(POSITIVE))
+    y, most = (SHARES, 0.99) if name == "binomial" else (POSITIVE, 10)
+    best = float(loss.constant(y))
 
     def mean_loss(c: float) -> float:
-        return float(loss(POSITIVE, np.full(N, c)).mean())
+        return float(loss(y, np.full(N, c)).mean())
 
-    found = optimize.minimize_scalar(mean_loss, bounds=(0.01, 10), method="bounded")
+    found = optimize.minimize_scalar(mean_loss, bounds=(0.01, most), method="bounded")
     assert mean_loss(best) <= found.fun + SAME
 
 

@@ -63,7 +63,7 @@ def leave_one_covariate_out(
 
 
 def _measure(case: ModelOnRows, *, features: Features, loss: Loss) -> Measurement:
-    original = loss(case.y, case.whatif.factual)[:, None]
+    original = loss(case.y, case.serving(loss).factual)[:, None]
     without = [
         Estimate.of_rows(loss(case.y, _predict(case, name, variables, loss))[:, None], case.weights)
         for name, variables in features.items()
@@ -76,7 +76,7 @@ def _measure(case: ModelOnRows, *, features: Features, loss: Loss) -> Measuremen
 
 def _predict(case: ModelOnRows, name: str, variables: tuple[str, ...], loss: Loss) -> FloatArray:
     """Return predictions without a feature; the best constant if no column is left."""
-    prediction = case.without(variables)
+    prediction = case.without(variables, loss.needs)
     if prediction is not None:
         return prediction
     if case.weights is not None:

@@ -146,9 +146,10 @@ def _measure(
     relation: Relation,
 ) -> Measurement:
     y, n = case.y, case.sample.nobs
-    base = evaluate(metric, y, case.whatif.factual)
+    serving = case.serving(metric)
+    base = evaluate(metric, y, serving.factual)
     parts = []
-    for name, whatif in case.whatif.of_all(features):
+    for name, whatif in serving.of_all(features):
         if isinstance(permutations, int):
             index = balanced_permutations(n, min(permutations, n - 1), case.draw(name))
         else:

@@ -89,7 +89,6 @@ def permutation_importance(
         no_weights=no_weights_of(permutations, conditional=conditional),
         diagnostic=beside,
         loss=row_loss,
-        distributional=row_loss.needs == "distribution",
     )
 
 
