@@ -255,7 +255,8 @@ predict_labels <- function(fit, newdata, classes, options = NULL, learner = FALS
   if (!is.null(entry$cutoff)) {
     probabilities <- sweep(probabilities, 2L, entry$cutoff(fit, options)[classes], "/")
   }
-  apply(probabilities, 1L, which.max)
+  # Rows without probabilities have the first class, as the largest of none has in Python.
+  apply(probabilities, 1L, function(row) if (anyNA(row)) 1L else which.max(row))
 }
 
 # The value of `predict` of a fit.
