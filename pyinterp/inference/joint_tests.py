@@ -63,7 +63,7 @@ class JointTest:
             return f"F test: F({df}) = {self.statistic:.3f}, {p}"
         return (
             f"Bonferroni test of {self.df_num} hypotheses: largest |t| = {self.statistic:.3f} "
-            f"({self.df_denom:g} df), {p}, {self.df_num} times the P of this t"
+            f"({self.df_denom:g} df), {p}, {self.df_num} times the P of this t, at most 1"
         )
 
     def __str__(self) -> str:

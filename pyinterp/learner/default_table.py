@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from pyinterp.inference.contrasts import Contrasts
+from pyinterp.inference.joint_tests import JointTest
 from pyinterp.learner.importances import Importances
 from pyinterp.parameters import takes
 from pyinterp.results.footnotes import NotesOption
@@ -93,6 +94,17 @@ class DefaultTable(Importances):
         statsmodels.stats.contrast.ContrastResults
         """
         return self._pfi.t_test(hypotheses)
+
+    @takes()
+    def wald_test(self, hypotheses: Hypothesis) -> JointTest:
+        """Test linear hypotheses about PFI together, by ``pfi()``.
+
+        Parameters
+        ----------
+        hypotheses : str, sequence of str, mapping, array of shape (k, q), or pair of arrays
+            As for `EstimandResults.wald_test`.
+        """
+        return self._pfi.wald_test(hypotheses)
 
     @takes()
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:

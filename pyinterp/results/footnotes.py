@@ -34,6 +34,10 @@ WHAT_P_TESTS = (
     "feature: where features are correlated, one that the response does not need has an "
     "importance too."
 )
+LOCO_TEST = (
+    "P tests whether the learner predicts as well when it is trained without the feature. It is no "
+    "test of relevance: a feature of pure noise has a value below the null."
+)
 ONE_SIDED_SQUARE = (
     "One-sided ({side}): a square has no sign, so P is the two-sided P, or 1 if the estimate is on "
     "the other side; the limit is one of the two-sided ones."
@@ -93,7 +97,7 @@ def _of_all(
     ]
     alone, first = len(several) == 1, several[0].context
     notes = [
-        *_with_labels(several, lambda r: _intervals(r, warned=bool(marks), alone=alone), option),
+        *_with_labels(several, lambda r: _intervals(r, alone=alone), option),
         *_with_labels(several, lambda r: _tests(r, alone=alone), option),
         *_of_marks(marks),
         *_with_labels(several, lambda r: _limits(r, alpha), option),
@@ -187,7 +191,7 @@ def _absent(results: EstimandResults) -> list[str]:
     return [*notes, *estimand.remarks(results.params)]
 
 
-def _intervals(results: EstimandResults, *, warned: bool, alone: bool) -> list[Footnote]:
+def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
     """Say what the intervals are for, or why there are none; in full notes, what they cover."""
     variance = results.variance
     if results.without_error:
@@ -196,7 +200,7 @@ def _intervals(results: EstimandResults, *, warned: bool, alone: bool) -> list[F
         return [_always(f"No standard errors and intervals: {variance.reason}.")]
     coverage = _coverage(results)
     # Variances that are no default are known to fall short.
-    needed = warned or coverage == NO_SIMULATION or variance.cov_type != "half-sample"
+    needed = coverage == NO_SIMULATION or variance.cov_type != "half-sample"
     short = coverage if needed else ""
     notes = [Footnote(f"{variance.note}{coverage}", f"{variance.note}{short}")]
     if not alone:  # what several have in common stands once
@@ -250,7 +254,7 @@ def _of_square(results: EstimandResults) -> list[Footnote]:
             f"less, so -+ 2 std err may hold {zero} though P < 0.05."
         ),
         Footnote(LIMITS_OF_SQUARE.format(c=estimate.strip("()"))),
-        Footnote(WHAT_P_TESTS.format(null=zero)),
+        Footnote(LOCO_TEST if results.estimand.leave_out else WHAT_P_TESTS.format(null=zero)),
     ]
     if results.alternative != "two-sided":
         notes.append(_always(ONE_SIDED_SQUARE.format(side=results.alternative)))

@@ -18,7 +18,7 @@ __all__ = ["Mark", "marks_of"]
 NOMINAL = 0.05
 FEW_ROWS = (
     "Few rows decide {terms} (skewness of what rows contribute over root n; normal below "
-    f"{LARGEST_SKEWNESS:g}): intervals may miss more often on one side."
+    f"{LARGEST_SKEWNESS:g}): of 2.5% of intervals 6% or more may miss on one side."
 )
 FEW_REFITS = (
     "Share of refits on halves that never use the feature: {terms}. 95% intervals of such rows "

@@ -50,6 +50,12 @@ class Certificate(Tabular):
     expected_seconds: float
     seconds: float
 
+    def _error(self, coverage: float) -> float:
+        """Return the standard error of a share of the data sets (Agresti and Coull)."""
+        n = len(self.sums) + 4
+        center = (coverage * len(self.sums) + 2) / n
+        return float(np.sqrt(center * (1 - center) / n))
+
     @cached_property
     def frame(self) -> pd.DataFrame:
         """One row per term.
@@ -65,14 +71,13 @@ class Certificate(Tabular):
         frame = self.counts.frame.set_index("term")
         missed = self.sums[:, :, COLUMNS.index("covered")] == 0
         error = self.sums[:, :, COLUMNS.index("error")]
-        center = (frame["coverage"] * len(self.sums) + 2) / (len(self.sums) + 4)
         known = 2 * stats.norm.isf(self.alpha / 2) * frame["sd"]
         tested = np.nan if self.table.null is None else 1.0
         numbers = {
             "estimate": self.table.params,
             "truth": frame["truth"],
             "coverage": frame["coverage"],
-            "coverage_error": np.sqrt(center * (1 - center) / (len(self.sums) + 4)),
+            "coverage_error": frame["coverage"].map(self._error),
             "below": (missed & (error < 0)).mean(axis=0),
             "above": (missed & (error > 0)).mean(axis=0),
             "relative_width": frame["width"] / known,
@@ -111,10 +116,10 @@ class Certificate(Tabular):
                 ("Estimand:", self.table.estimand.description),
                 ("Data sets:", f"{len(self.sums)} of {context.nobs} rows"),
                 ("Learner:", context.learner),
-                ("Truth:", self.truth),
+                ("Truth:", f"{self.truth}, std err at most {self.frame['truth_mcse'].max():.2g}"),
                 ("Resampling:", f"{context.plan}, {self.table.cov_type}"),
                 ("Time:", f"{clock(self.seconds)}, expected {clock(self.expected_seconds)}"),
-                ("Coverage:", f"{row['coverage']:.3f}, std err {row['coverage_mcse']:.3f}"),
+                ("Coverage:", f"{row['coverage']:.3f}, std err {self._error(row['coverage']):.3f}"),
             ],
             notes=[] if notes == "none" else [f"{note}.", CAUTION],
         )

@@ -25,7 +25,7 @@ __all__ = [
 
 Relation: TypeAlias = Literal["difference", "ratio"]
 
-# The value of what does not matter, below which the truth hardly falls, and what estimates can be.
+# The value of no effect, and what estimates can be.
 NULL: Mapping[Relation, float] = {"difference": 0.0, "ratio": 1.0}
 RANGE: Mapping[Relation, Range] = {"difference": REAL, "ratio": POSITIVE}
 
