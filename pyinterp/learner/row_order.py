@@ -12,8 +12,7 @@ from pyinterp.estimands.estimand import ModelOnRows
 __all__ = ["order_note"]
 
 # In standard errors 1 / sqrt(n) of independent rows: 1 of 30,000 data sets has a larger one.
-# At least .25, so that weak dependence in many rows says nothing.
-LARGEST_AUTOCORRELATION, SMALLEST_ERROR = 4.0, 1 / 16
+LARGEST_AUTOCORRELATION = 4.0
 
 
 def order_note(cases: Sequence[ModelOnRows]) -> str:
@@ -37,8 +36,7 @@ def order_note(cases: Sequence[ModelOnRows]) -> str:
         around = seen - seen.mean(axis=1, keepdims=True)
         squares = np.square(around).sum()
         alike = (around[:, 1:] * around[:, :-1]).sum() / squares if squares else 0.0
-        error = max(1 / np.sqrt(seen.shape[1]), SMALLEST_ERROR)
-        if alike > LARGEST_AUTOCORRELATION * error:
+        if alike * np.sqrt(seen.shape[1]) > LARGEST_AUTOCORRELATION:
             sign = f"Residuals of rows next to each other are alike (autocorrelation {alike:.2f})."
     return sign and (
         f"{sign} If rows are ordered in time, losses are too small and intervals too narrow: use "
