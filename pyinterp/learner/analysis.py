@@ -34,7 +34,6 @@ from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
 from pyinterp.inference.half_sample.half_fits import HalfFits, signal_and_spread
 from pyinterp.inference.half_sample.mean_share import mean_share
-from pyinterp.learner.row_order import order_note
 from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import Loss, choose
 from pyinterp.models.adapters import one_thread
@@ -93,8 +92,6 @@ class Analysis:
         Threads over refits.
     progress : bool or "log"
         Whether to show progress bars, or to write lines to a log.
-    exchangeable : bool
-        Whether the plan draws single rows, whatever their order.
     """
 
     problem: Problem
@@ -107,7 +104,6 @@ class Analysis:
     memory_mb: float = 256.0
     n_jobs: int | None = None
     progress: ProgressOption = True
-    exchangeable: bool = False
     data: RowData | None = None
     whole: Analysis | None = None
     within: Mapping[int, IntArray] = field(default_factory=dict)
@@ -316,14 +312,6 @@ class Analysis:
         if self.whole is not None:
             return self.whole.mean_share
         return mean_share(self.refits, self.problem.population.variables, self.seeds)
-
-    @cached_property
-    def plan_note(self) -> str:
-        """Footnotes on the plan, with one on rows that look ordered in time."""
-        if self.whole is not None:
-            return self.whole.plan_note
-        notes = [self.context.plan_note, order_note(self.cases) if self.exchangeable else ""]
-        return " ".join(note for note in notes if note)
 
     @cached_property
     def half_fits(self) -> HalfFits | None:

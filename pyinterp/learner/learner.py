@@ -39,15 +39,7 @@ from pyinterp.models.specification import specification
 from pyinterp.parallel.progress import ProgressOption, check_progress
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
-from pyinterp.resampling import (
-    FreshDraws,
-    HalfSampling,
-    Resampling,
-    Splits,
-    Splitting,
-    Units,
-    plan_of,
-)
+from pyinterp.resampling import FreshDraws, HalfSampling, Resampling, Splits, Units, plan_of
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import (
     DesignState,
@@ -455,11 +447,6 @@ class Learner:
             n_jobs=n_jobs,
             progress=progress,
             data=None if isinstance(plan, FreshDraws) else self.data,
-            # Repeated rows are alike, and users know the order in their own splits.
-            exchangeable=isinstance(plan, Splitting)
-            and not isinstance(plan, Splits)
-            and plan.cluster is None
-            and self.data.repeats is None,
         )
         return LearnerResults(model, plan, analysis)
 
