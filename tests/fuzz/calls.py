@@ -204,7 +204,7 @@ TABLE = {
     "row_frame": {},
     "refit_frame": {},
 }
-OF_A_FIT = ("conf_int", "summary_frame", "tidy", "plot", "t_test")
+OF_A_FIT = ("conf_int", "summary_frame", "tidy", "plot", "t_test", "wald_test")
 TABLES = {
     "res": OF_A_FIT,
     "fm": OF_A_FIT,
