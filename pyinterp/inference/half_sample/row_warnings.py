@@ -29,15 +29,13 @@ def skewness(replicates: Replicates) -> FloatArray:
 def idle_share(replicates: Replicates) -> FloatArray:
     """Return, per term, the share of half refits in which the feature has no effect at all.
 
-    A rare level or a weak feature that some halves never use: its importance is exactly that of no
-    effect there. 0 where it is in all refits, and for other estimands and plans.
+    The importance of a rare level, or of a weak feature, is exactly that of no effect in halves
+    that never use it. 0 for other estimands and plans.
     """
     halves = [half.estimate.value for pair in replicates.pairs for half in pair]
     if replicates.no_effect is None or not halves:
         return np.zeros(len(replicates.estimates[0].value))
-    share = (np.array(halves) == replicates.no_effect).mean(axis=0)
-    used = replicates.per_refit.mean(axis=0) != replicates.no_effect
-    return np.where(used, share, 0.0)
+    return np.asarray((np.array(halves) == replicates.no_effect).mean(axis=0))
 
 
 def _of_rows(replicates: Replicates) -> FloatArray:
