@@ -18,8 +18,8 @@ def delta(replicates: Replicates) -> Variance:
         \quad \Sigma = \sum_k r_k r_k^\top
 
     where J are the derivatives of the estimates with respect to the coefficients and
-    :math:`\Sigma` is their covariance. It is that of ``get_margeff`` of statsmodels and of
-    marginaleffects. Degrees of freedom are those of the model's own tests.
+    :math:`\Sigma` is their covariance. ``get_margeff`` of statsmodels and marginaleffects take the
+    same variance. Degrees of freedom are the ones of the model's own tests.
     """
     errors = replicates.coefficient_errors
     if errors is None:

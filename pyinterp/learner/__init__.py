@@ -14,7 +14,7 @@ Module            What is in it
 `local_effects`   ``ale``, ``m_plot``, ``slopes``, ``ame``
 `importances`     ``pfi``, ``mvim``, ``cvim``, ``amvim``, ``loco``, ``native_importance``
 `measures`        The measures of which ``importance`` puts several into one table
-`default_table`   ``params``, ``bse``, ``summary`` and the like of a fit: those of its ``pfi()``
+`default_table`   ``params``, ``bse``, ``summary`` and the like of a fit, taken from its ``pfi()``
 `conditions`      ``positivity``, ``plot_positivity``, ``causal``
 `uncertainties`   ``likelihood_pfi``, ``entropy_pfi``, ``redundancy``, ``uncertainty``
 `interpretable`   `Interpretable`, with all these methods, ``loss``, ``metric`` and ``importance``

@@ -315,7 +315,7 @@ class Analysis:
 
     @cached_property
     def half_fits(self) -> HalfFits | None:
-        """What refits on halves find, and those of the estimate; None without halves."""
+        """What refits on halves and refits of the estimate find; None without halves."""
         if self.whole is not None:
             return self.whole.half_fits
         halves = np.array([r.group is not None and r.group.kind == "pair" for r in self.refits])

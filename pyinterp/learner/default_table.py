@@ -47,24 +47,24 @@ class DefaultTable(Importances):
 
     @property
     def bse(self) -> pd.Series[float]:
-        """Standard errors of the PFI in `params`, those of ``pfi()``."""
+        """Standard errors of the PFI in `params`, as ``pfi()`` has them."""
         return self._pfi.bse
 
     @property
     def tvalues(self) -> pd.Series[float]:
-        """T statistics of PFI = 0, those of ``pfi()``."""
+        """T statistics of the hypothesis PFI = 0, as ``pfi()`` has them."""
         return self._pfi.tvalues
 
     @property
     def pvalues(self) -> pd.Series[float]:
-        """p-values of PFI = 0, those of ``pfi()``."""
+        """p-values of the hypothesis PFI = 0, as ``pfi()`` has them."""
         return self._pfi.pvalues
 
     @takes()
     def conf_int(
         self, alpha: float = 0.05, cols: Sequence[int] | Sequence[str] | None = None
     ) -> pd.DataFrame:
-        """Return 1 - alpha intervals of PFI, those of ``pfi()``.
+        """Return 1 - alpha intervals of PFI, as ``pfi()`` has them.
 
         Parameters
         ----------

@@ -29,8 +29,8 @@ def skewness(replicates: Replicates) -> FloatArray:
 def idle_share(replicates: Replicates) -> FloatArray:
     """Return, per term, the share of half refits in which the feature has no effect at all.
 
-    The importance of a rare level, or of a weak feature, is exactly that of no effect in halves
-    that never use it. 0 for other estimands and plans.
+    A refit that never uses a rare level, or a weak feature, has exactly the value of no effect
+    there. The share is 0 for other estimands and plans.
     """
     halves = [half.estimate.value for pair in replicates.pairs for half in pair]
     if replicates.no_effect is None or not halves:

@@ -37,7 +37,7 @@ class SquareVariance(Variance):
     at_no_effect: FloatArray
 
     def of(self, terms: IntArray) -> Self:
-        """Return that of some of the terms."""
+        """Return the variance of some of the terms."""
         return replace(super().of(terms), at_no_effect=self.at_no_effect[terms])
 
     @property
@@ -119,8 +119,8 @@ def half_sample(replicates: Replicates) -> Variance:
 
     at the estimate and at 0, and the interval of `square`. S is the variance of the pairs' means
     over pairs. In expectation A - S is the variance of the mean of many refits on halves; half of S
-    is kept as a margin. Given the estimate, A is nearly proportional to it, and S is not: S is
-    what is left for an estimate that is small by chance. g is by how much refits on 0.632 n rows
+    is kept as a margin. Given the estimate, A is nearly proportional to it, and S is not: S
+    serves an estimate that is small by chance. g is by how much refits on 0.632 n rows
     find more than halves (`HalfFits.growth`), r the share of a standard error by training that the
     mean of many refits keeps (`mean_share`). Ratios to a loss take
     :math:`\max(A, S)` times the squared factor by which they are larger than on halves.
