@@ -143,7 +143,8 @@ def training_parts(halves: Sequence[Half]) -> FloatArray:
     times = member.sum(axis=1, keepdims=True)
     totals = sizes[:, None] * np.array([half.estimate.value - around for half in halves])
     shared = np.diag(sizes) - member.T @ (member / times)
-    # The solution is unique up to a constant: take the one that adds up to 0. A missing term changes no other.
+    # The solution is unique up to a constant: take the one that adds up to 0. A missing term
+    # changes no other.
     return np.asarray(np.linalg.solve(shared + 1.0, totals - member.T @ (sums / times)))
 
 
