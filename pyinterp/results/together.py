@@ -11,7 +11,7 @@ import pandas as pd
 from pyinterp.checks import check_alpha, check_count, check_flag
 from pyinterp.parameters import takes
 from pyinterp.results import summary as tables
-from pyinterp.results.footnotes import NotesOption
+from pyinterp.results.footnotes import NotesOption, headings_of
 from pyinterp.results.results import EstimandResults, broom_frame
 from pyinterp.results.table import Table
 from pyinterp.results.tabular import Tabular
@@ -46,12 +46,7 @@ class ImportanceResults(Tabular):
     @property
     def labels(self) -> list[str]:
         """What tables and plots call the measures: their labels, descriptions if these repeat."""
-        estimands = [result.estimand for result in self.results.values()]
-        labels = [estimand.label for estimand in estimands]
-        return [
-            estimand.label if labels.count(estimand.label) == 1 else estimand.description
-            for estimand in estimands
-        ]
+        return headings_of(list(self.results.values()))
 
     @property
     def params(self) -> pd.DataFrame:
