@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import IntArray
-from pyinterp.checks import check_choice, check_memory, is_list
+from pyinterp.checks import check_choice, check_memory
 from pyinterp.data.design import ArrayDesign, Design, FrameDesign, is_single
 from pyinterp.data.features import features_of
 from pyinterp.data.formula import names_in
@@ -20,25 +19,23 @@ from pyinterp.data.missing import Missing, MissingValues
 from pyinterp.data.offset import Offset, read_offset
 from pyinterp.data.row_data import RowData, source_frame
 from pyinterp.data.sample import (
-    Response,
     Sample,
     as_column,
     as_frame,
     check_aligned,
-    read_response,
     read_variables,
 )
 from pyinterp.data.weights import WeightsType, read_weights, take_rows
-from pyinterp.errors import DataError, OptionError, did_you_mean, list_of, quote, short
+from pyinterp.errors import DataError, OptionError, did_you_mean, quote
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.column_names import formula_of, is_statsmodels, match, uses
+from pyinterp.models.fitted import check_classes, predictor_of
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import Predictor, check_instance, learner_name
 from pyinterp.models.row_options import check_offset
-from pyinterp.models.shares import check_shares, predicts_shares
 from pyinterp.models.specification import specification
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit
@@ -138,7 +135,7 @@ class FittedModel(Interpretable):
         if is_statsmodels(fitted):
             check_offset(fitted, given=offset is not None or exposure is not None)
         if classes is not None:
-            _check_classes(classes)
+            check_classes(classes)
         frame = as_frame(X, "X")
         rows = X if isinstance(X, pd.DataFrame | pd.Series) else y
         check_aligned(y, rows, "y", "X")
@@ -175,7 +172,7 @@ class FittedModel(Interpretable):
             fitted = OffsetModel(fitted, apart.name, fitted=True)
             rows_of = np.flatnonzero(keep) if repeats is None else repeats[keep]
             variables, design = _beside(design, variables, apart, rows_of)
-        predictor, about, numbers = _predictor(
+        predictor, about, numbers = predictor_of(
             fitted, classes, None if response is None else response[keep], name, read is not None
         )
         sample = Sample(
@@ -371,103 +368,3 @@ def _takes_frames(fitted: Any, X: object) -> bool:
     if getattr(fitted, "n_features_in_", None) is not None:
         return False
     return isinstance(X, pd.DataFrame)
-
-
-def _predictor(
-    fitted: Any,
-    classes: Sequence[Any] | None,
-    response: pd.Series[Any] | None,
-    name: str,
-    weighted: bool,
-) -> tuple[Predictor, Response | None, npt.NDArray[np.float64] | None]:
-    """Return the predictor, and name, classes and numbers of the response if there is one."""
-    results = fitted.inside if isinstance(fitted, OffsetModel) else fitted
-    binomial = is_statsmodels(results) and _predicts_probability(results)
-    shares = binomial and predicts_shares(results)
-    if binomial and not shares and results is fitted:
-        predictor = _of_probabilities(fitted, classes, response)
-    else:
-        predictor = Predictor.of(fitted, classes)
-    if response is None:
-        return predictor, None, None
-    if predictor.classes is None:
-        numbers, about = read_response(
-            response, name, classifier=False, learner=learner_name(fitted), constant_ok=True
-        )
-        if shares:
-            check_shares(results, numbers, name, weighted=weighted)
-        return predictor, replace(about, shares=shares), numbers
-    codes = response.map({c: k for k, c in enumerate(predictor.classes)}).astype(np.float64)
-    if codes.isna().any():
-        raise DataError(
-            f"The response `{short(name)}` has class {quote(response[codes.isna()].iloc[0])}, "
-            f"which {learner_name(fitted)} does not predict; it predicts "
-            f"{list_of(predictor.classes)}."
-        )
-    about = Response(name=name, classes=predictor.classes)
-    return predictor, about, np.asarray(codes, dtype=np.float64)
-
-
-def _check_classes(classes: object) -> None:
-    """Raise `OptionError` unless there are two labels or more, all different."""
-    labels = list(classes) if is_list(classes) else []
-    plain = [x for x in labels if isinstance(x, Hashable) and not pd.isna(x)]  # type: ignore[call-overload]  # a label
-    if len(set(plain)) < max(2, len(labels)):
-        raise OptionError(
-            "`classes` must be a list of two or more different labels, such as ['no', 'yes'], not "
-            f"{quote(classes)}."
-        )
-
-
-def _predicts_probability(fitted: Any) -> bool:
-    family = getattr(fitted.model, "family", None)
-    return type(fitted.model).__name__ in {"Logit", "Probit", "MNLogit"} or (
-        family is not None and type(family).__name__ == "Binomial"
-    )
-
-
-def _of_probabilities(
-    fitted: Any, classes: Sequence[Any] | None, response: pd.Series[Any] | None
-) -> Predictor:
-    """Return the predictor of class probabilities of statsmodels results, with the right labels.
-
-    statsmodels predicts the probability of 1 if the response was numbers. If a formula turned a
-    response with two levels into two columns, it predicts that of the first.
-    """
-    levels = [] if response is None else sorted(response.unique().tolist(), key=str)
-    if type(fitted.model).__name__ == "MNLogit":
-        labels = tuple(classes or _classes_of_mnlogit(fitted, levels))
-        return replace(Predictor.of(fitted.predict, labels), estimator=fitted)
-    names = getattr(fitted.model, "endog_names", "the response")  # gone if data were removed
-    if classes is None and not isinstance(names, str):
-        texts = [str(n)[str(n).rfind("[") + 1 : -1] for n in names]
-        label_of = {str(level): level for level in levels}
-        classes = [label_of.get(text, text) for text in reversed(texts)]  # the first is the event
-        return replace(Predictor.of(fitted.predict, classes), estimator=fitted)
-    if classes is None:
-        if not set(levels) <= {0, 1}:
-            raise OptionError(
-                f"The model predicts the probability that `{names}` is 1, but the response has "
-                f"{list_of(levels)}; pass the 0/1 response, or `classes=(label of 0, label of 1)`."
-            )
-        classes = (False, True) if response is not None and response.dtype == bool else (0, 1)
-    return replace(Predictor.of(fitted.predict, classes), estimator=fitted)
-
-
-def _classes_of_mnlogit(fitted: Any, levels: Sequence[Any]) -> list[Any]:
-    """Return the classes that a multinomial model was fitted to, as the response writes them.
-
-    statsmodels keeps their names; evaluation rows need not have all of them.
-    """
-    names = [str(name) for _, name in sorted(fitted.model._ynames_map.items())]
-    written = {str(level): level for level in levels}
-    if all(isinstance(level, int | float) for level in levels):
-        return [written.get(name, _number(name)) for name in names]
-    return [written.get(name, name) for name in names]
-
-
-def _number(name: str) -> Any:
-    try:
-        return int(name)
-    except ValueError:
-        return name
