@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,4 +14,15 @@ __all__ = ["FloatArray", "IntArray", "Matrix"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.intp]
-Matrix: TypeAlias = "npt.NDArray[np.float64] | pd.DataFrame"
+
+
+class ForeignFrame(Protocol):
+    """A frame of another library than pandas."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+
+
+Matrix: TypeAlias = "npt.NDArray[np.float64] | pd.DataFrame | ForeignFrame"

@@ -17,6 +17,7 @@ __all__ = [
     "PredictionError",
     "PyinterpError",
     "RefitError",
+    "NamesWarning",
     "RefitWarning",
     "did_you_mean",
     "level_of_caller",
@@ -65,6 +66,10 @@ class InferenceError(PyinterpError):
 
 class RefitError(PyinterpError):
     """A refit failed; the cause is chained."""
+
+
+class NamesWarning(UserWarning):
+    """Columns were matched by position, because the model knows no names."""
 
 
 class RefitWarning(UserWarning):

@@ -12,7 +12,7 @@ import pandas as pd
 
 from pyinterp import r_style
 from pyinterp.checks import check_choice
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metrics import METRICS, MetricName

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pyinterp.data.columns import native
 from pyinterp.errors import DataError, OptionError
 from r_bridge.checks import LARGEST
 from r_bridge.start import R
@@ -190,6 +191,7 @@ def _array_to_r(values: npt.NDArray[Any], r: R) -> Any:
 
 
 def _column_to_r(column: pd.Series[Any], r: R, what: str) -> Any:
+    column = native(column)
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         levels = level_texts(dtype.categories)

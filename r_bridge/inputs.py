@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
-from pyinterp.data.sample import as_frame
+from pyinterp.data.frames import as_frame, is_frame
 from pyinterp.errors import DataError
 
 __all__ = ["check_count", "check_labels", "response_of", "rows_of"]
@@ -23,7 +23,7 @@ def rows_of(X: object) -> pd.DataFrame:
     DataError
         In scikit-learn's words for arrays that no estimator takes.
     """
-    if isinstance(X, pd.DataFrame | pd.Series):
+    if is_frame(X) or isinstance(X, pd.Series):
         return as_frame(X, "X")
     try:
         return as_frame(np.asarray(check_array(X, ensure_all_finite="allow-nan")), "X")

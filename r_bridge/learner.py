@@ -17,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pyinterp._typing import FloatArray
+from pyinterp.data.frames import is_frame
 from pyinterp.errors import DataError, OptionError
 from r_bridge.arguments import check_code, check_formula, check_no_rows, in_r_words
 from r_bridge.checks import check_seed
@@ -154,7 +155,7 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
             need(package[1], f'`RLearner("{self.function}")`')
         frame = rows_of(X)
         target = response_of(y, len(frame))
-        if isinstance(X, pd.DataFrame):
+        if is_frame(X):
             self.feature_names_in_ = np.array(frame.columns, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_

@@ -13,7 +13,7 @@ import pandas as pd
 from sklearn.utils.metaestimators import available_if
 
 from pyinterp._typing import FloatArray
-from pyinterp.data.sample import as_frame
+from pyinterp.data.frames import as_frame
 from pyinterp.errors import OptionError
 from r_bridge.arguments import check_code, check_no_rows
 from r_bridge.conversion import RCode, level_texts

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp._typing import FloatArray
-from pyinterp.data.sample import as_frame
+from pyinterp.data.frames import as_frame
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.scales import rescale
 from pyinterp.learner.fitted_model import FittedModel

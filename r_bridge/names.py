@@ -15,6 +15,7 @@ from itertools import chain, count
 
 import pandas as pd
 
+from pyinterp.data.frames import is_frame
 from pyinterp.errors import DataError, did_you_mean
 
 __all__ = ["Translation", "columns_by_name", "is_plain", "list_of"]
@@ -99,9 +100,10 @@ def columns_by_name(data: object, frame: pd.DataFrame, names: list[str], what: s
     DataError
         If one is missing, with both lists of names.
     """
-    if not isinstance(data, pd.DataFrame | pd.Series) and len(names) == frame.shape[1] == 1:
+    named = is_frame(data) or isinstance(data, pd.Series)
+    if not named and len(names) == frame.shape[1] == 1:
         return frame.set_axis(names, axis=1)
-    if not isinstance(data, pd.DataFrame | pd.Series):
+    if not named:
         raise DataError(
             f"`{what}` must be a data frame with the model's variables {list_of(names)}; the "
             f"{frame.shape[1]} columns of an array have no names."

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import IntArray, Matrix
+from pyinterp.data.form import Form
 from pyinterp.data.formula import (
     Coding,
     Factor,
@@ -37,7 +38,6 @@ __all__ = [
     "FormulaDesign",
     "FrameDesign",
     "Swap",
-    "is_single",
 ]
 
 SAME = 1e-6  # of a column's largest value: two ways to compute it differ by rounding only
@@ -48,12 +48,6 @@ class Categories(NamedTuple):
 
     codes: IntArray
     levels: tuple[Any, ...]
-
-
-def is_single(matrix: Matrix) -> bool:
-    """Whether all columns are numbers in single precision."""
-    dtypes = matrix.dtypes if isinstance(matrix, pd.DataFrame) else [matrix.dtype]
-    return all(dtype == np.float32 for dtype in dtypes)
 
 
 class Swap(ABC):
@@ -81,22 +75,34 @@ class Design(ABC):
     discrete : frozenset of str
         Variables that the design treats as categories, numbers among them (``C(year)``): only
         their observed values can be encoded.
+    single : bool
+        Whether all columns are numbers in single precision.
     """
 
     variables: tuple[str, ...]
     columns: tuple[str, ...]
     discrete: frozenset[str] = frozenset()
+    single: bool = False
 
     @abstractmethod
-    def encode(self, frame: pd.DataFrame) -> Matrix:
-        """Return the design of the rows of `frame`, shape (n, number of columns)."""
+    def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> Matrix:
+        """Return the design of the rows of `frame`, shape (n, number of columns).
+
+        If it is a frame, the user's names of the rows are its index.
+        """
 
     @abstractmethod
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns that change when the variables `names` change."""
 
     @abstractmethod
-    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
+    def swap(
+        self,
+        frame: pd.DataFrame,
+        names: Sequence[str],
+        donors: pd.DataFrame,
+        index: pd.Index | None = None,
+    ) -> Swap:
         """Prepare what-if copies of `frame` in which `names` take values from `donors`."""
 
     @abstractmethod
@@ -112,56 +118,96 @@ class Design(ABC):
 
 
 class ArrayDesign(Design):
-    """Numeric variables handed over as the columns of an array."""
+    """Numeric variables handed over as the columns of an array.
 
-    def __init__(self, variables: Sequence[str], *, single: bool = False) -> None:
+    Parameters
+    ----------
+    variables : sequence of str
+    dtype : dtype
+        That of the user's array. Integers that are replaced by fractions make doubles.
+    """
+
+    def __init__(self, variables: Sequence[str], dtype: Any = np.float64) -> None:
         self.variables = self.columns = tuple(variables)
-        # An array in single precision is handed over as one: models compute in it then.
-        self._dtype: Any = np.float32 if single else np.float64
+        self._dtype = np.dtype(dtype)
+        self.single = self._dtype == np.float32
 
-    def encode(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
-        """Return the variables as a float array."""
-        matrix: npt.NDArray[np.float64] = frame[list(self.variables)].to_numpy(dtype=self._dtype)
-        return matrix
+    def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> npt.NDArray[np.float64]:
+        """Return the variables as an array."""
+        return self._array(frame[list(self.variables)])
 
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the variables themselves."""
         return np.array([self.variables.index(n) for n in names], dtype=np.intp)
 
-    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
+    def swap(
+        self,
+        frame: pd.DataFrame,
+        names: Sequence[str],
+        donors: pd.DataFrame,
+        index: pd.Index | None = None,
+    ) -> Swap:
         """Overwrite the variables' columns."""
-        values = donors[list(names)].to_numpy(dtype=self._dtype)
+        values = self._array(donors[list(names)])
         return _ColumnSwap(lambda: self.encode(frame), self.driven(names), values)
 
     def without(self, names: Sequence[str]) -> ArrayDesign | None:
         """Return the design of the other variables."""
         others = _others(self.variables, names)
-        single = self._dtype is np.float32
-        return ArrayDesign(others, single=single) if others else None
+        return ArrayDesign(others, self._dtype) if others else None
+
+    def _array(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
+        if self._dtype.kind == "f":
+            return np.asarray(frame.to_numpy(dtype=self._dtype))
+        values: Any = frame.to_numpy(dtype=np.float64)
+        if not (np.isfinite(values) & (values % 1 == 0)).all():
+            return np.asarray(values)
+        cast: Any = values.astype(self._dtype)
+        return np.asarray(cast if (cast == values).all() else values)
 
 
 class FrameDesign(Design):
-    """Variables handed over as a DataFrame, dtypes kept: the learner encodes for itself."""
+    """Variables handed over as a frame in the user's form: the learner encodes for itself.
 
-    def __init__(self, variables: Sequence[str]) -> None:
+    Parameters
+    ----------
+    variables : sequence of str
+    form : Form
+        How the user's frame is written.
+    """
+
+    def __init__(self, variables: Sequence[str], form: Form | None = None) -> None:
         self.variables = self.columns = tuple(variables)
+        self._form = form or Form()
+        types = [self._form.types.get(name) for name in variables]
+        self.single = all(str(dtype).lower() == "float32" for dtype in types)
 
-    def encode(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the variables as they are."""
+    def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> Matrix:
+        """Return the variables in the user's form."""
+        return self._form.write(self.plain(frame), index)
+
+    def plain(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the variables in plain types, as estimands read them."""
         return frame[list(self.variables)]
 
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the variables themselves."""
         return np.array([self.variables.index(n) for n in names], dtype=np.intp)
 
-    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
+    def swap(
+        self,
+        frame: pd.DataFrame,
+        names: Sequence[str],
+        donors: pd.DataFrame,
+        index: pd.Index | None = None,
+    ) -> Swap:
         """Overwrite the variables' columns."""
-        return _FrameSwap(self.encode(frame), names, donors)
+        return _FrameSwap(self.plain(frame), names, donors, self._form, index)
 
     def without(self, names: Sequence[str]) -> FrameDesign | None:
         """Return the design of the other variables."""
         others = _others(self.variables, names)
-        return FrameDesign(others) if others else None
+        return FrameDesign(others, self._form) if others else None
 
 
 class FormulaDesign(Design):
@@ -225,7 +271,7 @@ class FormulaDesign(Design):
         """Return the same design with its state learned from the rows of `frame`."""
         return FormulaDesign(self._terms, frame, self._scope, intercept=self._intercept)
 
-    def encode(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
+    def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> npt.NDArray[np.float64]:
         """Return the design matrix of the rows of `frame`."""
         return self._coded.build(frame)
 
@@ -234,7 +280,13 @@ class FormulaDesign(Design):
         slices = [self._coded.slices[t] for t in self._terms_with(names)]
         return np.array([j for s in slices for j in range(s.start, s.stop)], dtype=np.intp)
 
-    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
+    def swap(
+        self,
+        frame: pd.DataFrame,
+        names: Sequence[str],
+        donors: pd.DataFrame,
+        index: pd.Index | None = None,
+    ) -> Swap:
         """Rebuild every column built from `names`."""
         terms = self._terms_with(names)
         coded, driven = self._coded.subset(terms), self.driven(names)
@@ -364,7 +416,8 @@ class _ColumnSwap(Swap):
         return self._driven, self._values
 
     def matrix(self, rows: IntArray, donors: IntArray) -> npt.NDArray[np.float64]:
-        copies = self._base[rows]
+        dtype = np.result_type(self._base, self._values)
+        copies = self._base[rows].astype(dtype, copy=False)
         copies[:, self._driven] = self._values[donors]
         return copies
 
@@ -397,13 +450,19 @@ class _RebuildSwap(Swap):
 
 
 class _FrameSwap(Swap):
-    def __init__(self, base: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> None:
+    def __init__(
+        self,
+        base: pd.DataFrame,
+        names: Sequence[str],
+        donors: pd.DataFrame,
+        form: Form,
+        index: pd.Index | None,
+    ) -> None:
         self._base, self._names, self._donors = base, tuple(names), donors
+        self._form, self._index = form, index
 
-    def matrix(self, rows: IntArray, donors: IntArray) -> pd.DataFrame:
+    def matrix(self, rows: IntArray, donors: IntArray) -> Matrix:
         copies = self._base.take(rows).reset_index(drop=True)
         for name in self._names:
-            values = self._donors[name].take(donors)
-            single = copies[name].dtype == np.float32
-            copies[name] = (values.astype(np.float32) if single else values).array
-        return copies
+            copies[name] = self._donors[name].take(donors).array
+        return self._form.write(copies, None if self._index is None else self._index.take(rows))

@@ -1,23 +1,32 @@
-"""The user's frames and arrays as pandas objects with native dtypes, masked values missing."""
+"""The user's frames, columns and arrays as pandas objects: types kept, masked values missing.
+
+Frames that are not pandas' are read through narwhals: those of polars and pyarrow column by column,
+relations of DuckDB and other lazy frames as the pandas frames that they compute.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp.errors import DataError, short
+from pyinterp.data.columns import native
+from pyinterp.errors import DataError, OptionError, did_you_mean, quote, short
 
 __all__ = [
     "as_column",
     "as_frame",
     "check_aligned",
+    "check_frame",
     "fill_masks",
+    "foreign_frame",
+    "given_column",
     "index_of",
-    "native",
+    "is_frame",
     "one_column",
 ]
 
@@ -25,10 +34,14 @@ __all__ = [
 def as_frame(data: object, what: str = "data") -> pd.DataFrame:
     """Return array or frame `data` as a DataFrame with unique column names and a RangeIndex.
 
-    Columns of arrays are called x1, x2, ..., as in statsmodels, those of structured arrays by
-    their fields. Masked values are missing.
+    Columns keep their types, whatever these are: only those that are used are read. Columns of
+    arrays are called x1, x2, ..., as in statsmodels, those of structured arrays by their fields.
+    Masked values are missing.
     """
-    if isinstance(data, pd.DataFrame):
+    data = _computed(data, what)
+    if (foreign := foreign_frame(data)) is not None:
+        frame = pd.DataFrame({name: _of_foreign(foreign[name]) for name in foreign.columns})
+    elif isinstance(data, pd.DataFrame):
         frame = data.set_axis([str(c) for c in data.columns], axis=1).reset_index(drop=True)
     elif isinstance(data, pd.Series):
         frame = data.rename(_series_name(data, "x1")).reset_index(drop=True).to_frame()
@@ -38,8 +51,8 @@ def as_frame(data: object, what: str = "data") -> pd.DataFrame:
         frame = _of_array(data, what)
     else:
         raise DataError(
-            f"`{what}` must be a pandas DataFrame or a numeric array, not {type(data).__name__}"
-            f"{_conversion(data)}."
+            f"`{what}` must be a data frame (pandas, polars, pyarrow, DuckDB), a dict of columns or a "
+            f"numeric array, not {type(data).__name__}{_conversion(data)}."
         )
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
@@ -48,7 +61,70 @@ def as_frame(data: object, what: str = "data") -> pd.DataFrame:
         )
     if frame.shape[0] == 0 or frame.shape[1] == 0:
         raise DataError(f"`{what}` must have rows and columns; it has shape {tuple(frame.shape)}.")
-    return native(frame)
+    return frame
+
+
+def foreign_frame(data: object) -> nw.DataFrame[Any] | None:
+    """Return a frame of another library than pandas, such as polars or pyarrow; None of others."""
+    frame = _narwhal(data)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def is_frame(data: object) -> bool:
+    """Whether rows are a frame, not an array."""
+    return isinstance(_narwhal(data), (pd.DataFrame, Mapping, nw.DataFrame, nw.LazyFrame))  # noqa: UP038 - classes of a generic kind
+
+
+def check_frame(data: object) -> None:
+    """Raise `DataError` unless the rows for a formula are a frame."""
+    if not is_frame(data):
+        raise DataError(
+            f"`data` must be a data frame, not {type(data).__name__}; for arrays use "
+            "Learner(endog, exog, estimator)."
+        )
+
+
+def _narwhal(data: object) -> object:
+    """Return a frame or column of another library than pandas as narwhals has it."""
+    if isinstance(data, pd.DataFrame | pd.Series | pd.Index | np.ndarray | list | tuple):
+        return data
+    return nw.from_native(data, pass_through=True, allow_series=True)
+
+
+def _computed(data: object, what: str) -> object:
+    """Return lazy frames, and mappings of columns, as pandas frames; other data as they are."""
+    if isinstance(data, Mapping):
+        columns = {str(name): one_column(values) for name, values in data.items()}
+        sizes = {-1 if column is None else len(column) for column in columns.values()}
+        if len(sizes) > 1 or -1 in sizes:
+            raise DataError(
+                f"`{what}` must have columns of one value per row, all of one length, if it is a "
+                "dict of them."
+            )
+        return pd.DataFrame(columns)
+    lazy = _narwhal(data)
+    return lazy.collect("pandas").to_native() if isinstance(lazy, nw.LazyFrame) else data
+
+
+def _of_foreign(column: nw.Series[Any]) -> pd.Series[Any]:
+    """Return a column of another library's frame; missing values are NaN or None."""
+    dtype = column.dtype
+    if dtype.is_decimal():
+        column, dtype = column.cast(nw.Float64()), nw.Float64()
+    whole = dtype.is_numeric() or dtype == nw.Boolean
+    if whole and not column.null_count():
+        return pd.Series(column.to_numpy())
+    if dtype.is_numeric():
+        single = dtype == nw.Float32
+        return pd.Series(column.to_numpy().astype(np.float32 if single else np.float64))
+    if dtype in (nw.Date, nw.Datetime):
+        return pd.Series(column.cast(nw.Datetime("us")).to_numpy())
+    values = column.to_list()
+    if dtype == nw.String:
+        return pd.Series(values, dtype=pd.StringDtype("python", na_value=np.nan))
+    if dtype in (nw.Categorical, nw.Enum):
+        return pd.Series(pd.Categorical(values, column.cat.get_categories().to_list()))
+    return pd.Series(values, dtype=object)
 
 
 def index_of(*data: object) -> pd.Index | None:
@@ -88,6 +164,45 @@ def as_column(values: object, rows: int, what: str, other: str) -> pd.Series[Any
     return column
 
 
+def given_column(
+    values: object,
+    frame: pd.DataFrame,
+    argument: str,
+    *,
+    rows: pd.Index | None = None,
+    data: str = "data",
+) -> pd.Series[Any]:
+    """Return the column of `frame` with this name, or an array as a column.
+
+    Parameters
+    ----------
+    values : str, or array of shape (n,)
+    frame : pandas.DataFrame, n rows
+    argument : str
+        What the caller calls it.
+    rows : pandas.Index, optional
+        The user's index, to which a Series must be aligned.
+    data : str
+        What the rows are called in messages.
+
+    Raises
+    ------
+    OptionError
+        If no column has the name.
+    DataError
+        If there is not one value per row, or a Series has another index.
+    """
+    if not isinstance(values, str):
+        check_aligned(values, rows, argument, data)
+        return as_column(values, len(frame), argument, data)
+    if values not in frame:
+        raise OptionError(
+            f"`{argument}` names column {quote(values)}, which is not in `{data}`."
+            + did_you_mean(values, frame)
+        )
+    return native(frame[values])
+
+
 def one_column(values: object) -> pd.Series[Any] | None:
     """Return one column of values as a Series with a RangeIndex; None if it is not one column."""
     if isinstance(values, pd.DataFrame):
@@ -100,14 +215,15 @@ def one_column(values: object) -> pd.Series[Any] | None:
         column = None
     elif isinstance(values, np.ndarray | list | tuple):
         column = _of_vector(values)
-    elif _is_like_array(values):
-        column = _of_vector(np.asarray(values))
+    elif isinstance(foreign := _narwhal(values), nw.Series):
+        column = _of_foreign(foreign)
+    elif isinstance(foreign, nw.DataFrame):
+        column = _of_foreign(foreign[:, 0]) if foreign.shape[1] == 1 else None
     else:
-        column = None
+        column = _of_vector(np.asarray(values)) if _is_like_array(values) else None
     if column is None:
         return None
-    plain = column.reset_index(drop=True)
-    return _native(plain) if _is_foreign(plain.dtype) else plain
+    return native(column.reset_index(drop=True))
 
 
 def _is_like_array(values: object) -> bool:
@@ -127,47 +243,6 @@ def fill_masks(values: Any) -> npt.NDArray[Any]:
     values = masked.data.astype(object)
     values[np.ma.getmaskarray(masked)] = None
     return np.asarray(values)
-
-
-def native(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns in dtypes of pandas and NumPy that every learner can read."""
-    changed = {
-        str(name): _native(column) for name, column in frame.items() if _is_foreign(column.dtype)
-    }
-    return frame.assign(**changed) if changed else frame
-
-
-def _is_foreign(dtype: Any) -> bool:
-    if isinstance(dtype, np.dtype):
-        return not dtype.isnative or (dtype.kind == "f" and dtype.itemsize not in (4, 8))
-    if isinstance(dtype, pd.CategoricalDtype):
-        return _is_foreign(dtype.categories.dtype)
-    return isinstance(dtype, pd.ArrowDtype) or getattr(dtype, "storage", "") == "pyarrow"
-
-
-def _native(column: pd.Series[Any]) -> pd.Series[Any]:
-    dtype: Any = column.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return column.cat.rename_categories(_native(pd.Series(dtype.categories)).tolist())
-    if isinstance(dtype, np.dtype):
-        plain = dtype.kind != "f" or dtype.itemsize in (4, 8)
-        return column.astype(dtype.newbyteorder("=") if plain else np.float64)
-    return _of_arrow(column, dtype)
-
-
-def _of_arrow(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
-    """Return a column of Arrow values in pandas' own dtypes; dates and lists as they are."""
-    if isinstance(dtype, pd.StringDtype) or dtype.type is str:
-        return column.astype(object).where(column.notna(), None)
-    if pd.api.types.is_bool_dtype(dtype):
-        return column.astype("boolean")
-    if pd.api.types.is_numeric_dtype(dtype):
-        if dtype.kind in "iu" and not column.isna().any():
-            return column.astype(np.uint64 if dtype.kind == "u" else np.int64)
-        return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan), index=column.index)
-    if str(dtype).startswith("dictionary"):
-        return pd.Series(column.array.__arrow_array__().to_pandas())
-    return column
 
 
 def _of_array(data: Any, what: str) -> pd.DataFrame:
@@ -228,19 +303,17 @@ def _shape(values: object) -> tuple[int, ...]:
 
 def _conversion(data: object) -> str:
     """Return advice on converting `data` to a frame or an array; empty if there is none."""
-    if isinstance(data, Mapping):
-        return "; pass `pd.DataFrame(data)`"
-    for method in ("toarray", "to_pandas"):  # of sparse matrices; of polars and pyarrow
+    for method in ("toarray", "to_pandas"):  # of sparse matrices, and of other tables
         if callable(getattr(data, method, None)):
             return f"; pass `.{method}()` of it"
     return ""
 
 
-def check_aligned(values: object, frame: object, what: str, other: str) -> None:
+def check_aligned(values: object, rows: pd.Index | None, what: str, other: str) -> None:
     """Raise `DataError` if a Series and the rows it belongs to have different indexes."""
-    if not isinstance(values, pd.Series) or not isinstance(frame, pd.DataFrame | pd.Series):
+    if not isinstance(values, pd.Series) or rows is None:
         return
-    if len(values) == len(frame) and not values.index.equals(frame.index):
+    if len(values) == len(rows) and not values.index.equals(rows):
         raise DataError(
             f"`{what}` and `{other}` must have the same index, but theirs differ, and pairing them "
             f"by position could mix up rows; align them, or pass `{what}.to_numpy()`."

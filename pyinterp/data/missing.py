@@ -17,28 +17,12 @@ import pandas as pd
 from pyinterp.checks import check_choice
 from pyinterp.errors import DataError, OptionError, list_of, short
 
-__all__ = ["MINIMUM_ROWS", "Missing", "MissingValues", "RowChoice", "count_missing"]
+__all__ = ["MINIMUM_ROWS", "Missing", "MissingValues", "count_missing"]
 
 Missing: TypeAlias = Literal["auto", "keep", "drop", "raise"]
 CHOICES = ("auto", "keep", "drop", "raise")
 MINIMUM_ROWS = 5
 MOST_NAMES = 6  # variables with their counts in a note
-
-
-@dataclass(frozen=True, kw_only=True)
-class RowChoice:
-    """Which of the user's rows are analyzed.
-
-    Attributes
-    ----------
-    mask : ndarray of bool, shape (N,)
-    note : str
-        Footnote: the missing values behind rows that are left out, and those that are kept; empty
-        if no value is missing.
-    """
-
-    mask: npt.NDArray[np.bool_]
-    note: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +58,8 @@ class MissingValues:
         variables: pd.DataFrame,
         others: Sequence[pd.Series[Any]] = (),
         needs: Mapping[str, str] | None = None,
-    ) -> RowChoice:
-        """Return the rows to analyze.
+    ) -> tuple[npt.NDArray[np.bool_], str]:
+        """Return which rows are analyzed, and a footnote on the missing values of all.
 
         Parameters
         ----------
@@ -108,7 +92,7 @@ class MissingValues:
                 "out."
             )
         kept = {n: isna & ~out for n, isna in absent.items() if n not in needed}
-        return RowChoice(mask=~out, note=_note(out, needed, kept))
+        return ~out, _note(out, needed, kept)
 
     def _check_needs(
         self, absent: Mapping[str, npt.NDArray[np.bool_]], needs: Mapping[str, str]

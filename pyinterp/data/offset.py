@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.data.frames import as_column, check_aligned
-from pyinterp.errors import DataError, OptionError, did_you_mean, quote
+from pyinterp.data.frames import given_column
+from pyinterp.errors import DataError, OptionError, quote
 
 __all__ = ["Offset", "read_offset"]
 
@@ -83,7 +83,7 @@ def read_offset(
     exposure: str | npt.ArrayLike | None,
     frame: pd.DataFrame,
     *,
-    rows: object = None,
+    rows: pd.Index | None = None,
     data: str = "data",
 ) -> Offset | None:
     """Return the checked offset; None without.
@@ -96,8 +96,8 @@ def read_offset(
         The same, as positive numbers whose logarithms are the offset.
     frame : pandas.DataFrame
         All columns of the user's rows.
-    rows : object
-        The user's rows with their index, for Series.
+    rows : pandas.Index, optional
+        The user's index, to which a Series must be aligned.
     data : str
         What the rows are called in messages.
 
@@ -117,7 +117,7 @@ def read_offset(
     if values is None:
         return None
     column = values if isinstance(values, str) else None
-    numbers = _numbers(_column(values, what, frame, rows, data), what)
+    numbers = _numbers(given_column(values, frame, what, rows=rows, data=data), what)
     if what == "offset":
         return Offset(name=column or what, values=numbers, exposure=False, column=column)
     wrong = np.flatnonzero(numbers <= 0)
@@ -129,20 +129,6 @@ def read_offset(
     return Offset(
         name=f"log({column or what})", values=np.log(numbers), exposure=True, column=column
     )
-
-
-def _column(
-    values: str | npt.ArrayLike, what: str, frame: pd.DataFrame, rows: object, data: str
-) -> pd.Series[Any]:
-    if not isinstance(values, str):
-        check_aligned(values, rows, what, data)
-        return as_column(values, len(frame), what, data)
-    if values not in frame:
-        raise OptionError(
-            f"`{what}` names column {quote(values)}, which is not in `{data}`."
-            + did_you_mean(values, frame)
-        )
-    return frame[values]
 
 
 def _numbers(column: pd.Series[Any], what: str) -> FloatArray:

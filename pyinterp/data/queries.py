@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from pyinterp.data.columns import native
 from pyinterp.data.formula.columns import Columns
 from pyinterp.data.formula.scope import double
 from pyinterp.data.formula.syntax import is_quote, name_in_quotes, tree_of
@@ -141,7 +142,7 @@ class _Query:
     def _column(self, name: str) -> pd.Series[Any]:
         if name not in self._columns:
             raise self._columns.unknown_name(name)
-        return self._frame[name]
+        return native(self._frame[name])
 
     def _join(self, op: ast.AST, parts: Iterable[ast.expr]) -> Any:
         return reduce(_CONDITIONS[type(op)], map(self._condition, parts))

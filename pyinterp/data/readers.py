@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import IntArray
-from pyinterp.data.design import ArrayDesign, Design, FormulaDesign, FrameDesign, is_single
+from pyinterp.data.columns import is_category, is_date, native
+from pyinterp.data.design import ArrayDesign, Design, FormulaDesign, FrameDesign
 from pyinterp.data.formula import (
     Factor,
     Scope,
@@ -25,38 +25,14 @@ from pyinterp.data.formula import (
     namespace,
     parse,
 )
-from pyinterp.data.frames import as_column, check_aligned, index_of, one_column
-from pyinterp.data.frames import as_frame as read_frame
-from pyinterp.data.sample import is_category
-from pyinterp.data.weights import take_rows
+from pyinterp.data.frames import check_frame, one_column
+from pyinterp.data.row_data import RowData, Source, read_rows
 from pyinterp.errors import DataError, FormulaError, short
 
-__all__ = ["ArrayReader", "FormulaReader", "Reader", "RowReader", "Source"]
+__all__ = ["ArrayReader", "FormulaReader", "Reader", "RowReader"]
 
 MOST_LEVELS = 0.8  # of the number of rows: a column with more names its rows
 FEW_LEVELS = 20  # in so few rows as this, levels may be distinct by chance
-
-
-@dataclass(frozen=True)
-class Source:
-    """Rows as the user gave them.
-
-    Attributes
-    ----------
-    frame : pandas.DataFrame
-        All columns, for strata and clusters.
-    variables : pandas.DataFrame
-        The columns used as variables.
-    response : pandas.Series
-        With the response's name.
-    index : pandas.Index or None
-        The user's names of the rows, if there are any.
-    """
-
-    frame: pd.DataFrame
-    variables: pd.DataFrame
-    response: pd.Series[Any]
-    index: pd.Index | None
 
 
 class Reader(ABC):
@@ -65,14 +41,14 @@ class Reader(ABC):
     formula: str = ""
 
     @abstractmethod
-    def read(self, data: Any) -> Source:
-        """Split the data into variables and response."""
+    def rows(self, data: Any) -> RowData:
+        """Read fresh rows in the form of the first ones."""
 
     @abstractmethod
-    def repeat(self, data: Any, positions: IntArray) -> Any:
-        """Return the user's rows at these positions, in the user's form."""
+    def read(self, data: RowData) -> Source:
+        """Pick variables and response."""
 
-    def needs(self, variables: pd.DataFrame) -> Mapping[str, str]:
+    def needs(self, variables: pd.DataFrame) -> dict[str, str]:
         """Return why variables must have a value in every row, by variable; none by default."""
         return {}
 
@@ -92,33 +68,30 @@ class FormulaReader(Reader):
     ----------
     formula : str
         As in `Learner.from_formula`.
-    data : pandas.DataFrame
-        Data at hand, which say what `.` stands for.
+    data : RowData
+        Rows at hand, which say what `.` stands for.
     scope : mapping from str
         The caller's names.
     as_frame : bool
         Hand the variables over as a DataFrame instead of a matrix.
     trusted : bool
         Whether the formula may use names of the caller and any function.
-    besides : collection of str
-        Columns of weights or an offset, for which `.` does not stand.
     """
 
     def __init__(
         self,
         formula: str,
-        data: pd.DataFrame,
+        data: RowData,
         scope: Mapping[str, Any],
         *,
         as_frame: bool,
         trusted: bool = True,
-        besides: Collection[str] = (),
     ) -> None:
-        frame = read_frame(data)
+        frame = data.frame
         self.formula = formula
-        self._as_frame = as_frame
+        self._form = data.form if as_frame else None
         self._numeric = None if trusted else [str(c) for c in frame if _is_number(frame[c])]
-        self._expand(_without(formula, [str(c) for c in frame], besides), scope)
+        self._expand(_without(formula, [str(c) for c in frame], data.besides), scope)
 
     def _expand(self, columns: Sequence[str], scope: Mapping[str, Any]) -> None:
         """Read the formula, in which `.` stands for these columns."""
@@ -138,7 +111,7 @@ class FormulaReader(Reader):
                 "The formula must have at least one variable on its right side; got "
                 f"{short(formula)!r}."
             )
-        if self._as_frame:
+        if self._form is not None:
             _check_selects(self._parsed.terms)
 
     @property
@@ -155,23 +128,23 @@ class FormulaReader(Reader):
         new._expand(columns, self._scope)
         return new
 
-    def read(self, data: Any) -> Source:
+    def rows(self, data: Any) -> RowData:
+        """Read a frame."""
+        check_frame(data)
+        return read_rows(data)
+
+    def read(self, data: RowData) -> Source:
         """Evaluate the response and pick the variables."""
-        if not isinstance(data, pd.DataFrame):
-            raise DataError(f"`data` must be a pandas DataFrame, not {type(data).__name__}.")
-        frame = read_frame(data)
+        frame = data.frame
         absent = [v for v in self._variables if v not in frame]
         if absent:
             raise DataError(f"Variable `{short(absent[0])}` of the formula is not in the data.")
-        return Source(frame, frame[self._variables], self._response(frame), data.index)
+        variables, response = frame[self._variables], self._response(frame)
+        return Source(data.beside(variables), response, self.needs(variables))
 
-    def repeat(self, data: Any, positions: IntArray) -> Any:
-        """Return these rows of the data frame."""
-        return take_rows(data, positions)
-
-    def needs(self, variables: pd.DataFrame) -> Mapping[str, str]:
+    def needs(self, variables: pd.DataFrame) -> dict[str, str]:
         """Return why columns of a matrix can't be missing where a variable is."""
-        if self._as_frame:
+        if self._form is not None:
             return {}
         terms = self._parsed.terms
         names = namespace(terms.names - set(self._variables), self._scope)
@@ -184,8 +157,9 @@ class FormulaReader(Reader):
 
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
         """Return the formula's design matrix, or the variables as a frame."""
-        if self._as_frame:
-            return FrameDesign(list(variables.columns))
+        if self._form is not None:
+            return FrameDesign(list(variables.columns), self._form)
+        _check_dates(self._parsed.terms, variables)
         _check_levels(self._parsed.terms, variables)
         # An offset is the last column, whatever the formula has.
         offset = [name for name in map(str, variables.columns) if name not in self._variables]
@@ -217,7 +191,7 @@ class FormulaReader(Reader):
 
     def _evaluate(self, frame: pd.DataFrame) -> Any:
         factor = self._parsed.response
-        columns = {name: frame[name] for name in factor.variables}
+        columns = {name: native(frame[name]) for name in factor.variables}
         names = namespace(set(factor.names) - columns.keys(), self._scope)
         try:
             return evaluate(factor.code_to_run, names | {"Q": _Quote(frame)}, columns)
@@ -243,52 +217,46 @@ class ArrayReader(Reader):
 
     Parameters
     ----------
-    as_frame : bool
-        `exog` is a DataFrame, and handed over as one.
+    data : RowData
+        Rows at hand, of exog and endog.
     besides : collection of str
-        Columns of `exog` that hold weights, an offset or clusters, and are no variables.
+        Columns of `exog` that are no variables, other than those of weights and an offset.
     """
 
-    def __init__(self, *, as_frame: bool, besides: Collection[str] = ()) -> None:
-        self._as_frame, self._besides = as_frame, besides
+    def __init__(self, data: RowData, besides: Collection[str] = ()) -> None:
+        self._data, self._besides = data, (*data.besides, *besides)
 
-    def read(self, data: Any) -> Source:
-        """Return exog as variables, endog as response."""
+    def rows(self, data: Any) -> RowData:
+        """Read a pair of endog and exog."""
         if not isinstance(data, tuple | list) or len(data) != 2:
             raise DataError(
                 f"Data must be a pair (endog, exog) of arrays, not {type(data).__name__}."
             )
-        endog, exog = data
-        frame = read_frame(exog, "exog")
-        check_aligned(endog, exog, "endog", "exog")
-        response = as_column(endog, len(frame), "endog", "exog")
-        named = response.rename(_name_of(endog) or "y")
-        variables = frame.drop(columns=[c for c in frame if c in self._besides])
+        return read_rows(data[1], data[0], what="exog")
+
+    def read(self, data: RowData) -> Source:
+        """Return exog as variables, endog as response."""
+        variables = data.frame.drop(columns=[c for c in data.frame if c in self._besides])
         if variables.shape[1] == 0:
             raise DataError("`exog` must have a variable beside the columns of weights and offset.")
-        return Source(frame, variables, named, index_of(exog, endog))
+        return Source(data.beside(variables), data.endog)
 
     def without(self, column: str) -> Self:
         """Return the reader for which a column of exog is no variable."""
-        return type(self)(as_frame=self._as_frame, besides=[*self._besides, column])
-
-    def repeat(self, data: Any, positions: IntArray) -> Any:
-        """Return these rows of endog and exog."""
-        self.read(data)  # which checks that they have the same number of rows
-        return tuple(take_rows(part, positions) for part in data)
+        return type(self)(self._data, [*self._besides, column])
 
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
         """Return the variables as a frame or as an array."""
         names = list(variables.columns)
-        if self._as_frame:
-            return FrameDesign(names)
+        if self._data.is_frame:
+            return FrameDesign(names, self._data.form)
         for name, column in variables.items():
             if not pd.api.types.is_numeric_dtype(column):
                 raise DataError(
                     f"An array given as `exog` must hold numbers, but `{short(name)}` has dtype "
                     f"{column.dtype}; pass a DataFrame, or use Learner.from_formula."
                 )
-        return ArrayDesign(names, single=is_single(variables))
+        return ArrayDesign(names, self._data.array_type)
 
 
 class RowReader(Reader):
@@ -304,19 +272,20 @@ class RowReader(Reader):
     def __init__(self, reader: Reader) -> None:
         self._reader, self.formula = reader, reader.formula
 
-    def read(self, data: Any) -> Source:
+    def rows(self, data: Any) -> RowData:
+        """Read a frame."""
+        return replace(read_rows(data), user_index=None)
+
+    def read(self, data: RowData) -> Source:
         """Return all columns but the last as variables, the last as response."""
-        return Source(data, data.iloc[:, :-1], data.iloc[:, -1], None)
+        variables, response = data.frame.iloc[:, :-1], data.frame.iloc[:, -1]
+        return Source(variables, response, self._reader.needs(variables))
 
     def without(self, column: str) -> Self:
         """Return the reader of rows that another reader returns without a column."""
         return type(self)(self._reader.without(column))
 
-    def repeat(self, data: Any, positions: IntArray) -> Any:
-        """Return these rows."""
-        return take_rows(data, positions)
-
-    def needs(self, variables: pd.DataFrame) -> Mapping[str, str]:
+    def needs(self, variables: pd.DataFrame) -> dict[str, str]:
         """Return why variables must have a value in every row, by variable."""
         return self._reader.needs(variables)
 
@@ -339,14 +308,6 @@ def _without(formula: str, columns: list[str], besides: Collection[str]) -> list
     """Return the columns that `.` stands for: weights are no variable unless they are named."""
     named = names_in(formula, besides) if besides else ()
     return [name for name in columns if name not in besides or name in named]
-
-
-def _name_of(endog: Any) -> str:
-    """Return the name of a Series, or of a frame's only column."""
-    if isinstance(endog, pd.DataFrame):
-        return str(endog.columns[0])
-    name = getattr(endog, "name", None)
-    return "" if name is None else str(name)
 
 
 def _is_number(column: pd.Series[Any]) -> bool:
@@ -384,6 +345,17 @@ def _need(factor: Factor, variables: pd.DataFrame, names: dict[str, Any]) -> str
     if values is None or not values.isna().all():
         return f"`{short(factor.code)}` has a value where its variable has none"
     return ""
+
+
+def _check_dates(terms: Terms, variables: pd.DataFrame) -> None:
+    """Raise if a matrix would need a date as a number."""
+    for factor in dict.fromkeys(f for product in terms.products for f in product):
+        if factor.column is not None and is_date(variables[factor.column].dtype):
+            raise DataError(
+                f"A formula's matrix needs numbers and levels, but `{short(factor.column)}` holds "
+                "dates: write what of them counts as a function that is defined in your script, "
+                f'such as `month({short(factor.code)})`, or use `design="frame"`.'
+            )
 
 
 def _check_levels(terms: Terms, variables: pd.DataFrame) -> None:

@@ -1,52 +1,157 @@
-"""The data that analyzed rows come from: columns and masks that name some of the rows."""
+"""The user's rows: read once, with what goes with them, for learners and fitted models alike."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import IntArray
-from pyinterp.data.frames import as_column, check_aligned
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.data.columns import is_exotic, read_variables
+from pyinterp.data.form import Form, form_of
+from pyinterp.data.frames import (
+    as_column,
+    as_frame,
+    check_aligned,
+    given_column,
+    index_of,
+    is_frame,
+)
+from pyinterp.data.missing import MissingValues
+from pyinterp.data.offset import Offset, read_offset
 from pyinterp.data.queries import evaluate
-from pyinterp.errors import DataError, OptionError, did_you_mean, quote
+from pyinterp.data.sample import Response, Sample
+from pyinterp.data.weights import Weights, WeightsType, read_weights
+from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.representation import about
 
-__all__ = ["RowData", "Rows", "source_frame"]
+__all__ = ["RowData", "Rows", "Source", "read_rows"]
 
 Rows: TypeAlias = str | npt.ArrayLike | None
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 
+@dataclass(frozen=True)
+class Source:
+    """Variables and response that a reader has picked from rows.
+
+    Attributes
+    ----------
+    variables : pandas.DataFrame, N rows
+        In the order of the design, the offset last.
+    response : pandas.Series or None, N rows
+        With the response's name.
+    needs : mapping of str to str
+        Why a variable must have a value in every row, whatever the learner takes, by variable.
+    note : str
+        Footnote on how columns were picked; empty if there is none.
+    """
+
+    variables: pd.DataFrame
+    response: pd.Series[Any] | None
+    needs: dict[str, str] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def endog(self) -> pd.Series[Any]:
+        """The response, which learners need."""
+        if self.response is None:
+            raise DataError("A learner needs a response.")
+        return self.response
+
+
 @dataclass(frozen=True, kw_only=True)
 class RowData:
-    """The user's data, with columns that are not variables, and which rows are analyzed.
+    """The user's rows, N of them after frequency weights have repeated some, and which are analyzed.
 
     Attributes
     ----------
     frame : pandas.DataFrame, N rows
-        All columns, with a RangeIndex.
-    index : pandas.DataFrame or None
-        Without columns, with the user's index, to which masks are aligned.
+        All columns in the user's types, with a RangeIndex.
+    endog : pandas.Series or None, N rows
+        The response, if it was given beside the frame.
+    endog_name : str
+        The user's name of the response; empty if it has none.
+    is_frame : bool
+        Whether the user's rows are a frame, not an array.
+    form : Form
+        How the user's frame is written.
+    user_index : pandas.Index or None
+        The user's names of the rows as given; None if they have none.
     complete : ndarray of bool, shape (N,)
         Which rows are analyzed.
-    repeats : ndarray of int, shape (N,), or None
-        Position in the user's data of every row, if weights repeat them.
-    length : int or None
-        Number of the user's rows, if weights repeat them.
+    note : str
+        Footnote: missing values behind rows that are left out, and those that are kept.
+    weights : Weights or None
+    offset : Offset or None
     what : str
         What the data are called in messages.
     """
 
     frame: pd.DataFrame
-    index: pd.DataFrame | None
+    endog: pd.Series[Any] | None
+    endog_name: str
+    is_frame: bool
+    form: Form
+    user_index: pd.Index | None
     complete: BoolArray
-    repeats: IntArray | None = None
-    length: int | None = None
+    note: str = ""
+    weights: Weights | None = None
+    offset: Offset | None = None
     what: str = "data"
+
+    @property
+    def repeats(self) -> IntArray | None:
+        """Position in the user's data of every row, if weights repeat them."""
+        return None if self.weights is None else self.weights.repeats
+
+    @property
+    def index(self) -> pd.Index | None:
+        """The user's names of the N rows."""
+        if self.user_index is None or self.repeats is None:
+            return self.user_index
+        return self.user_index.take(self.repeats)
+
+    @property
+    def array_type(self) -> Any:
+        """The type of an array that holds the user's rows: double if columns have several."""
+        types = set(self.frame.dtypes)
+        plain = next(iter(types))
+        mixed = len(types) > 1 or not isinstance(plain, np.dtype) or is_exotic(plain)
+        return np.float64 if mixed else plain
+
+    @property
+    def besides(self) -> list[str]:
+        """Columns of weights and an offset, which are no variables unless they are named."""
+        parts = (self.weights, self.offset)
+        return [part.column for part in parts if part is not None and part.column is not None]
+
+    @property
+    def counted(self) -> BoolArray:
+        """Which rows have a positive weight."""
+        if self.weights is None or self.repeats is not None:
+            return np.ones(len(self.frame), dtype=bool)
+        return self.weights.values > 0
+
+    @property
+    def weighting(self) -> str:
+        """Column and type of weights, and what they make of the rows; empty without."""
+        if self.weights is None:
+            return ""
+        return self.weights.in_words(np.flatnonzero(self.complete))
+
+    def with_endog(self, response: pd.Series[Any] | None) -> Self:
+        """Return the same rows with the response as a column, under its name, if it is none yet."""
+        if response is None or str(response.name) in self.frame:
+            return self
+        return replace(self, frame=self.frame.assign(**{str(response.name): response}))
+
+    def beside(self, variables: pd.DataFrame) -> pd.DataFrame:
+        """Return variables of all rows with the offset, if there is one, as the last of them."""
+        return variables if self.offset is None else self.offset.beside(variables, self.repeats)
 
     def column(self, by: str | npt.ArrayLike, what: str) -> pd.Series[Any]:
         """Return a column by its name, or an array, for all N rows.
@@ -58,19 +163,21 @@ class RowData:
         DataError
             If an analyzed row has no value, or there is not one value per row.
         """
-        if isinstance(by, str):
-            if by not in self.frame:
-                raise OptionError(
-                    f"`{what}` names column {quote(by)}, which is not in the {self.what}."
-                    + did_you_mean(by, self.frame.columns)
-                )
-            column = self.frame[by]
-        else:
-            column = self._values(by, what)
+        column = self.values(by, what)
         absent = int(column[self.complete].isna().sum())
         if absent:
             raise DataError(f"`{what}` must have no missing values; {absent} rows have.")
         return column
+
+    def values(self, by: str | npt.ArrayLike, what: str) -> pd.Series[Any]:
+        """Return a column by its name, or an array, for all N rows; values may be missing."""
+        if isinstance(by, str):
+            return given_column(by, self.frame, what, data=self.what)
+        check_aligned(by, self.user_index, what, self.what)
+        if self.repeats is None:
+            return as_column(by, len(self.frame), what, self.what)
+        column = as_column(by, len(self.weights.values), what, self.what)  # type: ignore[union-attr]  # they repeat rows
+        return column.take(self.repeats).reset_index(drop=True)
 
     def mask(self, rows: Rows, argument: str = "rows") -> BoolArray:
         """Return which of all N rows a mask, or a query of columns, names; None names all.
@@ -86,18 +193,108 @@ class RowData:
             return np.ones(len(self.frame), dtype=bool)
         if isinstance(rows, str):
             return _booleans(evaluate(rows, self.frame, argument), argument)
-        return _booleans(self._values(rows, argument), argument)
+        return _booleans(self.values(rows, argument), argument)
 
-    def _values(self, values: npt.ArrayLike, argument: str) -> pd.Series[Any]:
-        """Return an array of one value per row of the user's data, repeated like these."""
-        check_aligned(values, self.index, argument, self.what)
-        if self.repeats is None:
-            return as_column(values, len(self.frame), argument, self.what)
-        column = as_column(values, self.length or 0, argument, self.what)
-        return column.take(self.repeats).reset_index(drop=True)
+    def choose(
+        self,
+        source: Source,
+        missing: MissingValues,
+        subset: BoolArray | None = None,
+        others: tuple[pd.Series[Any], ...] = (),
+    ) -> Self:
+        """Return the same rows with the analyzed ones of `subset`: complete, of positive weight.
+
+        Parameters
+        ----------
+        source : Source
+        missing : MissingValues
+            What becomes of rows with missing values.
+        subset : ndarray of bool, shape (N,), optional
+        others : tuple of Series, N rows
+            Columns other than variables and response that must have a value in every row.
+        """
+        part = self.counted if subset is None else self.counted & subset
+        must = [column[part] for column in (source.response, *others) if column is not None]
+        needs = source.needs
+        if self.offset is not None:
+            needs = needs | {self.offset.name: "an offset is a known part of every prediction"}
+        mask, note = missing.rows(source.variables[part], must, needs)
+        complete = np.zeros(len(part), dtype=bool)
+        complete[part] = mask
+        return replace(self, complete=complete, note=" ".join(filter(None, (note, source.note))))
+
+    def sample(self, source: Source, y: FloatArray | None, response: Response | None) -> Sample:
+        """Return the analyzed rows, for which `y` is the response as numbers."""
+        rows = np.flatnonzero(self.complete)
+        return Sample(
+            variables=read_variables(source.variables[self.complete]).reset_index(drop=True),
+            y=y,
+            response=response,
+            rows=rows,
+            index=None if self.index is None else self.index[self.complete],
+            weights=None if self.weights is None else self.weights.of_rows(rows),
+        )
 
     def __repr__(self) -> str:
         return about(self, f"{len(self.frame)} rows", f"{self.frame.shape[1]} columns")
+
+
+def read_rows(
+    data: object,
+    endog: object = None,
+    *,
+    what: str = "data",
+    weights: str | npt.ArrayLike | None = None,
+    weights_type: WeightsType | None = None,
+    offset: str | npt.ArrayLike | None = None,
+    exposure: str | npt.ArrayLike | None = None,
+    endog_name: str = "endog",
+) -> RowData:
+    """Read the user's rows with their weights and offset.
+
+    Parameters
+    ----------
+    data : frame or array
+        Of any library; see `as_frame`.
+    endog : array of shape (n,), optional
+        The response, if it is no column of `data`.
+    what, endog_name : str
+        What the caller calls them.
+    weights, weights_type, offset, exposure
+        As in `Learner`.
+    """
+    frame = as_frame(data, what)
+    index = index_of(data, endog)
+    response = None
+    if endog is not None:
+        check_aligned(endog, index, endog_name, what)
+        response = as_column(endog, len(frame), endog_name, what).rename(_name_of(endog) or "y")
+    read = read_weights(weights, weights_type, frame, rows=index, data=what)
+    apart = read_offset(offset, exposure, frame, rows=index, data=what)
+    form = form_of(data, frame)
+    if read is not None and read.repeats is not None:
+        frame = frame.take(read.repeats).reset_index(drop=True)
+        response = None if response is None else response.take(read.repeats).reset_index(drop=True)
+    return RowData(
+        frame=frame,
+        endog=response,
+        endog_name=_name_of(endog),
+        is_frame=is_frame(data),
+        form=form,
+        user_index=index,
+        complete=np.ones(len(frame), dtype=bool),
+        weights=read,
+        offset=apart,
+        what=what,
+    )
+
+
+def _name_of(endog: Any) -> str:
+    """Return the name of a Series, or of a frame's only column."""
+    if isinstance(endog, pd.DataFrame):
+        return str(endog.columns[0])
+    name = getattr(endog, "name", None)
+    return "" if name is None else str(name)
 
 
 def _booleans(values: Any, argument: str) -> BoolArray:
@@ -118,10 +315,3 @@ def _booleans(values: Any, argument: str) -> BoolArray:
             "`np.isin(np.arange(n), positions)`."
         )
     return column.to_numpy(dtype=bool)
-
-
-def source_frame(frame: pd.DataFrame, response: pd.Series[Any] | None) -> pd.DataFrame:
-    """Return all columns, with the response under its name if it is not one of them."""
-    if response is None or str(response.name) in frame:
-        return frame
-    return frame.assign(**{str(response.name): response})

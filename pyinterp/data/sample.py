@@ -10,19 +10,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.data.frames import as_column, as_frame, check_aligned
-from pyinterp.errors import DataError, list_of, short
+from pyinterp.data.columns import is_category, read_column
+from pyinterp.errors import DataError, short
 from pyinterp.representation import about
 
 __all__ = [
     "Response",
     "Sample",
-    "as_column",
-    "as_frame",
-    "check_aligned",
-    "is_category",
     "read_response",
-    "read_variables",
 ]
 
 # Sizes of a response between which variances of squared losses, its fourth power, are exact.
@@ -112,11 +107,6 @@ class Sample:
         return about(self, f"{self.nobs} rows", f"{self.variables.shape[1]} variables")
 
 
-def read_variables(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the variables as numbers, booleans or categories; raise for other types."""
-    return pd.DataFrame({name: _read_column(frame[name], str(name)) for name in frame.columns})
-
-
 def read_response(
     values: pd.Series[Any],
     name: str,
@@ -140,7 +130,7 @@ def read_response(
     constant_ok : bool
         Whether the response may be the same in all rows, as it may for evaluating a fitted model.
     """
-    column = _read_column(values, name)
+    column = read_column(values, name)
     categorical = is_category(column)
     if not classifier:
         if categorical:
@@ -196,66 +186,6 @@ def _check_classes(classes: int, column: pd.Series[Any], name: str, learner: str
             f"The response `{short(name)}` has {classes} classes in {len(column)} rows and looks "
             "like an identifier; predict something that other rows share."
         )
-
-
-def is_category(column: pd.Series[Any]) -> bool:
-    """Whether a column has levels, not numbers; True and False are levels."""
-    return bool(not pd.api.types.is_numeric_dtype(column) or column.dtype == bool)
-
-
-def _read_column(column: pd.Series[Any], name: str) -> pd.Series[Any]:
-    dtype = column.dtype
-    if isinstance(dtype, pd.CategoricalDtype | pd.StringDtype):
-        return column
-    if pd.api.types.is_bool_dtype(dtype):
-        return _read_booleans(column)
-    if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
-        return _finite(column, name)
-    if pd.api.types.is_object_dtype(dtype):
-        return _read_objects(column, name)
-    raise DataError(
-        f"Column `{short(name)}` must hold numbers, booleans, strings or categories, not "
-        f"{short(dtype)}; convert it first."
-    )
-
-
-_REAL = (int, float, np.integer, np.floating)
-
-
-def _read_objects(column: pd.Series[Any], name: str) -> pd.Series[Any]:
-    kinds = {type(v) for v in column.dropna()}
-    if kinds <= {str}:
-        return column
-    if kinds <= {bool, np.bool_}:
-        return _read_booleans(column)
-    if all(issubclass(k, _REAL) and k not in (bool, np.timedelta64) for k in kinds):
-        return _finite(column.where(column.notna(), np.nan).astype(np.float64), name)
-    raise DataError(
-        f"Column `{short(name)}` must hold numbers or strings, but it is an object column of "
-        f"{list_of(sorted(k.__name__ for k in kinds))}; convert it with pandas.to_numeric or "
-        "astype('category')."
-    )
-
-
-def _read_booleans(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return booleans; with missing values they are levels, which learners can read."""
-    if not column.isna().any():
-        return column.astype(bool)
-    return column.astype(object).astype(pd.CategoricalDtype([False, True]))
-
-
-def _finite(column: pd.Series[Any], name: str) -> pd.Series[Any]:
-    plain = column
-    if pd.api.types.is_extension_array_dtype(column.dtype):
-        whole = pd.api.types.is_integer_dtype(column.dtype) and not column.isna().any()
-        plain = column.astype(np.int64) if whole else column.astype(np.float64)
-    infinite = np.isinf(plain.to_numpy(dtype=np.float64, na_value=np.nan))
-    if infinite.any():
-        raise DataError(
-            f"Column `{short(name)}` must be finite, but it has {int(infinite.sum())} infinite "
-            f"value(s) (first in row {int(np.flatnonzero(infinite)[0])}); drop or replace them."
-        )
-    return plain
 
 
 def _check_varies(distinct: int, value: object, name: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 
 __all__ = ["typical_rows", "typical_value"]
 

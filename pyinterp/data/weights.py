@@ -11,10 +11,10 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice
-from pyinterp.data.frames import as_column, check_aligned
-from pyinterp.errors import DataError, OptionError, did_you_mean, quote
+from pyinterp.data.frames import given_column
+from pyinterp.errors import DataError, OptionError
 
-__all__ = ["Weights", "WeightsType", "read_weights", "take_rows"]
+__all__ = ["Weights", "WeightsType", "read_weights"]
 
 WeightsType: TypeAlias = Literal["frequency", "sampling"]
 
@@ -61,6 +61,8 @@ class Weights:
             chosen = self.values[analyzed]
             effective = chosen.sum() ** 2 / np.square(chosen).sum()
             size = f"effective number of rows {effective:.1f}"
+            if none := int((self.values == 0).sum()):
+                size += f", {none} of weight 0 left out"
         return f"{'given' if self.column is None else self.column} ({self.kind}), {size}"
 
 
@@ -69,7 +71,7 @@ def read_weights(
     weights_type: object,
     frame: pd.DataFrame,
     *,
-    rows: object = None,
+    rows: pd.Index | None = None,
     data: str = "data",
 ) -> Weights | None:
     """Return checked weights; None without.
@@ -82,8 +84,8 @@ def read_weights(
         There is no default: the two give different standard errors.
     frame : pandas.DataFrame
         All columns of the user's rows.
-    rows : object
-        The user's rows with their index, for Series of weights.
+    rows : pandas.Index, optional
+        The user's index, to which a Series must be aligned.
     data : str
         What the rows are called in messages.
 
@@ -108,36 +110,13 @@ def read_weights(
             "standard errors differ."
         )
     check_choice("weights_type", weights_type, ("frequency", "sampling"))
-    column = _column(weights, frame, rows, data)
+    column = given_column(weights, frame, "weights", rows=rows, data=data)
     kind: WeightsType = "frequency" if weights_type == "frequency" else "sampling"
     numbers = _numbers(column)
-    _check_sign(numbers, kind)
+    _check_sign(numbers)
     if kind == "frequency":
         _check_counts(numbers)
     return Weights(kind=kind, values=numbers, column=weights if isinstance(weights, str) else None)
-
-
-def take_rows(values: Any, positions: IntArray) -> Any:
-    """Return rows of a frame, Series, array or list, each with its index."""
-    if isinstance(values, pd.DataFrame | pd.Series):
-        return values.iloc[positions]
-    if isinstance(values, list | tuple):
-        return [values[row] for row in positions]
-    return values[positions]
-
-
-def _column(
-    weights: str | npt.ArrayLike, frame: pd.DataFrame, rows: object, data: str
-) -> pd.Series[Any]:
-    if not isinstance(weights, str):
-        check_aligned(weights, rows, "weights", data)
-        return as_column(weights, len(frame), "weights", data)
-    if weights not in frame:
-        raise OptionError(
-            f"`weights` names column {quote(weights)}, which is not in `{data}`."
-            + did_you_mean(weights, frame)
-        )
-    return frame[weights]
 
 
 def _numbers(column: pd.Series[Any]) -> FloatArray:
@@ -154,16 +133,15 @@ def _numbers(column: pd.Series[Any]) -> FloatArray:
     return numbers
 
 
-def _check_sign(numbers: FloatArray, kind: WeightsType) -> None:
-    wrong = np.flatnonzero(numbers < 0 if kind == "frequency" else numbers <= 0)
+def _check_sign(numbers: FloatArray) -> None:
+    wrong = np.flatnonzero(numbers < 0)
     if len(wrong):
         row = int(wrong[0])
-        must = "0 or more" if kind == "frequency" else "positive"
-        remedy = "" if kind == "frequency" else "; drop rows that stand for none"
         raise DataError(
-            f"Weights of type {kind!r} must be {must}, but that of row {row} is "
-            f"{numbers[row]:g}{remedy}."
+            f"`weights` must be 0 or more, but the one of row {row} is {numbers[row]:g}."
         )
+    if not numbers.any():
+        raise DataError("All weights are 0, so no row is left; give some a positive weight.")
 
 
 def _check_counts(numbers: FloatArray) -> None:
@@ -183,5 +161,3 @@ def _check_counts(numbers: FloatArray) -> None:
             f"kept as rows, but add up to {total:,.0f}; if they count a population, they are "
             '`weights_type="sampling"`.'
         )
-    if total == 0:
-        raise DataError("All weights are 0, so no row is left; give some a positive weight.")

@@ -14,15 +14,16 @@ from sklearn.base import clone
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_flag, check_memory
+from pyinterp.data.columns import read_variables
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.features import features_of
 from pyinterp.data.formula import callers_names
-from pyinterp.data.missing import Missing, MissingValues, RowChoice
-from pyinterp.data.offset import Offset, read_offset
-from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, RowReader, Source
-from pyinterp.data.row_data import RowData, Rows, source_frame
-from pyinterp.data.sample import Sample, as_frame, read_response, read_variables
-from pyinterp.data.weights import Weights, WeightsType, read_weights
+from pyinterp.data.frames import as_frame, check_frame
+from pyinterp.data.missing import Missing, MissingValues
+from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, RowReader
+from pyinterp.data.row_data import RowData, Rows, Source, read_rows
+from pyinterp.data.sample import Sample, read_response
+from pyinterp.data.weights import WeightsType
 from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, quote, short
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
@@ -68,8 +69,8 @@ class Learner:
     endog : array of shape (n,)
         Response.
     exog : DataFrame or array of shape (n, p)
-        Variables, one per column. A DataFrame is handed to the estimator as it is (category dtype
-        kept), an array as an array.
+        Variables, one per column. The estimator is given them in their form: a frame of pandas,
+        polars or pyarrow with its types, names and index, an array as an array.
     estimator : estimator
         Unfitted, with ``fit`` and ``predict``: scikit-learn estimators and pipelines, XGBoost,
         LightGBM, `statsmodels_learner`.
@@ -131,27 +132,24 @@ class Learner:
         exposure: str | npt.ArrayLike | None = None,
         subset: Rows = None,
     ) -> None:
-        data = (endog, exog)
-        frame, rows = as_frame(exog, "exog"), _index_of(data)
-        read = read_weights(weights, weights_type, frame, rows=rows, data="exog")
-        apart = read_offset(offset, exposure, frame, rows=rows, data="exog")
-        reader = ArrayReader(as_frame=isinstance(exog, pd.DataFrame), besides=_columns(read, apart))
+        data = read_rows(
+            exog,
+            endog,
+            what="exog",
+            weights=weights,
+            weights_type=weights_type,
+            offset=offset,
+            exposure=exposure,
+        )
         self._setup(
-            reader,
-            data,
-            estimator,
-            groups=groups,
-            missing=missing,
-            weights=read,
-            offset=apart,
-            subset=subset,
+            ArrayReader(data), data, estimator, groups=groups, missing=missing, subset=subset
         )
 
     @classmethod
     def from_formula(
         cls,
         formula: str,
-        data: pd.DataFrame,
+        data: Any,
         estimator: Any,
         *,
         design: Encoding | None = None,
@@ -178,8 +176,9 @@ class Learner:
             such as ``(1 | id)``, ``offset(x)`` or ``s(x)``, is an error that says what to write.
             Features are the variables, whatever columns are built from them. An intercept column
             is passed only to estimators that do not fit their own.
-        data : pandas.DataFrame
-            One row per observation.
+        data : data frame
+            One row per observation: of pandas, polars, pyarrow, a relation of DuckDB, or a dict of
+            columns. Columns that the formula does not use are not read.
         estimator : estimator
             As in `Learner`.
         design : {"matrix", "frame"}, optional
@@ -228,102 +227,85 @@ class Learner:
         if design is None:
             design = "frame" if wants_frames(estimator) else "matrix"
         check_choice("design", design, ("matrix", "frame"))
-        if not isinstance(data, pd.DataFrame):
-            raise DataError(
-                f"`data` must be a pandas DataFrame, not {type(data).__name__}; for arrays use "
-                "Learner(endog, exog, estimator)."
-            )
+        check_frame(data)
         check_flag("trusted", trusted)
-        scope = callers_names(1)
-        frame = as_frame(data)
-        read = read_weights(weights, weights_type, frame, rows=data)
-        apart = read_offset(offset, exposure, frame, rows=data)
-        reader = FormulaReader(
-            formula,
-            data,
-            scope,
-            as_frame=design == "frame",
-            trusted=trusted,
-            besides=_columns(read, apart),
+        rows = read_rows(
+            data, weights=weights, weights_type=weights_type, offset=offset, exposure=exposure
         )
-        if apart is not None:
-            apart.check_apart(reader.variables)
+        reader = FormulaReader(
+            formula, rows, callers_names(1), as_frame=design == "frame", trusted=trusted
+        )
+        if rows.offset is not None:
+            rows.offset.check_apart(reader.variables)
+        options = RefitOptions(design_state=design_state, unseen_levels=unseen_levels)
         new = cls.__new__(cls)
         new._setup(
-            reader,
-            data,
-            estimator,
-            groups=groups,
-            missing=missing,
-            subset=subset,
-            weights=read,
-            offset=apart,
-            options=RefitOptions(design_state=design_state, unseen_levels=unseen_levels),
+            reader, rows, estimator, groups=groups, missing=missing, subset=subset, options=options
         )
         return new
 
     def _setup(
         self,
         reader: Reader,
-        data: Any,
+        data: RowData,
         estimator: Any,
         *,
         groups: Mapping[str, Sequence[str]] | None,
         missing: Missing,
-        weights: Weights | None,
-        offset: Offset | None,
         subset: Rows = None,
         options: RefitOptions | None = None,
     ) -> None:
         check_estimator(estimator)
-        self._reader, self._options = reader, options or RefitOptions()
-        self._rows, self._weights, self._offset = _index_of(data), weights, offset
-        if weights is not None and weights.repeats is not None:
-            data = reader.repeat(data, weights.repeats)
-        source = self._read(data)
-        self.estimator = suit(estimator, source.response)
+        self._reader, self._options, self.groups = reader, options or RefitOptions(), groups
+        source = reader.read(data)
+        data = data.with_endog(source.response)
+        estimator = suit(estimator, source.endog)
         self._missing = MissingValues(
-            option=missing,
-            takes=takes_missing(self.estimator),
-            learner=learner_name(self.estimator),
+            option=missing, takes=takes_missing(estimator), learner=learner_name(estimator)
         )
-        if offset is not None:
-            check_takes_offset(self.estimator, exposure=offset.exposure)
-            self.estimator = OffsetModel(self.estimator, offset.name)
-        if weights is not None and weights.kind == "sampling":
-            check_takes_weights(self.estimator)
-        frame = source_frame(source.frame, source.response)
-        self.data = RowData(
-            frame=frame,
-            index=self._rows,
-            complete=np.ones(len(frame), dtype=bool),
-            repeats=None if weights is None else weights.repeats,
-            length=None if weights is None else len(weights.values),
-        )
-        self._subset = self.data.mask(subset, "subset")
-        if not self._subset.any():
+        self._intercept = needs_intercept(estimator)
+        if data.offset is not None:
+            check_takes_offset(estimator, exposure=data.offset.exposure)
+            estimator = OffsetModel(estimator, data.offset.name)
+        if data.weights is not None and data.weights.kind == "sampling":
+            check_takes_weights(estimator)
+        self.estimator = estimator
+        part = data.mask(subset, "subset")
+        if not part.any():
             which = quote(subset) if isinstance(subset, str) else "the mask"
             raise DataError(f"`subset` must keep some of the rows, but {which} keeps none.")
-        self.population, at_hand = self._sample(source, self._subset)
-        self.dropped_rows = int((self._subset & ~at_hand.mask).sum())
-        self.missing_note = at_hand.note
-        self.data = replace(self.data, complete=at_hand.mask)
-        check_row_options(
-            self.estimator.get_params(deep=True),
-            learner_name(self.estimator),
-            {len(frame), self.population.nobs},
-        )
-        self.groups, self._intercept = groups, needs_intercept(estimator)
+        self.data, self.population = self._choose(data, source, part)
+        self.dropped_rows = int((part & data.counted & ~self.data.complete).sum())
+        self.missing_note = self.data.note
+        sizes = {len(data.frame), self.population.nobs}
+        check_row_options(estimator.get_params(deep=True), learner_name(estimator), sizes)
         self._encode()
+
+    def _choose(
+        self, data: RowData, source: Source, part: npt.NDArray[np.bool_] | None = None
+    ) -> tuple[RowData, Sample]:
+        """Return rows that say which of them are analyzed, and these."""
+        data = data.choose(source, self._missing, part)
+        y, response = read_response(
+            source.endog[data.complete],
+            str(source.endog.name),
+            classifier=is_classifier(self.estimator),
+            learner=learner_name(self.estimator),
+        )
+        return data, data.sample(source, y, response)
+
+    def _fresh(self, data: Any) -> Sample:
+        """Return the analyzed rows of new data in the form of the first."""
+        rows = self._reader.rows(data)
+        return self._choose(rows, self._reader.read(rows))[1]
 
     def _encode(self) -> None:
         """Set the design and the features of the variables at hand."""
         self.design: Design = self._reader.design(
             self.population.variables, intercept=self._intercept
         )
-        if self._offset is not None:
-            place = self.design.driven([self._offset.name])
-            self._offset.check_last(place, len(self.design.columns))
+        if (offset := self.data.offset) is not None:
+            offset.check_last(self.design.driven([offset.name]), len(self.design.columns))
         self.features = dict(features_of(self.design.variables, self.groups, self._besides))
         self._check_intercept()
 
@@ -390,12 +372,12 @@ class Learner:
         check_progress(progress)
         check_memory(memory_mb)
         check_choice("engine", engine, ENGINES)
-        if self._weights is not None and not plan.shares_data:
+        if self.data.weights is not None and not plan.shares_data:
             raise OptionError(
                 "Weights are of the data at hand, but this plan draws new data for every refit; "
                 "leave `weights` out, or draw rows as often as they weigh."
             )
-        if self._offset is not None and not plan.shares_data:
+        if self.data.offset is not None and not plan.shares_data:
             raise OptionError(
                 "Offsets are of the data at hand, but this plan draws new data for every refit; "
                 "use a plan that resamples."
@@ -421,7 +403,7 @@ class Learner:
             population,
             plan=plan,
             units=units,
-            read=lambda data: model._sample(model._read(data))[0],
+            read=model._fresh,
             seeds=seeds,
             options=options,
         )
@@ -471,19 +453,12 @@ class Learner:
             study_name=plan.study_name if self._rows_count_alike else "",
             unit="rows" if plan.cluster is None else "clusters",
             failed_refits=plan.number - len(refits),
-            weighting=self._weighting,
+            weighting=self.data.weighting,
             clusters=clusters_in_words(plan.cluster, population.clusters),
             offset=self._besides or "",
             seed=seeds.entropy,
             plan_note=plan.note,
         )
-
-    @property
-    def _weighting(self) -> str:
-        """Column and type of weights, and what they make of the rows; empty without."""
-        if self._weights is None:
-            return ""
-        return self._weights.in_words(np.flatnonzero(self.data.complete))
 
     @property
     def _rows_count_alike(self) -> bool:
@@ -517,7 +492,7 @@ class Learner:
             raise DataError("A learner needs a response.")
         predictor = fit_alone(
             self.estimator,
-            self.design.encode(population.variables),
+            self.design.encode(population.variables, population.index),
             y,
             response,
             seeds.stream("refits", 1),
@@ -528,16 +503,12 @@ class Learner:
             predictor,
             self.design,
             population,
+            self.data,
             groups=self.groups,
-            besides=self._besides,
             dropped_rows=self.dropped_rows,
-            missing_note=self.missing_note,
             plan="none (one fitted model)",
             where="in sample",
-            weighting=self._weighting,
-            offset=self._besides or "",
             seed=seeds.entropy,
-            data=self.data,
             formula=self._reader.formula,
             settings=specification(self.estimator),
         )
@@ -545,8 +516,8 @@ class Learner:
     def variables_of(self, data: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
         """Return the learner's variables of new rows."""
         frame = as_frame(data)
-        if self._offset is not None:
-            frame = self._offset.of(frame)
+        if self.data.offset is not None:
+            frame = self.data.offset.of(frame)
         absent = [v for v in self.design.variables if v not in frame]
         if absent:
             raise DataError(
@@ -564,45 +535,10 @@ class Learner:
         """Names of the columns that the estimator takes."""
         return list(self.design.columns)
 
-    def _read(self, data: Any) -> Source:
-        """Return variables, the offset as the last of them, and response of the user's rows."""
-        source = self._reader.read(data)
-        if self._offset is None:
-            return source
-        repeats = None if self._weights is None else self._weights.repeats
-        return replace(source, variables=self._offset.beside(source.variables, repeats))
-
     @property
     def _besides(self) -> str | None:
         """The variable that is no feature: an offset."""
-        return None if self._offset is None else self._offset.name
-
-    def _sample(
-        self, source: Source, subset: npt.NDArray[np.bool_] | None = None
-    ) -> tuple[Sample, RowChoice]:
-        """Return the rows that are analyzed, and which of all they are."""
-        part = np.ones(len(source.variables), dtype=bool) if subset is None else subset
-        at_hand = self._missing.rows(
-            source.variables[part], [source.response[part]], self._needs(source.variables[part])
-        )
-        keep = np.zeros(len(part), dtype=bool)
-        keep[part] = at_hand.mask
-        variables = read_variables(source.variables[keep])
-        y, response = read_response(
-            source.response[keep],
-            str(source.response.name),
-            classifier=is_classifier(self.estimator),
-            learner=learner_name(self.estimator),
-        )
-        sample = Sample(
-            variables=variables.reset_index(drop=True),
-            y=y,
-            response=response,
-            rows=np.flatnonzero(keep),
-            index=None if source.index is None else source.index[keep],
-            weights=None if self._weights is None else self._weights.of_rows(np.flatnonzero(keep)),
-        )
-        return sample, replace(at_hand, mask=keep)
+        return None if self.data.offset is None else self.data.offset.name
 
     def _with_rows(self, rows: pd.DataFrame) -> Learner:
         """Return the learner with the same specification for other rows.
@@ -618,31 +554,23 @@ class Learner:
         OptionError
             If the learner has sampling weights or an offset, which other rows lack.
         """
-        if self.population.weights is not None or self._offset is not None:
+        if self.population.weights is not None or self.data.offset is not None:
             raise OptionError(
                 "Other rows must need nothing but variables and a response, but this learner has "
-                f"{'an offset' if self._offset is not None else 'sampling weights'}; fit one "
+                f"{'an offset' if self.data.offset is not None else 'sampling weights'}; fit one "
                 "without."
             )
         new = Learner.__new__(Learner)
+        reader = RowReader(self._reader)
         new._setup(
-            RowReader(self._reader),
-            rows,
+            reader,
+            reader.rows(rows),
             self.estimator,
             groups=self.groups,
             missing=self._missing.option,
-            weights=None,
-            offset=None,
             options=self._options,
         )
         return new
-
-    def _needs(self, variables: pd.DataFrame) -> Mapping[str, str]:
-        """Return why variables must have a value in every row, whatever the learner takes."""
-        needs = dict(self._reader.needs(variables))
-        if self._offset is not None:
-            needs[self._offset.name] = "an offset is a known part of every prediction"
-        return needs
 
     def _units(self, plan: Resampling) -> Units:
         return Units.make(
@@ -713,12 +641,6 @@ class Learner:
             )
 
 
-def _columns(weights: Weights | None, offset: Offset | None) -> list[str]:
-    """Return the columns of the data that are no variables unless the formula names them."""
-    parts = (None if part is None else part.column for part in (weights, offset))
-    return [column for column in parts if column is not None]
-
-
 def _plan(resampling: object) -> Resampling:
     """Return a plan of resampling, by default half-sampling; raise `OptionError` for no plan."""
     plan = HalfSampling() if resampling is None else plan_of(resampling)
@@ -728,15 +650,6 @@ def _plan(resampling: object) -> Resampling:
             f"a list of (train, test) rows, not {quote(plan)}."
         )
     return plan
-
-
-def _index_of(data: Any) -> pd.DataFrame | None:
-    """Return an empty frame with the index of the user's rows; None if they have none."""
-    parts = data if isinstance(data, tuple) else (data,)
-    for part in reversed(parts):  # variables before the response
-        if isinstance(part, pd.DataFrame | pd.Series):
-            return pd.DataFrame(index=part.index)
-    return None
 
 
 class LearnerResults(Interpretable):

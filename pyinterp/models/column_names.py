@@ -7,54 +7,81 @@ where it knows none.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from pyinterp.data.formula import names_in
-from pyinterp.errors import DataError, list_of
+from pyinterp.data.row_data import RowData
+from pyinterp.errors import DataError, NamesWarning, level_of_caller, list_of
 from pyinterp.models.final_step import innermost
 
-__all__ = ["formula_of", "is_statsmodels", "match", "select", "uses"]
+__all__ = ["Match", "formula_of", "is_statsmodels", "match", "select"]
+
+# Names that libraries, or people, give to columns of arrays: 0, x1, f2, Column_3.
+NUMBERED = re.compile(r"[A-Za-z]*_?(\d{1,6})")
 
 
-def match(fitted: Any, X: object, frame: pd.DataFrame, who: str) -> tuple[list[str], bool]:
+@dataclass(frozen=True)
+class Match:
+    """Columns of new rows in the order of a model.
+
+    Attributes
+    ----------
+    columns : list of str
+    by_name : bool
+        Whether they were matched by name.
+    names : list of str or None
+        The model's names of columns of an array, which has none.
+    note : str
+        Footnote and warning if names were left out of account; empty if not.
+    """
+
+    columns: list[str]
+    by_name: bool
+    names: list[str] | None = None
+    note: str = ""
+
+
+def match(fitted: Any, data: RowData, others: Collection[str], who: str) -> Match:
     """Match the columns of new rows to those that a model was trained on.
 
     Parameters
     ----------
     fitted : object
         A fitted estimator, statsmodels results, or a function.
-    X : object
+    data : RowData
         The user's rows.
-    frame : pandas.DataFrame
-        The same rows.
+    others : collection of str
+        Columns that are no variables, unless the model knows them by name.
     who : str
         Name of the model in messages.
-
-    Returns
-    -------
-    columns : list of str
-        Columns of `frame` in the order of the model.
-    named : bool
-        Whether they were matched by name.
 
     Raises
     ------
     DataError
-        If a name is missing, unexpected or ambiguous, or the number of columns differs.
+        If a name is missing or ambiguous, the number of columns differs, or they are seen to be in
+        another order than in training.
+
+    Warns
+    -----
+    NamesWarning
+        If the model knows no names, but the columns have some.
     """
-    columns = list(frame.columns)
+    every = [str(column) for column in data.frame]
     formula = formula_of(fitted)
     if formula is not None:
-        return _select(_variables(fitted, formula, columns), columns, who), True
-    names = _training_names(fitted)
-    if getattr(fitted, "selects_columns", False) and _has_names(X):
-        return _select(names or [], columns, who), True
-    if names is not None and _has_names(X):
-        return _rename(names, columns, _rewriting(fitted), who), True
-    _check_numbers(X, who)
+        return Match(_select(_variables(fitted, formula, every), every, who), by_name=True)
+    names, named = _training_names(fitted), _has_names(data)
+    if getattr(fitted, "selects_columns", False) and named:
+        return Match(_select(names or [], every, who), by_name=True)
+    if names is not None and named:
+        return Match(_rename(names, every, _rewriting(fitted), who), by_name=True)
+    columns = [column for column in every if column not in others]
+    _check_numbers(columns, data, who)
     expected = len(names) if names is not None else _count(fitted)
     if expected is not None and expected != len(columns):
         which = f" ({list_of(names)})" if names else ""
@@ -62,7 +89,17 @@ def match(fitted: Any, X: object, frame: pd.DataFrame, who: str) -> tuple[list[s
             f"{who} was fitted on {expected} columns{which}, but `X` has {len(columns)}; pass "
             "the columns it was fitted on."
         )
-    return columns, False
+    if not named or expected is None:
+        return Match(columns, by_name=False, names=names)
+    note = (
+        f"{who} was trained without names of columns: the columns of `X` were matched by position."
+    )
+    warnings.warn(
+        f"{note} Pass them in the order of training, or train the model on a data frame.",
+        NamesWarning,
+        stacklevel=level_of_caller(),
+    )
+    return Match(columns, by_name=False, note=note)
 
 
 def select(fitted: Any, X: Any) -> Any:
@@ -88,13 +125,6 @@ def formula_of(fitted: Any) -> str | None:
     """Return the formula of statsmodels results; None of other models."""
     formula = getattr(getattr(fitted, "model", None), "formula", None)
     return formula if isinstance(formula, str) and "~" in formula else None
-
-
-def uses(fitted: Any, column: str) -> bool:
-    """Whether a model is known to have been trained on a column of this name."""
-    formula = formula_of(fitted)
-    names = names_in(formula.partition("~")[2], [column]) if formula else _training_names(fitted)
-    return column in (names or ())
 
 
 def _variables(fitted: Any, formula: str, columns: Sequence[str]) -> list[str]:
@@ -142,22 +172,24 @@ def _count(fitted: Any) -> int | None:
     return None if count is None else int(count)
 
 
-def _has_names(X: object) -> bool:
+def _has_names(data: RowData) -> bool:
     """Whether rows have column names: arrays have none, nor have frames with default numbers."""
-    if not isinstance(X, pd.DataFrame):
+    if not data.is_frame:
         return False
-    return not X.columns.equals(pd.RangeIndex(X.shape[1]))
+    return list(data.form.labels.values()) != list(range(data.frame.shape[1]))
 
 
-def _check_numbers(X: object, who: str) -> None:
+def _check_numbers(columns: Sequence[str], data: RowData, who: str) -> None:
     """Raise if columns are numbered, but out of order: the model has no names to match them."""
-    if isinstance(X, pd.DataFrame) and pd.api.types.is_integer_dtype(X.columns):
-        numbers: list[Any] = X.columns.tolist()
-        if numbers != sorted(numbers) and sorted(numbers) == list(range(len(numbers))):
-            raise DataError(
-                f"Columns of `X` have the numbers {list_of(numbers)}, but {who} knows no names to "
-                "match them by; put them in the order of its training data, and name them."
-            )
+    numbers = [int(name[1]) for name in map(NUMBERED.fullmatch, columns) if name is not None]
+    if not data.is_frame or len(numbers) < len(columns) or len(numbers) < 2:
+        return
+    start = min(numbers)
+    if numbers != sorted(numbers) and sorted(numbers) == list(range(start, start + len(numbers))):
+        raise DataError(
+            f"Columns of `X` have the numbers {list_of(numbers)}, but {who} knows no names to "
+            "match them by; put them in the order of its training data, and name them."
+        )
 
 
 def _rewriting(fitted: Any) -> Callable[[str], str]:
@@ -182,24 +214,20 @@ def _rename(
     names: Sequence[str], columns: Sequence[str], rewrite: Callable[[str], str], who: str
 ) -> list[str]:
     """Return the columns in the order of the model's names, which may be rewritten ones."""
-    if set(names) == set(columns):
+    if set(names) <= set(columns):
         return list(names)
     owners: dict[str, list[str]] = {}
     for column in columns:
         owners.setdefault(rewrite(column), []).append(column)
-    ambiguous = next((same for same in owners.values() if len(same) > 1), None)
+    ambiguous = next((owners[n] for n in names if len(owners.get(n, ())) > 1), None)
     if ambiguous:
         raise DataError(
             f"`X` must have one column for each that {who} was fitted on, but {list_of(ambiguous)} "
             f"are the same to it; it was fitted on {list_of(names)}."
         )
-    if set(names) != set(owners):
-        missing = [name for name in names if name not in owners]
-        unexpected = [same[0] for name, same in owners.items() if name not in names]
-        parts = (("missing", missing), ("unexpected", unexpected))
-        wrong = "; ".join(f"{what}: {list_of(those)}" for what, those in parts if those)
+    if missing := [name for name in names if name not in owners]:
         raise DataError(
-            f"`X` must have the columns that {who} was fitted on ({list_of(names)}), and no "
-            f"others. It has {list_of(columns)} ({wrong})."
+            f"`X` must have the columns that {who} was fitted on ({list_of(names)}), but lacks "
+            f"{list_of(missing)}; it has {list_of(columns)}."
         )
     return [owners[name][0] for name in names]

@@ -9,8 +9,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from inspect import signature
-from typing import Any
+from typing import Any, cast
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -222,5 +223,8 @@ def _apart(matrix: Matrix) -> tuple[Matrix, FloatArray]:
     """Return the columns of the model, and the offset."""
     if isinstance(matrix, pd.DataFrame):
         return matrix.iloc[:, :-1], matrix.iloc[:, -1].to_numpy(dtype=np.float64)
+    if not isinstance(matrix, np.ndarray):
+        frame = nw.from_native(cast(Any, matrix), eager_only=True)
+        return frame[:, :-1].to_native(), frame[:, -1].to_numpy().astype(np.float64)
     # Copies, as LightGBM warns of slices.
     return matrix[:, :-1].copy(), matrix[:, -1].astype(np.float64)

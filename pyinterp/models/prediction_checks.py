@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 from sklearn.utils import get_tags
@@ -177,10 +178,12 @@ def _rounding(
     `UNITS` times the change by the next larger number, over columns: terms that cancel, as of
     variables far from 0, are rounded by more than their sum is.
     """
-    every = np.arange(len(rows))
     total = np.zeros_like(before)
+    if not isinstance(rows, np.ndarray | pd.DataFrame):  # frames of other libraries
+        return total
+    every = np.arange(len(rows))
     for j in range(rows.shape[1]):
-        near = _take(rows, every)
+        near: Any = _take(rows, every)
         column = near.iloc[:, j] if isinstance(near, pd.DataFrame) else near[:, j]
         if not isinstance(column.dtype, np.dtype) or column.dtype.kind != "f":
             continue
@@ -195,8 +198,11 @@ def _rounding(
 
 def _take(matrix: Matrix, rows: np.ndarray) -> Matrix:
     if isinstance(matrix, pd.DataFrame):
-        return matrix.take(rows).reset_index(drop=True).copy()
-    return np.array(matrix[rows])
+        return matrix.take(rows).copy()
+    if isinstance(matrix, np.ndarray):
+        return np.array(matrix[rows])
+    taken: Matrix = nw.from_native(cast(Any, matrix), eager_only=True)[rows.tolist()].to_native()
+    return taken
 
 
 def _same(rows: Matrix, before: Matrix) -> bool:

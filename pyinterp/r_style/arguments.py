@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray
+from pyinterp.data.columns import is_category
 from pyinterp.data.features import check_names, names_of
-from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.effects.grids import (
     DECILES,

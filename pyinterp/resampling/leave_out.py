@@ -8,11 +8,10 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.data.design import Design, FrameDesign
-from pyinterp.data.sample import Response
+from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import OptionError, RefitError
 from pyinterp.models.adapters import column_positions
 from pyinterp.models.predictor import Kind
@@ -153,20 +152,20 @@ def _with_rows(
             raise OptionError("A learner can be trained again only if its training rows are known.")
         if refit is not last:
             last = refit
-            full = [refit.design.encode(s.variables) for s in (train, refit.evaluation)]
+            full = [refit.design.encode(s.variables, s.index) for s in (train, refit.evaluation)]
         rows, evaluation = (
-            _reduce(job.design, refit.design, matrix, sample.variables)
+            _reduce(job.design, refit.design, matrix, sample)
             for matrix, sample in zip(full, (train, refit.evaluation), strict=True)
         )
         yield job, (rows, train.y, train.response, evaluation)
 
 
-def _reduce(design: Design, full: Design, matrix: Matrix, variables: pd.DataFrame) -> Matrix:
+def _reduce(design: Design, full: Design, matrix: Matrix, sample: Sample) -> Matrix:
     """Return the rows in a reduced design; columns of the full matrix if all are in it."""
     place = {name: j for j, name in enumerate(full.columns)}
     if isinstance(matrix, np.ndarray) and place.keys() >= set(design.columns):
         return np.asarray(matrix[:, [place[name] for name in design.columns]])
-    return design.encode(variables)
+    return design.encode(sample.variables, sample.index)
 
 
 def _predict(

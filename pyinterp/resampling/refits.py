@@ -225,7 +225,8 @@ def _training(design: Design | Exception, part: Part) -> tuple[Any, Any, Any]:
     if isinstance(design, Exception):
         return design, None, None
     try:
-        return design.encode(part.train.variables), part.train.y, part.train.response
+        train = part.train
+        return design.encode(train.variables, train.index), train.y, train.response
     except PyinterpError as error:  # fresh rows with levels or values never seen
         return error, None, None
 

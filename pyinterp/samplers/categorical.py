@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import is_classifier
 
 from pyinterp._typing import FloatArray
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
 from pyinterp.representation import call_form
 from pyinterp.samplers.covariates import codes_of, levels_of

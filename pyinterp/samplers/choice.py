@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, TypeGuard
 import pandas as pd
 
 from pyinterp.checks import check_choice, is_hashable
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.samplers.categorical import Categorical
 from pyinterp.samplers.covariates import few_whole_numbers

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.errors import DataError
 
 __all__ = ["codes_of", "encode", "few_whole_numbers", "levels_of"]

@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.covariance import LedoitWolf
 
 from pyinterp._typing import FloatArray
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
 from pyinterp.representation import call_form
 from pyinterp.samplers.sampler import (

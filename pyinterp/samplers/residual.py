@@ -12,7 +12,7 @@ from sklearn.base import is_regressor
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_flag
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
 from pyinterp.representation import call_form
 from pyinterp.samplers.learners import LinearThenTrees

@@ -59,7 +59,9 @@ class BatchedWhatIf(WhatIf):
     def check(self) -> BatchedWhatIf:
         """Return itself after the predictions of the rows as they are were checked."""
         if self._factual is None:
-            self._factual = self.predictor.check(self.design.encode(self.sample.variables))
+            self._factual = self.predictor.check(
+                self.design.encode(self.sample.variables, self.sample.index)
+            )
         return self
 
     def take(self, rows: IntArray) -> BatchedWhatIf:
@@ -128,4 +130,5 @@ class BatchedFeature(FeatureWhatIf):
         return flat.reshape(*index.shape, *flat.shape[1:])
 
     def _swap(self, donors: pd.DataFrame) -> Swap:
-        return self._whatif.design.swap(self.sample.variables, self.variables, donors)
+        sample, design = self.sample, self._whatif.design
+        return design.swap(sample.variables, self.variables, donors, sample.index)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
-from pyinterp.data.design import Design, is_single
+from pyinterp.data.design import Design
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DesignError, OptionError, PredictionError
 from pyinterp.models.answers import ClassOrder, most_probable
@@ -148,7 +148,7 @@ def _exact_engines(
     predictor, design, sample = batched.predictor, batched.design, batched.sample
     last = final_step(predictor.estimator)
     inside = next(iter(final_steps(last)), last).model
-    double = SINGLE if is_single(design.encode(sample.variables[:1])) else DOUBLE
+    double = SINGLE if design.single else DOUBLE
 
     trees = _trees(last) if predictor.kind != "label" else None
     if trees is not None:

@@ -81,13 +81,15 @@ class Inputs:
     @cached_property
     def rows(self) -> FloatArray:
         """The sample's inputs, shape (n, columns)."""
-        return self._of(self._design.encode(self._sample.variables))
+        return self.of(self._sample.variables)
 
     @cached_property
     def _levels_by_name(self) -> ByName:
         """The model's own levels by the name of the column, for models that take frames."""
-        none = pd.DataFrame(self._design.encode(self._sample.variables.iloc[:0]))
-        return _by_name(none, self._levels)
+        none, design = self._sample.variables.iloc[:0], self._design
+        if isinstance(design, FrameDesign):
+            return _by_name(design.plain(none), self._levels)
+        return _by_name(pd.DataFrame(np.asarray(design.encode(none))), self._levels)
 
     def by_donor(self, variables: Sequence[str], donors: pd.DataFrame) -> ColumnValues | None:
         """Return the columns that the variables determine, and their values by donor.
@@ -172,7 +174,11 @@ class Inputs:
 
     def of(self, variables: pd.DataFrame) -> FloatArray:
         """Return the inputs of other rows."""
-        return self._of(self._design.encode(variables))
+        design = self._design
+        if self.columnwise and isinstance(design, FrameDesign):  # whatever library's it is
+            values = numbers(design.plain(variables), self._levels)
+            return self._cast(values, np.arange(values.shape[1]))
+        return self._of(design.encode(variables))
 
     def _of(self, matrix: Matrix) -> FloatArray:
         inputs = matrix if self._before is None else self._before(matrix)

@@ -103,7 +103,8 @@ class WhatIf(ABC):
     def factual(self) -> FloatArray:
         """Predictions on the rows as they are, shape (n,) or (n, classes)."""
         if self._factual is None:
-            self._factual = self.predictor(self.design.encode(self.sample.variables))
+            matrix = self.design.encode(self.sample.variables, self.sample.index)
+            self._factual = self.predictor(matrix)
         return self._factual
 
     def keep(self, factual: FloatArray, error: float) -> None:

@@ -91,12 +91,12 @@ def test_masks_of_any_dtype_are_missing(dtype: str) -> None:
         (np.ones((2, N)), r"must be one column"),
         (
             np.ones(N - 1),
-            r"must be one column with one value per row of `data`; it has shape \(39,\)",
+            r"must be one column with one value per row of `exog`; it has shape \(39,\)",
         ),
         ([1, 2], r"must be .* it has shape \(2,\) for 40 rows"),
         ([[1], [2, 3]], r"must be one column"),
         (3, r"must be one column"),
-        ({"a": 1}, r"must be one column.*pass `pd.DataFrame\(data\)`"),
+        ({"a": 1}, "must be one column"),
         (pd.DataFrame(np.ones((N, 2))), "must be one column"),
         (sparse.csr_matrix(np.ones((N, 1))), r"must be one column.*pass `.toarray\(\)`"),
     ],
@@ -188,7 +188,7 @@ class Foreign:
         (sparse.csr_matrix(X), r"pass `.toarray\(\)` of it"),
         (sparse.coo_array(X), r"pass `.toarray\(\)` of it"),
         (Foreign(), r"pass `.to_pandas\(\)` of it"),
-        ({"a": [1, 2]}, r"pass `pd.DataFrame\(data\)`"),
+        ({"a": [1, 2], "b": [3]}, "columns of one value per row, all of one length"),
         ([[1, 2], [3]], "equally long"),
         (iter([1]), "not list_iterator"),
     ],
@@ -291,7 +291,9 @@ def test_strings_that_arrow_stores_are_levels(dtype: str) -> None:
 @pytest.mark.parametrize("formula", ["x ~ w", "w ~ x"])
 def test_dates_and_complex_numbers_are_refused(values: Any, formula: str) -> None:
     frame = pd.DataFrame({"x": Y, "w": values})
-    with pytest.raises(DataError, match=r"Column `w` must hold numbers|needs a numeric response"):
+    with pytest.raises(
+        DataError, match=r"Column `w` must hold numbers|`w` holds dates|needs a numeric response"
+    ):
         pi.Learner.from_formula(formula, frame, LINEAR)
 
 

@@ -12,6 +12,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 import pyinterp as pi
 from pyinterp.data.design import ArrayDesign, FrameDesign
 from pyinterp.data.readers import ArrayReader
+from pyinterp.data.row_data import read_rows
 from pyinterp.errors import DataError, FormulaError
 
 PLAN = pi.Bootstrap(3)
@@ -46,8 +47,9 @@ def test_formula_frame_and_array_give_the_same_numbers(data: pd.DataFrame) -> No
 def test_arrays_stay_arrays_and_frames_stay_frames(
     exog: Any, design: type, names: tuple[str, ...]
 ) -> None:
-    reader = ArrayReader(as_frame=isinstance(exog, pd.DataFrame))
-    source = reader.read((np.arange(6), exog))
+    rows = read_rows(exog, np.arange(6))
+    reader = ArrayReader(rows)
+    source = reader.read(rows)
     made = reader.design(source.variables, intercept=False)
     assert isinstance(made, design)
     assert made.columns == names
@@ -65,7 +67,9 @@ def test_arrays_stay_arrays_and_frames_stay_frames(
     ],
 )
 def test_the_response_keeps_its_name(endog: Any, name: str) -> None:
-    source = ArrayReader(as_frame=False).read((endog, np.ones((6, 1))))
+    rows = read_rows(np.ones((6, 1)), endog)
+    source = ArrayReader(rows).read(rows)
+    assert source.response is not None
     assert source.response.name == name
     assert len(source.response) == 6
 
@@ -77,7 +81,7 @@ def test_the_response_keeps_its_name(endog: Any, name: str) -> None:
         (np.ones((6, 2)), np.ones((6, 2)), r"one column.*shape \(6, 2\)"),
         (pd.DataFrame(np.ones((6, 2))), np.ones((6, 2)), r"one column.*shape \(6, 2\)"),
         (3.0, np.ones((6, 2)), r"one column.*shape \(\) for 6 rows"),
-        (np.arange(6), "x", "`exog` must be a pandas DataFrame or a numeric array, not str"),
+        (np.arange(6), "x", "`exog` must be a data frame .*or a numeric array, not str"),
         (np.arange(6), np.full((6, 1), "a"), "`exog` must be a DataFrame or a numeric array"),
         (np.arange(6), pd.Series(list("ababab"), name="g"), "must hold numbers, but `g` has dtype"),
     ],
@@ -87,11 +91,9 @@ def test_arrays_that_do_not_fit_are_a_clear_error(endog: Any, exog: Any, message
         pi.Learner(endog, exog, LinearRegression())
 
 
-@pytest.mark.parametrize(
-    "given", [[1, 2], {"y": [1]}, np.ones((5, 2)), None, pd.Series([1.0]), "y x"]
-)
+@pytest.mark.parametrize("given", [[1, 2], np.ones((5, 2)), None, pd.Series([1.0]), "y x"])
 def test_a_formula_needs_a_data_frame(given: Any) -> None:
-    with pytest.raises(DataError, match=r"`data` must be a pandas DataFrame, not .*; for arrays"):
+    with pytest.raises(DataError, match=r"`data` must be a data frame, not .*; for arrays"):
         learner("y ~ x", given)
 
 
@@ -141,7 +143,7 @@ def test_fresh_data_must_have_the_formulas_variables(data: pd.DataFrame) -> None
     model = learner("y ~ x + z", data)
     with pytest.raises(DataError, match="Variable `z` of the formula is not in the data"):
         model.fit(pi.FreshDraws(lambda _: data[["y", "x"]], 2), seed=1)
-    with pytest.raises(DataError, match="`data` must be a pandas DataFrame, not tuple"):
+    with pytest.raises(DataError, match="`data` must be a data frame, not tuple"):
         model.fit(pi.FreshDraws(lambda _: (data.y, data.x), 2), seed=1)
     arrays = pi.Learner(data.y, data[["x"]], LinearRegression())
     with pytest.raises(DataError, match=r"must be a pair \(endog, exog\) of arrays, not DataFrame"):

@@ -13,7 +13,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_count
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.effects.accumulation import accumulate, accumulate_pairs, interval_of
 from pyinterp.estimands.effects.accumulation_by_level import accumulate_by_level

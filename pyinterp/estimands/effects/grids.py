@@ -24,8 +24,8 @@ from pyinterp.checks import (
     check_number,
     is_list,
 )
+from pyinterp.data.columns import is_category
 from pyinterp.data.frames import fill_masks
-from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote, short
 from pyinterp.representation import call_form
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.samplers.covariates import codes_of
 
 __all__ = ["similarity_order"]

@@ -12,7 +12,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import Interval, check_number
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import Grid, Points, points_of
 from pyinterp.estimands.effects.outputs import Outputs

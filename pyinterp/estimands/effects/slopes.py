@@ -12,8 +12,8 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import POSITIVE, check_number
+from pyinterp.data.columns import is_category
 from pyinterp.data.features import check_names, names_of
-from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import Grid, grid_values, points_of, without_missing
 from pyinterp.estimands.effects.outputs import Outputs

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.spatial import Delaunay, QhullError
 
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import Points
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from pyinterp.checks import check_choice
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.accumulated_effects import additive_importance
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, Problem

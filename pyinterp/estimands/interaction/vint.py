@@ -13,8 +13,8 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import is_list
+from pyinterp.data.columns import is_category
 from pyinterp.data.features import check_names
-from pyinterp.data.sample import is_category
 from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.estimand import (
     Estimand,

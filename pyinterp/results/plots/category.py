@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from plotnine import coord_flip, scale_x_discrete
 
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.results.plots.room import (
     NAME,
     WIDTH,

@@ -22,7 +22,7 @@ from plotnine import (
     scale_color_manual,
 )
 
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.results.plots.category import flip, from_below, room_of_curve, room_of_levels
 from pyinterp.results.plots.room import LONGEST, WIDTH, few_breaks, in_room
 from pyinterp.results.plots.style import (

@@ -20,7 +20,7 @@ from plotnine import (
     labs,
 )
 
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.results.plots.room import (
     LINE,
     LONGEST,

@@ -20,7 +20,7 @@ from plotnine import (
     position_dodge,
 )
 
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.results.plots.category import flip, from_below, room_of_curve, room_of_levels
 from pyinterp.results.plots.room import LONGEST, few_breaks, in_room, legend_width
 from pyinterp.results.plots.style import (

@@ -20,7 +20,7 @@ from plotnine import (
     theme,
 )
 
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.results.plots.category import from_below
 from pyinterp.results.plots.room import (
     TITLE,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from plotnine import ggplot
 
-from pyinterp.data.sample import is_category
+from pyinterp.data.columns import is_category
 from pyinterp.results.plots.room import LINE, TEXT, Room, in_room, widest
 from pyinterp.results.plots.style import facet_of, panels_by, panels_of
 from pyinterp.results.plots.surface import surface

@@ -1,0 +1,139 @@
+"""Columns of the user's rows as plain numbers, booleans, levels and dates, which estimands read.
+
+Models are handed the user's own types: see `pyinterp.data.form`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pyinterp.errors import DataError, list_of, short
+
+__all__ = ["is_category", "is_date", "is_exotic", "native", "read_column", "read_variables"]
+
+TEXT = pd.StringDtype("python", na_value=np.nan)
+
+
+def read_variables(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the variables as numbers, booleans, levels or dates; raise for other types."""
+    return pd.DataFrame({name: read_column(frame[name], str(name)) for name in frame.columns})
+
+
+def native(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column of Arrow's or another foreign type in one of pandas and NumPy."""
+    return _native(column) if _is_foreign(column.dtype) else column
+
+
+def is_category(column: pd.Series[Any]) -> bool:
+    """Whether a column has levels, not numbers; True and False are levels."""
+    return bool(not pd.api.types.is_numeric_dtype(column) or column.dtype == bool)
+
+
+def read_column(column: pd.Series[Any], name: str) -> pd.Series[Any]:
+    """Return one variable as `read_variables` does."""
+    column = native(column)
+    dtype = column.dtype
+    if isinstance(dtype, pd.StringDtype):
+        return column if dtype == TEXT else column.astype(TEXT)
+    if isinstance(dtype, pd.CategoricalDtype) or is_date(dtype):
+        return column
+    if pd.api.types.is_bool_dtype(dtype):
+        return _read_booleans(column)
+    if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
+        return _finite(column, name)
+    if pd.api.types.is_object_dtype(dtype):
+        return _read_objects(column, name)
+    raise DataError(
+        f"Column `{short(name)}` must hold numbers, booleans, strings, categories or dates, not "
+        f"{short(dtype)}; convert it first."
+    )
+
+
+def is_date(dtype: Any) -> bool:
+    """Whether a type is of points in time."""
+    return bool(pd.api.types.is_datetime64_any_dtype(dtype))
+
+
+_REAL = (int, float, np.integer, np.floating)
+
+
+def _read_objects(column: pd.Series[Any], name: str) -> pd.Series[Any]:
+    kinds = {type(v) for v in column.dropna()}
+    if all(issubclass(k, str) for k in kinds):
+        return column
+    if kinds <= {bool, np.bool_}:
+        return _read_booleans(column)
+    if all(issubclass(k, _REAL) and k not in (bool, np.timedelta64) for k in kinds):
+        return _finite(column.where(column.notna(), np.nan).astype(np.float64), name)
+    raise DataError(
+        f"Column `{short(name)}` must hold numbers or strings, but it is an object column of "
+        f"{list_of(sorted(k.__name__ for k in kinds))}; convert it with pandas.to_numeric or "
+        "astype('category')."
+    )
+
+
+def _read_booleans(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return booleans; with missing values they are objects."""
+    missing = column.isna()
+    if not missing.any():
+        return column.astype(bool)
+    return column.astype(object).where(~missing, np.nan)
+
+
+def _finite(column: pd.Series[Any], name: str) -> pd.Series[Any]:
+    plain = column
+    if pd.api.types.is_extension_array_dtype(column.dtype):
+        whole = pd.api.types.is_integer_dtype(column.dtype) and not column.isna().any()
+        plain = column.astype(np.int64 if whole else np.float64)
+    infinite = np.isinf(plain.to_numpy(dtype=np.float64, na_value=np.nan))
+    if infinite.any():
+        raise DataError(
+            f"Column `{short(name)}` must be finite, but it has {int(infinite.sum())} infinite "
+            f"value(s) (first in row {int(np.flatnonzero(infinite)[0])}); drop or replace them."
+        )
+    return plain
+
+
+def is_exotic(dtype: Any) -> bool:
+    """Whether numbers are of half or long precision, or of another machine's order of bytes."""
+    if not isinstance(dtype, np.dtype):
+        return False
+    return not dtype.isnative or (dtype.kind == "f" and dtype.itemsize not in (4, 8))
+
+
+def _is_foreign(dtype: Any) -> bool:
+    if isinstance(dtype, np.dtype):
+        return is_exotic(dtype)
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _is_foreign(dtype.categories.dtype)
+    return isinstance(dtype, pd.ArrowDtype) or getattr(dtype, "storage", "") == "pyarrow"
+
+
+def _native(column: pd.Series[Any]) -> pd.Series[Any]:
+    dtype: Any = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return column.cat.rename_categories(_native(pd.Series(dtype.categories)).tolist())
+    if isinstance(dtype, np.dtype):
+        plain = dtype.kind != "f" or dtype.itemsize in (4, 8)
+        return column.astype(dtype.newbyteorder("=") if plain else np.float64)
+    return _of_arrow(column, dtype)
+
+
+def _of_arrow(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
+    """Return a column of Arrow values in pandas' own dtypes; lists as they are."""
+    if isinstance(dtype, pd.StringDtype) or dtype.type is str:
+        return column.astype(TEXT)
+    if pd.api.types.is_bool_dtype(dtype):
+        return column.astype("boolean")
+    if pd.api.types.is_numeric_dtype(dtype):
+        if dtype.kind in "iu" and not column.isna().any():
+            return column.astype(np.uint64 if dtype.kind == "u" else np.int64)
+        return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan), index=column.index)
+    if str(dtype).startswith("dictionary"):
+        return pd.Series(column.array.__arrow_array__().to_pandas())
+    if dtype.kind == "M" or str(dtype).startswith("date"):
+        return pd.to_datetime(column.astype(object)).astype("datetime64[us]")
+    return column

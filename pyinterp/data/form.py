@@ -1,0 +1,103 @@
+"""The form of the user's rows: container, names and types, in which models see rows again.
+
+Estimands read plain columns (`pyinterp.data.columns`). What a model is trained on and predicts is
+written back in the form that the user's rows have, so that it never sees the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+
+from pyinterp._typing import Matrix
+from pyinterp.data.columns import is_exotic
+from pyinterp.data.frames import foreign_frame
+
+__all__ = ["Form", "form_of"]
+
+Cast = Callable[[pd.Series], pd.Series]
+
+
+@dataclass(frozen=True)
+class Form:
+    """How the user's frame is written.
+
+    Attributes
+    ----------
+    types : mapping of str to dtype
+        The types of the columns, by name: those of pandas, or of narwhals for other libraries.
+    labels : mapping of str to hashable
+        The user's labels of columns whose names are no texts.
+    library : narwhals.Implementation or None
+        The library of frames that are not pandas'.
+    """
+
+    types: Mapping[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    library: Any = None
+
+    def write(self, frame: pd.DataFrame, index: pd.Index | None = None) -> Matrix:
+        """Return rows of plain columns in the user's form, with the user's names of the rows."""
+        if self.library is not None:
+            columns = {str(name): self._foreign(frame[name], str(name)) for name in frame}
+            foreign: Matrix = nw.from_dict(columns, backend=self.library).to_native()
+            return foreign
+        wanted = {name: self.types[name] for name in map(str, frame) if name in self.types}
+        cast = {n: _cast(frame[n], dtype) for n, dtype in wanted.items() if frame[n].dtype != dtype}
+        written = frame.assign(**cast) if cast else frame
+        if self.labels:
+            written = written.set_axis([self.labels.get(c, c) for c in written.columns], axis=1)
+        return written if index is None else written.set_axis(index, axis=0)
+
+    def _foreign(self, column: pd.Series[Any], name: str) -> nw.Series[Any]:
+        dtype = self.types.get(name)
+        if column.dtype.kind in "iufb" and not column.isna().any():
+            values: Any = column.to_numpy()
+        elif column.dtype.kind == "M":
+            values = column.dt.to_pydatetime().tolist()
+            values = [None if pd.isna(value) else value for value in values]
+        else:
+            values = column.astype(object).where(column.notna(), None).tolist()
+        if dtype is not None and dtype.is_integer() and not _are_whole(column):
+            dtype = nw.Float64()
+        series = nw.new_series(name, values, backend=self.library)
+        return series if dtype is None or series.dtype == dtype else series.cast(dtype)
+
+
+def form_of(data: object, frame: pd.DataFrame) -> Form:
+    """Return the form of the user's rows, which are `frame` with names that are texts."""
+    if (foreign := foreign_frame(data)) is not None:
+        return Form(types=dict(foreign.schema), library=foreign.implementation)
+    labels: dict[str, Any] = {}
+    if isinstance(data, pd.DataFrame):
+        labels = {str(label): label for label in data.columns if not isinstance(label, str)}
+    # Half and long precision and foreign bytes, in which few learners compute, are doubles.
+    types = {str(name): t for name, t in frame.dtypes.items() if not is_exotic(t)}
+    return Form(types=types, labels=labels)
+
+
+def _cast(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
+    """Return a column in the user's type, or as it is if that can't hold its values."""
+    try:
+        with np.errstate(invalid="ignore", over="ignore"):
+            cast = column.astype(dtype)
+    except (TypeError, ValueError, NotImplementedError, OverflowError):
+        return column
+    exact = pd.api.types.is_integer_dtype(dtype) or pd.api.types.is_bool_dtype(dtype)
+    held = cast.notna() == column.notna()
+    if exact and column.dtype != object:
+        held &= column.isna() | (cast == column).fillna(value=False)
+    return cast if held.all() else column
+
+
+def _are_whole(column: pd.Series[Any]) -> bool:
+    """Whether numbers have no decimals; True of what is no number."""
+    if column.dtype.kind != "f":
+        return True
+    values = column.to_numpy(dtype=np.float64)
+    return bool((np.isnan(values) | (values % 1 == 0)).all())
