@@ -8,12 +8,14 @@ is checked here, once: a sample is named and finite, and lacks only what its lea
 ==============  ===============================================================================
 Module          What is in it
 ==============  ===============================================================================
-`frames`        Frames, Series, arrays and Arrow tables as pandas objects with text as names
+`frames`        Frames, columns and arrays of any library as pandas objects
 `formula`       The grammar of formulas, and what is refused
+`columns`       Columns as numbers, levels and dates, which estimands read
+`form`          Container, names and types of the user's rows, in which models see them
 `design`        Designs: variables to columns, and columns of rows with replaced values
 `readers`       The two ways in: a formula with a frame, or a response with variables
 `queries`       Conditions on columns, without code
-`row_data`      The user's data, in which masks, queries and columns name rows
+`row_data`      The user's rows, read once, with weights, offset and the rows analyzed
 `sample`        Samples and responses
 `missing`       Missing values: which rows are analyzed, and what tables say
 `weights`       Weights of rows: frequencies, or inverse probabilities of sampling

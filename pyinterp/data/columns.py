@@ -124,16 +124,20 @@ def _native(column: pd.Series[Any]) -> pd.Series[Any]:
 
 def _of_arrow(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
     """Return a column of Arrow values in pandas' own dtypes; lists as they are."""
+    if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype):
+        return _arrow_numbers(column, dtype)
     if isinstance(dtype, pd.StringDtype) or dtype.type is str:
         return column.astype(TEXT)
     if pd.api.types.is_bool_dtype(dtype):
         return column.astype("boolean")
-    if pd.api.types.is_numeric_dtype(dtype):
-        if dtype.kind in "iu" and not column.isna().any():
-            return column.astype(np.uint64 if dtype.kind == "u" else np.int64)
-        return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan), index=column.index)
     if str(dtype).startswith("dictionary"):
         return pd.Series(column.array.__arrow_array__().to_pandas())
     if dtype.kind == "M" or str(dtype).startswith("date"):
         return pd.to_datetime(column.astype(object)).astype("datetime64[us]")
     return column
+
+
+def _arrow_numbers(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
+    if dtype.kind in "iu" and not column.isna().any():
+        return column.astype(np.uint64 if dtype.kind == "u" else np.int64)
+    return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan), index=column.index)

@@ -65,6 +65,8 @@ class Form:
             values = column.astype(object).where(column.notna(), None).tolist()
         if dtype is not None and dtype.is_integer() and not _are_whole(column):
             dtype = nw.Float64()
+        if isinstance(dtype, nw.Enum):  # a cast loses the levels
+            return nw.new_series(name, values, dtype, backend=self.library)
         series = nw.new_series(name, values, backend=self.library)
         return series if dtype is None or series.dtype == dtype else series.cast(dtype)
 

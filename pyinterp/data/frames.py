@@ -22,9 +22,9 @@ __all__ = [
     "as_frame",
     "check_aligned",
     "check_frame",
+    "column_of",
     "fill_masks",
     "foreign_frame",
-    "given_column",
     "index_of",
     "is_frame",
     "one_column",
@@ -38,7 +38,7 @@ def as_frame(data: object, what: str = "data") -> pd.DataFrame:
     arrays are called x1, x2, ..., as in statsmodels, those of structured arrays by their fields.
     Masked values are missing.
     """
-    data = _computed(data, what)
+    data = _in_pandas(data, what)
     if (foreign := foreign_frame(data)) is not None:
         frame = pd.DataFrame({name: _of_foreign(foreign[name]) for name in foreign.columns})
     elif isinstance(data, pd.DataFrame):
@@ -51,8 +51,8 @@ def as_frame(data: object, what: str = "data") -> pd.DataFrame:
         frame = _of_array(data, what)
     else:
         raise DataError(
-            f"`{what}` must be a data frame (pandas, polars, pyarrow, DuckDB), a dict of columns or a "
-            f"numeric array, not {type(data).__name__}{_conversion(data)}."
+            f"`{what}` must be a data frame (pandas, polars, pyarrow, DuckDB), a dict of columns "
+            f"or a numeric array, not {type(data).__name__}{_conversion(data)}."
         )
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
@@ -72,7 +72,7 @@ def foreign_frame(data: object) -> nw.DataFrame[Any] | None:
 
 def is_frame(data: object) -> bool:
     """Whether rows are a frame, not an array."""
-    return isinstance(_narwhal(data), (pd.DataFrame, Mapping, nw.DataFrame, nw.LazyFrame))  # noqa: UP038 - classes of a generic kind
+    return isinstance(_narwhal(data), (pd.DataFrame, Mapping, nw.DataFrame, nw.LazyFrame))
 
 
 def check_frame(data: object) -> None:
@@ -91,7 +91,7 @@ def _narwhal(data: object) -> object:
     return nw.from_native(data, pass_through=True, allow_series=True)
 
 
-def _computed(data: object, what: str) -> object:
+def _in_pandas(data: object, what: str) -> object:
     """Return lazy frames, and mappings of columns, as pandas frames; other data as they are."""
     if isinstance(data, Mapping):
         columns = {str(name): one_column(values) for name, values in data.items()}
@@ -164,7 +164,7 @@ def as_column(values: object, rows: int, what: str, other: str) -> pd.Series[Any
     return column
 
 
-def given_column(
+def column_of(
     values: object,
     frame: pd.DataFrame,
     argument: str,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.data.frames import given_column
+from pyinterp.data.frames import column_of
 from pyinterp.errors import DataError, OptionError, quote
 
 __all__ = ["Offset", "read_offset"]
@@ -117,7 +117,7 @@ def read_offset(
     if values is None:
         return None
     column = values if isinstance(values, str) else None
-    numbers = _numbers(given_column(values, frame, what, rows=rows, data=data), what)
+    numbers = _numbers(column_of(values, frame, what, rows=rows, data=data), what)
     if what == "offset":
         return Offset(name=column or what, values=numbers, exposure=False, column=column)
     wrong = np.flatnonzero(numbers <= 0)

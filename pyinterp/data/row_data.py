@@ -16,7 +16,7 @@ from pyinterp.data.frames import (
     as_column,
     as_frame,
     check_aligned,
-    given_column,
+    column_of,
     index_of,
     is_frame,
 )
@@ -65,7 +65,7 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class RowData:
-    """The user's rows, N of them after frequency weights have repeated some, and which are analyzed.
+    """The user's rows, some repeated by frequency weights, and which of all N are analyzed.
 
     Attributes
     ----------
@@ -130,11 +130,12 @@ class RowData:
         return [part.column for part in parts if part is not None and part.column is not None]
 
     @property
-    def counted(self) -> BoolArray:
+    def positive(self) -> BoolArray:
         """Which rows have a positive weight."""
         if self.weights is None or self.repeats is not None:
             return np.ones(len(self.frame), dtype=bool)
-        return self.weights.values > 0
+        weights: FloatArray = self.weights.values  # noqa: PD011 - no frame
+        return weights > 0
 
     @property
     def weighting(self) -> str:
@@ -172,7 +173,7 @@ class RowData:
     def values(self, by: str | npt.ArrayLike, what: str) -> pd.Series[Any]:
         """Return a column by its name, or an array, for all N rows; values may be missing."""
         if isinstance(by, str):
-            return given_column(by, self.frame, what, data=self.what)
+            return column_of(by, self.frame, what, data=self.what)
         check_aligned(by, self.user_index, what, self.what)
         if self.repeats is None:
             return as_column(by, len(self.frame), what, self.what)
@@ -213,7 +214,7 @@ class RowData:
         others : tuple of Series, N rows
             Columns other than variables and response that must have a value in every row.
         """
-        part = self.counted if subset is None else self.counted & subset
+        part = self.positive if subset is None else self.positive & subset
         must = [column[part] for column in (source.response, *others) if column is not None]
         needs = source.needs
         if self.offset is not None:

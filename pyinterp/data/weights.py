@@ -11,7 +11,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice
-from pyinterp.data.frames import given_column
+from pyinterp.data.frames import column_of
 from pyinterp.errors import DataError, OptionError
 
 __all__ = ["Weights", "WeightsType", "read_weights"]
@@ -110,7 +110,7 @@ def read_weights(
             "standard errors differ."
         )
     check_choice("weights_type", weights_type, ("frequency", "sampling"))
-    column = given_column(weights, frame, "weights", rows=rows, data=data)
+    column = column_of(weights, frame, "weights", rows=rows, data=data)
     kind: WeightsType = "frequency" if weights_type == "frequency" else "sampling"
     numbers = _numbers(column)
     _check_sign(numbers)

@@ -21,7 +21,7 @@ from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.column_names import formula_of, is_statsmodels
-from pyinterp.models.fitted import check_classes, predictor_of
+from pyinterp.models.fitted_predictor import check_classes, predictor_of
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.model_reader import ModelReader
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
@@ -213,7 +213,7 @@ class FittedModel(Interpretable):
         check_choice("engine", engine, ENGINES)
         seeds = Seeds.start(seed)
         offset = None if data.offset is None else data.offset.name
-        left_out = int((data.counted & ~data.complete).sum())
+        left_out = int((data.positive & ~data.complete).sum())
         refit = Refit(
             number=1,
             predictor=predictor,

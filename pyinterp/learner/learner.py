@@ -275,7 +275,7 @@ class Learner:
             which = quote(subset) if isinstance(subset, str) else "the mask"
             raise DataError(f"`subset` must keep some of the rows, but {which} keeps none.")
         self.data, self.population = self._choose(data, source, part)
-        self.dropped_rows = int((part & data.counted & ~self.data.complete).sum())
+        self.dropped_rows = int((part & data.positive & ~self.data.complete).sum())
         self.missing_note = self.data.note
         sizes = {len(data.frame), self.population.nobs}
         check_row_options(estimator.get_params(deep=True), learner_name(estimator), sizes)

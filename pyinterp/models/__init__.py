@@ -17,6 +17,8 @@ Module                What is in it
 `coefficients`        Coefficients with their covariance, and the model with others
 `shares`              Binomial models of successes among trials
 `specification`       A learner with its settings, for headers
+`fitted_predictor`    What a model that was fitted elsewhere predicts, and its response
+`model_reader`        Evaluation rows of a model that was fitted elsewhere
 `column_names`        Columns matched by name, whichever library the model comes from
 `adapters`            What estimators say about themselves, and statsmodels models as learners
 `sample_weight`       Sampling weights in the fit of learners

@@ -22,7 +22,7 @@ from pyinterp.models.final_step import innermost
 __all__ = ["Match", "formula_of", "is_statsmodels", "match", "select"]
 
 # Names that libraries, or people, give to columns of arrays: 0, x1, f2, Column_3.
-NUMBERED = re.compile(r"[A-Za-z]*_?(\d{1,6})")
+NAME_WITH_NUMBER = re.compile(r"[A-Za-z]*_?(\d{1,6})")
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,9 @@ def _has_names(data: RowData) -> bool:
 
 def _check_numbers(columns: Sequence[str], data: RowData, who: str) -> None:
     """Raise if columns are numbered, but out of order: the model has no names to match them."""
-    numbers = [int(name[1]) for name in map(NUMBERED.fullmatch, columns) if name is not None]
+    numbers = [
+        int(name[1]) for name in map(NAME_WITH_NUMBER.fullmatch, columns) if name is not None
+    ]
     if not data.is_frame or len(numbers) < len(columns) or len(numbers) < 2:
         return
     start = min(numbers)

@@ -10,7 +10,7 @@ import pandas as pd
 from pyinterp.data.columns import native
 from pyinterp.data.design import ArrayDesign, Design, FrameDesign
 from pyinterp.data.formula import names_in
-from pyinterp.data.frames import given_column
+from pyinterp.data.frames import column_of
 from pyinterp.data.row_data import RowData, Source
 from pyinterp.errors import DataError
 from pyinterp.models.column_names import Match, formula_of, is_statsmodels, match
@@ -72,7 +72,7 @@ class ModelReader:
         """Return the response, which must be the one that the model predicts."""
         data, name = self._data, self._endog
         if name is not None:
-            values = given_column(name, data.frame, "y", data=data.what).rename(name)
+            values = column_of(name, data.frame, "y", data=data.what).rename(name)
         elif data.endog is not None:
             values, name = data.endog, data.endog_name
         else:

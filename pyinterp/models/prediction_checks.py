@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.utils import get_tags
 
 from pyinterp._typing import FloatArray, Matrix
-from pyinterp.data.frames import fill_masks
+from pyinterp.data.frames import as_frame, fill_masks
 from pyinterp.data.sample import LARGEST
 from pyinterp.errors import PredictionError, quote
 
@@ -208,4 +208,6 @@ def _take(matrix: Matrix, rows: np.ndarray) -> Matrix:
 def _same(rows: Matrix, before: Matrix) -> bool:
     if isinstance(rows, pd.DataFrame) and isinstance(before, pd.DataFrame):
         return bool(rows.equals(before))
+    if not isinstance(rows, np.ndarray):
+        return bool(as_frame(rows).equals(as_frame(before)))
     return bool(np.array_equal(np.asarray(rows), np.asarray(before), equal_nan=True))

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from xgboost import XGBRegressor
 
 import pyinterp as pi
-from pyinterp.errors import DataError, OptionError, PredictionError
+from pyinterp.errors import DataError, NamesWarning, OptionError, PredictionError
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -87,7 +87,7 @@ def test_the_order_of_columns_does_not_matter(name: str) -> None:
         (lambda f: f[["a b", "c"]], "d", ""),
     ],
 )
-def test_missing_and_unexpected_names_are_refused_and_both_listed(
+def test_missing_names_are_refused_and_all_listed(
     name: str, change: Callable[[pd.DataFrame], pd.DataFrame], missing: str, unexpected: str
 ) -> None:
     with pytest.raises(DataError) as caught:
@@ -99,9 +99,10 @@ def test_missing_and_unexpected_names_are_refused_and_both_listed(
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_columns_that_the_model_does_not_know_are_refused(name: str) -> None:
-    with pytest.raises(DataError, match="unexpected: row_id"):
-        importances(MODELS[name](), FRAME.assign(row_id=np.arange(N)))
+def test_columns_that_the_model_does_not_know_are_left_out(name: str) -> None:
+    model = MODELS[name]()
+    extra = FRAME.assign(row_id=np.arange(N), when=pd.Timestamp("2024"), what=object())
+    np.testing.assert_array_equal(importances(model, extra), importances(model, FRAME))
 
 
 @pytest.mark.parametrize("name", OF_FORMULA)
@@ -151,7 +152,16 @@ def test_rows_without_names_are_taken_in_the_model_s_order(name: str) -> None:
     ],
 )
 def test_models_that_know_no_names_take_columns_as_they_come(model: Callable[[], Any]) -> None:
-    by_name, by_place = (importances(model(), rows) for rows in (FRAME, FRAME.to_numpy()))
+    results = pi.FittedModel(model(), FRAME.to_numpy(), Y).pfi()
+    by_place = results.params
+    if isinstance(model(), type(lambda: 0)):  # a function is given what the user gives
+        by_name = importances(model(), FRAME)
+    else:
+        with pytest.warns(NamesWarning, match="without names.*matched by position") as caught:
+            named = pi.FittedModel(model(), FRAME, Y)
+        assert caught[0].filename == __file__
+        by_name = named.pfi().params
+        assert "were matched by position" in " ".join(str(named.pfi().summary()).split())
     np.testing.assert_allclose(by_name.to_numpy(), by_place.to_numpy())
     assert list(by_name.index) == list(FRAME.columns)
 
@@ -484,7 +494,7 @@ def test_a_booster_of_lightgbm_is_matched_by_name() -> None:
     expected = importances(booster, FRAME)
     moved = importances(booster, FRAME[["d", "c", "a b"]])
     np.testing.assert_allclose(moved[expected.index], expected)
-    with pytest.raises(DataError, match="missing"):
+    with pytest.raises(DataError, match="lacks c"):
         importances(booster, FRAME.rename(columns={"c": "C"}))
 
 
@@ -502,6 +512,10 @@ def test_numbers_out_of_order_are_refused() -> None:
     model = LinearRegression().fit(rows, Y)
     with pytest.raises(DataError, match="knows no names to match them by"):
         importances(model, rows[[2, 1, 0]])
+    for stem in ("x", "f", "Column_"):
+        names = [f"{stem}{k}" for k in (2, 1, 0)]
+        with pytest.raises(DataError, match="knows no names to match them by"):
+            importances(LinearRegression().fit(FRAME.to_numpy(), Y), rows.set_axis(names, axis=1))
 
 
 def test_names_are_known_after_data_are_removed() -> None:

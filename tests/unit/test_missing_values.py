@@ -182,7 +182,7 @@ def test_keep_needs_a_learner_that_takes_them(data: pd.DataFrame) -> None:
     with pytest.raises(OptionError, match=r"LinearRegression takes none.*imputer"):
         learner(data, "y ~ x", LINE, missing="keep")
     with pytest.raises(OptionError, match="takes none"):
-        pi.FittedModel(LinearRegression().fit([[0.0], [1.0]], [0, 1]), data[["x"]], missing="keep")
+        pi.FittedModel(LinearRegression().fit([[0.0], [1.0]], [0, 1]), data["x"], missing="keep")
     with pytest.raises(OptionError, match='"auto", "keep", "drop", "raise"'):
         learner(data, "y ~ x", FOREST, missing="omit")
     own = learner(data, "y ~ x + z", OwnClass(), missing="keep")  # its word is taken
@@ -345,9 +345,9 @@ def test_booleans_with_missing_values_are_levels() -> None:
 
 def test_notes_list_the_largest_counts_first() -> None:
     frame = pd.DataFrame({f"v{k}": [np.nan] * k + [1.0] * (20 - k) for k in range(12)})
-    rows = MissingValues(option="auto", takes=True, learner="Forest").rows(frame)
-    assert rows.mask.all()
-    assert "v11 11, v10 10, v9 9, v8 8, v7 7, v6 6 and 5 more" in rows.note
+    mask, note = MissingValues(option="auto", takes=True, learner="Forest").rows(frame)
+    assert mask.all()
+    assert "v11 11, v10 10, v9 9, v8 8, v7 7, v6 6 and 5 more" in note
     with pytest.raises(DataError, match=r"At least 5 complete rows are needed.*got 1"):
         MissingValues(option="drop", takes=True, learner="Forest").rows(frame.iloc[:12])
 

@@ -366,7 +366,7 @@ def test_too_few_rows_for_the_plan_is_a_clear_error(plan: Resampling, n: int, me
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"strata": "site"}, OptionError, "`strata` names column 'site', which is not in the data"),
+        ({"strata": "site"}, OptionError, "`strata` names column 'site', which is not in `data`"),
         ({"cluster": "gg"}, OptionError, r"`cluster` names column 'gg'.*Did you mean `g`\?"),
         (
             {"strata": [1, 2]},

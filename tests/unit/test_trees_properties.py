@@ -29,6 +29,7 @@ from xgboost import XGBClassifier, XGBRegressor
 
 import pyinterp as pi
 from pyinterp.data.design import ArrayDesign
+from pyinterp.data.row_data import read_rows
 from pyinterp.data.sample import Response, Sample
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.models.predictor import Predictor
@@ -115,7 +116,7 @@ class Situation:
         """The model on rows that may have missing values, which `pi.FittedModel` drops."""
         groups = {name: list(them) for name, them in features.items() if len(them) > 1}
         return pi.FittedModel._of_sample(
-            Predictor.of(self.model), ArrayDesign(NAMES), self.sample,
+            Predictor.of(self.model), ArrayDesign(NAMES), self.sample, read_rows(self.X),
             groups=groups, dropped_rows=0, plan="", where="", seed=0, engine="trees",
         )  # fmt: skip
 

@@ -1,0 +1,185 @@
+"""What a model predicts has the form of what it was trained on, which is the user's form."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+
+import pyinterp as pi
+from pyinterp.errors import OptionError
+
+N = 48
+RNG = np.random.default_rng(8)
+A, B = RNG.normal(size=(2, N))
+K = RNG.integers(0, 4, N)
+G = RNG.choice(list("uvw"), N)
+T = RNG.random(N) < 0.5
+Y = A + K + 2.0 * (G == "v") + T + 0.3 * RNG.normal(size=N)
+SEEN: list[tuple[str, Any]] = []
+FORM = pd.DataFrame({"a": A, "k": K, "g": G, "t": T})
+
+
+def form(X: Any) -> Any:
+    """Return container, names, order and types of rows."""
+    if isinstance(X, np.ndarray):
+        return ("array", X.shape[1], X.dtype.str)
+    if isinstance(X, pd.DataFrame):
+        return ("pandas", list(X.columns), [str(t) for t in X.dtypes])
+    if hasattr(X, "column_names"):  # pyarrow
+        return ("pyarrow", X.column_names, [str(t) for t in X.schema.types])
+    return (type(X).__module__, list(X.columns), [str(t) for t in X.dtypes])
+
+
+class Spy(RegressorMixin, BaseEstimator):
+    """Adds up numbers, and the number of the letter of texts; records what it is given."""
+
+    def fit(self, X: Any, y: Any) -> Spy:
+        SEEN.append(("fit", form(X)))
+        self.form_ = form(X)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        SEEN.append(("predict", form(X)))
+        return numbers(X).sum(axis=1)
+
+
+def numbers(X: Any) -> np.ndarray:
+    if isinstance(X, np.ndarray):
+        return X.astype(float)
+    columns = X.to_pydict().values() if hasattr(X, "to_pydict") else [
+        list(X[name]) for name in X.columns
+    ]  # fmt: skip
+    return np.array([[_number(value) for value in column] for column in columns], dtype=float).T
+
+
+def _number(value: Any) -> float:
+    if value is None or pd.isna(value):
+        return -1.0
+    if isinstance(value, str):
+        return float(ord(value[0]) % 7)
+    if isinstance(value, dt.datetime | dt.date):
+        return float(pd.Timestamp(value).dayofyear % 5)
+    return float(value)
+
+
+def nullable() -> pd.DataFrame:
+    return FORM.astype({"a": "Float64", "k": "Int64", "g": "string", "t": "boolean"})
+
+
+def with_holes() -> pd.DataFrame:
+    frame = nullable()
+    for j in range(4):
+        frame.iloc[3 + j, j] = pd.NA
+    return frame
+
+
+def arrow_backed() -> pd.DataFrame:
+    pytest.importorskip("pyarrow")
+    types = {"a": "double", "k": "int32", "g": "string", "t": "bool"}
+    return FORM.astype({name: f"{kind}[pyarrow]" for name, kind in types.items()})
+
+
+def objects() -> pd.DataFrame:
+    frame = FORM.astype({"g": object, "t": object})
+    frame.loc[[2, 9], "t"] = None
+    return frame
+
+
+def small() -> pd.DataFrame:
+    return FORM.astype({"a": "float32", "k": "int8", "g": "category"})
+
+
+def dates() -> pd.DataFrame:
+    return FORM.assign(d=pd.Timestamp("2024-03-01") + pd.to_timedelta(RNG.integers(0, 9, N), "D"))
+
+
+def numbered() -> pd.DataFrame:
+    return FORM.set_axis([3, 0, "x y", 7], axis=1)
+
+
+def polars_frame() -> Any:
+    pl = pytest.importorskip("polars")
+    return pl.DataFrame(
+        {
+            "a": A,
+            "k": pl.Series(K, dtype=pl.Int16),
+            "g": pl.Series(G, dtype=pl.Enum(["w", "v", "u"])),
+            "t": [None, *T[1:].tolist()],
+            "s": G.tolist(),
+            "d": [dt.date(2024, 3, 1 + int(k)) for k in K],
+        }
+    )
+
+
+def arrow_table() -> Any:
+    pa = pytest.importorskip("pyarrow")
+    return pa.table({"a": A, "k": pa.array(K, pa.int32()), "g": G.tolist(), "t": T})
+
+
+CONTAINERS: list[Callable[[], Any]] = [
+    lambda: FORM, nullable, with_holes, arrow_backed, objects, small, dates, numbered,
+    polars_frame, arrow_table,
+    lambda: np.column_stack([A, B, K]),
+    lambda: np.column_stack([K, K[::-1], T]),
+    lambda: np.column_stack([A, B]).astype(np.float32),
+]  # fmt: skip
+NAMES = [
+    "numpy", "nullable", "with_holes", "arrow_backed", "objects", "small", "dates", "numbered",
+    "polars", "pyarrow", "array", "integers", "single",
+]  # fmt: skip
+PLANS = {"half": pi.HalfSampling(2, pairs=5), "bootstrap": pi.Bootstrap(2), "model": None}
+
+
+EFFECTS = {"pd", "ale", "m_plot", "slopes", "ame", "firm"}
+
+
+def estimands(results: Any) -> dict[str, Callable[[], Any]]:
+    """Every estimand that serves any learner."""
+    first = next(iter(results.analysis.problem.features))
+    return {
+        "conditional": lambda: results.pfi(sampler="conditional"),
+        "metric of pfi": lambda: results.pfi(metric="rmse"),
+        "metric": lambda: results.metric("rmse"),
+        **{
+            name: getattr(results, name)
+            for name in ("pfi", "mvim", "cvim", "amvim", "loss", "vint")
+        },
+        **{name: partial(getattr(results, name), [first]) for name in EFFECTS},
+        "importance": results.importance,
+        "h": lambda: results.h_statistic([first]),
+    }
+
+
+@pytest.mark.parametrize("container", CONTAINERS, ids=NAMES)
+@pytest.mark.parametrize(
+    "plan", [pytest.param("half", marks=pytest.mark.torture), "bootstrap", "model"]
+)
+def test_a_model_predicts_what_it_was_trained_on(container: Callable[[], Any], plan: str) -> None:
+    X = container()
+    results: Any
+    if plan == "model":
+        results = pi.FittedModel(Spy().fit(X, Y), X, Y, missing="keep")
+    else:
+        results = pi.Learner(Y, X, Spy(), missing="keep").fit(PLANS[plan], seed=1)
+        assert results.refits[0].predictor.estimator.form_ == form(X)
+    SEEN.clear()
+    whole = isinstance(X, np.ndarray) and X.dtype.kind == "i"
+    refused = 0
+    for name, estimand in estimands(results).items():
+        if whole and name in EFFECTS:  # they ask for fractions, which are doubles
+            continue
+        try:
+            estimand()
+        except OptionError:  # of missing values, and of levels
+            refused += 1
+    predicted = [seen for what, seen in SEEN if what == "predict"]
+    assert len(predicted) > 10
+    assert refused < 8
+    assert [seen for seen in predicted if seen != form(X)] == []
