@@ -1,0 +1,206 @@
+"""Frames of every library, columns that are not used, dates, indexes, weights of 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+
+import pyinterp as pi
+from pyinterp.errors import DataError
+
+N = 60
+RNG = np.random.default_rng(2)
+DATA = pd.DataFrame(
+    {
+        "x": RNG.normal(size=N),
+        "k": RNG.integers(0, 5, N),
+        "g": RNG.choice(list("uvw"), N),
+        "w": RNG.integers(0, 3, N),
+        "day": pd.Timestamp("2024-01-20") + pd.to_timedelta(RNG.integers(0, 90, N), "D"),
+    }
+)
+DATA["y"] = DATA.x + DATA.k + 2.0 * (DATA.g == "v") + RNG.normal(size=N)
+PLAN = pi.Bootstrap(3)
+
+
+def month(dates: pd.Series) -> pd.Series:
+    return dates.dt.month
+
+
+def polars() -> Any:
+    return pytest.importorskip("polars").DataFrame({c: DATA[c].to_list() for c in DATA})
+
+
+def lazy() -> Any:
+    return polars().lazy()
+
+
+def pyarrow() -> Any:
+    return pytest.importorskip("pyarrow").table({c: DATA[c].to_list() for c in DATA})
+
+
+def duckdb() -> Any:
+    known = DATA  # noqa: F841 - DuckDB reads it by its name
+    return pytest.importorskip("duckdb").sql("select * from known")
+
+
+def columns() -> Any:
+    return {name: DATA[name].to_numpy() for name in DATA}
+
+
+FRAMES: list[Callable[[], Any]] = [polars, lazy, pyarrow, duckdb, columns]
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize(
+    ("formula", "estimator"),
+    [
+        ("y ~ x + k + g", LinearRegression()),
+        ("np.exp(y / 9) ~ x * C(k) + month(day)", LinearRegression()),
+        ("g ~ x + y", LogisticRegression()),
+    ],
+)
+def test_every_frame_gives_what_pandas_gives(
+    frame: Callable[[], Any], formula: str, estimator: Any
+) -> None:
+    def results(data: Any) -> Any:
+        learner = pi.Learner.from_formula(
+            formula, data, estimator, weights="w", weights_type="frequency", subset="x < 2"
+        )
+        return learner.fit(PLAN, seed=1)
+
+    found, expected = results(frame()), results(DATA)
+    np.testing.assert_array_equal(found.pfi().params, expected.pfi().params)
+    np.testing.assert_array_equal(found.pd("x").params, expected.pd("x").params)
+    np.testing.assert_array_equal(found.predict(frame()), expected.predict(DATA))
+    assert found.nobs == expected.nobs
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_every_frame_serves_arrays_and_fitted_models(frame: Callable[[], Any]) -> None:
+    model = LinearRegression().fit(DATA[["x", "k"]], DATA.y)
+    expected = pi.FittedModel(model, DATA, "y").pfi().params
+    np.testing.assert_allclose(pi.FittedModel(model, frame(), "y").pfi().params, expected)
+    learner = pi.Learner(columns()["y"], DATA[["x", "k"]], LinearRegression())
+    y = frame()["y"] if frame in (polars, pyarrow) else DATA.y.to_list()
+    other = pi.Learner(y, {c: DATA[c] for c in ("x", "k")}, LinearRegression())
+    np.testing.assert_allclose(
+        other.fit(PLAN, seed=1).pfi().params, learner.fit(PLAN, seed=1).pfi().params
+    )
+
+
+class Stranger:
+    """An object that can do nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("compared")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_columns_that_are_not_used_are_not_touched() -> None:
+    data = DATA.assign(
+        who=[Stranger() for _ in range(N)], gap=pd.NaT, z=1j, inf=np.inf, listed=[[1, 2]] * N
+    )
+    expected = pi.Learner.from_formula("y ~ x + g", DATA, LinearRegression()).fit(PLAN, seed=1)
+    learner = pi.Learner.from_formula("y ~ x + g", data, LinearRegression())
+    found = learner.fit(PLAN, seed=1)
+    np.testing.assert_array_equal(found.pfi().params, expected.pfi().params)
+    np.testing.assert_array_equal(found.predict(data), expected.predict(DATA))
+    by_query = found.pfi(rows="x > 0").params
+    np.testing.assert_array_equal(by_query, expected.pfi(rows="x > 0").params)
+    model = make_pipeline(
+        make_column_transformer((OneHotEncoder(), ["g"]), remainder="passthrough"),
+        LinearRegression(),
+    ).fit(DATA[["x", "g"]], DATA.y)
+    fitted = pi.FittedModel(model, data, "y").pfi().params
+    np.testing.assert_array_equal(fitted, pi.FittedModel(model, DATA, "y").pfi().params)
+
+
+def test_a_date_is_read_by_a_function_or_a_pipeline() -> None:
+    plain = DATA.assign(month=DATA.day.dt.month)
+    expected = pi.Learner.from_formula("y ~ x + month", plain, LinearRegression())
+    by_formula = pi.Learner.from_formula("y ~ x + month(day)", DATA, LinearRegression())
+    steps = make_pipeline(
+        FunctionTransformer(lambda X: X.assign(day=X["day"].dt.month)), LinearRegression()
+    )
+    by_pipeline = pi.Learner.from_formula("y ~ x + day", DATA, steps, design="frame")
+    wanted = expected.fit(PLAN, seed=1).pfi().params.to_numpy()
+    for learner in (by_formula, by_pipeline):
+        np.testing.assert_allclose(learner.fit(PLAN, seed=1).pfi().params, wanted, rtol=1e-9)
+    with pytest.raises(DataError, match="`day` holds dates"):
+        pi.Learner.from_formula("y ~ x + day", DATA, LinearRegression())
+
+
+class ByIndex(RegressorMixin, BaseEstimator):
+    """Predicts by the user's names of the rows, which must be those of its rows."""
+
+    def fit(self, X: pd.DataFrame, y: Any) -> ByIndex:
+        assert (X.index.to_numpy() == 7 * X["row"].to_numpy()).all()
+        self.fitted_ = True
+        return self
+
+    def predict(self, X: pd.DataFrame) -> np.ndarray:
+        assert (X.index.to_numpy() % 7 == 0).all()
+        return X["x"].to_numpy() + (X.index.to_numpy() // 7) % 2
+
+
+def test_the_index_reaches_fit_and_predict() -> None:
+    X = pd.DataFrame({"x": DATA.x, "row": np.arange(N)}).set_axis(7 * np.arange(N), axis=0)
+    y = X["x"] + np.arange(N) % 2
+    results = pi.Learner(y, X, ByIndex()).fit(PLAN, seed=1)
+    assert results.loss().params.iloc[0] < 1e-20
+    assert abs(results.pfi().params["row"]) < 1e-20
+    assert results.pd("x").params.is_monotonic_increasing
+
+
+def test_rows_of_weight_0_are_dropped() -> None:
+    kept = DATA[DATA.w > 0].reset_index(drop=True)
+    for kind in ("sampling", "frequency"):
+        options: Any = {"weights": "w", "weights_type": kind}
+        all_rows, fewer = (
+            pi.Learner.from_formula("y ~ x + g", data, LinearRegression(), **options)
+            for data in (DATA, kept)
+        )
+        assert all_rows.population.nobs == fewer.population.nobs
+        assert all_rows.dropped_rows == 0
+        model, small = all_rows.fit_model(seed=0), fewer.fit_model(seed=0)
+        for question in ("pfi", "ame", "loss"):
+            one, two = getattr(model, question)(), getattr(small, question)()
+            np.testing.assert_allclose(one.params, two.params, rtol=1e-10)
+            np.testing.assert_allclose(one.bse, two.bse, rtol=1e-10)
+    results = pi.Learner.from_formula("y ~ x + k", DATA, LinearRegression(), **options)
+    rows = sm.add_constant(DATA[["x", "k"]].to_numpy(dtype=float))
+    wls = sm.WLS(DATA.y, rows, weights=DATA.w).fit()
+    np.testing.assert_allclose(results.fit_model().ame().params, wls.params[1:], rtol=1e-9)
+    fitted = pi.FittedModel(
+        LinearRegression().fit(DATA[["x"]], DATA.y), DATA, "y", weights="w", weights_type="sampling"
+    )
+    assert fitted.analysis.context.nobs == len(kept)
+    assert f"{N - len(kept)} of weight 0 left out" in " ".join(str(fitted.loss().summary()).split())
+    with pytest.raises(DataError, match="All weights are 0"):
+        pi.Learner(
+            DATA.y, DATA[["x"]], LinearRegression(), weights=np.zeros(N), weights_type="sampling"
+        )
+
+
+def test_a_model_of_an_array_is_warned_of_names() -> None:
+    """The order of columns of a frame can't be seen by a model that was trained on an array."""
+    model = LinearRegression().fit(DATA[["x", "k"]].to_numpy(), DATA.y)
+    with pytest.warns(UserWarning, match="matched by position"):
+        swapped = pi.FittedModel(model, DATA[["k", "x"]], DATA.y)
+    right = pi.FittedModel(model, DATA[["x", "k"]].to_numpy(), DATA.y)
+    assert not np.allclose(swapped.pfi().params["x"], right.pfi().params["x1"])
