@@ -131,7 +131,7 @@ def _of_arrow(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
     if pd.api.types.is_bool_dtype(dtype):
         return column.astype("boolean")
     if str(dtype).startswith("dictionary"):
-        return pd.Series(column.array.__arrow_array__().to_pandas())
+        return pd.Series(column.array.__arrow_array__().to_pandas().array, index=column.index)
     if dtype.kind == "M" or str(dtype).startswith("date"):
         return pd.to_datetime(column.astype(object)).astype("datetime64[us]")
     return column
