@@ -52,8 +52,9 @@ class ModelReader:
         """Return the encoding of the variables for the model: as frames or as arrays."""
         names = list(variables.columns)
         if self._takes_frames():
-            form = self._data.form if self._data.is_frame else None
-            return FrameDesign(names, form)
+            pandas_only = is_statsmodels(self._fitted) and self._data.form.library is not None
+            given = self._data.is_frame and not pandas_only
+            return FrameDesign(names, self._data.form if given else None)
         return ArrayDesign(names, self._data.array_type)
 
     def _takes_frames(self) -> bool:

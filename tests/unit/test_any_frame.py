@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+import statsmodels.formula.api as smf
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -91,6 +92,11 @@ def test_every_frame_serves_arrays_and_fitted_models(frame: Callable[[], Any]) -
     model = LinearRegression().fit(DATA[["x", "k"]], DATA.y)
     expected = pi.FittedModel(model, DATA, "y").pfi().params
     np.testing.assert_allclose(pi.FittedModel(model, frame(), "y").pfi().params, expected)
+    by_formula = smf.ols("y ~ x * k + g", DATA).fit()
+    np.testing.assert_array_equal(
+        pi.FittedModel(by_formula, frame(), "y").pfi().params,
+        pi.FittedModel(by_formula, DATA, "y").pfi().params,
+    )
     learner = pi.Learner(columns()["y"], DATA[["x", "k"]], LinearRegression())
     y = frame()["y"] if frame in (polars, pyarrow) else DATA.y.to_list()
     other = pi.Learner(y, {c: DATA[c] for c in ("x", "k")}, LinearRegression())
