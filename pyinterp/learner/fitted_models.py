@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,18 @@ from pyinterp.learner.subgroups import By, among, apart, groups_of
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 
-__all__ = ["FittedModels"]
+__all__ = ["FittedModels", "Inference"]
+
+
+class Inference(TypedDict, total=False):
+    """Options that every estimand takes: the rows that evaluate it, and its inference."""
+
+    rows: Rows
+    by: By
+    cov_type: CovType | None
+    alternative: Alternative
+    p_adjust: str | None
+    simultaneous: bool
 
 
 class FittedModels:
