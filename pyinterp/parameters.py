@@ -51,9 +51,9 @@ DESCRIPTIONS = {
     "loss": """
         loss : str, Loss or callable, optional
             "squared", "absolute", "huber", "poisson", "gamma", "binomial" for regression; "log",
-            "brier", "zero_one" for classification; or a function ``loss(y, prediction)``,
-            elementwise. The default is "squared", "log" for classifiers with probabilities, or
-            "binomial" for models that statsmodels fitted to shares.
+            "brier", "zero_one" for classification, "rps" for ordered classes; or a function
+            ``loss(y, prediction)``, elementwise. The default is "squared", "log" for classifiers
+            with probabilities, or "binomial" for models that statsmodels fitted to shares.
         """,
     "metric": """
         metric : str, Metric or callable
@@ -99,11 +99,14 @@ DESCRIPTIONS = {
             centered curve or of the slope.
         """,
     "scale": """
-        scale : {"probability", "logit", "centered-logit"} or callable, optional
-            For classifiers. The centered logit of a class is log p minus its mean over the classes,
-            per row, as in R's pdp; the logit is the same for more than two classes, and for
-            two, log p - log(1 - p), is twice as large. A function is applied to each prediction
-            before the average, such as ``np.exp`` for a model of a logarithm.
+        scale : str, mapping or callable, optional
+            For classifiers: "probability", "logit" or "centered-logit". Of ordered classes also
+            "cumulative", the probability of a class or a lower one, and "score", the expected
+            score: of classes that are numbers these, else 1, 2, ...; a mapping gives others. The
+            centered logit of a class is log p minus its mean over the classes, per row, as in R's
+            pdp; the logit is the same for more than two classes, and for two, log p - log(1 - p),
+            is twice as large. A function is applied to each prediction before the average, such as
+            ``np.exp`` for a model of a logarithm.
         """,
     "which_class": """
         which_class : label or list of labels, optional
@@ -197,7 +200,9 @@ def takes(
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
         shown = _signature(function, refused or {})
-        names = [name for name, p in shown.parameters.items() if name != "self" and p.kind in BY_NAME]
+        names = [
+            name for name, p in shown.parameters.items() if name != "self" and p.kind in BY_NAME
+        ]
 
         @wraps(function)
         def checked(*args: P.args, **options: P.kwargs) -> R:

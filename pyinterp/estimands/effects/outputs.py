@@ -32,9 +32,9 @@ class Outputs(NamedTuple):
     @classmethod
     def of(cls, predictor: Predictor, scale: Scale | None, which_class: Any) -> Outputs:
         """Return what options ask for, checked against the kind of predictions."""
-        classes = classes_of(predictor, which_class)
-        labels, positions = zip(*classes, strict=True)
-        return cls(labels, positions, scale_of(predictor, scale))
+        used = scale_of(predictor, scale)
+        labels, positions = zip(*classes_of(predictor, which_class, used), strict=True)
+        return cls(labels, positions, used)
 
     def values(self, predictions: FloatArray) -> FloatArray:
         """Return predictions, shape (n, ...) or (n, ..., classes), as shape (outputs, n, ...)."""
