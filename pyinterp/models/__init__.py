@@ -16,6 +16,7 @@ Module                What is in it
 `distributional`      A regressor of the user's own with its distribution
 `coefficients`        Coefficients with their covariance, and the model with others
 `shares`              Binomial models of successes among trials
+`copies`              Unfitted copies of estimators, and their seeds
 `specification`       A learner with its settings, for headers
 `fitted_predictor`    What a model that was fitted elsewhere predicts, and its response
 `model_reader`        Evaluation rows of a model that was fitted elsewhere
