@@ -20,6 +20,7 @@ from pyinterp.models.answers import (
     plain,
     position,
 )
+from pyinterp.models.final_step import innermost
 from pyinterp.models.prediction_checks import (
     as_numbers,
     check_finite,
@@ -219,8 +220,10 @@ def _classes_of(estimator: Any, *, needed: bool) -> list[Any]:
 def check_estimator(estimator: Any) -> None:
     """Raise unless `estimator` is an instance that can be trained and predicts."""
     check_instance(estimator, "estimator")
+    kind = type(innermost(estimator))
     for method in ("fit", "predict", "get_params", "set_params"):
-        if not callable(getattr(estimator, method, None)):
+        # Unfitted, some wrappers do not show what they will have: their classes do.
+        if not any(callable(getattr(owner, method, None)) for owner in (estimator, kind)):
             hint = " Inherit from sklearn.base.BaseEstimator." if "params" in method else ""
             raise PredictionError(
                 f"An estimator must have a `{method}` method; {learner_name(estimator)} has none."

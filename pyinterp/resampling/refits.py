@@ -295,14 +295,24 @@ def _failure(k: int, total: int, error: Exception) -> str:
     return f"Refit {k} of {total} failed: {message}"
 
 
+# What to do, where the words of a library do not tell.
+REMEDIES = {
+    "could not convert string to float": (
+        'It reads no texts: use `design="matrix"`, encode them in a pipeline, or give them the '
+        "type category for learners that read it."
+    ),
+    "Cannot clone object": (
+        "scikit-learn copies no estimator that changes its parameters: pass lists among them as "
+        "tuples, such as `cat_features=('g',)`."
+    ),
+    "two dimensions for multi-output": ("A learner has one response: pass the estimator inside."),
+}
+
+
 def _why(error: Exception) -> str:
     """Return what a library says, and what to do where its words do not tell."""
-    if "could not convert string to float" not in str(error):
-        return reason(error)
-    return (
-        f'{reason(error)}. It reads no texts: use `design="matrix"`, encode them in a pipeline, '
-        "or give them the type category for learners that read it."
-    )
+    remedies = [remedy for words, remedy in REMEDIES.items() if words in str(error)]
+    return ". ".join([reason(error).rstrip("."), *remedies])
 
 
 def _report(failed: Sequence[tuple[int, Exception]], total: int, lacking: str) -> None:
