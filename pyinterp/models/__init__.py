@@ -22,6 +22,7 @@ Module                What is in it
 `model_reader`        Evaluation rows of a model that was fitted elsewhere
 `column_names`        Columns matched by name, whichever library the model comes from
 `adapters`            What estimators say about themselves, and statsmodels models as learners
+`native_boosters`     Boosters trained without their scikit-learn classes
 `sample_weight`       Sampling weights in the fit of learners
 `missing_values`      Which learners take missing values
 `offset_model`        Models that are given the last column of their rows as offset

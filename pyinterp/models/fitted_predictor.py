@@ -14,6 +14,7 @@ from pyinterp.checks import is_list
 from pyinterp.data.sample import Response, read_response
 from pyinterp.errors import DataError, OptionError, list_of, quote, short
 from pyinterp.models.column_names import is_statsmodels
+from pyinterp.models.native_boosters import Booster
 from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.models.shares import check_shares, predicts_shares
@@ -35,6 +36,8 @@ def predictor_of(
     if binomial and not shares and results is fitted:
         predictor = _of_probabilities(fitted, classes, response)
     else:
+        if classes is None and isinstance(fitted, Booster):
+            classes = _as_booleans(fitted.classes, response)
         predictor = Predictor.of(fitted, classes)
     if response is None:
         return predictor, None, None
@@ -98,8 +101,16 @@ def _of_probabilities(
                 f"The model predicts the probability that `{names}` is 1, but the response has "
                 f"{list_of(levels)}; pass the 0/1 response, or `classes=(label of 0, label of 1)`."
             )
-        classes = (False, True) if response is not None and response.dtype == bool else (0, 1)
+        classes = _as_booleans((0, 1), response)
     return replace(Predictor.of(fitted.predict, classes), estimator=fitted)
+
+
+def _as_booleans(
+    classes: Sequence[Any] | None, response: pd.Series[Any] | None
+) -> Sequence[Any] | None:
+    """Return the classes 0 and 1 as False and True if the response is booleans."""
+    booleans = response is not None and response.dtype == bool and classes == (0, 1)
+    return (False, True) if booleans else classes
 
 
 def _classes_of_mnlogit(fitted: Any, levels: Sequence[Any]) -> list[Any]:
