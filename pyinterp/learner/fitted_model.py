@@ -24,6 +24,7 @@ from pyinterp.models.column_names import formula_of, is_statsmodels
 from pyinterp.models.fitted_predictor import check_classes, predictor_of
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.model_reader import ModelReader
+from pyinterp.models.native_boosters import as_function
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import Predictor, check_instance, learner_name
 from pyinterp.models.row_options import check_offset
@@ -47,7 +48,8 @@ class FittedModel(Interpretable):
     ----------
     fitted : estimator, results or callable
         Any fitted scikit-learn style estimator or pipeline, statsmodels results (of a formula or of
-        arrays), or a function of the rows that returns predictions.
+        arrays), a native booster of XGBoost or LightGBM, or a function of the rows that returns
+        predictions.
     X : data frame or array of shape (n, p)
         Evaluation rows, in the form that `fitted` predicts. Columns of a frame are matched by name
         if the model knows names, in any order; a missing or ambiguous name is an error, and other
@@ -63,8 +65,8 @@ class FittedModel(Interpretable):
     cluster : str or array of shape (n,), optional
         Rows of the same cluster are not independent: standard errors are over clusters.
     classes : sequence of two or more labels, optional
-        For a function that returns class probabilities: the classes in the order of its columns. A
-        function of one column gives the probability of the second of two classes.
+        For a function or native booster that returns class probabilities: the classes in the order
+        of its columns. One column is the probability of the second of two classes.
     missing : {"auto", "keep", "drop", "raise"}
         As in `Learner`, for a response, clusters and variables.
     weights : str or array of shape (n,), optional
@@ -124,6 +126,7 @@ class FittedModel(Interpretable):
         memory_mb: float = 256.0,
     ) -> None:
         check_instance(fitted, "fitted")
+        fitted = as_function(fitted)
         if is_statsmodels(fitted):
             check_offset(fitted, given=offset is not None or exposure is not None)
         if classes is not None:

@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.base import clone
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_flag, check_memory
@@ -30,6 +29,7 @@ from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.adapters import fits_intercept, needs_intercept, suit, wants_frames
+from pyinterp.models.copies import fresh
 from pyinterp.models.families import family_of
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
@@ -99,7 +99,7 @@ class Learner:
     Attributes
     ----------
     estimator : estimator
-        The estimator, not fitted; refits train clones of it.
+        The estimator, not fitted; refits train copies of it.
     groups : mapping or None
         Variables that are replaced jointly.
     population : Sample
@@ -344,8 +344,8 @@ class Learner:
         n_jobs : int, optional
             Jobs over refits, by joblib: ``joblib.parallel_config`` chooses the backend.
         reseed : bool
-            Give every ``random_state`` inside the estimator its own seed in every refit. False
-            keeps them as they are, so that refits share the estimator's seed.
+            Give every ``random_state`` (or ``random_seed``) inside the estimator its own seed in
+            every refit. False keeps them as they are, so that refits share the estimator's seed.
         on_error : {"raise", "drop"}
             What to do when a refit fails. "drop" warns and goes on; the header has the number.
         engine : {"auto", "trees", "linear", "batched"}
@@ -422,7 +422,7 @@ class Learner:
             context=context,
             seeds=seeds,
             leave_out=LeaveOut(
-                estimator=clone(self.estimator), refits=refits, seeds=seeds, options=options
+                estimator=fresh(self.estimator), refits=refits, seeds=seeds, options=options
             ),
             engine=engine,
             memory_mb=memory_mb,

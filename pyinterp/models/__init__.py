@@ -16,11 +16,13 @@ Module                What is in it
 `distributional`      A regressor of the user's own with its distribution
 `coefficients`        Coefficients with their covariance, and the model with others
 `shares`              Binomial models of successes among trials
+`copies`              Unfitted copies of estimators, and their seeds
 `specification`       A learner with its settings, for headers
 `fitted_predictor`    What a model that was fitted elsewhere predicts, and its response
 `model_reader`        Evaluation rows of a model that was fitted elsewhere
 `column_names`        Columns matched by name, whichever library the model comes from
 `adapters`            What estimators say about themselves, and statsmodels models as learners
+`native_boosters`     Boosters trained without their scikit-learn classes
 `sample_weight`       Sampling weights in the fit of learners
 `missing_values`      Which learners take missing values
 `offset_model`        Models that are given the last column of their rows as offset

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, RegressorMixin
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_callable
 from pyinterp.distributions import Distribution, Normal
 from pyinterp.errors import OptionError, PredictionError, quote
+from pyinterp.models.copies import fresh
 from pyinterp.models.predictor import is_classifier, learner_name
 from pyinterp.representation import call
 
@@ -83,7 +84,7 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
     def fit(self, X: Any, y: npt.ArrayLike) -> Distributional:
         """Fit a copy of the estimator."""
         self._check()
-        self.estimator_ = clone(self.estimator).fit(X, y)
+        self.estimator_ = fresh(self.estimator).fit(X, y)
         return self
 
     def predict(self, X: Any) -> FloatArray:

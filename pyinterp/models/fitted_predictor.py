@@ -15,6 +15,7 @@ from pyinterp.data.sample import Response, read_response
 from pyinterp.errors import DataError, OptionError, list_of, quote, short
 from pyinterp.models.answers import plain
 from pyinterp.models.column_names import is_statsmodels
+from pyinterp.models.native_boosters import Booster
 from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.models.shares import check_shares, predicts_shares
@@ -38,7 +39,9 @@ def predictor_of(
         predictor = _of_probabilities(results, fitted, classes, response)
         ordered = ordered or _is_ordinal(results)
     else:
-        if _is_ordered(response) and classes is None:
+        if classes is None and isinstance(fitted, Booster):
+            classes = _as_booleans(fitted.classes, response)
+        elif classes is None and _is_ordered(response):
             classes = _in_order(getattr(fitted, "classes_", ()), response)
         predictor = Predictor.of(fitted, classes)
     predictor = replace(predictor, ordinal=ordered and predictor.classes is not None)
@@ -129,7 +132,7 @@ def _of_probabilities(
                 f"The model predicts the probability that `{names}` is 1, but the response has "
                 f"{list_of(levels)}; pass the 0/1 response, or `classes=(label of 0, label of 1)`."
             )
-        classes = (False, True) if response is not None and response.dtype == bool else (0, 1)
+        classes = _as_booleans((0, 1), response)
     return replace(Predictor.of(estimator.predict, classes), estimator=estimator)
 
 
@@ -141,6 +144,14 @@ class _Probabilities:
 
     def __call__(self, rows: Any) -> FloatArray:
         return np.asarray(self.results.predict(rows), dtype=np.float64)
+
+
+def _as_booleans(
+    classes: Sequence[Any] | None, response: pd.Series[Any] | None
+) -> Sequence[Any] | None:
+    """Return the classes 0 and 1 as False and True if the response is booleans."""
+    booleans = response is not None and response.dtype == bool and classes == (0, 1)
+    return (False, True) if booleans else classes
 
 
 def _classes_of_mnlogit(fitted: Any, levels: Sequence[Any]) -> list[Any]:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy import special
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from statsmodels.genmod.families.links import Log
@@ -24,6 +24,7 @@ from statsmodels.genmod.families.links import Log
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.errors import OptionError
 from pyinterp.models.column_names import is_statsmodels
+from pyinterp.models.copies import fresh
 from pyinterp.models.predictor import learner_name
 
 __all__ = ["OffsetModel", "check_takes_offset"]
@@ -176,8 +177,8 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         return self.inside.classes_
 
     def fit(self, X: Matrix, y: npt.ArrayLike, **options: Any) -> OffsetModel:
-        """Fit a clone of the estimator, with options of its own `fit`."""
-        self.estimator_ = clone(self.estimator)
+        """Fit a copy of the estimator, with options of its own `fit`."""
+        self.estimator_ = fresh(self.estimator)
         rows, offset = _apart(X)
         _way(self.estimator_).fit(rows, y, offset, **options)
         return self

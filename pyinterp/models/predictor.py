@@ -20,6 +20,8 @@ from pyinterp.models.answers import (
     plain,
     position,
 )
+from pyinterp.models.final_step import innermost
+from pyinterp.models.native_boosters import check_not_native
 from pyinterp.models.prediction_checks import (
     as_numbers,
     check_finite,
@@ -137,7 +139,8 @@ class Predictor:
         expected = (len(matrix), self.width) if self.width else (len(matrix),)
         if predicted.shape != expected:
             several = self.kind == "mean" and predicted.ndim == 2
-            one = "; pass a function of one output, such as `lambda X: model.predict(X)[:, 0]`"
+            code = getattr(self.estimator, "code", "model.predict(X)")
+            one = f"; pass a function of one output, such as `lambda X: {code}[:, 0]`"
             raise PredictionError(
                 f"{self.name} must return one prediction per row, of shape "
                 f"{expected}; it returned shape {predicted.shape}{one if several else ''}."
@@ -222,8 +225,11 @@ def _classes_of(estimator: Any, *, needed: bool) -> list[Any]:
 def check_estimator(estimator: Any) -> None:
     """Raise unless `estimator` is an instance that can be trained and predicts."""
     check_instance(estimator, "estimator")
+    check_not_native(estimator)
+    kind = type(innermost(estimator))
     for method in ("fit", "predict", "get_params", "set_params"):
-        if not callable(getattr(estimator, method, None)):
+        # Unfitted, some wrappers do not show what they will have: their classes do.
+        if not any(callable(getattr(owner, method, None)) for owner in (estimator, kind)):
             hint = " Inherit from sklearn.base.BaseEstimator." if "params" in method else ""
             raise PredictionError(
                 f"An estimator must have a `{method}` method; {learner_name(estimator)} has none."

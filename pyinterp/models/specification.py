@@ -16,7 +16,7 @@ __all__ = ["specification"]
 LONGEST = 100  # characters of a learner with its settings
 LONGEST_VALUE = 30
 # The seed of the analysis replaces those of learners; the others change no prediction.
-LEFT_OUT = {"random_state", "seed", "n_jobs", "verbose", "verbosity", "thread_count"}
+LEFT_OUT = {"random_state", "random_seed", "seed", "n_jobs", "verbose", "verbosity", "thread_count"}
 
 
 def specification(estimator: Any) -> str:

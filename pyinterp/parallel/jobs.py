@@ -16,6 +16,7 @@ from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
+from sklearn import config_context, get_config
 
 from pyinterp.parallel.progress import ProgressOption, count_jobs
 from pyinterp.parallel.threads import workers
@@ -98,16 +99,18 @@ def go_on() -> None:
 class _Call:
     """A call of `outcomes`, which its jobs in other threads ask whether to go on.
 
-    What other processes get is a copy without a call: they are killed instead.
+    What other processes get is a copy without a call: they are killed instead. Jobs run under the
+    configuration of scikit-learn that the caller has, in other threads and processes too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, config: dict[str, Any] | None = None) -> None:
+        self._config = get_config() if config is None else config
         self._caller = threading.get_ident()
         self._outer = _jobs.get(self._caller)
         self._ended = False
 
-    def __reduce__(self) -> tuple[type[_Call], tuple[()]]:
-        return _Call, ()
+    def __reduce__(self) -> tuple[type[_Call], tuple[dict[str, Any]]]:
+        return _Call, (self._config,)
 
     @property
     def is_over(self) -> bool:
@@ -115,6 +118,10 @@ class _Call:
 
     def do(self, job: Callable[[], T]) -> T:
         """Do a job."""
+        with config_context(**self._config):
+            return self._do(job)
+
+    def _do(self, job: Callable[[], T]) -> T:
         thread = threading.get_ident()
         if thread == self._caller:  # which Ctrl-C stops by itself
             return job()

@@ -27,7 +27,8 @@ def shared_cores(estimators: Sequence[Any], n: int) -> Iterator[None]:
     Parameters
     ----------
     estimators : sequence
-        Those that train or predict here; their settings are restored in the end.
+        Those that train or predict here; their settings are restored in the end, but for those of
+        CatBoost, which fitted models do not change.
     n : int
         Number of workers; with one, estimators keep their numbers of threads.
     """
@@ -39,7 +40,7 @@ def shared_cores(estimators: Sequence[Any], n: int) -> Iterator[None]:
         for estimator in estimators:
             settings = _threads_beyond(share, estimator)
             if settings:
-                restored.callback(estimator.set_params, **settings)
+                restored.callback(_restore, estimator, settings)
                 estimator.set_params(**dict.fromkeys(settings, share))
         restored.enter_context(threadpool_limits(share))
         yield
@@ -48,11 +49,31 @@ def shared_cores(estimators: Sequence[Any], n: int) -> Iterator[None]:
 def _threads_beyond(share: int, estimator: Any) -> dict[str, Any]:
     """Return an estimator's settings that allow it more threads than its share."""
     params = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    unset = [f"{name}__" for name, model in params.items() if _is_catboost(model)]
+    if _is_catboost(estimator):
+        unset.append("")
+    # CatBoost lists only the parameters that were given.
+    params = dict.fromkeys([f"{prefix}thread_count" for prefix in unset], -1) | params
     return {
         name: value
         for name, value in params.items()
         if name.split("__")[-1] in _NAMES and _more(value, share, _owner(estimator, name))
     }
+
+
+def _restore(estimator: Any, settings: dict[str, Any]) -> None:
+    settings = {n: v for n, v in settings.items() if not _is_fixed(_owner(estimator, n))}
+    if settings:
+        estimator.set_params(**settings)
+
+
+def _is_catboost(model: Any) -> bool:
+    return type(model).__module__.partition(".")[0] == "catboost"
+
+
+def _is_fixed(owner: Any) -> bool:
+    """Whether a model is fitted and then lets no parameter be changed."""
+    return _is_catboost(owner) and bool(owner.is_fitted())
 
 
 def _owner(estimator: Any, name: str) -> Any:
@@ -63,6 +84,8 @@ def _owner(estimator: Any, name: str) -> Any:
 
 
 def _more(threads: Any, share: int, owner: Any) -> bool:
+    if _is_fixed(owner):
+        return False
     if threads is None:  # one thread for scikit-learn, all cores for these
-        return type(owner).__module__.partition(".")[0] in ("lightgbm", "catboost")
+        return type(owner).__module__.partition(".")[0] == "lightgbm"
     return isinstance(threads, int) and not 0 < threads <= share

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from sklearn.base import clone
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.checks import check_choice, check_jobs
@@ -24,6 +23,7 @@ from pyinterp.errors import (
     reason,
 )
 from pyinterp.models.adapters import wants_codes, wants_frames
+from pyinterp.models.copies import fresh, reseed
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.models.sample_weight import weight_option
 from pyinterp.parallel import outcomes, threads
@@ -172,19 +172,15 @@ def fit_one(
     keep_set: bool = False,
     weights: FloatArray | None = None,
 ) -> Predictor:
-    """Train a clone of `estimator` on design rows `matrix` and responses `y`, maybe weighted.
+    """Train a copy of `estimator` on design rows `matrix` and responses `y`, maybe weighted.
 
     As one of several `workers` it uses its share of the cores.
-    Every ``random_state`` inside the estimator, those of a pipeline's steps included, gets its own
-    seed from `rng`; with `keep_set` only those that are None. Without `rng` all stay as they are.
+    Every seed inside the estimator is drawn from `rng`; with `keep_set` only those that are None.
+    Without `rng` all stay as they are.
     """
-    model = clone(estimator)
+    model = fresh(estimator)
     if rng is not None:
-        params = model.get_params(deep=True)
-        names = sorted(k for k in params if k.split("__")[-1] == "random_state")
-        seeds = dict(zip(names, rng.integers(2**31 - 1, size=len(names)).tolist(), strict=True))
-        unset = {name: seed for name, seed in seeds.items() if params[name] is None}
-        model.set_params(**(unset if keep_set else seeds))
+        reseed(model, rng, keep_set=keep_set)
     option = None if weights is None else weight_option(model)
     weighted = {} if option is None else {option: weights}
     coded = response.classes is not None and wants_codes(model)
@@ -300,14 +296,24 @@ def _failure(k: int, total: int, error: Exception) -> str:
     return f"Refit {k} of {total} failed: {message}"
 
 
+# What to do, where the words of a library do not tell.
+REMEDIES = {
+    "could not convert string to float": (
+        'It reads no texts: use `design="matrix"`, encode them in a pipeline, or give them the '
+        "type category for learners that read it."
+    ),
+    "Cannot clone object": (
+        "scikit-learn copies no estimator that changes its parameters: pass lists among them as "
+        "tuples, such as `cat_features=('g',)`."
+    ),
+    "two dimensions for multi-output": ("A learner has one response: pass the estimator inside."),
+}
+
+
 def _why(error: Exception) -> str:
     """Return what a library says, and what to do where its words do not tell."""
-    if "could not convert string to float" not in str(error):
-        return reason(error)
-    return (
-        f'{reason(error)}. It reads no texts: use `design="matrix"`, encode them in a pipeline, '
-        "or give them the type category for learners that read it."
-    )
+    remedies = [remedy for words, remedy in REMEDIES.items() if words in str(error)]
+    return ". ".join([reason(error).rstrip("."), *remedies])
 
 
 def _report(failed: Sequence[tuple[int, Exception]], total: int, lacking: str) -> None:

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, RefitError, list_of, quote, reason
+from pyinterp.models.copies import fresh
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.representation import about
 from pyinterp.samplers.covariates import encode
@@ -277,7 +277,7 @@ class Sampler(ABC):
 
 
 def copy_estimator(sampler: object, kind: str, fits: Callable[[Any], bool]) -> None:
-    """Replace `sampler.estimator` by a clone: learned distributions are kept by sampler."""
+    """Replace `sampler.estimator` by a copy: learned distributions are kept by sampler."""
     estimator = getattr(sampler, "estimator", None)
     if estimator is None:
         return
@@ -285,7 +285,7 @@ def copy_estimator(sampler: object, kind: str, fits: Callable[[Any], bool]) -> N
         raise OptionError(
             f"`{type(sampler).__name__}` needs a scikit-learn {kind}, not {quote(estimator)}."
         )
-    object.__setattr__(sampler, "estimator", clone(estimator))
+    object.__setattr__(sampler, "estimator", fresh(estimator))
 
 
 def train_estimator(
@@ -313,7 +313,7 @@ def train_estimator(
     RefitError
         If it can't be trained.
     """
-    model = clone(estimator)
+    model = fresh(estimator)
     if "random_state" in model.get_params():
         model.set_params(random_state=seed)
     try:
