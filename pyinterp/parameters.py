@@ -105,7 +105,8 @@ DESCRIPTIONS = {
             score: of classes that are numbers these, else 1, 2, ...; a mapping gives others. The
             centered logit of a class is log p minus its mean over the classes, per row, as in R's
             pdp; the logit is the same for more than two classes, and for two, log p - log(1 - p),
-            is twice as large. A function is applied to each prediction before the average, such as
+            is twice as large. "rate", of models with an exposure: predictions at exposure 1, for
+            `pd` alone. A function is applied to each prediction before the average, such as
             ``np.exp`` for a model of a logarithm.
         """,
     "which_class": """

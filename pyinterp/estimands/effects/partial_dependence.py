@@ -76,13 +76,16 @@ def partial_dependence(
     names = variables_of(problem, features)
     at = points_of(problem.population.variables, names, grid, points, problem.discrete)
     _check_kind(kind, at, average)
-    labels, positions, used_scale = Outputs.of(problem.predictor, scale, which_class)
+    labels, positions, used_scale = Outputs.of(problem.predictor, scale, which_class, rates=True)
+    donors = at.frame(problem.population.variables)
+    if used_scale == "rate":  # exposures of 1, whose logarithm is 0
+        donors = donors.assign(**{problem.predictor.estimator.name: 0.0})
     return Estimand(
         key=("pd", names, at.cells, positions, used_scale, average),
         terms=terms_of(at, labels),
         measure=partial(
             _measure,
-            donors=at.frame(problem.population.variables),
+            donors=donors,
             classes=positions,
             scale=used_scale,
             average=average,
@@ -387,6 +390,7 @@ def words_of(problem: Problem, scale: UsedScale, labels: Sequence[Any]) -> str:
             "logit": "predicted logit",
             "centered-logit": "predicted centered logit (log p minus its mean over the classes)",
             "cumulative": "predicted probability",
+            "rate": "predicted rate",
         }[scale]
     if of_class and scale == "cumulative" and len(labels) > 1:
         return f"{predicted} that {name} is at most the class shown"

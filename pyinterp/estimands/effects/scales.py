@@ -30,10 +30,10 @@ __all__ = [
 
 ScaleName: TypeAlias = Literal["probability", "logit", "centered-logit", "cumulative"]
 Scale: TypeAlias = (
-    ScaleName | Literal["score"] | Mapping[Any, float] | Callable[[FloatArray], FloatArray]
+    ScaleName | Literal["score", "rate"] | Mapping[Any, float] | Callable[[FloatArray], FloatArray]
 )
 
-SCALES = ("probability", "logit", "centered-logit", "cumulative", "score")
+SCALES = ("probability", "logit", "centered-logit", "cumulative", "score", "rate")
 # What R's pdp takes for a probability of 0.
 EPSILON = float(np.finfo(np.float64).eps)
 
@@ -55,7 +55,9 @@ class Scores:
         return ", ".join(f"{c} {v:g}" for c, v in zip(self.classes, self.values, strict=True))
 
 
-UsedScale: TypeAlias = ScaleName | Literal["mean"] | Scores | Callable[[FloatArray], FloatArray]
+UsedScale: TypeAlias = (
+    ScaleName | Literal["mean", "rate"] | Scores | Callable[[FloatArray], FloatArray]
+)
 
 
 def classes_of(predictor: Predictor, which: Any, scale: UsedScale) -> list[tuple[Any, int]]:
@@ -122,6 +124,10 @@ def scale_of(predictor: Predictor, scale: Scale | None) -> UsedScale:
         return scale
     if scale in ("cumulative", "score") or isinstance(scale, Mapping):
         return _of_order(predictor, scale)
+    if scale == "rate":
+        if not getattr(predictor.estimator, "log_link", False):
+            raise OptionError("A rate needs an `exposure`, or an offset of a logarithmic link.")
+        return "rate"
     if predictor.classes is None:
         if scale is not None:
             raise OptionError(
