@@ -158,9 +158,11 @@ def as_column(values: object, rows: int, what: str, other: str) -> pd.Series[Any
     """
     column = one_column(values)
     if column is None:
+        fields = isinstance(values, np.ndarray) and values.dtype.names
+        survival = '; for times with events see the page "Survival"' if fields else ""
         raise DataError(
             f"`{what}` must be one column with one value per row of `{other}`; it has shape "
-            f"{_shape(values)} for {rows} rows{_conversion(values)}."
+            f"{_shape(values)} for {rows} rows{_conversion(values)}{survival}."
         )
     if len(column) != rows:
         raise DataError(

@@ -32,6 +32,11 @@ def predictor_of(
 ) -> tuple[Predictor, Response | None, FloatArray | None]:
     """Return the predictor, and name, classes and numbers of the response if there is one."""
     results = fitted.inside if isinstance(fitted, OffsetModel) else fitted
+    if is_statsmodels(results) and type(results.model).__name__ == "PHReg":
+        raise OptionError(
+            "Results of PHReg predict hazards of several kinds: pass a function of the rows that "
+            'returns one number, such as the log hazard; the page "Survival" has one.'
+        )
     binomial = is_statsmodels(results) and _predicts_probability(results)
     shares = binomial and predicts_shares(results)
     ordered = _is_ordered(response) or getattr(fitted, "ordered_", False)
