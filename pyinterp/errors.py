@@ -120,9 +120,10 @@ def quote(value: object, limit: int = LONGEST) -> str:
 
 
 def reason(error: BaseException) -> str:
-    """Return the type of an error and the first line of its message, shortened."""
+    """Return the type of an error and the first line of its message, shortened if not our own."""
     first = next(iter(str(error).strip().splitlines()), "")
-    return f"{type(error).__name__}: {short(first, 160)}" if first else type(error).__name__
+    text = short(first, 600 if isinstance(error, PyinterpError) else 160)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def did_you_mean(name: object, candidates: Iterable[object]) -> str:

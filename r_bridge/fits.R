@@ -11,7 +11,7 @@
 # said         where in the value of `predict` the labels are
 # cutoff       by class, what probabilities are divided by before the largest is the label
 # newdata      name of the argument for new rows
-# complete     rows with what else `predict` wants in them
+# complete     rows as `predict` wants them
 # take         where in the value of `predict` the numbers are
 # event_first  whether R's pdp, asked about the fit itself, has the second of two classes, the event,
 #              as its first (its columns are p and 1 - p: where R predicts one probability)
@@ -185,6 +185,37 @@ entries <- list(
 
 entries$qda <- entries$lda
 
+# A function of new rows, which gives what a model predicts.
+entries$`function` <- list(
+  package = NULL, classes = function(fit) NULL, variables = function(fit) NULL,
+  levels = function(fit) NULL, mean = list(), probability = list()
+)
+
+# The coefficients of a glmnet, by its columns: one matrix, or one for each class.
+beta_of <- function(fit) {
+  if (!is.null(fit$glmnet.fit)) fit <- fit$glmnet.fit
+  if (is.list(fit$beta)) fit$beta[[1L]] else fit$beta
+}
+# Its `predict` takes a matrix.
+entries$glmnet <- list(
+  package = "glmnet",
+  classes = function(fit) if (is.null(fit$glmnet.fit)) fit$classnames else fit$glmnet.fit$classnames,
+  variables = function(fit) rownames(beta_of(fit)), levels = function(fit) NULL,
+  mean = response, probability = response, label = list(type = "class"),
+  newdata = "newx", complete = function(fit, rows) {
+    numbers <- vapply(rows, function(x) is.numeric(x) || is.logical(x), NA)
+    if (!all(numbers)) stop(
+      "a glmnet takes numbers, but ", toString(names(rows)[!numbers]), " is a factor or text; write a ",
+      "function of R that makes the matrix, f <- function(rows) predict(fit, model.matrix(~ ., rows)[, -1]), ",
+      "and pass it as the model", call. = FALSE
+    )
+    columns <- rownames(beta_of(fit))
+    as.matrix(if (all(columns %in% names(rows))) rows[columns] else rows)
+  },
+  event_first = function(fit) FALSE
+)
+entries$cv.glmnet <- entries$glmnet
+
 # Of a class that is not listed: what most packages do.
 other <- list(
   package = NULL, classes = function(fit) NULL,
@@ -222,15 +253,18 @@ describe_fit <- function(fit) {
 # of `predict` are those of the user's session.
 predict_fit <- function(fit, newdata, classes = NULL, options = NULL, learner = FALSE) {
   entry <- entry_of(fit)
-  if (is.null(options)) {
-    options <- if (is.null(classes)) entry$mean else entry$probability
-    if (!is.null(entry$more)) options <- c(options, entry$more(fit))
+  known <- if (is.null(classes)) entry$mean else entry$probability
+  if (!is.null(entry$more)) known <- c(known, entry$more(fit))
+  # Of a class that is not listed, `predict` may not take the arguments that most take.
+  options <- if (is.null(options)) known else if (identical(entry, other)) options else {
+    utils::modifyList(known, as.list(options))
   }
   predicted <- function() ask(entry, fit, newdata, options)
   value <- if (!identical(entry, other)) predicted() else tryCatch(predicted(), error = function(e) {
     stop("`predict` of a model of class ", paste(class(fit), collapse = "/"), " failed with ",
          shown(as.call(c(quote(list), options))), ": ", conditionMessage(e),
-         "; pass its arguments as `predict_args`", call. = FALSE)
+         "; pass its arguments as `predict_args`, or, if it takes no data frame, write a function of R ",
+         "and pass that as the model: f <- function(rows) predict(fit, as.matrix(rows))", call. = FALSE)
   })
   if (!is.null(entry$take)) value <- entry$take(value)
   if (is.data.frame(value)) value <- as.matrix(value)
@@ -270,6 +304,7 @@ ask <- function(entry, fit, newdata, options) {
   names(rows) <- if (is.null(entry$newdata)) "newdata" else entry$newdata
   if (!is.null(entry$complete)) newdata <- entry$complete(fit, newdata)
   env <- list2env(list(fit = fit, newdata = newdata), parent = globalenv())
+  if (is.function(fit)) return(do.call(fit, c(list(quote(newdata)), options), envir = env))
   do.call(stats::predict, c(list(quote(fit)), rows, options), envir = env)
 }
 
@@ -307,8 +342,18 @@ unusable <- function(value, fit, classes, n, learner) {
     if (learner) "pass `classifier=True`" else {
       "pass `classes`, and `predict_args` that ask for probabilities"
     }
+  } else if (NCOL(value) > 1L && is.null(classes)) {
+    "pass `predict_args` that choose one column, such as {'s': 0.1} for a glmnet"
   } else "pass `predict_args`"
   paste(c(method, " must give ", n, wanted, "; it gave ", given, ". To mend it, ", mend), collapse = "")
+}
+
+# Whether a function may be called with a formula: not if it has an `x` and no method for formulas.
+takes_formula <- function(fun) {
+  f <- eval(parse(text = fun, keep.source = FALSE)[[1L]], globalenv())
+  names <- names(formals(args(f)))
+  method <- utils::getS3method(sub("^.*:", "", fun), "formula", optional = TRUE, envir = environment(f))
+  "formula" %in% names || !"x" %in% names || is.function(method)
 }
 
 # Names of arguments as the function has them: `n_trees` for n.trees, if it has no `n_trees`.

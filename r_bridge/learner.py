@@ -53,8 +53,8 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     function : str
         R code, which R runs. For example "randomForest::randomForest", "mgcv::gam",
         "rpart::rpart", "ranger::ranger", "gbm::gbm", "nnet::nnet", "nnet::multinom", "stats::lm" or
-        "stats::glm"; any other that is called as ``function(formula, data = )`` and has a `predict`
-        method.
+        "stats::glm"; any other that is called as ``function(formula, data = )`` and returns a fit
+        that has a `predict` method, or a function of new rows; also the code of one.
     formula : str, optional
         R code, which R runs: a formula in R's language, ``"y ~ s(x1) + x2"``, its response a name
         or left out (``"~ s(x1) + x2"``). By default the response on all variables.
@@ -62,7 +62,8 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         Whether it predicts classes. None lets `pyinterp.Learner` see what the response is;
         elsewhere it means a regression.
     predict_args : mapping, optional
-        Arguments of R's `predict`, in place of those known for the class of the fit.
+        Arguments of R's `predict`, in place of those of the same names that are known for the class
+        of the fit; see the table of functions in the documentation.
     random_state : int, RandomState or None
         R's ``set.seed`` while it fits, after which R's own random numbers go on as before. None
         draws from these.
@@ -120,8 +121,8 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
 
     @property
     def learner_name(self) -> str:
-        """R's name of the function."""
-        return self.function
+        """R's name of the function, if it has one."""
+        return self.function if "(" not in self.function else "function of R"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, R's arguments among them."""
@@ -153,6 +154,7 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         package = OF_A_PACKAGE.fullmatch(self.function)
         if package:
             need(package[1], f'`RLearner("{self.function}")`')
+            self._check_formula()
         frame = rows_of(X)
         target = response_of(y, len(frame))
         if is_frame(X):
@@ -287,6 +289,15 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
             if k == 2 and arguments["distribution"] != "multinomial":
                 return codes.astype(np.int64)
         return pd.Categorical.from_codes(codes, pd.Index(names), ordered=ordered)
+
+    def _check_formula(self) -> None:
+        """Raise `OptionError` if R's function takes a matrix."""
+        if not SESSION.call("takes_formula", self.function)[0]:
+            raise OptionError(
+                f"A function of R must take `formula` and `data`, but {self.function} takes a "
+                "matrix; write a function(formula, data) that makes it, and returns a "
+                "function(newdata) of predictions: its code may be the `function` of RLearner."
+            )
 
     def _seed(self) -> int | None:
         state = self.random_state

@@ -35,7 +35,8 @@ class RModel:
     ----------
     fit : str, Path or rpy2 object
         The name of an object in R's global environment, the path of a file written by ``saveRDS``
-        (a `Path`, or a string that ends in ".rds"), or rpy2's view of a model.
+        (a `Path`, or a string that ends in ".rds"), or rpy2's view of a model. A function of R is
+        called with new rows, and returns what a model predicts.
     classes : sequence, optional
         The classes whose probabilities it predicts, as `y` has them. Those that R knows by the same
         names are taken by name; others are in R's order. By default R's, where the class of model
@@ -44,7 +45,8 @@ class RModel:
         The variables; by default those of the model's formula: columns of its data, and not what
         R takes from elsewhere, such as `pi`.
     predict_args : mapping, optional
-        Arguments of R's `predict`, in place of those known for the class of the fit.
+        Arguments of R's `predict`, in place of those of the same names that are known for the class
+        of the fit; see the table of functions in the documentation.
 
     Attributes
     ----------

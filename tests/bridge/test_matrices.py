@@ -1,0 +1,147 @@
+"""Models of R whose `predict` takes a matrix: glmnet, and functions of R that make one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+
+import pyinterp as pi
+from pyinterp.errors import DataError, OptionError, PredictionError
+from r_bridge import RCode, RLearner, RModel
+from r_bridge.session import SESSION
+
+pytestmark = pytest.mark.usefixtures("r")
+
+TOLERANCE = 1e-10
+N = 60
+GLOBAL = RCode("globalenv()")
+RESPONSES = {
+    "number": "d$y",
+    "count": "round(exp(d$y / 2))",
+    "two": "ifelse(d$y > 0, 'yes', 'no')",
+    "three": "cut(d$y, c(-99, -0.7, 0.7, 99), labels = c('l', 'm', 'h'))",
+}
+FAMILY = {"number": "gaussian", "count": "poisson", "two": "binomial", "three": "multinomial"}
+LASSO = """function(formula, data) {
+  terms <- delete.response(terms(formula, data = data))
+  columns <- function(rows) model.matrix(terms, rows)[, -1, drop = FALSE]
+  y <- model.response(model.frame(formula, data))
+  fit <- glmnet::glmnet(columns(data), y, lambda = c(1, 0.1, 0.01))
+  function(newdata) predict(fit, columns(newdata), s = 0.01)
+}"""
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({"a": rng.normal(size=N), "g": rng.choice(list("uvw"), N)})
+    frame["b"] = rng.normal(size=N)
+    return frame.assign(y=frame["a"] + (frame["g"] == "v") + 0.5 * frame["b"])
+
+
+@pytest.fixture(autouse=True)
+def rows_in_r(data: pd.DataFrame, installed: Callable[..., None]) -> Iterator[None]:
+    installed("glmnet")
+    SESSION.call("assign", "d", data, envir=GLOBAL)
+    yield
+    SESSION.call("rm", list=pd.Series(["d"]), envir=GLOBAL)
+
+
+def evaluate(code: str) -> Any:
+    return SESSION.evaluate(f"evalq({code}, globalenv())")
+
+
+def numbers(value: Any) -> npt.NDArray[np.float64]:
+    return np.array(list(SESSION.call("as.numeric", value)))  # a copy: R reuses its memory
+
+
+@pytest.mark.parametrize("kind", RESPONSES)
+@pytest.mark.parametrize("cv", [False, True])
+def test_a_glmnet_predicts_what_r_predicts(kind: str, cv: bool, data: pd.DataFrame) -> None:
+    """With `s` alone the type is still the response: links were taken for means otherwise."""
+    function = "cv.glmnet" if cv else "glmnet"
+    fit = evaluate(
+        f"{{ set.seed(1); suppressWarnings(glmnet::{function}(cbind(a = d$a, b = d$b), "
+        f"{RESPONSES[kind]}, family = '{FAMILY[kind]}')) }}"
+    )
+    model = RModel(fit, predict_args={"s": 0.05})
+    assert list(model.feature_names_in_) == ["a", "b"]
+    rows = data.assign(a=0.5)
+    expected = numbers(
+        SESSION.call(
+            "function(m, d) predict(m, cbind(a = d$a, b = d$b), s = 0.05, type = 'response')",
+            fit,
+            rows,
+        )
+    )
+    fitted = pi.FittedModel(model, data[["g", "b", "a"]])
+    pd_ = fitted.pd("a", grid=[0.5]).params.to_numpy()
+    means = expected.reshape(3 if kind == "three" else 1, N).mean(axis=1)
+    # Of two classes R predicts, and the curve is of, the second.
+    np.testing.assert_allclose(pd_, means, rtol=0, atol=TOLERANCE)
+    if kind in ("two", "three"):
+        said = SESSION.call(
+            "function(m, d) predict(m, cbind(a = d$a, b = d$b), s = 0.05, type = 'class')[, 1]",
+            fit,
+            data,
+        )
+        np.testing.assert_array_equal(model.predict(data), list(said))
+
+
+def test_functions_of_r_make_the_matrix(data: pd.DataFrame) -> None:
+    X, y = data[["a", "g", "b"]], data["y"]
+    fit = evaluate("glmnet::glmnet(model.matrix(~ a + g + b, d)[, -1], d$y, lambda = 0.01)")
+    SESSION.call("assign", "gm", fit, envir=GLOBAL)
+    code = "function(rows) predict(gm, model.matrix(~ a + g + b, rows)[, -1])"
+    model = RModel(RCode(code), feature_names=["a", "g", "b"])
+    learner = RLearner(LASSO).fit(X, y)
+    assert learner.learner_name == "function of R"
+
+    beta = numbers(SESSION.call("function(m) as.numeric(coef(m))", fit))
+    dummies = np.column_stack([np.ones(N), X["a"], X["g"] == "v", X["g"] == "w", X["b"]])
+    np.testing.assert_allclose(model.predict(X), dummies @ beta, rtol=0, atol=TOLERANCE)
+    np.testing.assert_allclose(learner.predict(X), dummies @ beta, rtol=0, atol=1e-4)
+
+    total = 0.0
+    for shift in range(1, N):
+        copy = X.assign(g=np.roll(X["g"], -shift))
+        total += float(np.square(y - model.predict(copy)).sum())
+    naive = total / (N * (N - 1)) - float(np.square(y - model.predict(X)).mean())
+    pfi = pi.FittedModel(model, X, y).pfi("g").params.iloc[0]
+    assert pfi == pytest.approx(naive, abs=TOLERANCE)
+    SESSION.call("rm", list=pd.Series(["gm"]), envir=GLOBAL)
+
+
+def test_a_function_of_r_is_refitted_in_other_processes(data: pd.DataFrame) -> None:
+    X, y = data[["a", "g", "b"]], data["y"]
+    learner = pi.Learner(y, X, RLearner(LASSO))
+    splits = pi.Splits([(np.arange(40), np.arange(40, N)), (np.arange(20, N), np.arange(20))])
+    one, two = (learner.fit(splits, seed=1, n_jobs=n).loss().params for n in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_errors_lead_to_what_works(data: pd.DataFrame) -> None:
+    X, y = data[["a", "g", "b"]], data["y"]
+    with pytest.raises(OptionError, match=r"takes a matrix; write a function\(formula, data\)"):
+        RLearner("glmnet::cv.glmnet").fit(X, y)
+    path = evaluate("glmnet::glmnet(cbind(a = d$a, b = d$b), d$y)")
+    with pytest.raises(PredictionError, match="that choose one column"):
+        pi.FittedModel(RModel(path), X, y).loss()
+    dummies = evaluate("glmnet::glmnet(model.matrix(~ ., d[1:3])[, -1], d$y, lambda = 0.1)")
+    with pytest.raises(DataError, match="lacks gv, gw"):
+        pi.FittedModel(RModel(dummies), X, y)
+    by_variables = RModel(dummies, feature_names=["a", "g", "b"])
+    with pytest.raises(PredictionError, match="g is a factor or text; write a function of R"):
+        pi.FittedModel(by_variables, X, y).loss()
+    SESSION.evaluate(
+        "registerS3method('predict', 'odd', function(object, newx, ...) newx %*% 1, "
+        "envir = asNamespace('stats'))"
+    )
+    odd = RModel(evaluate("structure(list(), class = 'odd')"), feature_names=["a", "b"])
+    with pytest.raises(PredictionError, match=r"f <- function\(rows\) predict\(fit, as.matrix"):
+        pi.FittedModel(odd, X, y).loss()
