@@ -104,7 +104,9 @@ class FittedModels:
                 f"`{'by' if rows is None else 'rows'}` would change nothing: {estimand.rowless}."
             )
         parts = [analysis] if groups is None else apart(analysis, groups)
-        context = replace(analysis.context, engine=analysis.engine_of(estimand))
+        context = replace(
+            analysis.context, engine=analysis.engine_of(estimand), plan_note=analysis.plan_note
+        )
         each = [_replicates(part, estimand, options.cov_type) for part in parts]
         replicates = each[0] if groups is None else side_by_side(each)
         corrected = [_corrected_params(part, estimand, options.cov_type) for part in parts]

@@ -299,21 +299,21 @@ def _failure(k: int, total: int, error: Exception) -> str:
 # What to do, where the words of a library do not tell.
 REMEDIES = {
     "could not convert string to float": (
-        'It reads no texts: use `design="matrix"`, encode them in a pipeline, or give them the '
+        'it reads no texts: use `design="matrix"`, encode them in a pipeline, or give them the '
         "type category for learners that read it."
     ),
     "Cannot clone object": (
         "scikit-learn copies no estimator that changes its parameters: pass lists among them as "
         "tuples, such as `cat_features=('g',)`."
     ),
-    "two dimensions for multi-output": ("A learner has one response: pass the estimator inside."),
+    "two dimensions for multi-output": "a learner has one response: pass the estimator inside.",
 }
 
 
 def _why(error: Exception) -> str:
     """Return what a library says, and what to do where its words do not tell."""
     remedies = [remedy for words, remedy in REMEDIES.items() if words in str(error)]
-    return ". ".join([reason(error).rstrip("."), *remedies])
+    return "; ".join([reason(error).rstrip("."), *remedies])
 
 
 def _report(failed: Sequence[tuple[int, Exception]], total: int, lacking: str) -> None:
