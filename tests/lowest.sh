@@ -4,7 +4,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 place="$(mktemp -d)"
 trap 'rm -rf "$place"' EXIT
-unset PIP_CONSTRAINT  # which holds the newest versions
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=1 OMP_NUM_THREADS=1 PYTHONPATH="$PWD"
 "${1:-python3}" - <<'PYTHON' >"$place/lowest.txt"
 import re

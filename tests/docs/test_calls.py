@@ -47,8 +47,8 @@ OTHERS = {
     "collect_metrics", "cr", "data", "f", "factor", "get_margeff", "group_bootstraps", "h2",
     "h2_overall", "h2_pairwise", "h2_threeway", "ifelse", "initial_split", "joblib", "lm", "lo",
     "loess", "log", "mc_cv", "month", "np", "ns", "offset", "p", "partial_dependence",
-    "pd_importance", "poly", "predict_components", "r_bridge", "relevel", "rsmp", "s", "set", "sklearn", "strata",
-    "te", "vfold_cv", "vi_model",
+    "pd_importance", "poly", "predict_components", "r_bridge", "relevel", "rsmp", "s", "set",
+    "sklearn", "strata", "te", "vfold_cv", "vi_model",
 }  # fmt: skip
 OTHER_CALLS = {
     'fit(cov_type="HC3")', "glance(lm)", "predict(X, return_std=True)",
