@@ -14,12 +14,12 @@ from pyinterp.checks import check_choice
 from pyinterp.data.features import check_names, names_of
 from pyinterp.data.missing import count_missing
 from pyinterp.errors import OptionError, list_of
+from pyinterp.estimands.effects.grids import DECILES
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metrics import MetricName
 from pyinterp.parameters import takes
-from pyinterp.r_style.arguments import DECILES, PredGrid, Task, different
-from pyinterp.r_style.description import RFunction
-from pyinterp.r_style.r_functions import HSTATS, PARTIAL, VI_FIRM, VINT
+from pyinterp.r_style.arguments import PredGrid, Task, different
+from pyinterp.r_style.r_functions import HSTATS, PARTIAL, VI_FIRM, VINT, RFunction
 from pyinterp.results.summary import Table, summarize_frame
 from r_bridge import beside
 from r_bridge.beside import WORDS, Answer, Question

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import pandas as pd
 from pyinterp.data.frames import as_frame, check_aligned, index_of
 from pyinterp.errors import DataError, OptionError, did_you_mean
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.r_style.arguments import DECILES, Curve, Task
+from pyinterp.r_style.arguments import Curve, CurveKeywords
 from pyinterp.r_style.r_functions import VI_FIRM, VI_PERMUTE, VINT
 from r_bridge.conversion import RCode, frame_from_r, from_r
 from r_bridge.errors import RMissingError
@@ -29,7 +29,7 @@ Metric: TypeAlias = str | RCode | Callable[[Any, Any], float]
 LABELS = {"accuracy", "bal_accuracy", "youden"}
 
 
-@VI_FIRM.keywords("r_bridge")
+@VI_FIRM.keywords("r_bridge", Curve)
 def vi_firm(
     model: Any,
     data: Rows,
@@ -38,21 +38,11 @@ def vi_firm(
     var_continuous: RFunction | None = None,
     var_categorical: RFunction | None = None,
     pred_fun: RCode | None = None,
-    grid_resolution: int | None = None,
     ice: bool = False,
     center: bool = False,
     approx: bool = False,
-    quantiles: bool = False,
-    probs: Sequence[float] = DECILES,
-    trim_outliers: bool = False,
-    type: Task = "auto",  # noqa: A002 - R's name
-    inv_link: RFunction | None = None,
-    which_class: int = 1,
-    prob: bool = False,
-    chull: bool = False,
-    cats: str | Sequence[str] | None = None,
-    check_class: bool = True,
     classes: Sequence[Any] | None = None,
+    **curve: Unpack[CurveKeywords],
 ) -> pd.DataFrame:
     """Importance by the flatness of PD, by R's ``vip::vi_firm``, of a model of Python.
 
@@ -71,23 +61,10 @@ def vi_firm(
     """
     need("pdp", "`r_bridge.vi_firm`")
     need("vip", "`r_bridge.vi_firm`")
-    curve = Curve(
-        grid_resolution=grid_resolution,
-        quantiles=quantiles,
-        probs=probs,
-        trim_outliers=trim_outliers,
-        type=type,
-        inv_link=inv_link,
-        which_class=which_class,
-        prob=prob,
-        chull=chull,
-        cats=cats,
-        check_class=check_class,
-    )
     r_model = hand_over(model, data, classes)
     flags = {"ice": ice, "center": center, "approx": approx}
     arguments: list[tuple[str, Any]] = [
-        *model_and_curve(r_model, curve, pred_fun, flags),
+        *model_and_curve(r_model, Curve(**curve), pred_fun, flags),
         ("feature_names", r_model.words(_features(feature_names, r_model))),
         ("train", r_model.train),
     ]
@@ -169,26 +146,16 @@ def vi_permute(
     return frame
 
 
-@VINT.keywords("r_bridge")
+@VINT.keywords("r_bridge", Curve)
 def vint(
     model: Any,
     data: Rows,
     feature_names: str | Sequence[str] | None = None,
     *,
     pred_fun: RCode | None = None,
-    grid_resolution: int | None = None,
     approx: bool = False,
-    quantiles: bool = False,
-    probs: Sequence[float] = DECILES,
-    trim_outliers: bool = False,
-    type: Task = "auto",  # noqa: A002 - R's name
-    inv_link: RFunction | None = None,
-    which_class: int = 1,
-    prob: bool = False,
-    chull: bool = False,
-    cats: str | Sequence[str] | None = None,
-    check_class: bool = True,
     classes: Sequence[Any] | None = None,
+    **curve: Unpack[CurveKeywords],
 ) -> pd.DataFrame:
     """Interaction strengths by R's ``vip::vint``, of a model of Python; vip had it before 0.4.
 
@@ -205,22 +172,9 @@ def vint(
     """
     need("pdp", "`r_bridge.vint`")
     _check_version(need("vip", "`r_bridge.vint`"))
-    curve = Curve(
-        grid_resolution=grid_resolution,
-        quantiles=quantiles,
-        probs=probs,
-        trim_outliers=trim_outliers,
-        type=type,
-        inv_link=inv_link,
-        which_class=which_class,
-        prob=prob,
-        chull=chull,
-        cats=cats,
-        check_class=check_class,
-    )
     r_model = hand_over(model, data, classes)
     arguments = [
-        *model_and_curve(r_model, curve, pred_fun, {"approx": approx}),
+        *model_and_curve(r_model, Curve(**curve), pred_fun, {"approx": approx}),
         ("feature_names", r_model.words(_features(feature_names, r_model))),
         ("train", r_model.train),
     ]

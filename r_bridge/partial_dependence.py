@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import pandas as pd
 
@@ -11,10 +11,9 @@ from pyinterp._typing import FloatArray
 from pyinterp.data.features import names_of
 from pyinterp.errors import DataError, OptionError, did_you_mean
 from pyinterp.r_style.arguments import (
-    DECILES,
     Curve,
+    CurveKeywords,
     PredGrid,
-    Task,
     check_scale,
     class_of,
     frame_of_grid,
@@ -30,7 +29,7 @@ __all__ = ["RFunction", "in_r", "model_and_curve", "partial", "variables_of"]
 RFunction: TypeAlias = RCode | Callable[[FloatArray], Any]
 
 
-@PARTIAL.keywords("r_bridge")
+@PARTIAL.keywords("r_bridge", Curve)
 def partial(
     model: Any,
     data: Rows,
@@ -38,21 +37,11 @@ def partial(
     *,
     pred_grid: PredGrid | None = None,
     pred_fun: RCode | None = None,
-    grid_resolution: int | None = None,
     ice: bool = False,
     center: bool = False,
     approx: bool = False,
-    quantiles: bool = False,
-    probs: Sequence[float] = DECILES,
-    trim_outliers: bool = False,
-    type: Task = "auto",  # noqa: A002 - R's name
-    inv_link: RFunction | None = None,
-    which_class: int = 1,
-    prob: bool = False,
-    chull: bool = False,
-    cats: str | Sequence[str] | None = None,
-    check_class: bool = True,
     classes: Sequence[Any] | None = None,
+    **curve: Unpack[CurveKeywords],
 ) -> pd.DataFrame:
     """Partial dependence and ICE by R's ``pdp::partial``, of a model of Python.
 
@@ -86,24 +75,11 @@ def partial(
         If R stops.
     """
     need("pdp", "`r_bridge.partial`")
-    curve = Curve(
-        grid_resolution=grid_resolution,
-        quantiles=quantiles,
-        probs=probs,
-        trim_outliers=trim_outliers,
-        type=type,
-        inv_link=inv_link,
-        which_class=which_class,
-        prob=prob,
-        chull=chull,
-        cats=cats,
-        check_class=check_class,
-    )
     r_model = hand_over(model, data, classes)
     names = _of_a_curve(pred_var, r_model)
     flags = {"ice": ice, "center": center, "approx": approx}
     arguments: list[tuple[str, Any]] = [
-        *model_and_curve(r_model, curve, pred_fun, flags),
+        *model_and_curve(r_model, Curve(**curve), pred_fun, flags),
         ("pred.var", r_model.words(names)),
         ("train", r_model.train),
     ]

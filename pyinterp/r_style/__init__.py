@@ -5,8 +5,9 @@ their evaluation rows stand for R's ``train``. Arguments are R's with underscore
 values are those of the R packages, to rounding, on rows without missing values. Each asks a method
 that also gives standard errors: `partial` asks ``pd(grid=pi.RGrid(...))``, `vi_firm` asks ``firm``,
 `vi_permute` ``pfi(metric=...)``, `vint` ``vint`` and `hstats` ``h_statistic``. What R's functions
-take, and how their numbers differ, stands in `pyinterp.r_style.r_functions`, in the terms of
-`description`. `pdp`, `vip` and `interactions` have the functions, `arguments` what they share.
+take, and how their numbers differ, stands in ``r_functions.toml``, which
+`pyinterp.r_style.r_functions` reads. `pdp`, `vip` and `interactions` have the functions,
+`arguments` what they share.
 
 For a learner all values are means over its refits.
 """

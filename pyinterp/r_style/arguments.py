@@ -32,9 +32,10 @@ from pyinterp.models.predictor import Predictor
 from pyinterp.r_style.r_functions import PARTIAL
 
 __all__ = [
-    "DECILES",
     "Curve",
+    "CurveKeywords",
     "CurveOptions",
+    "GridKeywords",
     "PredGrid",
     "Task",
     "check_results",
@@ -54,6 +55,27 @@ PredGrid: TypeAlias = npt.ArrayLike | Mapping[str, npt.ArrayLike] | pd.DataFrame
 
 # Binomial models of R's glm have the probability of the second level first.
 EVENT_FIRST = ("GLM", "Logit", "Probit")
+
+
+class GridKeywords(TypedDict, total=False):
+    """Keywords of functions that make a `Curve` of them, but for its type."""
+
+    grid_resolution: int | None
+    quantiles: bool
+    probs: Sequence[float]
+    trim_outliers: bool
+    inv_link: Any
+    which_class: int
+    prob: bool
+    chull: bool
+    cats: str | Sequence[str] | None
+    check_class: bool
+
+
+class CurveKeywords(GridKeywords, total=False):
+    """Keywords of functions that make a `Curve` of them."""
+
+    type: Task
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, Unpack
 
 import pandas as pd
 
-from pyinterp._typing import FloatArray
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError
 from pyinterp.estimands.interaction.h_statistic import Order
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.r_style.arguments import DECILES, Curve, Task, check_results, names_or_all, translate
+from pyinterp.r_style.arguments import (
+    Curve,
+    CurveKeywords,
+    check_results,
+    names_or_all,
+    translate,
+)
 from pyinterp.r_style.r_functions import HSTATS, VINT
 
 __all__ = ["hstats", "vint"]
 
 
-@VINT.keywords("r_style")
+@VINT.keywords("r_style", Curve)
 def vint(
     object: Interpretable,  # noqa: A002 - R's name
     feature_names: str | Sequence[str] | None = None,
-    *,
-    grid_resolution: int | None = None,
-    quantiles: bool = False,
-    probs: Sequence[float] = DECILES,
-    trim_outliers: bool = False,
-    type: Task = "auto",  # noqa: A002 - R's name
-    inv_link: Callable[[FloatArray], FloatArray] | None = None,
-    which_class: int = 1,
-    prob: bool = False,
-    chull: bool = False,
-    cats: str | Sequence[str] | None = None,
-    check_class: bool = True,
+    **curve: Unpack[CurveKeywords],
 ) -> pd.DataFrame:
     """Interaction of all pairs of features as ``vip::vint`` (vip before 0.4) computes it.
 
@@ -48,34 +42,12 @@ def vint(
     pandas.DataFrame
         Columns Variables, such as ``x1*x2``, and Interaction, largest first.
     """
-    curve = Curve(
-        grid_resolution=grid_resolution,
-        quantiles=quantiles,
-        probs=probs,
-        trim_outliers=trim_outliers,
-        type=type,
-        inv_link=inv_link,
-        which_class=which_class,
-        prob=prob,
-        chull=chull,
-        cats=cats,
-        check_class=check_class,
-    )
     names = names_or_all(object, feature_names)
     pairs = list(combinations(names, 2))
-    params = object.vint(pairs, **translate(object, curve, names)).params
+    params = object.vint(pairs, **translate(object, Curve(**curve), names)).params
     return pd.DataFrame(
         {"Variables": ["*".join(pair) for pair in pairs], "Interaction": params.to_numpy()}
     ).sort_values("Interaction", ascending=False, kind="stable", ignore_index=True)
-
-
-class _Part(NamedTuple):
-    """One statistic of hstats, its features or sets of them, and what these are called."""
-
-    statistic: str
-    order: Order
-    features: Sequence[Any]
-    terms: Sequence[str]
 
 
 @HSTATS.keywords("r_style")
@@ -122,15 +94,25 @@ def hstats(
     def strongest(number: int) -> list[str]:
         return [name for name in names if name in first[:number]]
 
-    def frame(part: _Part) -> pd.DataFrame:
-        values = object.h_statistic(
-            part.features, order=part.order, normalize=normalize, squared=squared, **sizes
-        ).params
-        columns = {"statistic": part.statistic, "term": part.terms, "value": values.to_numpy()}
-        return pd.DataFrame(columns)
-
-    parts = _parts(names, strongest(pairwise_m), strongest(min(threeway_m, pairwise_m)))
-    return pd.concat(map(frame, parts), ignore_index=True)
+    pairs = list(combinations(strongest(pairwise_m), 2))
+    triples = list(combinations(strongest(min(threeway_m, pairwise_m)), 3))
+    # The statistic, its order, its features or sets of them, and what these are called.
+    parts: list[tuple[str, Order, Sequence[Any], Sequence[str]]] = [
+        ("h2", "total", names, [""]),
+        ("h2_overall", "overall", names, names),
+        ("h2_pairwise", "pairwise", pairs, [":".join(pair) for pair in pairs]),
+        ("h2_threeway", "three-way", triples, [":".join(triple) for triple in triples]),
+        ("pd_importance", "importance", names, names),
+    ]
+    frames = []
+    for statistic, order, features, terms in parts:
+        if features:
+            values = object.h_statistic(
+                features, order=order, normalize=normalize, squared=squared, **sizes
+            ).params
+            columns = {"statistic": statistic, "term": terms, "value": values.to_numpy()}
+            frames.append(pd.DataFrame(columns))
+    return pd.concat(frames, ignore_index=True)
 
 
 def _check_classes(object: Interpretable) -> None:  # noqa: A002 - R's name
@@ -142,16 +124,3 @@ def _check_classes(object: Interpretable) -> None:  # noqa: A002 - R's name
             f"`hstats` is for numbers and two classes here, not for {len(classes)}; "
             "`h_statistic` is for any number of them."
         )
-
-
-def _parts(names: Sequence[str], pairwise: Sequence[str], threeway: Sequence[str]) -> list[_Part]:
-    """Return the statistics of features, of pairs of some and of triples of some, in R's order."""
-    pairs, triples = list(combinations(pairwise, 2)), list(combinations(threeway, 3))
-    parts = [
-        _Part("h2", "total", names, [""]),
-        _Part("h2_overall", "overall", names, names),
-        _Part("h2_pairwise", "pairwise", pairs, [":".join(pair) for pair in pairs]),
-        _Part("h2_threeway", "three-way", triples, [":".join(triple) for triple in triples]),
-        _Part("pd_importance", "importance", names, names),
-    ]
-    return [part for part in parts if len(part.features)]

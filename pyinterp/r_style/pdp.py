@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError, quote
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.r_style.arguments import DECILES, Curve, PredGrid, Task, rows_of, translate
+from pyinterp.r_style.arguments import Curve, CurveKeywords, PredGrid, rows_of, translate
 from pyinterp.r_style.r_functions import PARTIAL
 from pyinterp.results.results import EstimandResults
 
 __all__ = ["partial"]
 
 
-@PARTIAL.keywords("r_style")
+@PARTIAL.keywords("r_style", Curve)
 def partial(
     object: Interpretable,  # noqa: A002 - R's name
     pred_var: str | Sequence[str] | None = None,
     *,
     pred_grid: PredGrid | None = None,
-    grid_resolution: int | None = None,
     ice: bool = False,
     center: bool = False,
     approx: bool = False,
-    quantiles: bool = False,
-    probs: Sequence[float] = DECILES,
-    trim_outliers: bool = False,
-    type: Task = "auto",  # noqa: A002 - R's name
-    inv_link: Callable[[FloatArray], FloatArray] | None = None,
-    which_class: int = 1,
-    prob: bool = False,
-    chull: bool = False,
-    cats: str | Sequence[str] | None = None,
-    check_class: bool = True,
+    **curve: Unpack[CurveKeywords],
 ) -> pd.DataFrame:
     """Partial dependence as ``pdp::partial`` computes it.
 
@@ -55,21 +45,8 @@ def partial(
         A column per variable, ``yhat``, and ``yhat.id`` with `ice`.
     """
     PARTIAL.check({"ice": ice, "center": center, "approx": approx})
-    curve = Curve(
-        grid_resolution=grid_resolution,
-        quantiles=quantiles,
-        probs=probs,
-        trim_outliers=trim_outliers,
-        type=type,
-        inv_link=inv_link,
-        which_class=which_class,
-        prob=prob,
-        chull=chull,
-        cats=cats,
-        check_class=check_class,
-    )
     names = _variables(pred_var, pred_grid)
-    options = translate(object, curve, names, pred_grid)
+    options = translate(object, Curve(**curve), names, pred_grid)
     centered = ice and center
     results = object.pd(
         names,
@@ -81,7 +58,10 @@ def partial(
     if not ice:
         return points.assign(yhat=results.params.to_numpy())
     half = 0.5 if centered and options["scale"] == "probability" else 0.0
-    return _curves(points, results.row_frame().to_numpy() + half)
+    curves = results.row_frame().to_numpy() + half
+    number = np.repeat(np.arange(1, len(curves) + 1), len(points))
+    every = pd.concat([points] * len(curves), ignore_index=True)
+    return every.assign(**{"yhat": curves.ravel(), "yhat.id": number})
 
 
 def _variables(pred_var: str | Sequence[str] | None, pred_grid: PredGrid | None) -> list[str]:
@@ -105,11 +85,3 @@ def _points(results: EstimandResults, data: pd.DataFrame) -> pd.DataFrame:
         if isinstance(column.dtype, pd.CategoricalDtype):
             points[name] = pd.Categorical(points[name], dtype=column.dtype)
     return points
-
-
-def _curves(points: pd.DataFrame, curves: FloatArray) -> pd.DataFrame:
-    """Return the curves of all rows, shape (n, points), one below the other."""
-    n, g = curves.shape
-    return pd.concat([points] * n, ignore_index=True).assign(
-        **{"yhat": curves.ravel(), "yhat.id": np.repeat(np.arange(1, n + 1), g)}
-    )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from inspect import signature
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray
 from pyinterp.checks import check_mapping
 from pyinterp.errors import OptionError
 from pyinterp.estimands.importance.flatness import Spread, flatness
@@ -19,9 +19,9 @@ from pyinterp.estimands.importance.relation import Relation
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.r_style.arguments import (
-    DECILES,
     Curve,
-    Task,
+    CurveKeywords,
+    GridKeywords,
     check_results,
     different,
     factors,
@@ -34,25 +34,15 @@ from pyinterp.r_style.r_functions import VI, VI_FIRM, VI_PERMUTE
 __all__ = ["vi", "vi_firm", "vi_permute"]
 
 
-@VI_FIRM.keywords("r_style")
+@VI_FIRM.keywords("r_style", Curve)
 def vi_firm(
     object: Interpretable,  # noqa: A002 - R's name
     feature_names: str | Sequence[str] | None = None,
     *,
     var_continuous: Spread = "sd",
-    grid_resolution: int | None = None,
     ice: bool = False,
     center: bool = False,
-    quantiles: bool = False,
-    probs: Sequence[float] = DECILES,
-    trim_outliers: bool = False,
-    type: Task = "auto",  # noqa: A002 - R's name
-    inv_link: Callable[[FloatArray], FloatArray] | None = None,
-    which_class: int = 1,
-    prob: bool = False,
-    chull: bool = False,
-    cats: str | Sequence[str] | None = None,
-    check_class: bool = True,
+    **curve: Unpack[CurveKeywords],
 ) -> pd.DataFrame:
     """Flatness of partial dependence as ``vip::vi_firm`` computes it.
 
@@ -71,22 +61,10 @@ def vi_firm(
     pandas.DataFrame
         Columns Variable and Importance, in the order of `feature_names`.
     """
-    VI_FIRM.check({"ice": ice, "center": center, "chull": chull})
-    # One variable has no hull: R ignores `chull` here.
-    curve = Curve(
-        grid_resolution=grid_resolution,
-        quantiles=quantiles,
-        probs=probs,
-        trim_outliers=trim_outliers,
-        type=type,
-        inv_link=inv_link,
-        which_class=which_class,
-        prob=prob,
-        cats=cats,
-        check_class=check_class,
-    )
+    VI_FIRM.check({"ice": ice, "center": center, **curve})
     names = names_or_all(object, feature_names)
-    options = translate(object, curve, names)
+    # One variable has no hull: R ignores `chull` here.
+    options = translate(object, replace(Curve(**curve), chull=False), names)
     data = rows_of(object)[names]
     estimand = flatness(
         object.analysis.problem,
@@ -157,7 +135,17 @@ def vi_permute(
     return frame
 
 
-@VI.keywords("r_style")
+class _Others(GridKeywords, total=False):
+    """Keywords of `vi` that are those of `vi_firm` or of `vi_permute`."""
+
+    var_continuous: Spread
+    ice: bool
+    center: bool
+    nsim: int
+    permutations: Mapping[str, npt.ArrayLike] | None
+
+
+@VI.keywords("r_style", vi_firm, vi_permute)
 def vi(
     object: Interpretable,  # noqa: A002 - R's name
     method: Literal["model", "firm", "permute"] = "model",
@@ -166,22 +154,8 @@ def vi(
     scale: bool = False,
     rank: bool = False,
     type: str | None = None,  # noqa: A002 - R's name
-    var_continuous: Spread = "sd",
-    grid_resolution: int | None = None,
-    ice: bool = False,
-    center: bool = False,
-    quantiles: bool = False,
-    probs: Sequence[float] = DECILES,
-    trim_outliers: bool = False,
-    inv_link: Callable[[FloatArray], FloatArray] | None = None,
-    which_class: int = 1,
-    prob: bool = False,
-    chull: bool = False,
-    cats: str | Sequence[str] | None = None,
-    check_class: bool = True,
     metric: MetricLike | None = None,
-    nsim: int = 1,
-    permutations: Mapping[str, npt.ArrayLike] | None = None,
+    **others: Unpack[_Others],
 ) -> pd.DataFrame:
     """Importances, largest first, as ``vip::vi`` lists them.
 
@@ -214,29 +188,8 @@ def vi(
     VI.check({"method": method, "scale": scale, "rank": rank})
     if method == "permute" and metric is None:
         raise OptionError('`method="permute"` needs a metric; give one, such as `metric="rmse"`.')
-    options = different(
-        vi,
-        {
-            "feature_names": feature_names,
-            "type": type,
-            "var_continuous": var_continuous,
-            "grid_resolution": grid_resolution,
-            "ice": ice,
-            "center": center,
-            "quantiles": quantiles,
-            "probs": probs,
-            "trim_outliers": trim_outliers,
-            "inv_link": inv_link,
-            "which_class": which_class,
-            "prob": prob,
-            "chull": chull,
-            "cats": cats,
-            "check_class": check_class,
-            "metric": metric,
-            "nsim": nsim,
-            "permutations": permutations,
-        },
-    )
+    keywords = {"feature_names": feature_names, "type": type, "metric": metric, **others}
+    options = different(vi, keywords)
     functions: dict[str, Callable[..., pd.DataFrame]] = {
         "model": _report,
         "firm": vi_firm,
@@ -247,7 +200,13 @@ def vi(
         if name not in taken[method]:
             where = " or ".join(f'"{other}"' for other in taken if name in taken[other])
             raise TypeError(f'`{name}` needs `method={where}`, not "{method}"; leave it out.')
-    return _table(functions[method](object, **options), scale=scale, rank=rank)
+    frame = functions[method](object, **options)
+    frame = frame.sort_values("Importance", ascending=False, kind="stable", ignore_index=True)
+    if scale:
+        frame["Importance"] *= 100 / frame["Importance"].max()
+    if rank:
+        frame["Importance"] = np.arange(1, len(frame) + 1)
+    return frame
 
 
 def _report(
@@ -260,16 +219,6 @@ def _report(
     frame = _importances(params.abs())
     if (params < 0).any():
         frame["Sign"] = np.where(params < 0, "NEG", "POS")
-    return frame
-
-
-def _table(frame: pd.DataFrame, *, scale: bool, rank: bool) -> pd.DataFrame:
-    """Return importances, largest first, scaled or replaced by ranks if that is asked for."""
-    frame = frame.sort_values("Importance", ascending=False, kind="stable", ignore_index=True)
-    if scale:
-        frame["Importance"] *= 100 / frame["Importance"].max()
-    if rank:
-        frame["Importance"] = np.arange(1, len(frame) + 1)
     return frame
 
 

@@ -13,8 +13,7 @@ from pyinterp import r_style
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import DECILES
 from pyinterp.r_style.arguments import Curve
-from pyinterp.r_style.description import Argument, Refusal, RFunction, Side
-from pyinterp.r_style.r_functions import FUNCTIONS, PARTIAL
+from pyinterp.r_style.r_functions import FUNCTIONS, PARTIAL, Argument, Refusal, RFunction, Side
 
 MODULES = {"r_style": r_style, "r_bridge": r_bridge}
 BOTH: list[tuple[str, Side]] = [(n, side) for n, f in FUNCTIONS.items() for side in f.sides]

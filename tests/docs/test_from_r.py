@@ -17,8 +17,14 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
-from pyinterp.r_style.description import Argument, Refusal, RFunction
-from pyinterp.r_style.r_functions import CONVENTIONS, FUNCTIONS, PARTIAL
+from pyinterp.r_style.r_functions import (
+    CONVENTIONS,
+    FUNCTIONS,
+    PARTIAL,
+    Argument,
+    Refusal,
+    RFunction,
+)
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "from_r.md"
 
