@@ -13,8 +13,13 @@ from typing import Any
 
 from settings import STUDIES, only
 
-from pyinterp.simulation.studies import text
-from pyinterp.simulation.studies.database import StudyFile
+from pyinterp.simulation.studies.records import (
+    Record,
+    StudyFile,
+    as_json,
+    from_json,
+    pool_records,
+)
 from pyinterp.simulation.studies.runner import Study
 
 RESULTS = Path(__file__).with_name("results")
@@ -40,39 +45,49 @@ def main() -> None:
         if not arguments.merge:
             only(study, arguments.learners, arguments.n).run(database, arguments.jobs)
         keep(database, lines)
-        results = study.load(lines)
+        results = study.results(records_of(lines))
         # A study without repetitions is of means only.
         table = results.truths if results.frame.empty else results.frame
         table.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.6g")
         print(results)
 
 
-def merge(study: Study[Any], path: Path, files: list[Path]) -> None:
-    """Add to a study's database what other files hold and it does not.
+def records_of(path: Path) -> list[Record]:
+    """Return the records of a database, or of JSON lines."""
+    if path.suffix != ".jsonl":
+        return StudyFile(path).records()
+    return [from_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
-    Records that do not say their settings, as early versions wrote them, must be of the study's.
-    """
+
+def merge(study: Study[Any], path: Path, files: list[Path]) -> None:
+    """Add to a study's database what other files hold and it does not."""
     database = StudyFile(path)
-    with database.lock():
-        blocks = {(r.row, r.term, block) for r in database.records() for block in r.blocks}
-        new = []
-        for record in (record for file in files for record in StudyFile(file).records()):
-            settings = study.settings(record.row)
-            if record.settings not in (None, settings):
-                raise SystemExit(f"{record.row} has {record.settings}, and the study {settings}.")
-            keys = {(record.row, record.term, block) for block in record.blocks}
-            if not keys <= blocks:
-                new.append(record._replace(settings=settings))
-                blocks |= keys
-        database.add(new)
+    blocks = {(r.row, r.term, block) for r in database.records() for block in r.blocks}
+    for record in (record for file in files for record in records_of(file)):
+        settings = study.settings(record.row)
+        if record.settings != settings:
+            raise SystemExit(f"{record.row} has {record.settings}, and the study {settings}.")
+        keys = {(record.row, record.term, block) for block in record.blocks}
+        if not keys <= blocks:
+            database.add([record])
+            blocks |= keys
 
 
 def keep(path: Path, lines: Path) -> None:
-    """Write the records of a study's database as JSON lines in its place."""
-    database = StudyFile(path)
-    with database.lock():
-        text.write(lines, database.records())
-        path.unlink(missing_ok=True)
+    """Write the records of a study's database as JSON lines, one for all blocks of a term.
+
+    The last block of a row stays apart if it is smaller than others, so that it can be made again.
+    """
+    smaller, whole = [], []
+    for record in StudyFile(path).records():
+        short = record.size < record.settings["block"]
+        (smaller if short else whole).append(record)
+    pools = [pool for terms in pool_records(whole).values() for pool in terms.values()]
+    beside = lines.with_suffix(".new")
+    text = "".join(f"{as_json(record)}\n" for record in [*pools, *smaller])
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(lines)
+    path.unlink()
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ from pyinterp.estimands.importance.permutation import permutation_importance
 from pyinterp.inference import CovType
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.simulation.processes.khan import Scenario
-from pyinterp.simulation.studies.cells import Measure
+from pyinterp.simulation.studies.importance_results import Measure
 from pyinterp.simulation.studies.runner import Study
 
 GRID = (0.1, 0.3, 0.5, 0.7, 0.9)

@@ -69,9 +69,8 @@ from pyinterp.results.results import EstimandResults
 from pyinterp.simulation.certificate import Certificate
 from pyinterp.simulation.processes.data_copy import DataCopy, copy_of
 from pyinterp.simulation.processes.process import Process
-from pyinterp.simulation.studies.cells import interval_records
 from pyinterp.simulation.studies.coverage_study import TRUTH_BLOCKS, CoverageStudy
-from pyinterp.simulation.studies.database import StudyFile
+from pyinterp.simulation.studies.records import StudyFile
 
 __all__ = ["certify"]
 
@@ -175,12 +174,16 @@ def certify(
         expected = study.seconds(path) / workers(n_jobs)
         tell(f"Certificate: about {clock(expected)}", progress)
         counts = study.run(path, n_jobs, progress=progress)
-        every = interval_records(StudyFile(path).records())
-    term = copy.name, table.cov_type
+        every = StudyFile(path).records()
+    sums = [
+        record.sums["sums"]
+        for record in every
+        if record.row.process == copy.name and record.term[1:] == (table.cov_type,)
+    ]
     return Certificate(
         table=table,
         counts=counts,
-        sums=np.array([r.sums.sums for r in every if (r.row.process, r.term.cov_type) == term]),
+        sums=np.array(sums),
         alpha=alpha,
         truth=f"{truth_refits} refits on {study.train} rows",
         expected_seconds=expected,

@@ -7,7 +7,6 @@ claim to cover.
 from __future__ import annotations
 
 import importlib.util
-import json
 import sys
 from functools import partial
 from itertools import product
@@ -24,8 +23,7 @@ from sklearn.linear_model import LinearRegression
 import pyinterp as pi
 from pyinterp.inference.coverage import coverages
 from pyinterp.simulation import CoverageStudy, dgp_pfi, khan_regression, molnar_linear
-from pyinterp.simulation.studies import text
-from pyinterp.simulation.studies.database import StudyFile
+from pyinterp.simulation.studies.records import StudyFile
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "studies"
@@ -80,7 +78,7 @@ def row(estimand: str, process: str, learner: str, n: int, column: str) -> pd.Da
 def test_kept_lines_are_of_the_studies_as_they_are_set(name: str) -> None:
     """`make study` goes on from them; with other settings it would refuse."""
     study = STUDIES_OF[name]()
-    records = StudyFile(STUDIES / "results" / f"{name}.jsonl").records()
+    records = run.records_of(STUDIES / "results" / f"{name}.jsonl")
     assert records
     for record in records:
         assert record.settings == study.settings(record.row)
@@ -96,7 +94,7 @@ def test_kept_lines_are_written_again_as_they_are(name: str, tmp_path: Path) -> 
     assert not database.exists()
 
 
-def test_files_of_other_machines_and_versions_are_merged(tmp_path: Path) -> None:
+def test_files_of_other_machines_are_merged(tmp_path: Path) -> None:
     def study(**options: Any) -> CoverageStudy:
         whole = {
             "PFI": pi.LearnerResults.pfi,
@@ -119,10 +117,7 @@ def test_files_of_other_machines_and_versions_are_merged(tmp_path: Path) -> None
     for name, file in zip(estimands, files, strict=True):
         one, database = study(estimands={name: estimands[name]}, repetitions=2), f"{name}.sqlite"
         one.run(tmp_path / database, progress=False)
-        text.write(file, StudyFile(tmp_path / database).records())
-        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-        old = [json.dumps({k: v for k, v in line.items() if k != "settings"}) for line in lines]
-        file.write_text("\n".join(old) + "\n", encoding="utf-8")
+        run.keep(tmp_path / database, file)
     path = tmp_path / "study.sqlite"
     run.merge(study(), path, [*files, *files])  # a second time nothing is new
     assert len(StudyFile(path).records()) == 4

@@ -24,7 +24,7 @@ from pyinterp.simulation import (
     wood_classification,
 )
 from pyinterp.simulation.components import COLUMNS, components
-from pyinterp.simulation.studies.database import StudyFile
+from pyinterp.simulation.studies.records import StudyFile
 
 mpl.use("Agg")
 
@@ -275,9 +275,9 @@ def test_a_study_goes_on_where_it_was(tmp_path: Path) -> None:
     whole = study().run(tmp_path / "other.sqlite", progress=False)
     pd.testing.assert_frame_equal(more.frame, whole.frame, rtol=1e-9)
     records = StudyFile(path).records()
-    assert {record.term.measure for record in records} == {"mvim", "cvim"}
+    assert {record.term[1] for record in records} == {"mvim", "cvim"}
     for measure in ("mvim", "cvim"):
-        part = [record for record in records if record.term.measure == measure]
+        part = [record for record in records if record.term[1] == measure]
         assert [(record.blocks, record.size) for record in part] == [((b,), 3) for b in range(4)]
 
 

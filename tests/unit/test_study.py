@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import subprocess
@@ -23,22 +22,7 @@ import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError
 from pyinterp.learner.learner import LearnerResults
 from pyinterp.simulation import CoverageStudy, ideal, molnar_linear
-from pyinterp.simulation.studies import text
-from pyinterp.simulation.studies.cells import (
-    CoverageRow,
-    Importance,
-    ImportanceRow,
-    ImportanceSums,
-    Interval,
-    IntervalRecord,
-    IntervalSums,
-    Mean,
-    MeanSums,
-    Record,
-    TruthRow,
-    pool_records,
-)
-from pyinterp.simulation.studies.database import StudyFile
+from pyinterp.simulation.studies.records import Record, Row, StudyFile, pool_records
 
 
 def study(**options) -> CoverageStudy:
@@ -152,7 +136,7 @@ def test_a_study_goes_on_where_it_was(tmp_path: Path) -> None:
 
 def blocks_of(path: Path) -> dict[Any, int]:
     records = StudyFile(path).records()
-    return {(r.row, r.term, b): r.size_of(b) for r in records for b in r.blocks}
+    return {(r.row, r.term, b): r.size for r in records for b in r.blocks}
 
 
 def test_a_killed_study_loses_and_repeats_nothing(tmp_path: Path, run_and_kill) -> None:
@@ -161,81 +145,6 @@ def test_a_killed_study_loses_and_repeats_nothing(tmp_path: Path, run_and_kill) 
     assert done == 5  # of 13: three blocks of truth and five of two plans
     resumed = study().run(path, progress=False)
     frames_equal(resumed.frame, study().run(tmp_path / "whole.sqlite", progress=False).frame)
-
-
-EARLY = """\
-{"row": ["truth", "linear", "lm", 60, "truth"], "blocks": [0, 1, 2], "size": 50, "terms": {"PFI": \
-{"term": ["x1", "x2"], "sums": [9.37522003711772, 8.178736816272572], "squares": \
-[2.793600684868651, 2.9371009654602225]}}}
-{"row": ["coverage", "linear", "lm", 60, "subs"], "blocks": [0, 1, 2, 3, 4], "size": 10, "terms": \
-{"PFI|naive": {"sums": [[6.0, 7.0, 2.3634641011521875, 0.7252685436132933, 0.2517002928889775, \
-0.21081401175291348, 0.017902623587761464], [5.0, 6.0, 2.5086950917357664, 1.302961559568522, \
--0.4328508895412069, 0.2161284116421623, 0.03216247354954268]], "shares": 4.25}}}
-"""
-
-
-def early() -> CoverageStudy:
-    only = {"estimands": {"PFI": LearnerResults.pfi}, "resamplings": {"subs": pi.Subsampling(4)}}
-    return study(cov_types={"subs": ["naive"]}, **only)
-
-
-class TestJsonLines:
-    """Files of early versions."""
-
-    @pytest.fixture
-    def path(self, tmp_path: Path) -> Path:
-        path = tmp_path / "early.jsonl"
-        path.write_text(EARLY, encoding="utf-8")
-        return path
-
-    def test_they_are_read_but_not_continued(self, path: Path) -> None:
-        assert (early().load(path).frame["repetitions"] == 10).all()
-        with pytest.raises(DataError, match=r"another format: .*`load` reads it.*give another"):
-            early().run(path, progress=False)
-        assert path.read_text(encoding="utf-8") == EARLY
-
-    def test_their_numbers_are_made_again(self, path: Path) -> None:
-        """Rows, blocks and random streams are the same."""
-        again = early().run(path.with_name("newer.sqlite"), progress=False)
-        frames_equal(early().load(path).frame, again.frame)
-
-    def test_a_line_that_was_cut_off_is_none(self, path: Path) -> None:
-        path.write_text(EARLY + '{"row": ["cov', encoding="utf-8")
-        assert (early().load(path).frame["repetitions"] == 10).all()
-        path.write_text('{"row": ["cov', encoding="utf-8")
-        assert early().load(path).frame.empty
-
-    @pytest.mark.parametrize("words", ['{"row": ["cover"]}', "1", "x", '{"row": ["other", 1]}'])
-    def test_other_text_is_refused(self, path: Path, words: str) -> None:
-        path.write_text(f"{EARLY}{words}\n", encoding="utf-8")
-        with pytest.raises(DataError, match=r"line 3 of .*early.jsonl' is not; remove it"):
-            early().load(path)
-
-    def test_a_block_twice_is_refused(self, path: Path) -> None:
-        path.write_text(EARLY * 2, encoding="utf-8")
-        with pytest.raises(DataError, match=r"blocks \[0, 1, 2\].*stands twice.*Remove one"):
-            early().load(path)
-
-    def test_a_block_that_was_made_larger_counts_once(self, path: Path) -> None:
-        first, _ = EARLY.splitlines()
-        line = json.loads(first)
-        lines = [line | {"blocks": [0], "size": size} for size in (5, 20)]
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-        (record,) = StudyFile(path).records()
-        assert record.size == 20
-
-    def test_what_is_written_is_read(self, tmp_path: Path) -> None:
-        path = tmp_path / "study.sqlite"
-        whole = study(repetitions=5).run(path, progress=False)
-        text.write(tmp_path / "study.jsonl", StudyFile(path).records())
-        # One line for each row, and one for its last block, which is smaller.
-        assert (tmp_path / "study.jsonl").read_text(encoding="utf-8").count("\n") == 2 * 3
-        pd.testing.assert_frame_equal(
-            study().load(tmp_path / "study.jsonl").frame, whole.frame, rtol=1e-12
-        )
-        again = StudyFile(tmp_path / "study.jsonl").records()
-        assert {r.row for r in again} == {r.row for r in StudyFile(path).records()}
-        assert all(r.settings == study().settings(r.row) for r in again)
 
 
 def row_of(frame: pd.DataFrame) -> dict[str, int]:
@@ -303,48 +212,41 @@ def test_estimands_and_variances_can_be_added_and_left_out(tmp_path: Path) -> No
     )
 
 
-def record_of(block: int, *, size: int = 2, number: float = 1.0) -> IntervalRecord:
-    sums = IntervalSums(np.array([[number, 1.0]]), 0.5)
+def record_of(block: int, *, size: int = 2, number: float = 1.0) -> Record:
     return Record(
-        CoverageRow("p", "l", 5, "half"),
-        Interval("PFI", "naive"),
+        Row("coverage", "p", "l", 5, "half"),
+        ("PFI", "naive"),
         (block,),
         size,
-        sums,
+        {"sums": np.array([[number, 1.0]]), "shares": np.array(0.5)},
         {"block": 2},
     )
 
 
 def test_records_add_up_and_count_blocks_once(tmp_path: Path) -> None:
     file = StudyFile(tmp_path / "study.sqlite")
-    for block in (3, 1, 0, 2):
+    for block in (3, 1, 0, 2, 3):  # the last one was made again
         file.add([record_of(block, size=2 if block < 3 else 1, number=block)])
     ((row, terms),) = pool_records(file.records()).items()
-    assert row == CoverageRow("p", "l", 5, "half")
-    pool = terms[Interval("PFI", "naive")]
-    assert (pool.blocks, pool.size, pool.sums.shares) == ((0, 1, 2, 3), 7, 2.0)
-    assert pool.sums.sums.tolist() == [[6.0, 4.0]]
+    assert row == Row("coverage", "p", "l", 5, "half")
+    pool = terms["PFI", "naive"]
+    assert (pool.blocks, pool.size, pool.sums["shares"]) == ((0, 1, 2, 3), 7, 2.0)
+    assert pool.sums["sums"].tolist() == [[6.0, 4.0]]
 
 
 def test_records_come_back_as_they_were(tmp_path: Path) -> None:
-    """Names with the separators of JSON lines, and every kind of row."""
-    features = ("x 1", "a|b")
+    """Names of any letters, and every kind of row."""
+    sums = {"labels": ("t", "u"), "sums": np.array([0.1, np.nan]), "squares": np.array([1e300, 2])}
     records = [
-        Record(
-            TruthRow("p|q", "l", 5),
-            Mean("a|b"),
-            (0,),
-            3,
-            MeanSums(("t", "u"), np.array([0.1, np.nan]), np.array([1e300, 2.0])),
-            {"block": 20, "seed": 1},
-        ),
+        Record(Row("truth", "p|q", "l", 5), ("a|b",), (0,), 3, sums, {"block": 20, "seed": 1}),
         record_of(1),
         Record(
-            ImportanceRow("p", "l", 5, 100, 4, features, ("cvim",)),
-            Importance("a|b", "cvim"),
+            Row("importance", "p", "l", 5, "x 1, a|b"),
+            ("a|b", "cvim"),
             (0, 1, 3),
             12,
-            ImportanceSums(np.arange(7.0), np.arange(7.0) / 3),
+            {"sums": np.arange(7.0), "squares": np.arange(7.0) / 3},
+            {"block": 4},
         ),
     ]
     file = StudyFile(tmp_path / "50% of #1.sqlite")
@@ -352,9 +254,9 @@ def test_records_come_back_as_they_were(tmp_path: Path) -> None:
     for record, again in zip(records, file.records(), strict=True):
         assert again[:4] == record[:4]
         assert again.settings == record.settings
-        assert type(again.sums) is type(record.sums)
-        for name, value in vars(record.sums).items():
-            np.testing.assert_array_equal(getattr(again.sums, name), value)
+        assert list(again.sums) == list(record.sums)
+        for name, value in record.sums.items():
+            np.testing.assert_array_equal(again.sums[name], value)
 
 
 class TestTwoProcesses:
@@ -365,25 +267,20 @@ class TestTwoProcesses:
                 file.add([record_of(block)])
         assert [r.blocks for r in first.records()] == [(b,) for b in range(6)]
 
-    def test_the_same_block_twice_is_an_error(self, tmp_path: Path) -> None:
+    def test_a_block_is_written_as_a_whole(self, tmp_path: Path) -> None:
         file = StudyFile(tmp_path / "study.sqlite")
         file.add([record_of(0)])
-        with pytest.raises(DataError, match=r"blocks \[0\] of .*'PFI'.*stands twice.*Remove one"):
-            file.add([record_of(1), record_of(0)])
-        # All of it or nothing.
+        wrong = record_of(2)._replace(settings={"block": object()})
+        with pytest.raises(TypeError):
+            file.add([record_of(1), wrong])
         assert [record.blocks for record in file.records()] == [(0,)]
 
-    def test_one_process_writes_at_a_time_and_others_read(self, tmp_path: Path) -> None:
+    def test_two_that_do_the_same_work_count_it_once(self, tmp_path: Path) -> None:
         path = tmp_path / "study.sqlite"
+        whole = study().run(path, progress=False)
         file = StudyFile(path)
-        with file.lock():
-            file.add([record_of(0)])
-            with pytest.raises(DataError, match=r"another one is writing.*wait for it"):
-                study().run(path, progress=False)
-            done = in_another("print(len(file.records()))\nwith file.lock(): pass", path)
-            assert done.stdout == "1\n"
-            assert "DataError: A study's file can be written by one process" in done.stderr
-        assert study(repetitions=0).run(path, progress=False).frame.empty
+        file.add(file.records()[-4:])
+        frames_equal(study().load(path).frame, whole.frame)
 
     def test_a_kill_within_a_block_leaves_nothing_of_it(self, tmp_path: Path) -> None:
         path = tmp_path / "study.sqlite"
@@ -393,33 +290,34 @@ class TestTwoProcesses:
         assert Path(f"{path}-journal").exists()  # a part was on the disk
         file = StudyFile(path)
         assert [record.blocks for record in file.records()] == [(0,)]
-        with file.lock():
-            file.add([record_of(1)])
+        file.add([record_of(1)])
         assert [record.blocks for record in file.records()] == [(0,), (1,)]
 
 
 KILLED = """
-import os
-insert, connect = database._insert, database._connection
-def small(*arguments, **options):
-    connection = connect(*arguments, **options)
-    connection.execute("PRAGMA cache_size = 1")
-    return connection
-def killed(connection, record):
-    insert(connection, record)
-    if record.blocks == (500,):
-        os._exit(9)
-database._insert, database._connection = killed, small
+import contextlib, os
+connect = records.StudyFile._connection
+@contextlib.contextmanager
+def small(self):
+    with connect(self) as connection:
+        connection.execute("PRAGMA cache_size = 1")
+        yield connection
+def blocks():
+    for block in range(1, 1000):
+        if block == 500:
+            os._exit(9)
+        yield record._replace(blocks=(block,))
+records.StudyFile._connection = small
 (record,) = file.records()
-file.add(record._replace(blocks=(block,)) for block in range(1, 1000))
+file.add(blocks())
 """
 
 
 def in_another(code: str, path: Path) -> subprocess.CompletedProcess[str]:
     """Run code in another process; `file` is that of the path."""
     begin = (
-        "from pyinterp.simulation.studies import database\n"
-        f"file = database.StudyFile({str(path)!r})\n"
+        "from pyinterp.simulation.studies import records\n"
+        f"file = records.StudyFile({str(path)!r})\n"
     )
     return subprocess.run(  # noqa: S603 - our own code
         [sys.executable, "-c", begin + code], capture_output=True, check=False, text=True

@@ -6,9 +6,7 @@ In come processes, learners and questions; out go tables with Monte Carlo errors
 Module                What is in it
 ====================  =====================================================
 `runner`              Works through the repetitions, in parallel
-`database`            Keeps them in a file
-`text`                The same records as JSON lines, which can be compared
-`cells`               Names of the rows, terms and sums of all studies
+`records`             What they are added up to, and the file that keeps it
 `coverage_study`      Coverage of intervals
 `coverage_results`    Its tables and plots
 `importance_study`    Bias and variance of importances (Khan et al. 2025)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -13,21 +13,15 @@ from scipy import stats
 from pyinterp.errors import DataError
 from pyinterp.parameters import takes
 from pyinterp.representation import about
-from pyinterp.simulation.studies.cells import (
-    Interval,
-    IntervalRecord,
-    IntervalSums,
-    MeanRecord,
-    MeanSums,
-    Pool,
-    Target,
-    pool_records,
-)
+from pyinterp.simulation.studies.records import Record, pool_records
 
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = ["COLUMNS", "CoverageResults", "matching_rows", "pooled_truths"]
+__all__ = ["COLUMNS", "CoverageResults", "Target", "matching_rows", "pooled_truths"]
+
+# Process, learner, n and estimand of a truth.
+Target: TypeAlias = tuple[str, str, int, str]
 
 # What records of intervals add up over repetitions, per term.
 COLUMNS = ("covered", "rejected", "width", "width2", "error", "error2", "variance")
@@ -62,25 +56,26 @@ class CoverageResults:
     truths: pd.DataFrame
 
     @classmethod
-    def of(
-        cls,
-        means: Sequence[MeanRecord],
-        intervals: Sequence[IntervalRecord],
-        refits: Mapping[str, int],
-    ) -> CoverageResults:
+    def of(cls, records: Iterable[Record], refits: Mapping[str, int]) -> CoverageResults:
         """Return the results of records; `refits` has the number of refits of every plan."""
-        truths = pooled_truths(means)
+        every = list(records)
+        truths = pooled_truths(every)
+        intervals = [r for r in every if r.row.kind == "coverage" and r.row.plan in refits]
         parts, rows = [], []
         for row, terms in pool_records(intervals).items():
-            for term, pool in terms.items():
-                target = Target(row.process, row.learner, row.n, term.estimand)
+            for (estimand, cov_type), pool in terms.items():
+                target = row.process, row.learner, row.n, estimand
+                of_plan = row.plan, refits[row.plan], cov_type
+                values = (*target[:3], *of_plan, estimand)
+                names: dict[str, Any] = dict(zip(ROW, values, strict=True))
                 part = _describe(pool, truths[target])
-                names = _names(target, row.plan, refits[row.plan], term)
                 parts.append(part.assign(**names))
                 rows.append({**names, **_term_means(pool, part)})
         frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=ROW)
         ordered = frame[ROW + [c for c in frame.columns if c not in ROW]]
-        return cls(ordered, pd.DataFrame(rows), _long(truths))
+        empty = pd.DataFrame(columns=[*TRUTH, "term", "truth", "truth_mcse"], dtype=object)
+        long = pd.concat(truths, names=TRUTH).reset_index(TRUTH) if truths else empty
+        return cls(ordered, pd.DataFrame(rows), long.reset_index(drop=True))
 
     @takes()
     def only(
@@ -196,47 +191,24 @@ def matching_rows(frame: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFram
     return frame
 
 
-def pooled_truths(records: Sequence[MeanRecord]) -> dict[Target, pd.DataFrame]:
+def pooled_truths(records: Iterable[Record]) -> dict[Target, pd.DataFrame]:
     """Return mean and Monte Carlo error of every term, by process, learner, n and estimand."""
-    return {
-        Target(row.process, row.learner, row.n, term.estimand): _means(pool)
-        for row, terms in pool_records(records).items()
-        for term, pool in terms.items()
-    }
+    truths = {}
+    for row, terms in pool_records(r for r in records if r.row.kind == "truth").items():
+        for (estimand,), pool in terms.items():
+            mean = pool.sums["sums"] / pool.size
+            variance = np.clip(pool.sums["squares"] / pool.size - mean**2, 0, None)
+            error = np.sqrt(variance / max(pool.size - 1, 1))
+            truths[row.process, row.learner, row.n, estimand] = pd.DataFrame(
+                {"term": list(pool.sums["labels"]), "truth": mean, "truth_mcse": error}
+            )
+    return truths
 
 
-def _means(pool: Pool[MeanSums]) -> pd.DataFrame:
-    mean = pool.sums.sums / pool.size
-    variance = np.clip(pool.sums.squares / pool.size - mean**2, 0, None)
-    error = np.sqrt(variance / max(pool.size - 1, 1))
-    return pd.DataFrame({"term": list(pool.sums.labels), "truth": mean, "truth_mcse": error})
-
-
-def _long(truths: Mapping[Target, pd.DataFrame]) -> pd.DataFrame:
-    """Return one frame of all truths."""
-    frames = [means.assign(**target._asdict()) for target, means in truths.items()]
-    columns = [*TRUTH, "term", "truth", "truth_mcse"]
-    empty = pd.DataFrame(columns=columns, dtype=object)
-    return pd.concat(frames or [empty])[columns].reset_index(drop=True)
-
-
-def _names(target: Target, plan: str, refits: int, term: Interval) -> dict[str, Any]:
-    """Return the columns `ROW` of a term, by name."""
-    return {
-        "process": target.process,
-        "learner": target.learner,
-        "n": target.n,
-        "plan": plan,
-        "refits": refits,
-        "cov_type": term.cov_type,
-        "estimand": target.estimand,
-    }
-
-
-def _describe(pool: Pool[IntervalSums], truth: pd.DataFrame) -> pd.DataFrame:
+def _describe(pool: Record, truth: pd.DataFrame) -> pd.DataFrame:
     """Return coverage, width, size, bias and standard errors of every term, with their errors."""
     r = pool.size
-    mean = pd.DataFrame(pool.sums.sums, columns=list(COLUMNS)) / r
+    mean = pd.DataFrame(pool.sums["sums"], columns=list(COLUMNS)) / r
     bessel = r / max(r - 1, 1)
     sd = np.sqrt(np.clip(mean["error2"] - mean["error"] ** 2, 0, None) * bessel)
     spread = np.sqrt(np.clip(mean["width2"] - mean["width"] ** 2, 0, None) * bessel)
@@ -256,11 +228,11 @@ def _describe(pool: Pool[IntervalSums], truth: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _term_means(pool: Pool[IntervalSums], part: pd.DataFrame) -> dict[str, float]:
+def _term_means(pool: Record, part: pd.DataFrame) -> dict[str, float]:
     """Return means over the terms of an estimand."""
     r = pool.size
     coverage = float(part["coverage"].mean())
-    between = max(pool.sums.shares / r - coverage**2, 0.0) * r / max(r - 1, 1)
+    between = max(float(pool.sums["shares"]) / r - coverage**2, 0.0) * r / max(r - 1, 1)
     vary = part["sd"] > 0
     full = 2 * stats.norm.isf(0.025) * part["sd"]
     return {

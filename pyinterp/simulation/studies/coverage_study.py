@@ -28,23 +28,14 @@ from pyinterp.learner.learner import Learner, LearnerResults
 from pyinterp.resampling import FreshDraws, Resampling
 from pyinterp.results.results import EstimandResults
 from pyinterp.simulation.processes.process import Process
-from pyinterp.simulation.studies.cells import (
-    AnyRecord,
-    CoverageRow,
-    Interval,
-    IntervalRecord,
-    IntervalSums,
-    Mean,
-    MeanRecord,
-    MeanSums,
-    Record,
+from pyinterp.simulation.studies.coverage_results import (
+    COLUMNS,
+    CoverageResults,
     Target,
-    TruthRow,
-    interval_records,
-    mean_records,
+    pooled_truths,
 )
-from pyinterp.simulation.studies.coverage_results import CoverageResults, pooled_truths
-from pyinterp.simulation.studies.runner import AnyUnit, Study, Unit, count_of
+from pyinterp.simulation.studies.records import Record, Row, Term
+from pyinterp.simulation.studies.runner import Study, Unit
 
 __all__ = ["CoverageStudy", "ideal"]
 
@@ -62,7 +53,6 @@ def ideal(refits: int = 15) -> Callable[[Process, int], Resampling]:
     As in the code behind Molnar et al. (2021, section 8), 0.632 n rows train and as many evaluate.
     """
     check_count("refits", refits)
-
     return _Ideal(refits)
 
 
@@ -149,7 +139,7 @@ class CoverageStudy(Study[CoverageResults]):
         check_count("block", self.block)
         for name, least in (("repetitions", 0), ("truth_refits", 1)):
             for learner in self.learners:
-                count_of(name, getattr(self, name), learner, least)
+                self.count(name, learner, least)
 
     def plan(self, name: str, process: Process, n: int) -> Resampling:
         """Return a plan of the study for data sets of n rows of a process."""
@@ -160,44 +150,37 @@ class CoverageStudy(Study[CoverageResults]):
         """Return the plan of refits on fresh data whose mean estimate is the truth at n."""
         return ideal(refits)(process, n)
 
-    def settings(self, row: TruthRow | CoverageRow) -> dict[str, Any]:
+    def settings(self, row: Row) -> dict[str, Any]:
         """Return the options, besides the row, on which its numbers depend."""
-        if isinstance(row, TruthRow):
+        if row.kind == "truth":
             return {"block": self.block * TRUTH_BLOCKS, "seed": self.seed}
         return {
             "block": self.block,
             "seed": self.seed,
             "alpha": self.alpha,
-            "truth_refits": count_of("truth_refits", self.truth_refits, row.learner, 1),
+            "truth_refits": self.count("truth_refits", row.learner, 1),
             "plan": plan_label(self.plan(row.plan, self.process(row.process), row.n)),
         }
 
-    def terms(self, row: TruthRow | CoverageRow) -> tuple[Mean | Interval, ...]:
+    def terms(self, row: Row) -> tuple[Term, ...]:
         """Return the estimands; for coverage, each with every variance estimator of the plan."""
-        if isinstance(row, TruthRow):
-            return tuple(map(Mean, self.estimands))
-        cov_types = dict.fromkeys(self.cov_types[row.plan])
-        return tuple(Interval(*names) for names in product(self.estimands, cov_types))
+        if row.kind == "truth":
+            return tuple((name,) for name in self.estimands)
+        return tuple(product(self.estimands, dict.fromkeys(self.cov_types[row.plan])))
 
-    def _units(self, kind: str) -> Iterator[AnyUnit]:
-        return self._truth_units() if kind == "truth" else self._coverage_units()
-
-    def _truth_units(self) -> Iterator[Unit[TruthRow, Mean]]:
+    def totals(self, kind: str) -> Iterator[tuple[Row, int]]:
+        """Yield the rows of a kind of work, each with its number of refits or data sets."""
         for process, learner, n in product(self.dgps, self.learners, self.n):
-            total = count_of("truth_refits", self.truth_refits, learner, 0)
-            row = TruthRow(process.name, learner, n)
-            yield from Unit.blocks(row, total, self.block * TRUTH_BLOCKS)
+            if kind == "truth":
+                yield Row(kind, process.name, learner, n), self.count("truth_refits", learner, 0)
+            else:
+                total = self.count("repetitions", learner, 0)
+                for plan in self.resamplings:
+                    yield Row(kind, process.name, learner, n, plan), total
 
-    def _coverage_units(self) -> Iterator[Unit[CoverageRow, Interval]]:
-        every = product(self.dgps, self.learners, self.n, self.resamplings)
-        for process, learner, n, plan in every:
-            total = count_of("repetitions", self.repetitions, learner, 0)
-            row = CoverageRow(process.name, learner, n, plan)
-            yield from Unit.blocks(row, total, self.block)
-
-    def _try(self, row: TruthRow | CoverageRow) -> None:
+    def _try(self, row: Row) -> None:
         """Fit a learner that learns nothing, so that plans and variances fail before the work."""
-        if isinstance(row, TruthRow):
+        if row.kind == "truth":
             return
         process = self.process(row.process)
         formula, _ = self.formula_and_estimator(process, row.learner, row.n)
@@ -208,18 +191,105 @@ class CoverageStudy(Study[CoverageResults]):
         for cov_type in self.cov_types[row.plan]:
             results.loss(cov_type=cov_type)
 
-    def _worker(
-        self, kind: str, records: Sequence[AnyRecord]
-    ) -> Callable[[AnyUnit], Sequence[AnyRecord]]:
+    def _worker(self, kind: str, records: Sequence[Record]) -> Callable[[Unit], list[Record]]:
         if kind == "truth":
-            return partial(_truth, self)
-        return partial(_cover, self, pooled_truths(mean_records(records)))
+            return self._truth
+        return partial(self._cover, pooled_truths(records))
 
-    def _results(self, records: Sequence[AnyRecord]) -> CoverageResults:
+    def _truth(self, unit: Unit) -> list[Record]:
+        """Return the records of a block of refits on fresh data."""
+        row = unit.row
+        process = self.process(row.process)
+        data = self.draw(process, row.n, -1)  # for the formula and the classes only
+        # "truth" stands twice: streams are named as they were when rows of the truth named a plan.
+        seed = self.stream("truth", row.process, row.learner, row.n, "truth", unit.block, unit.size)
+        plan = self.truth_plan(process, row.n, unit.size)
+        learner = self.learner(process, row.learner, data)
+        results = learner.fit(plan, seed=seed, progress=False)
+        records = []
+        for term in unit.terms:
+            answer = self._ask(term[0], results)
+            values = answer.replicates.per_refit
+            sums = {
+                "labels": tuple(answer.params.index),
+                "sums": values.sum(axis=0),
+                "squares": np.square(values).sum(axis=0),
+            }
+            records.append(unit.record(term, sums, self.settings(row)))
+        return records
+
+    def _cover(self, truths: Mapping[Target, pd.DataFrame], unit: Unit) -> list[Record]:
+        """Return the records of a block of data sets.
+
+        The share of terms covered varies less over data sets than single terms.
+        """
+        row = unit.row
+        process = self.process(row.process)
+        plan = self.plan(row.plan, process, row.n)
+        columns: dict[Term, list[FloatArray]] = {term: [] for term in unit.terms}
+        first = unit.block * self.block
+        for repetition in range(first, first + unit.size):
+            data = self.draw(process, row.n, repetition)
+            seed = self.stream("coverage", row.process, row.learner, row.n, row.plan, repetition)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # of learners, thousands of times
+                learner = self.learner(process, row.learner, data)
+                results = learner.fit(plan, seed=seed, progress=False)
+            for term in unit.terms:
+                truth = truths[row.process, row.learner, row.n, term[0]]
+                columns[term].append(self._one(term, results, truth))
+        records = []
+        for term, values in columns.items():
+            each = np.array(values)
+            shares = each[:, :, COLUMNS.index("covered")].mean(axis=1)
+            sums = {"sums": each.sum(axis=0), "shares": np.square(shares).sum()}
+            records.append(unit.record(term, sums, self.settings(row)))
+        return records
+
+    def _ask(self, name: str, results: LearnerResults, **options: Any) -> EstimandResults:
+        """Return what the user's function of an estimand answers."""
+        answer = self.estimands[name](results, **options)
+        if not isinstance(answer, EstimandResults):
+            raise OptionError(
+                f"The estimand {quote(name)} must return results such as those of pfi(), not "
+                f"{quote(answer)}."
+            )
+        return answer
+
+    def _one(self, term: Term, results: LearnerResults, truth: pd.DataFrame) -> FloatArray:
+        """Return `COLUMNS` for one data set, shape (terms, columns).
+
+        A term without variance, whose interval is the estimate itself, covers only if it is the
+        truth.
+        """
+        estimand, cov_type = term
+        answer = self._ask(estimand, results, cov_type=cov_type)
+        if list(answer.params.index) != list(truth["term"]):
+            raise OptionError(
+                f"An estimand must have the same terms for every data set, but those of "
+                f"{quote(estimand)} differ: {list_of(answer.params.index, most=4)} and "
+                f"{list_of(truth['term'], most=4)}. Give its grid."
+            )
+        estimate, value = np.asarray(answer.params), truth["truth"].to_numpy()
+        limits = answer.conf_int(self.alpha).to_numpy().T
+        low, high = (np.where(np.isnan(limit), estimate, limit) for limit in limits)
+        width, error = high - low, estimate - value
+        columns = {
+            "covered": (low <= value) & (value <= high),
+            "rejected": np.nan_to_num(np.asarray(answer.pvalues), nan=1.0) < self.alpha,
+            "width": width,
+            "width2": width**2,
+            "error": error,
+            "error2": error**2,
+            "variance": np.square(np.asarray(answer.bse)),
+        }
+        return np.column_stack([columns[name] for name in COLUMNS]).astype(np.float64)
+
+    def results(self, records: Sequence[Record]) -> CoverageResults:
+        """Return the results of records."""
         first = self.dgps[0], self.n[0]
         refits = {name: self.plan(name, *first).number for name in self.resamplings}
-        intervals = [r for r in interval_records(records) if r.row.plan in refits]
-        return CoverageResults.of(mean_records(records), intervals, refits)
+        return CoverageResults.of(records, refits)
 
 
 def plan_label(plan: Resampling) -> str:
@@ -228,99 +298,3 @@ def plan_label(plan: Resampling) -> str:
     options = {name: getattr(plan, name) for name in names}
     plain = [f"{k}={v!r}" for k, v in options.items() if isinstance(v, int | float | str)]
     return f"{plan.label} ({', '.join(plain)})"
-
-
-def _truth(study: CoverageStudy, unit: Unit[TruthRow, Mean]) -> list[MeanRecord]:
-    """Return the records of a block of refits on fresh data."""
-    row = unit.row
-    process = study.process(row.process)
-    data = study.draw(process, row.n, -1)  # for the formula and the classes only
-    # "truth" stands twice: streams are named as they were when rows of the truth named a plan.
-    seed = study.stream("truth", row.process, row.learner, row.n, "truth", unit.block, unit.size)
-    plan = study.truth_plan(process, row.n, unit.size)
-    learner = study.learner(process, row.learner, data)
-    results = learner.fit(plan, seed=seed, progress=False)
-    settings = study.settings(row)
-    return [
-        Record(row, term, (unit.block,), unit.size, _means(study, term, results), settings)
-        for term in unit.terms
-    ]
-
-
-def _means(study: CoverageStudy, term: Mean, results: LearnerResults) -> MeanSums:
-    answer = study.estimands[term.estimand](results)
-    _check_answer(term.estimand, answer)
-    values = answer.replicates.per_refit
-    return MeanSums(tuple(answer.params.index), values.sum(axis=0), np.square(values).sum(axis=0))
-
-
-def _cover(
-    study: CoverageStudy, truths: Mapping[Target, pd.DataFrame], unit: Unit[CoverageRow, Interval]
-) -> list[IntervalRecord]:
-    row = unit.row
-    process = study.process(row.process)
-    plan = study.plan(row.plan, process, row.n)
-    columns: dict[Interval, list[FloatArray]] = {term: [] for term in unit.terms}
-    first = unit.block * study.block
-    for repetition in range(first, first + unit.size):
-        data = study.draw(process, row.n, repetition)
-        seed = study.stream("coverage", row.process, row.learner, row.n, row.plan, repetition)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of learners, thousands of times
-            learner = study.learner(process, row.learner, data)
-            results = learner.fit(plan, seed=seed, progress=False)
-        for term in unit.terms:
-            truth = truths[Target(row.process, row.learner, row.n, term.estimand)]
-            columns[term].append(_one(study, term, results, truth))
-    settings = study.settings(row)
-    return [
-        Record(row, term, (unit.block,), unit.size, _sums(np.array(values)), settings)
-        for term, values in columns.items()
-    ]
-
-
-def _check_answer(name: str, answer: object) -> None:
-    """Raise `OptionError` unless a function of the user has returned results."""
-    if not isinstance(answer, EstimandResults):
-        raise OptionError(
-            f"The estimand {quote(name)} must return results such as those of pfi(), not "
-            f"{quote(answer)}."
-        )
-
-
-def _one(
-    study: CoverageStudy, term: Interval, results: LearnerResults, truth: pd.DataFrame
-) -> FloatArray:
-    """Return `COLUMNS` for one data set, shape (terms, columns).
-
-    A term without variance, whose interval is the estimate itself, covers only if it is the truth.
-    """
-    answer = study.estimands[term.estimand](results, cov_type=term.cov_type)
-    _check_answer(term.estimand, answer)
-    if list(answer.params.index) != list(truth["term"]):
-        raise OptionError(
-            f"An estimand must have the same terms for every data set, but those of "
-            f"{quote(term.estimand)} differ: {list_of(answer.params.index, most=4)} and "
-            f"{list_of(truth['term'], most=4)}. Give its grid."
-        )
-    estimate, value = np.asarray(answer.params), truth["truth"].to_numpy()
-    limits = answer.conf_int(study.alpha).to_numpy().T
-    low, high = (np.where(np.isnan(limit), estimate, limit) for limit in limits)
-    width = high - low
-    return np.column_stack(
-        [
-            (low <= value) & (value <= high),
-            np.nan_to_num(np.asarray(answer.pvalues), nan=1.0) < study.alpha,
-            width,
-            width**2,
-            estimate - value,
-            (estimate - value) ** 2,
-            np.square(np.asarray(answer.bse)),
-        ]
-    ).astype(np.float64)
-
-
-def _sums(columns: FloatArray) -> IntervalSums:
-    """Return sums over repetitions; the share covered of a repetition varies less than a term."""
-    share = columns[:, :, 0].mean(axis=1)
-    return IntervalSums(columns.sum(axis=0), float(np.square(share).sum()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -12,21 +12,16 @@ import pandas as pd
 from pyinterp.parameters import takes
 from pyinterp.representation import about
 from pyinterp.simulation.components import COLUMNS
-from pyinterp.simulation.studies.cells import (
-    ImportanceRecord,
-    ImportanceSums,
-    Measure,
-    Pool,
-    TrueImportance,
-    pool_records,
-)
 from pyinterp.simulation.studies.coverage_results import matching_rows
+from pyinterp.simulation.studies.records import Record, pool_records
 from pyinterp.simulation.truth import Truth
 
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = ["ImportanceStudyResults"]
+__all__ = ["ImportanceStudyResults", "Measure"]
+
+Measure: TypeAlias = Literal["mvim", "cvim"]
 
 ROW = ["process", "learner", "n", "measure", "feature"]
 KEY = ["process", "learner", "measure", "feature", "n"]
@@ -63,23 +58,22 @@ class ImportanceStudyResults:
     @classmethod
     def of(
         cls,
-        records: Sequence[ImportanceRecord],
-        truths: Mapping[TrueImportance, Truth[float]],
+        records: Sequence[Record],
+        truths: Mapping[tuple[str, ...], Truth[float]],
+        validation: int,
     ) -> ImportanceStudyResults:
-        """Return the results of records, with the truths."""
+        """Return the results of records, with truths by process, feature and measure."""
         rows = []
         for row, terms in pool_records(records).items():
-            for term, pool in terms.items():
-                truth, truth_mcse = truths[TrueImportance(row.process, term.feature, term.measure)]
+            for (feature, measure), pool in terms.items():
+                values = row.process, row.learner, row.n, measure, feature
+                names: dict[str, Any] = dict(zip(ROW, values, strict=True))
+                truth, truth_mcse = truths[row.process, feature, measure]
                 rows.append(
                     {
-                        "process": row.process,
-                        "learner": row.learner,
-                        "n": row.n,
-                        "measure": term.measure,
-                        "feature": term.feature,
+                        **names,
                         "repetitions": pool.size,
-                        "validation": row.validation,
+                        "validation": validation,
                         **_describe(pool),
                         "truth": truth,
                         "truth_mcse": truth_mcse,
@@ -174,11 +168,11 @@ class ImportanceStudyResults:
         return self.table().to_string()
 
 
-def _describe(pool: Pool[ImportanceSums]) -> dict[str, float]:
+def _describe(pool: Record) -> dict[str, float]:
     """Return means over blocks and their standard errors."""
     blocks = len(pool.blocks)
-    mean = pool.sums.sums / blocks
-    spread = np.clip(pool.sums.squares / blocks - mean**2, 0, None)
+    mean = pool.sums["sums"] / blocks
+    spread = np.clip(pool.sums["squares"] / blocks - mean**2, 0, None)
     error = np.sqrt(spread / (blocks - 1)) if blocks > 1 else np.full(len(mean), np.nan)
     pairs = zip(COLUMNS, mean.tolist(), error.tolist(), strict=True)
     return {name: v for c, m, e in pairs for name, v in ((c, m), (f"{c}_mcse", e))}

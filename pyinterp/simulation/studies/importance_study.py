@@ -19,19 +19,9 @@ from pyinterp.learner.learner import Learner
 from pyinterp.resampling.refits import fit_alone
 from pyinterp.simulation.components import TruthAndPredictions, components
 from pyinterp.simulation.processes.process import Process
-from pyinterp.simulation.studies.cells import (
-    AnyRecord,
-    Importance,
-    ImportanceRecord,
-    ImportanceRow,
-    ImportanceSums,
-    Measure,
-    Record,
-    TrueImportance,
-    importance_records,
-)
-from pyinterp.simulation.studies.importance_results import ImportanceStudyResults
-from pyinterp.simulation.studies.runner import AnyUnit, Study, Unit, count_of
+from pyinterp.simulation.studies.importance_results import ImportanceStudyResults, Measure
+from pyinterp.simulation.studies.records import Record, Row, Term
+from pyinterp.simulation.studies.runner import Study, Unit
 from pyinterp.simulation.truth import Truth, dgp_pfi
 
 __all__ = ["ImportanceStudy", "Validation"]
@@ -47,12 +37,12 @@ class Validation(NamedTuple):
     y : ndarray
         The response; of a class, the indicator of the second.
     switches : dict
-        By `Importance`, the values that the feature has in :math:`X'_j`.
+        By feature and measure, the values that the feature has in :math:`X'_j`.
     """
 
     frame: pd.DataFrame
     y: FloatArray
-    switches: dict[Importance, pd.Series]
+    switches: dict[tuple[str, Measure], pd.Series]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -143,7 +133,7 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         check_count("block", self.block, 2)
         check_count("validation", self.validation, 2)
         for learner in self.learners:
-            total = self._total(learner)
+            total = self.count("repetitions", learner, 1)
             if total % self.block:
                 raise OptionError(
                     f"`repetitions` must be a multiple of `block`, {self.block}, so that every "
@@ -156,11 +146,11 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         frame = process.covariates(self.validation, rng)
         y = process.respond(process.f(frame), rng)
         switched = {}
-        for term in self._terms():
-            stream = self.stream("switched", process.name, n, block, *term)
-            conditional = term.measure == "cvim"
-            values = process.redraw(term.feature, frame, stream, conditional=conditional)
-            switched[term] = pd.Series(values).astype(frame[term.feature].dtype)
+        for feature, measure in self._terms():
+            stream = self.stream("switched", process.name, n, block, feature, measure)
+            conditional = measure == "cvim"
+            values = process.redraw(feature, frame, stream, conditional=conditional)
+            switched[feature, measure] = pd.Series(values).astype(frame[feature].dtype)
         return Validation(frame, y, switched)
 
     def truth(self, process: Process, feature: str, measure: Measure) -> Truth[float]:
@@ -169,60 +159,55 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         conditional = measure == "cvim"
         return dgp_pfi(process, feature, conditional=conditional, n=self.truth_n, seed=rng)
 
-    def settings(self, row: ImportanceRow) -> dict[str, Any]:
+    def settings(self, row: Row) -> dict[str, Any]:
         """Return the options, besides the row, on which its numbers depend."""
         return {"block": self.block, "seed": self.seed}
 
-    def terms(self, row: ImportanceRow) -> tuple[Importance, ...]:
+    def terms(self, row: Row) -> tuple[Term, ...]:
         """Return every feature with every measure."""
         return self._terms()
 
-    def _terms(self) -> tuple[Importance, ...]:
-        return tuple(Importance(*names) for names in product(self.features, self.measures))
-
-    def _total(self, learner: str) -> int:
-        return count_of("repetitions", self.repetitions, learner, 1)
-
-    def _row(self, process: str, learner: str, n: int) -> ImportanceRow:
-        names = tuple(self.features), tuple(self.measures)
-        return ImportanceRow(process, learner, n, self.validation, self.block, *names)
-
-    def _units(self, kind: str) -> Iterator[AnyUnit]:
+    def totals(self, kind: str) -> Iterator[tuple[Row, int]]:
+        """Yield the rows of the study, each with its number of models."""
         for process, learner, n in product(self.dgps, self.learners, self.n):
-            row = self._row(process.name, learner, n)
-            yield from Unit.blocks(row, self._total(learner), self.block)
+            yield self._row(process.name, learner, n), self.count("repetitions", learner, 1)
 
-    def _worker(
-        self, kind: str, records: Sequence[AnyRecord]
-    ) -> Callable[[AnyUnit], Sequence[AnyRecord]]:
+    def _terms(self) -> tuple[tuple[str, Measure], ...]:
+        return tuple(product(self.features, self.measures))
+
+    def _row(self, process: str, learner: str, n: int) -> Row:
+        """Return a row; with other validation rows, blocks or terms it is another one."""
+        names = f"{' '.join(self.features)}, {' '.join(self.measures)}"
+        plan = f"{self.block} models on {self.validation} rows: {names}"
+        return Row("importance", process, learner, n, plan)
+
+    def _worker(self, kind: str, records: Sequence[Record]) -> Callable[[Unit], list[Record]]:
         return partial(_decompose, self)
 
-    def _results(self, records: Sequence[AnyRecord]) -> ImportanceStudyResults:
+    def results(self, records: Sequence[Record]) -> ImportanceStudyResults:
+        """Return the results of records."""
         processes = [process.name for process in self.dgps]
-        every = importance_records(records)
-        learners = list(dict.fromkeys([*self.learners, *(r.row.learner for r in every)]))
+        learners = list(dict.fromkeys([*self.learners, *(r.row.learner for r in records)]))
 
-        def place(record: ImportanceRecord) -> tuple[int, int, int]:
+        def place(record: Record) -> tuple[int, int, int]:
             row = record.row
             return processes.index(row.process), learners.index(row.learner), row.n
 
-        ours = (r for r in every if r.row == self._row(r.row.process, r.row.learner, r.row.n))
+        ours = (r for r in records if r.row == self._row(r.row.process, r.row.learner, r.row.n))
         done = sorted((r for r in ours if r.row.process in processes), key=place)
-        truths = {
-            TrueImportance(process.name, *term): self.truth(process, *term)
+        truths: dict[tuple[str, ...], Truth[float]] = {
+            (process.name, *term): self.truth(process, *term)
             for process, term in product(self.dgps, self._terms())
             if any(record.row.process == process.name for record in done)
         }
-        return ImportanceStudyResults.of(done, truths)
+        return ImportanceStudyResults.of(done, truths, self.validation)
 
 
-def _decompose(
-    study: ImportanceStudy, unit: Unit[ImportanceRow, Importance]
-) -> list[ImportanceRecord]:
+def _decompose(study: ImportanceStudy, unit: Unit) -> list[Record]:
     row = unit.row
     process = study.process(row.process)
     rows = study.rows(process, row.n, unit.block)
-    switched = [rows.frame.assign(**{term.feature: v}) for term, v in rows.switches.items()]
+    switched = [rows.frame.assign(**{feature: v}) for (feature, _), v in rows.switches.items()]
     first = unit.block * study.block
     predictions = []
     with warnings.catch_warnings():
@@ -233,12 +218,11 @@ def _decompose(
             predictions.append(_predictions(process, learner, rng, [rows.frame, *switched]))
     original, *others = np.stack(predictions, axis=1)
     before = TruthAndPredictions(process.f(rows.frame), original)
-    settings = study.settings(row)
     records = []
     for term, frame, predicted in zip(rows.switches, switched, others, strict=True):
         parts = components(rows.y, before, TruthAndPredictions(process.f(frame), predicted))
-        sums = ImportanceSums(parts, np.square(parts))
-        records.append(Record(row, term, (unit.block,), unit.size, sums, settings))
+        sums = {"sums": parts, "squares": np.square(parts)}
+        records.append(unit.record(term, sums, study.settings(row)))
     return records
 
 

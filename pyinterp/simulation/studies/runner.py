@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -26,30 +26,24 @@ from pyinterp.simulation.processes.process import (
     check_process,
     formula_and_estimator,
 )
-from pyinterp.simulation.studies.cells import AnyRecord, R, T, Term
-from pyinterp.simulation.studies.database import StudyFile
+from pyinterp.simulation.studies.records import Record, Row, StudyFile, Term
 
-__all__ = ["AnyUnit", "Study", "Unit", "count_of"]
+__all__ = ["Study", "Unit"]
 
 Answer = TypeVar("Answer")
 
 
-class Unit(NamedTuple, Generic[R, T]):
+class Unit(NamedTuple):
     """A piece of work: a block of repetitions of a row of the study, and the terms to compute."""
 
-    row: R
+    row: Row
     block: int
     size: int
-    terms: tuple[T, ...] = ()
+    terms: tuple[Term, ...]
 
-    @classmethod
-    def blocks(cls, row: R, total: int, size: int) -> Iterator[Unit[R, T]]:
-        """Cut all repetitions of a row into blocks, of which the last may be smaller."""
-        for block in range(-(-total // size)):
-            yield cls(row, block, min(size, total - block * size))
-
-
-AnyUnit: TypeAlias = Unit[Any, Any]
+    def record(self, term: Term, sums: dict[str, Any], settings: dict[str, Any]) -> Record:
+        """Return what this piece of work says of a term."""
+        return Record(self.row, term, (self.block,), self.size, sums, settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +76,8 @@ class Study(ABC, Generic[Answer]):
         for process in self.dgps:
             check_process(process)
         for learner in self.learners.values():
-            _check_learner(learner)
+            if not _is_maker(learner):
+                check_estimator(formula_and_estimator(learner).estimator)
         names = [process.name for process in self.dgps]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
@@ -96,25 +91,23 @@ class Study(ABC, Generic[Answer]):
             raise OptionError(f"`n` must name every size once; got {quote(self.n)}.")
 
     @abstractmethod
-    def settings(self, row: Any) -> dict[str, Any]:
+    def settings(self, row: Row) -> dict[str, Any]:
         """Return the options, besides the row, on which its numbers depend; `block` is its size."""
 
     @abstractmethod
-    def terms(self, row: Any) -> tuple[Term, ...]:
+    def terms(self, row: Row) -> tuple[Term, ...]:
         """Return the terms that are computed in every block of a row."""
 
     @abstractmethod
-    def _units(self, kind: str) -> Iterator[AnyUnit]:
-        """Yield all units of a kind of work, done or not."""
+    def totals(self, kind: str) -> Iterator[tuple[Row, int]]:
+        """Yield the rows of a kind of work, each with its number of repetitions."""
 
     @abstractmethod
-    def _worker(
-        self, kind: str, records: Sequence[AnyRecord]
-    ) -> Callable[[AnyUnit], Sequence[AnyRecord]]:
+    def _worker(self, kind: str, records: Sequence[Record]) -> Callable[[Unit], Sequence[Record]]:
         """Return the function that does a unit of work, from the records of earlier kinds."""
 
     @abstractmethod
-    def _results(self, records: Sequence[AnyRecord]) -> Answer:
+    def results(self, records: Sequence[Record]) -> Answer:
         """Return the results of records."""
 
     def run(
@@ -144,25 +137,36 @@ class Study(ABC, Generic[Answer]):
         OptionError
             If the file holds rows of the study that were made with other settings.
         DataError
-            If another process is writing the file, or it is no database of a study: files of JSON
-            lines, as early versions wrote them, can be read by `load` only.
+            If it is no database of a study.
         """
         check_jobs(n_jobs)
         check_progress(progress)
         file = StudyFile(path)
-        with file.lock():
-            rows = {unit.row for kind in self._KINDS for unit in self._units(kind)}
-            records = file.records()
-            for record in records:
-                if record.row in rows:
-                    self._check_settings(record, path)
-            units = list(self._todo(records))
-            for row in dict.fromkeys(unit.row for unit in units):
-                self._try(row)
-            for kind in self._KINDS:
-                self._work(kind, units, file, n_jobs, progress=progress)
-            records = file.records()
-        return self._results([r for r in records if r.row in rows and r.term in self.terms(r.row)])
+        records = file.records()
+        rows = {row for kind in self._KINDS for row, _ in self.totals(kind)}
+        for record in records:
+            if record.row in rows:
+                self._check_settings(record, path)
+        units = list(self._todo(records))
+        for row in dict.fromkeys(unit.row for unit in units):
+            self._try(row)
+        file.begin()  # a path that can't be written is an error before the work
+        for kind in self._KINDS:
+            same = [unit for unit in units if unit.row.kind == kind]
+            do = self._worker(kind, file.records())
+            with outcomes(
+                (partial(do, unit) for unit in same),
+                len(same),
+                n_jobs=n_jobs,
+                label=kind,
+                progress=progress,
+                unit="block",
+                ordered=False,
+            ) as blocks:
+                for block in blocks:
+                    file.add(block)
+        records = file.records()
+        return self.results([r for r in records if r.row in rows and r.term in self.terms(r.row)])
 
     def load(self, path: str | os.PathLike[str]) -> Answer:
         """Return the results that `path` holds, of finished and unfinished rows.
@@ -173,56 +177,34 @@ class Study(ABC, Generic[Answer]):
         Parameters
         ----------
         path : path
-            A database that `run` has written or is writing, or a file of JSON lines, as early
-            versions wrote them.
+            A database that `run` has written or is writing.
         """
-        return self._results(StudyFile(path).records())
+        return self.results(StudyFile(path).records())
 
-    def _try(self, row: Any) -> None:
+    def _try(self, row: Row) -> None:
         """Raise before the work what would be raised in every unit of a row."""
 
-    def _todo(self, records: Sequence[AnyRecord]) -> Iterator[AnyUnit]:
-        """Yield the units of work that are not done, each with the terms that are missing."""
+    def _todo(self, records: Sequence[Record]) -> Iterator[Unit]:
+        """Yield the units of work that are not done, each with the terms that are missing.
+
+        All repetitions of a row are cut into blocks, of which the last may be smaller.
+        """
         sizes = {
-            (record.row, record.term, block): record.size_of(block)
+            (record.row, record.term, block): record.size / len(record.blocks)
             for record in records
             for block in record.blocks
         }
-        for unit in (unit for kind in self._KINDS for unit in self._units(kind)):
-            terms = tuple(
-                term
-                for term in self.terms(unit.row)
-                if sizes.get((unit.row, term, unit.block), 0) < unit.size
-            )
-            if terms:
-                yield unit._replace(terms=terms)
+        for row, total in (each for kind in self._KINDS for each in self.totals(kind)):
+            whole = self.settings(row)["block"]
+            for block, start in enumerate(range(0, total, whole)):
+                size = min(whole, total - start)
+                terms = self.terms(row)
+                missing = tuple(t for t in terms if sizes.get((row, t, block), 0) < size)
+                if missing:
+                    yield Unit(row, block, size, missing)
 
-    def _work(
-        self,
-        kind: str,
-        units: Sequence[AnyUnit],
-        file: StudyFile,
-        n_jobs: int | None,
-        *,
-        progress: ProgressOption,
-    ) -> None:
-        """Do all units of a kind, and add the records of each to the file."""
-        same = [unit for unit in units if unit.row.kind == kind]
-        do = self._worker(kind, file.records())
-        with outcomes(
-            (partial(do, unit) for unit in same),
-            len(same),
-            n_jobs=n_jobs,
-            label=kind,
-            progress=progress,
-            unit="block",
-            ordered=False,
-        ) as blocks:
-            for records in blocks:
-                file.add(records)
-
-    def _check_settings(self, record: AnyRecord, path: str | os.PathLike[str]) -> None:
-        before, now = record.settings or {}, self.settings(record.row)
+    def _check_settings(self, record: Record, path: str | os.PathLike[str]) -> None:
+        before, now = record.settings, self.settings(record.row)
         for name in {**now, **before}:
             if before.get(name) != now.get(name):
                 raise OptionError(
@@ -230,6 +212,18 @@ class Study(ABC, Generic[Answer]):
                     f"{record.row} in {str(path)!r} has {name} = {before.get(name)!r}, and the "
                     f"study has {now.get(name)!r}: change that, or give another path."
                 )
+
+    def count(self, name: str, learner: str, least: int) -> int:
+        """Return a learner's number of repetitions or refits, checked."""
+        counts = getattr(self, name)
+        if isinstance(counts, Mapping) and learner not in counts:
+            raise OptionError(
+                f"`{name}` must be a number or name every learner; {quote(learner)} is not in "
+                f"{list_of(counts)}."
+            )
+        count = counts[learner] if isinstance(counts, Mapping) else counts
+        check_count(name, count, least)
+        return int(count)
 
     def learner(self, process: Process, name: str, data: pd.DataFrame) -> Learner:
         """Return a learner of the study on some data."""
@@ -255,23 +249,6 @@ class Study(ABC, Generic[Answer]):
         return next(p for p in self.dgps if p.name == name)
 
 
-def count_of(name: str, counts: int | Mapping[str, int], learner: str, least: int) -> int:
-    """Return a learner's number of repetitions or refits, checked."""
-    if isinstance(counts, Mapping) and learner not in counts:
-        raise OptionError(
-            f"`{name}` must be a number or name every learner; {quote(learner)} is not in "
-            f"{list_of(counts)}."
-        )
-    count = counts[learner] if isinstance(counts, Mapping) else counts
-    check_count(name, count, least)
-    return int(count)
-
-
 def _is_maker(learner: object) -> bool:
     """Whether a learner is a function of process and n that returns one."""
     return callable(learner) and not isinstance(learner, type) and not hasattr(learner, "fit")
-
-
-def _check_learner(learner: object) -> None:
-    if not _is_maker(learner):
-        check_estimator(formula_and_estimator(learner).estimator)
