@@ -27,11 +27,14 @@ class Distribution(ABC):
         Whether y is a count: then the entropy is not negative.
     support : str
         What y can be.
+    positive : tuple of int
+        Positions of the parameters that must be larger than 0.
     """
 
     name: str
     discrete: bool = False
     support: str = "numbers"
+    positive: tuple[int, ...] = ()
 
     @property
     @abstractmethod
@@ -50,13 +53,9 @@ class Distribution(ABC):
     def mean(self, parameters: FloatArray) -> FloatArray:
         """Return E(y), shape (...)."""
 
-    def positive(self) -> tuple[int, ...]:
-        """Return the positions of the parameters that must be larger than 0."""
-        return ()
-
     def check(self, parameters: FloatArray, who: str) -> None:
         """Raise `PredictionError` unless parameters, shape (n, P), are those of a distribution."""
-        for place in self.positive():
+        for place in self.positive:
             smallest = parameters[..., place].min(initial=np.inf)
             if not smallest > 0:
                 raise PredictionError(

@@ -9,7 +9,7 @@ import numpy as np
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_count
 from pyinterp.distributions.distribution import Distribution
-from pyinterp.distributions.normal import HALF_LOG_2PI, check_spread
+from pyinterp.distributions.families import check_spread, log_normal_density
 from pyinterp.distributions.quadrature import NODES, WEIGHTS, entropies
 from pyinterp.parallel import go_on
 from pyinterp.representation import call_form
@@ -47,16 +47,12 @@ class NormalMixture(Distribution):
     def parameters(self) -> tuple[str, ...]:
         """Names of the parameters."""
         numbers = range(1, self.components + 1)
-        return (
-            *(f"mean {m}" for m in numbers),
-            *(f"standard deviation {m}" for m in numbers),
-        )
+        return tuple(f"{name} {m}" for name in ("mean", "standard deviation") for m in numbers)
 
     def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
         """Return log densities."""
         means, sds = parameters[..., : self.components], parameters[..., self.components :]
-        y = np.asarray(y)[..., None]
-        each = -HALF_LOG_2PI - np.log(sds) - 0.5 * np.square((y - means) / sds)
+        each = log_normal_density(np.asarray(y)[..., None], means, sds)
         top = each.max(axis=-1, keepdims=True)
         total = np.log(np.exp(each - top).mean(axis=-1))
         return np.asarray(total + top[..., 0])

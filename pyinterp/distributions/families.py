@@ -1,0 +1,171 @@
+"""Families with one or two parameters: Normal, log-normal, gamma and Poisson."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from pyinterp._typing import FloatArray
+from pyinterp.distributions.distribution import Distribution
+from pyinterp.errors import PredictionError
+
+__all__ = ["Gamma", "LogNormal", "Normal", "Poisson", "check_spread", "log_normal_density"]
+
+HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
+# Of a mean: a standard deviation below it is what rounding leaves of 0.
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
+# From here on the series of the entropy of Poisson is off by less than 1e-10 nats.
+LARGE = 200.0
+# Counts above mean + SPREAD * sd + MORE have probability below 1e-16.
+SPREAD, MORE = 10.0, 30.0
+# Means whose counts are added together.
+BLOCK = 2**10
+
+
+def check_spread(means: FloatArray, sds: FloatArray, who: str) -> None:
+    """Raise `PredictionError` unless standard deviations are larger than 0, and than rounding."""
+    certain = ~(sds > ROUNDING * np.abs(means))
+    if certain.any():
+        raise PredictionError(
+            "The standard deviation of a predictive distribution must be larger than 0, and than "
+            f"the rounding of its mean, but {who} predicts {sds[certain].min():.6g} for some row. "
+            "A response that is certain has no density; give the model noise, as WhiteKernel does "
+            "for Gaussian processes."
+        )
+
+
+def log_normal_density(y: FloatArray, mean: FloatArray, sd: FloatArray) -> FloatArray:
+    """Return log densities of Normals."""
+    return np.asarray(-HALF_LOG_2PI - np.log(sd) - 0.5 * np.square((y - mean) / sd))
+
+
+@dataclass(frozen=True)
+class Normal(Distribution):
+    r"""Normal, with mean and standard deviation.
+
+    Its entropy is :math:`\tfrac12 \log(2 \pi e \sigma^2)`.
+    """
+
+    name = "Normal"
+    parameters = ("mean", "standard deviation")
+
+    def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return log densities."""
+        return log_normal_density(y, parameters[..., 0], parameters[..., 1])
+
+    def entropy(self, parameters: FloatArray) -> FloatArray:
+        """Return entropies."""
+        return np.asarray(HALF_LOG_2PI + 0.5 + np.log(parameters[..., 1]))
+
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return means."""
+        return np.asarray(parameters[..., 0])
+
+    def check(self, parameters: FloatArray, who: str) -> None:
+        """Raise `PredictionError` unless all standard deviations are positive."""
+        check_spread(parameters[..., 0], parameters[..., 1], who)
+
+
+@dataclass(frozen=True)
+class LogNormal(Distribution):
+    """Log-normal, with the mean and the standard deviation of the logarithm."""
+
+    name = "log-normal"
+    support = "numbers larger than 0"
+    parameters = ("mean of the logarithm", "standard deviation of the logarithm")
+    positive = (1,)
+
+    def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return log densities."""
+        log = np.log(y)
+        return np.asarray(Normal().log_density(log, parameters) - log)
+
+    def entropy(self, parameters: FloatArray) -> FloatArray:
+        """Return entropies."""
+        return np.asarray(Normal().entropy(parameters) + parameters[..., 0])
+
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return means."""
+        return np.asarray(np.exp(parameters[..., 0] + 0.5 * np.square(parameters[..., 1])))
+
+    def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return whether responses are larger than 0."""
+        return np.asarray(y > 0)
+
+
+@dataclass(frozen=True)
+class Gamma(Distribution):
+    """Gamma, with shape and scale."""
+
+    name = "gamma"
+    support = "numbers larger than 0"
+    parameters = ("shape", "scale")
+    positive = (0, 1)
+
+    def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return log densities."""
+        shape, scale = parameters[..., 0], parameters[..., 1]
+        return np.asarray(
+            special.xlogy(shape - 1, y) - y / scale - special.gammaln(shape) - shape * np.log(scale)
+        )
+
+    def entropy(self, parameters: FloatArray) -> FloatArray:
+        """Return entropies."""
+        shape, scale = parameters[..., 0], parameters[..., 1]
+        rest = special.gammaln(shape) + (1 - shape) * special.digamma(shape)
+        return np.asarray(shape + np.log(scale) + rest)
+
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return means."""
+        return np.asarray(parameters[..., 0] * parameters[..., 1])
+
+    def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return whether responses are larger than 0."""
+        return np.asarray(y > 0)
+
+
+@dataclass(frozen=True)
+class Poisson(Distribution):
+    """Poisson, with its mean."""
+
+    name = "Poisson"
+    support = "counts 0, 1, 2, ..."
+    discrete = True
+    parameters = ("mean",)
+    positive = (0,)
+
+    def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return log probabilities."""
+        mean = parameters[..., 0]
+        return np.asarray(special.xlogy(y, mean) - mean - special.gammaln(y + 1))
+
+    def entropy(self, parameters: FloatArray) -> FloatArray:
+        """Return entropies: sums over counts, for large means the series of Stirling's formula."""
+        mean = parameters[..., 0]
+        values, which = np.unique(mean, return_inverse=True)
+        entropy = np.empty(len(values))
+        large = values > LARGE
+        m = values[large]
+        entropy[large] = (
+            0.5 * np.log(2 * np.pi * np.e * m) - 1 / (12 * m) - 1 / (24 * m**2)
+            - 19 / (360 * m**3) - 9 / (80 * m**4)
+        )  # fmt: skip
+        few = np.count_nonzero(~large)  # values are sorted
+        for start in range(0, few, BLOCK):
+            part = slice(start, min(start + BLOCK, few))
+            most = values[part][-1]
+            counts = np.arange(most + SPREAD * np.sqrt(most) + MORE)
+            log = self.log_density(counts, values[part, None, None])
+            entropy[part] = -(np.exp(log) * log).sum(axis=-1)
+        return np.asarray(entropy[which.reshape(mean.shape)])
+
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return means."""
+        return np.asarray(parameters[..., 0])
+
+    def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return whether responses are counts."""
+        return np.asarray((y >= 0) & (y == np.floor(y)))
