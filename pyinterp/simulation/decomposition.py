@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,12 +12,11 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_count, check_jobs
-from pyinterp.data.features import check_names, names_of
-from pyinterp.data.sample import Response
+from pyinterp.data.features import names_of
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.learner.learner import Learner
-from pyinterp.losses.rowwise import LossLike, choose
-from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.losses.rowwise import LossLike
+from pyinterp.models.predictor import learner_name
 from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption, check_progress
 from pyinterp.random import Seeds
@@ -27,7 +26,6 @@ from pyinterp.simulation.decomposition_results import (
     PARTS,
     Decomposition,
     EstimandName,
-    RefitEstimates,
 )
 from pyinterp.simulation.processes.process import Process, check_process, formula_and_estimator
 from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
@@ -122,23 +120,26 @@ def decompose(
     check_choice("estimand", estimand, ("pd", "pfi"))
     check_jobs(n_jobs)
     check_progress(progress)
-    _check_counts(
-        n=(n, 2),
-        evaluation=(evaluation, 2 * PARTS),
-        repetitions=(repetitions, 2),
-        points=(points, 2),
-        truth_n=(truth_n, 2),
-    )
+    check_count("n", n, 2)
+    check_count("evaluation", evaluation, 2 * PARTS)
+    check_count("repetitions", repetitions, 2)
+    check_count("points", points, 2)
+    check_count("truth_n", truth_n, 2)
+    if process.classes is not None and isinstance(loss, str) and loss == "squared":
+        loss = "brier"
     seeds = Seeds.start(seed)
     formula, estimator = formula_and_estimator(learner)
     model = _learner(process, formula, estimator, n, seeds)
+    names = list(model.features) if features is None else names_of(features)
+    for feature in names:
+        process.check(feature)
     task = _Task(
         process=process,
         formula=formula,
         estimator=estimator,
         estimand=estimand,
-        loss=_loss_of(process, loss),
-        features=_features(process, model, features),
+        loss=loss,
+        features=tuple(dict.fromkeys(names)),
         grid=grid,
         points=points,
         n=n,
@@ -147,7 +148,17 @@ def decompose(
     )
     first = task.results(model, 1)
     layout = task.layout(first)
-    refits = _refits(task, repetitions, n_jobs, progress=progress)
+    starts = range(1, repetitions + 1, BLOCK)
+    blocks = [range(start, min(start + BLOCK, repetitions + 1)) for start in starts]
+    with outcomes(
+        (partial(task.estimates, block) for block in blocks),
+        len(blocks),
+        n_jobs=n_jobs,
+        label=f"Refits, {BLOCK} a block",
+        progress=progress,
+        unit="block",
+    ) as done:
+        estimates, errors = zip(*done, strict=True)
     return Decomposition(
         process=process.name,
         learner=learner_name(estimator),
@@ -157,37 +168,11 @@ def decompose(
         evaluation=evaluation,
         seed=seeds.entropy,
         layout=layout,
-        truth=_truth(task, layout, truth_n),
-        estimates=refits.estimates,
-        monte_carlo=refits.monte_carlo,
-        parts=_parts(first),
+        truth=task.truth(layout, truth_n),
+        estimates=np.concatenate(estimates),
+        monte_carlo=np.concatenate(errors),
+        parts=task.parts(first),
     )
-
-
-def _check_counts(**counts: tuple[int, int]) -> None:
-    """Raise `OptionError` unless every number, by its name, is at least the second one."""
-    for name, (value, least) in counts.items():
-        check_count(name, value, least)
-
-
-def _loss_of(process: Process, loss: LossLike) -> LossLike:
-    """Return the loss, checked against the process; "squared" of classes is the Brier score."""
-    if process.classes is not None and isinstance(loss, str) and loss == "squared":
-        loss = "brier"
-    response = Response(name="y", classes=process.classes)
-    choose(loss, Predictor.of(process.f, process.classes), response)
-    return loss
-
-
-def _features(
-    process: Process, learner: Learner, features: str | Sequence[str] | None
-) -> tuple[str, ...]:
-    """Return the names of features, by default all of the formula, checked."""
-    names = list(learner.features) if features is None else names_of(features)
-    for feature in names:
-        process.check(feature)
-    check_names(names, learner.features)
-    return tuple(dict.fromkeys(names))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,13 +201,16 @@ class _Task:
         if self.estimand == "pfi":
             return [fitted.pfi(self.features, loss=self.loss)]
         label = None if self.process.classes is None else self.process.classes[1]
+        grids = (
+            self.grid if isinstance(self.grid, Mapping) else dict.fromkeys(self.features, self.grid)
+        )
         return [
-            fitted.pd(f, grid=self._grid(f), points=self.points, which_class=label)
+            fitted.pd(f, grid=grids.get(f, "quantile"), points=self.points, which_class=label)
             for f in self.features
         ]
 
-    def estimates(self, repetitions: Sequence[int]) -> RefitEstimates:
-        """Return the estimates of some refits, one row each."""
+    def estimates(self, repetitions: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+        """Return the estimates of some refits, one row each, and their squared errors."""
         # Formulas can't be sent to other processes, so the learner is made there.
         learner = _learner(self.process, self.formula, self.estimator, self.n, self.seeds)
         estimates, errors = [], []
@@ -230,7 +218,7 @@ class _Task:
             results = self.results(learner, k)
             estimates.append(np.concatenate([r.params.to_numpy() for r in results]))
             errors.append(np.concatenate([np.square(r.bse.to_numpy()) for r in results]))
-        return RefitEstimates(np.array(estimates), np.array(errors))
+        return np.array(estimates), np.array(errors)
 
     def layout(self, results: Sequence[EstimandResults]) -> pd.DataFrame:
         """Return the feature and, of PD, the grid value of every term."""
@@ -242,57 +230,31 @@ class _Task:
         ]
         return pd.concat(parts, ignore_index=True)
 
-    def _grid(self, feature: str) -> Grid:
-        if isinstance(self.grid, Mapping):
-            return self.grid.get(feature, "quantile")
-        return self.grid
+    def parts(self, results: Sequence[EstimandResults]) -> FloatArray:
+        """Return means over disjoint parts of the evaluation rows of one refit's ICE curves."""
+        if self.estimand == "pfi":
+            return np.empty((0, len(self.features)))
+        rows = np.concatenate([r.row_frame().to_numpy() for r in results], axis=1)
+        return np.array([part.mean(axis=0) for part in np.array_split(rows, PARTS)])
+
+    def truth(self, layout: pd.DataFrame, n: int) -> Truth[FloatArray]:
+        """Return the true PD or PFI of every term."""
+        values: list[float] = []
+        errors: list[float] = []
+        for feature in self.features:
+            rng = self.seeds.stream("draws", name=feature)
+            if self.estimand == "pd":
+                grid = layout["value"][layout["feature"] == feature].tolist()
+                curve = dgp_pd(self.process, feature, grid, n=n, seed=rng)
+                values.extend(curve.value)
+                errors.extend(curve.mcse)
+            else:
+                importance = dgp_pfi(self.process, feature, self.loss, n=n, seed=rng)
+                values.append(importance.value)
+                errors.append(importance.mcse)
+        return Truth(np.array(values), np.array(errors))
 
 
 def _learner(process: Process, formula: str, estimator: Any, n: int, seeds: Seeds) -> Learner:
     """Return the learner, made of the draw that fixes grids and what the formula learns."""
     return Learner.from_formula(formula, process.draw(n, seeds.stream("splits")), estimator)
-
-
-def _refits(
-    task: _Task, repetitions: int, n_jobs: int | None, *, progress: ProgressOption
-) -> RefitEstimates:
-    """Return the estimates of all refits, in blocks that are jobs."""
-    blocks = [
-        range(start, min(start + BLOCK, repetitions + 1))
-        for start in range(1, repetitions + 1, BLOCK)
-    ]
-    with outcomes(
-        (partial(task.estimates, block) for block in blocks),
-        len(blocks),
-        n_jobs=n_jobs,
-        label=f"Refits, {BLOCK} a block",
-        progress=progress,
-        unit="block",
-    ) as done:
-        estimates, errors = zip(*done, strict=True)
-    return RefitEstimates(np.concatenate(estimates), np.concatenate(errors))
-
-
-def _truth(task: _Task, layout: pd.DataFrame, n: int) -> Truth[FloatArray]:
-    """Return the true PD or PFI of every term."""
-
-    def each() -> Iterator[Truth[FloatArray]]:
-        for feature in task.features:
-            rng = task.seeds.stream("draws", name=feature)
-            if task.estimand == "pd":
-                grid = layout["value"][layout["feature"] == feature].tolist()
-                yield dgp_pd(task.process, feature, grid, n=n, seed=rng)
-            else:
-                truth = dgp_pfi(task.process, feature, task.loss, n=n, seed=rng)
-                yield Truth(np.array([truth.value]), np.array([truth.mcse]))
-
-    values, errors = zip(*each(), strict=True)
-    return Truth(np.concatenate(values), np.concatenate(errors))
-
-
-def _parts(results: Sequence[EstimandResults]) -> FloatArray:
-    """Return means over disjoint parts of the evaluation rows of one refit's ICE curves."""
-    if not results[0].estimand.terms.axes:
-        return np.empty((0, len(results[0].params)))
-    rows = np.concatenate([r.row_frame().to_numpy() for r in results], axis=1)
-    return np.array([part.mean(axis=0) for part in np.array_split(rows, PARTS)])

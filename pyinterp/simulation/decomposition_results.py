@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,23 +16,13 @@ from pyinterp.simulation.truth import Truth
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = ["PARTS", "Decomposition", "EstimandName", "RefitEstimates"]
+__all__ = ["PARTS", "Decomposition", "EstimandName"]
 
 EstimandName: TypeAlias = Literal["pd", "pfi"]
 
-BLUE, GREEN, GRAY = "#0072B2", "#009E73", "#999999"  # Okabe and Ito
+COLORS = ["#999999", "#0072B2", "#009E73"]  # gray; blue and green of Okabe and Ito
 PARTS = 10  # of the first refit's evaluation rows, for the left panel of Figure 2
 CURVES = 50  # refits that a plot shows
-
-
-class RefitEstimates(NamedTuple):
-    """Estimates of refits, and the variance of each over evaluation rows, given the model.
-
-    Both have shape (refits, terms).
-    """
-
-    estimates: FloatArray
-    monte_carlo: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -150,80 +140,70 @@ class Decomposition:
                 f"`feature` must name one of the features decomposed, {list_of(features)}; got "
                 f"{quote(feature)}."
             )
-        return str(feature)
+        return feature
 
     def _curves(self, feature: str) -> ggplot:
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
-
-        from pyinterp.results.plots.room import Room, legend_width  # noqa: PLC0415 - plotnine
-        from pyinterp.results.plots.style import panels_of  # noqa: PLC0415 - imports plotnine
 
         which = (self.layout["feature"] == feature).to_numpy()
         values = self.layout["value"][which].infer_objects().to_numpy()
         left = f"One model, each curve from {self.evaluation // PARTS} other rows"
         right = f"One model per curve, each trained on {self.n} other rows"
-        panels = [
-            (left, "one curve", _spread(self.parts[:, which])),
-            (left, "mean", self.estimates[:1, which]),
-            (right, "one curve", _spread(self.estimates[:, which])),
-            (right, "mean", self.estimates[:, which].mean(axis=0)[None]),
-            (left, "DGP-PD", self.truth.value[which][None]),
-            (right, "DGP-PD", self.truth.value[which][None]),
+        mean, truth = self.estimates.mean(axis=0), self.truth.value
+        panels = {
+            "one curve": {left: self.parts, right: self.estimates[:CURVES]},
+            "mean": {left: self.estimates[:1], right: mean[None]},
+            "DGP-PD": {left: truth[None], right: truth[None]},
+        }
+        frames = [
+            pd.DataFrame(each[:, which], columns=values)
+            .melt(var_name="value", value_name="pd", ignore_index=False)
+            .assign(panel=panel, what=what)
+            for what, curves in panels.items()
+            for panel, each in curves.items()
         ]
-        long = pd.concat(
-            [_long(values, curves).assign(panel=panel, what=what) for panel, what, curves in panels]
-        )
-        long = long.assign(
-            panel=pd.Categorical(long["panel"], categories=[left, right]),
-            what=pd.Categorical(long["what"], categories=list(_COLORS)),
-            group=long["what"] + long["curve"].astype(str),
-        )
-        plot = p9.ggplot(long, p9.aes("value", "pd", color="what", group="group"))
-        for what, style in _LINES.items():
-            plot += p9.geom_line(p9.aes(linetype="what"), data=long[long["what"] == what], **style)
+        long = pd.concat(frames).rename_axis("curve").reset_index()
+        long["panel"] = pd.Categorical(long["panel"], categories=[left, right])
+        line = p9.aes("value", "pd", color="what", linetype="what", group="curve")
+        plot = p9.ggplot(long, line)
+        for what, size, alpha in zip(panels, (0.4, 1.3, 1.1), (0.5, 1, 1), strict=True):
+            plot += p9.geom_line(data=long[long["what"] == what], size=size, alpha=alpha)
         return (
             plot
-            + panels_of("panel", Room(panels=2, legend=legend_width(_COLORS)))
-            + p9.scale_color_manual(values=_COLORS)
-            + p9.scale_linetype_manual(values=_TYPES)
+            + p9.facet_wrap("panel")
+            + p9.scale_color_manual(values=dict(zip(panels, COLORS, strict=True)))
+            + p9.scale_linetype_manual(
+                values=dict(zip(panels, ["solid", "solid", "dashed"], strict=True))
+            )
             + p9.labs(x=feature, y="PD", color="", linetype="", caption=self._caption())
         )
 
     def _importances(self) -> ggplot:
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
-        frame = self.frame.sort_values("truth")
-        order = frame["feature"].tolist()
         layers = {
-            "one refit": _spread(self.estimates),
+            "one refit": self.estimates[:CURVES],
             "mean": self.estimates.mean(axis=0)[None],
             "DGP-PFI": self.truth.value[None],
         }
-        long = pd.concat(
-            [
-                pd.DataFrame(
-                    {"feature": np.tile(self.layout["feature"], len(v)), "pfi": v.ravel()}
-                ).assign(what=what)
-                for what, v in layers.items()
-            ]
-        )
-        long = long.assign(
-            feature=pd.Categorical(long["feature"], categories=order),
-            what=pd.Categorical(long["what"], categories=list(layers)),
-        )
+        order = self.frame.sort_values("truth")["feature"].tolist()
+        frames = {}
+        for what, each in layers.items():
+            long = pd.DataFrame(each, columns=self.layout["feature"]).melt(value_name="pfi")
+            feature = pd.Categorical(long["feature"], categories=order)
+            frames[what] = long.assign(feature=feature, what=what)
         # Features on the horizontal axis while drawing, so that jitter is across them.
-        plot = p9.ggplot(long, p9.aes("feature", "pfi", color="what", shape="what"))
-        plot += p9.geom_hline(yintercept=0, color=GRAY, linetype="dashed")
-        plot += p9.geom_jitter(
-            data=long[long["what"] == "one refit"], width=0.15, height=0, alpha=0.5, random_state=1
-        )
-        for what, size in (("DGP-PFI", 4.5), ("mean", 2.5)):
-            plot += p9.geom_point(data=long[long["what"] == what], size=size)
         return (
-            plot
+            p9.ggplot(mapping=p9.aes("feature", "pfi", color="what", shape="what"))
+            + p9.geom_hline(yintercept=0, color=COLORS[0], linetype="dashed")
+            + p9.geom_jitter(
+                data=frames["one refit"], width=0.15, height=0, alpha=0.5, random_state=1
+            )
+            + p9.geom_point(data=frames["DGP-PFI"], size=4.5)
+            + p9.geom_point(data=frames["mean"], size=2.5)
             + p9.coord_flip()
-            + p9.scale_color_manual(values=dict(zip(layers, (GRAY, BLUE, GREEN), strict=True)))
-            + p9.scale_shape_manual(values=dict(zip(layers, (".", "o", "D"), strict=True)))
+            + p9.scale_color_manual(values=dict(zip(layers, COLORS, strict=True)))
+            + p9.scale_shape_manual(values=dict(zip(layers, [".", "o", "D"], strict=True)))
             + p9.labs(x="", y=self.description, color="", shape="", caption=self._caption())
         )
 
@@ -232,26 +212,3 @@ class Decomposition:
 
     def __repr__(self) -> str:
         return f"<Decomposition of {self.description}: {self._caption()}>"
-
-
-_COLORS = {"one curve": GRAY, "mean": BLUE, "DGP-PD": GREEN}
-_TYPES = {"one curve": "solid", "mean": "solid", "DGP-PD": "dashed"}
-_LINES: dict[str, dict[str, float]] = {
-    "one curve": {"size": 0.4, "alpha": 0.5},
-    "mean": {"size": 1.3},
-    "DGP-PD": {"size": 1.1},
-}
-
-
-def _spread(curves: FloatArray) -> FloatArray:
-    return curves[:CURVES]
-
-
-def _long(values: FloatArray, curves: FloatArray) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "value": np.tile(values, len(curves)),
-            "pd": curves.ravel(),
-            "curve": np.repeat(np.arange(len(curves)), len(values)),
-        }
-    )

@@ -221,7 +221,7 @@ class Process:
         """
         if self.classes is None:
             variance = self.noise_sd**2
-            return None if variance == 0 else float(np.log(2 * np.pi * np.e * variance) / 2)
+            return None if variance == 0 else float((1 + np.log(2 * np.pi * variance)) / 2)
         epsilon = self.label_noise
         return None if epsilon is None else float(entr(epsilon) + entr(1 - epsilon))
 
