@@ -147,8 +147,8 @@ class Decomposition:
 
         which = (self.layout["feature"] == feature).to_numpy()
         values = self.layout["value"][which].infer_objects().to_numpy()
-        left = f"One model, each curve from {self.evaluation // PARTS} other rows"
-        right = f"One model per curve, each trained on {self.n} other rows"
+        left = f"One model,\neach curve from {self.evaluation // PARTS} other rows"
+        right = f"One model per curve,\neach trained on {self.n} other rows"
         mean, truth = self.estimates.mean(axis=0), self.truth.value
         panels = {
             "one curve": {left: self.parts, right: self.estimates[:CURVES]},
@@ -171,6 +171,7 @@ class Decomposition:
         return (
             plot
             + p9.facet_wrap("panel")
+            + p9.theme(panel_spacing_x=0.05)  # labels of neighboring axes would meet
             + p9.scale_color_manual(values=dict(zip(panels, COLORS, strict=True)))
             + p9.scale_linetype_manual(
                 values=dict(zip(panels, ["solid", "solid", "dashed"], strict=True))

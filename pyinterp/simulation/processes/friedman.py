@@ -14,7 +14,13 @@ import pandas as pd
 from scipy import special
 
 from pyinterp._typing import FloatArray
-from pyinterp.simulation.processes.process import Process, columns, noise_names, uniform
+from pyinterp.simulation.processes.process import (
+    Process,
+    at_means,
+    columns,
+    noise_names,
+    uniform,
+)
 
 __all__ = ["friedman1", "friedman2", "friedman3"]
 
@@ -62,35 +68,29 @@ def _mean_sine(x: FloatArray) -> FloatArray:
 def _f1_pd(feature: str, x: FloatArray) -> FloatArray:
     # E sin(pi U V) = (gamma + log(pi) - Ci(pi)) / pi
     sine = 10 / np.pi * (np.euler_gamma + np.log(np.pi) - special.sici(np.pi)[1])
-    square, linear4, linear5 = 20 / 12, 10 / 2, 5 / 2
-    match feature:
-        case "x1" | "x2":
-            return 10 * _mean_sine(x) + square + linear4 + linear5
-        case "x3":
-            return np.asarray(sine + 20 * (x - 0.5) ** 2 + linear4 + linear5)
-        case "x4":
-            return np.asarray(sine + square + 10 * x + linear5)
-        case "x5":
-            return np.asarray(sine + square + linear4 + 5 * x)
-        case _:
-            return np.full(len(x), sine + square + linear4 + linear5)
+    means = {"sine": sine, "x3": 20 / 12, "x4": 10 / 2, "x5": 5 / 2}
+    parts = {
+        "x1": {"sine": 10 * _mean_sine(x)},
+        "x2": {"sine": 10 * _mean_sine(x)},
+        "x3": {"x3": 20 * (x - 0.5) ** 2},
+        "x4": {"x4": 10 * x},
+        "x5": {"x5": 5 * x},
+    }
+    return at_means(means, parts.get(feature, {}), x)
 
 
 def _f1_pfi(feature: str) -> float:
-    match feature:
-        case "x1" | "x2":  # 2 100 (E[sin^2] - E[E[sin | one of the two]^2])
-            si, si2 = special.sici(np.pi)[0], special.sici(2 * np.pi)[0]
-            square = 1 / 2 - si2 / (4 * np.pi)
-            of_mean = (2 * si - si2 - 4 / np.pi) / np.pi
-            return float(200 * (square - of_mean))
-        case "x3":  # 2 20^2 V((x - 1/2)^2)
-            return 800 * (1 / 80 - 1 / 144)
-        case "x4":
-            return 2 * 100 / 12
-        case "x5":
-            return 2 * 25 / 12
-        case _:
-            return 0.0
+    si, si2 = special.sici(np.pi)[0], special.sici(2 * np.pi)[0]
+    square = 1 / 2 - si2 / (4 * np.pi)
+    of_mean = (2 * si - si2 - 4 / np.pi) / np.pi
+    pfi = {
+        "x1": float(200 * (square - of_mean)),  # 2 100 (E[sin^2] - E[E[sin | x1]^2])
+        "x2": float(200 * (square - of_mean)),
+        "x3": 800 * (1 / 80 - 1 / 144),  # 2 20^2 V((x - 1/2)^2)
+        "x4": 2 * 100 / 12,
+        "x5": 2 * 25 / 12,
+    }
+    return pfi.get(feature, 0.0)
 
 
 def friedman2(noise_features: int = 0) -> Process:

@@ -15,7 +15,13 @@ from scipy import special, stats
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import POSITIVE, check_choice, check_number
-from pyinterp.simulation.processes.process import Process, Values, columns, noise_names
+from pyinterp.simulation.processes.process import (
+    Process,
+    Values,
+    at_means,
+    columns,
+    noise_names,
+)
 
 __all__ = ["SCENARIOS", "Dependence", "Scenario", "khan_regression"]
 
@@ -156,37 +162,27 @@ def _categories(n: int, rng: np.random.Generator) -> Values:
 def _conditional(
     feature: str, frame: pd.DataFrame, rng: np.random.Generator, *, dependence: Dependence
 ) -> Values:
+    """Draw a feature given all others; X1, or what it depends on, from the residual on these."""
     n = len(frame)
-    if feature in ("X1", "C1", *dependence.slopes):
-        return _in_equation(feature, frame, rng, dependence)
-    match feature:
-        case "C2":
-            return _categories(n, rng)
-        case "U1" | "U2":
-            return rng.uniform(-1, 1, n)
-        case _:
-            return rng.standard_normal(n)
-
-
-def _in_equation(
-    feature: str, frame: pd.DataFrame, rng: np.random.Generator, dependence: Dependence
-) -> Values:
-    """Draw X1, or a feature it depends on, given all others, from the residual on the others."""
+    if feature == "C2":
+        return _categories(n, rng)
+    if feature in ("U1", "U2"):
+        return rng.uniform(-1, 1, n)
+    if feature not in ("X1", "C1", *dependence.slopes):
+        return rng.standard_normal(n)
     x1, c1 = columns(frame, "X1", "C1")
     parts = {"C1": dependence.c1 * (c1 - 0.5)}
     parts |= {x: b * frame[x].to_numpy() for x, b in dependence.slopes.items()}
     residual = x1 - np.sum([part for x, part in parts.items() if x != feature], axis=0)
     if feature == "X1":
-        return np.asarray(
-            x1 - residual + np.sqrt(dependence.variance) * rng.standard_normal(len(x1))
-        )
+        return np.asarray(x1 - residual + np.sqrt(dependence.variance) * rng.standard_normal(n))
     if feature == "C1":
         share = special.expit(dependence.c1 * residual / dependence.variance)
-        return np.asarray(rng.random(len(x1)) < share, dtype=np.int64)
+        return np.asarray(rng.random(n) < share, dtype=np.int64)
     b = dependence.slopes[feature]
     precision = 1 + b**2 / dependence.variance
     mean = b * residual / dependence.variance / precision
-    return np.asarray(mean + rng.standard_normal(len(x1)) / np.sqrt(precision))
+    return np.asarray(mean + rng.standard_normal(n) / np.sqrt(precision))
 
 
 # (x - 1/2)^3 in Hermite polynomials, He_0 to He_3: orthogonal, with E[He_k^2] = k!, and with
@@ -238,24 +234,19 @@ def _group(dependence: Dependence) -> float:
 
 
 def _mvim(feature: str, *, dependence: Dependence, offset: float) -> float:
-    match feature:
-        case "X1":  # the slope is 2 or -2
-            mvim = 8 * dependence.marginal_variance
-        case "X2" | "X3":
-            mvim = _logarithm(0.0, offset)
-        case "X4":
-            mvim = _cubic(0.0)
-        case "X5":
-            mvim = 8.0
-        case "C1":  # E[(2 - 4 X1)^2] / 2
-            mvim = 2 + 8 * dependence.marginal_variance
-        case "C2":  # 2 V of 0, -1, 2
-            mvim = 28 / 9
-        case "U1" | "U2":
-            mvim = _wave()
-        case _:
-            mvim = 0.0
-    return mvim
+    variance = dependence.marginal_variance
+    mvim = {
+        "X1": 8 * variance,  # the slope is 2 or -2
+        "X2": _logarithm(0.0, offset),
+        "X3": _logarithm(0.0, offset),
+        "X4": _cubic(0.0),
+        "X5": 8.0,
+        "C1": 2 + 8 * variance,  # E[(2 - 4 X1)^2] / 2
+        "C2": 28 / 9,  # 2 V of 0, -1, 2
+        "U1": _wave(),
+        "U2": _wave(),
+    }
+    return mvim.get(feature, 0.0)
 
 
 def _cvim(feature: str, *, dependence: Dependence, offset: float) -> float:
@@ -277,11 +268,11 @@ def _cvim(feature: str, *, dependence: Dependence, offset: float) -> float:
 def _pd(feature: str, x: Values, *, dependence: Dependence, offset: float) -> FloatArray:
     mean_log = float(WEIGHTS @ np.log(np.outer(NODES, NODES) + offset) @ WEIGHTS)
     # C1 is the only feature that X1 depends on and with which it interacts.
-    mean = {"X1": -dependence.c1, "C1": 1.0, "log": 2 * mean_log, "X4": CUBIC[0], "C2": 1 / 3}
-    parts: dict[str, FloatArray | float] = {}  # U1 and U2: sin is odd, they are symmetric
+    means = {"X1": -dependence.c1, "C1": 1.0, "log": 2 * mean_log, "X4": CUBIC[0], "C2": 1 / 3}
+    parts: dict[str, FloatArray] = {}  # U1 and U2: sin is odd, they are symmetric
     match feature:
         case "X1":
-            parts = {"X1": 0.0}  # slopes 2 and -2 cancel
+            means["X1"] = 0.0  # slopes 2 and -2 cancel
         case "X2" | "X3":
             parts = {"log": 2 * np.log(np.abs(np.outer(x, NODES)) + offset) @ WEIGHTS}
         case "X4":
@@ -289,7 +280,8 @@ def _pd(feature: str, x: Values, *, dependence: Dependence, offset: float) -> Fl
         case "X5":
             parts = {"X5": -2 * x}
         case "C1":
-            parts = {"X1": 0.0, "C1": 2 * x}  # X1 has mean 0
+            means["X1"] = 0.0
+            parts = {"C1": 2 * x}
         case "C2":
             parts = {"C2": np.where(x == "3", 2.0, np.where(x == "2", -1.0, 0.0))}
-    return np.asarray(sum({**mean, **parts}.values()) + np.zeros(len(x)))
+    return at_means(means, parts, x)

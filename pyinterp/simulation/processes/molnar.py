@@ -14,11 +14,13 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
-from pyinterp.simulation.processes.process import Process, columns, uniform
+from pyinterp.simulation.processes.process import Process, at_means, columns, uniform
 
 __all__ = ["Version", "molnar_figure2", "molnar_linear", "molnar_nonlinear"]
 
 Version: TypeAlias = Literal["code", "printed"]
+
+FIGURE2_MEAN = float((1 - np.cos(10)) / 10 + 5 / 2)  # of sin(x1) + x1 / 2
 
 
 def molnar_linear() -> Process:
@@ -42,8 +44,7 @@ def molnar_linear() -> Process:
 
 
 def _linear(frame: pd.DataFrame) -> FloatArray:
-    x1, x2 = columns(frame, "x1", "x2")
-    return x1 - x2
+    return np.asarray(frame["x1"] - frame["x2"], dtype=np.float64)
 
 
 def _linear_pd(feature: str, x: FloatArray) -> FloatArray:
@@ -90,28 +91,25 @@ def _mean_root(sign: int) -> float:
 
 
 def _nonlinear_pd(feature: str, x: FloatArray, *, sign: int) -> FloatArray:
-    mean = {"x1": 1 / 2, "x2": -_mean_root(sign), "x3 and x4": 1 / 4 + 1 / 300}
-    match feature:
-        case "x1":
-            return x + mean["x2"] + mean["x3 and x4"]
-        case "x2":
-            return np.asarray(mean["x1"] - np.sqrt(1 + sign * x) + mean["x3 and x4"])
-        case "x3":
-            return mean["x1"] + mean["x2"] + x / 2 + 1 / 300
-        case _:
-            return mean["x1"] + mean["x2"] + x / 2 + (x / 10) ** 2
+    means = {"x1": 1 / 2, "x2": -_mean_root(sign), "x3 and x4": 1 / 4 + 1 / 300}
+    parts = {
+        "x1": {"x1": x},
+        "x2": {"x2": -np.sqrt(1 + sign * x)},
+        "x3": {"x3 and x4": x / 2 + 1 / 300},
+        "x4": {"x3 and x4": x / 2 + (x / 10) ** 2},
+    }
+    return at_means(means, parts[feature], x)
 
 
 def _nonlinear_pfi(feature: str, *, sign: int) -> float:
-    match feature:
-        case "x1":
-            return 2 / 12
-        case "x2":
-            return 2 * (1 + sign / 2 - _mean_root(sign) ** 2)
-        case "x3":  # E[x4^2] 2 V(x3)
-            return 1 / 3 * 2 / 12
-        case _:  # 2 E V(x3 x4 + x4^2 / 100 | x3); Cov(x, x^2) = 1 / 12, V(x^2) = 4 / 45
-            return 2 * (1 / 3 / 12 + 2 / 2 / 12 / 100 + 4 / 45 / 100**2)
+    pfi = {
+        "x1": 2 / 12,
+        "x2": 2 * (1 + sign / 2 - _mean_root(sign) ** 2),
+        "x3": 1 / 3 * 2 / 12,  # E[x4^2] 2 V(x3)
+        # 2 E V(x3 x4 + x4^2 / 100 | x3); Cov(x, x^2) = 1 / 12, V(x^2) = 4 / 45
+        "x4": 2 * (1 / 3 / 12 + 2 / 2 / 12 / 100 + 4 / 45 / 100**2),
+    }
+    return pfi[feature]
 
 
 def molnar_figure2() -> Process:
@@ -147,24 +145,18 @@ def _figure2(frame: pd.DataFrame) -> FloatArray:
 
 
 def _figure2_pd(feature: str, x: FloatArray) -> FloatArray:
-    mean = (1 - np.cos(10)) / 10 + 5 / 2
-    match feature:
-        case "x1":  # x2 has mean 0 and is independent of x3
-            return np.asarray(np.sin(x) + x / 2)
-        case "x2":
-            return np.asarray(mean + 2 * x)
-        case _:
-            return np.full(len(x), mean)
+    # x2 has mean 0 and is independent of x3, whose square has mean 1.
+    means = {"x1": FIGURE2_MEAN, "x2 and x3": 0.0}
+    parts = {"x1": {"x1": np.sin(x) + x / 2}, "x2": {"x2 and x3": 2 * x}, "x3": {}}
+    return at_means(means, parts[feature], x)
 
 
 def _figure2_pfi(feature: str) -> float:
-    match feature:
-        case "x1":
-            square = 1 / 2 - np.sin(20) / 40  # of the sine
-            cross = (np.sin(10) - 10 * np.cos(10)) / 10  # E[x sin x]
-            mean = (1 - np.cos(10)) / 10 + 5 / 2
-            return float(2 * (square + cross + 100 / 12 - mean**2))
-        case "x2":  # 2 E[(1 + x3^2)^2]
-            return 2 * (1 + 2 + 3)
-        case _:  # E[x2^2] 2 V(x3^2)
-            return 4.0
+    square = 1 / 2 - np.sin(20) / 40  # of the sine
+    cross = (np.sin(10) - 10 * np.cos(10)) / 10  # E[x sin x]
+    pfi = {
+        "x1": float(2 * (square + cross + 100 / 12 - FIGURE2_MEAN**2)),
+        "x2": 2 * (1 + 2 + 3),  # 2 E[(1 + x3^2)^2]
+        "x3": 4.0,  # E[x2^2] 2 V(x3^2)
+    }
+    return pfi[feature]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,10 @@ __all__ = [
     "LABEL_NOISE",
     "MOST_FEATURES",
     "OF_LABELS",
-    "FormulaAndEstimator",
     "Process",
     "Seed",
     "Values",
+    "at_means",
     "check_process",
     "columns",
     "formula_and_estimator",
@@ -287,12 +287,13 @@ class Process:
                 "`frame` must be a data frame of features, such as `draw` returns, each column "
                 f"once; got {quote(frame)}."
             )
+        missing = [name for name in self.features if name not in frame]
+        if missing:
+            raise OptionError(
+                f"`frame` must have every feature of the process {quote(self.name)}, but "
+                f"{list_of(missing)} is missing; take the columns that `draw` returns."
+            )
         for name in self.features:
-            if name not in frame:
-                raise OptionError(
-                    f"`frame` must have every feature of the process {quote(self.name)}, but "
-                    f"{quote(name)} is missing; take the columns that `draw` returns."
-                )
             if name in self.levels:
                 check_levels(frame[name].unique().tolist(), self.levels[name], name)
             elif frame[name].dtype.kind not in "iufb" or not np.isfinite(frame[name]).all():
@@ -311,23 +312,17 @@ def check_process(process: object) -> None:
         )
 
 
-class FormulaAndEstimator(NamedTuple):
-    """A learner without data."""
-
-    formula: str
-    estimator: Any
-
-
-def formula_and_estimator(learner: object) -> FormulaAndEstimator:
+def formula_and_estimator(learner: object) -> tuple[str, Any]:
     """Return formula and estimator of a pair of both; of an estimator alone, with ``y ~ .``."""
     if not isinstance(learner, tuple):
-        return FormulaAndEstimator("y ~ .", learner)
+        return "y ~ .", learner
     if len(learner) != 2:
         raise OptionError(
             "A learner must be an estimator or a pair of formula and estimator, such as "
             f'("y ~ x1", LinearRegression()), not {quote(learner)}.'
         )
-    return FormulaAndEstimator(*learner)
+    formula, estimator = learner
+    return formula, estimator
 
 
 def generator(seed: Seed) -> np.random.Generator:
@@ -340,6 +335,11 @@ def generator(seed: Seed) -> np.random.Generator:
 def columns(frame: DataFrame, *names: str) -> list[FloatArray]:
     """Return columns as arrays of floats."""
     return [frame[name].to_numpy(dtype=np.float64) for name in names]
+
+
+def at_means(means: Mapping[str, Any], parts: Mapping[str, Any], x: Values) -> FloatArray:
+    """Return the PD of a sum: parts at values x of a feature, all others at their means."""
+    return np.asarray(sum({**means, **parts}.values()) + np.zeros(len(x)))
 
 
 def noise_names(first: int, number: int, letter: str = "x") -> list[str]:

@@ -21,7 +21,6 @@ from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption, check_progress
 from pyinterp.representation import about
 from pyinterp.simulation.processes.process import (
-    FormulaAndEstimator,
     Process,
     check_process,
     formula_and_estimator,
@@ -77,7 +76,7 @@ class Study(ABC, Generic[Answer]):
             check_process(process)
         for learner in self.learners.values():
             if not _is_maker(learner):
-                check_estimator(formula_and_estimator(learner).estimator)
+                check_estimator(formula_and_estimator(learner)[1])
         names = [process.name for process in self.dgps]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
@@ -230,7 +229,7 @@ class Study(ABC, Generic[Answer]):
         formula, estimator = self.formula_and_estimator(process, name, len(data))
         return Learner.from_formula(formula, data, estimator)
 
-    def formula_and_estimator(self, process: Process, name: str, n: int) -> FormulaAndEstimator:
+    def formula_and_estimator(self, process: Process, name: str, n: int) -> tuple[str, Any]:
         """Return formula and estimator of a learner of the study, for n rows of a process."""
         learner = self.learners[name]
         return formula_and_estimator(learner(process, n) if _is_maker(learner) else learner)
