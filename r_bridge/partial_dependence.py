@@ -166,7 +166,7 @@ def model_and_curve(
 
 def _check(curve: Curve, flags: dict[str, bool]) -> None:
     """Raise `OptionError` for values that R's arguments can't have; code is R's to judge."""
-    values = {**curve.values(), **flags}
+    values = {**vars(curve), **flags}
     PARTIAL.check({name: v for name, v in values.items() if not isinstance(v, RCode)})
     curve.rule(hull=False)  # whose options must go together
 

@@ -6,16 +6,13 @@ values are those of the R packages, to rounding, on rows without missing values.
 that also gives standard errors: `partial` asks ``pd(grid=pi.RGrid(...))``, `vi_firm` asks ``firm``,
 `vi_permute` ``pfi(metric=...)``, `vint` ``vint`` and `hstats` ``h_statistic``. What R's functions
 take, and how their numbers differ, stands in ``r_functions.toml``, which
-`pyinterp.r_style.r_functions` reads. `pdp`, `vip` and `interactions` have the functions,
-`arguments` what they share.
+`pyinterp.r_style.r_functions` reads. `functions` has the functions, `arguments` what they share.
 
 For a learner all values are means over its refits.
 """
 
 from pyinterp.r_style.arguments import classes_in_order, factors
-from pyinterp.r_style.interactions import hstats, vint
-from pyinterp.r_style.pdp import partial
-from pyinterp.r_style.vip import vi, vi_firm, vi_permute
+from pyinterp.r_style.functions import hstats, partial, vi, vi_firm, vi_permute, vint
 
 __all__ = [
     "classes_in_order",

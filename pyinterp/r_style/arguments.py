@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial as bind
 from inspect import signature
 from typing import Any, Literal, TypeAlias, TypedDict
@@ -18,7 +18,6 @@ from pyinterp.data.features import check_names, names_of
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.effects.grids import (
     DECILES,
-    Grid,
     Points,
     RGrid,
     as_floats,
@@ -34,7 +33,6 @@ from pyinterp.r_style.r_functions import PARTIAL
 __all__ = [
     "Curve",
     "CurveKeywords",
-    "CurveOptions",
     "GridKeywords",
     "PredGrid",
     "Task",
@@ -98,13 +96,9 @@ class Curve:
     cats: str | Sequence[str] | None = None
     check_class: bool = True
 
-    def values(self) -> dict[str, Any]:
-        """Return all arguments by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
     def changes(self) -> dict[str, Any]:
         """Return the arguments that are not R's defaults."""
-        return different(type(self), self.values())
+        return different(type(self), vars(self))
 
     def rule(self, *, hull: bool) -> RGrid:
         """Return the rule for the grid; with `hull` only points inside the hull are kept."""
@@ -119,14 +113,6 @@ class Curve:
         )
 
 
-class CurveOptions(TypedDict, total=False):
-    """Options of ``pd`` that R's arguments stand for."""
-
-    grid: Grid
-    scale: Any
-    which_class: Any
-
-
 def different(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that are not the defaults of a function or class."""
     defaults = signature(function).parameters
@@ -138,18 +124,25 @@ def translate(
     curve: Curve,
     names: Sequence[str],
     pred_grid: PredGrid | None = None,
-) -> CurveOptions:
+) -> dict[str, Any]:
     """Return the options of ``pd`` that R's arguments stand for, for some variables."""
     check_results(object)
-    PARTIAL.check(curve.values())
+    PARTIAL.check(vars(curve))
     data = rows_of(object)
     # With one variable, or with a factor, pdp has no hull.
     hull = curve.chull and len(names) > 1
     hull = hull and not any(is_category(data[n]) for n in names[:2] if n in data)
     rule = curve.rule(hull=hull)
-    scale, which = _scale(object.analysis.problem.predictor, curve)
     grid = rule if pred_grid is None else _points(pred_grid, names, data, rule)
-    return {"grid": grid, "scale": scale, "which_class": which}
+    predictor = object.analysis.problem.predictor
+    check_scale(curve, predictor.classes)
+    if predictor.classes is None:
+        return {"grid": grid, "scale": curve.inv_link, "which_class": None}
+    scale: Any = "probability" if curve.prob else "centered-logit"
+    if curve.type == "regression":
+        scale = "logit" if curve.inv_link is None else bind(_on_link, curve.inv_link)
+    label = class_of(classes_in_order(predictor), curve.which_class)
+    return {"grid": grid, "scale": scale, "which_class": label}
 
 
 def _points(grid: PredGrid, names: Sequence[str], data: pd.DataFrame, rule: RGrid) -> Points:
@@ -180,21 +173,16 @@ def frame_of_grid(grid: PredGrid, names: Sequence[str]) -> pd.DataFrame:
     columns = (
         grid if isinstance(grid, Mapping | pd.DataFrame) else {names[0]: values_of(grid, names[0])}
     )
-    frame = _frame(columns)
+    try:
+        frame = pd.DataFrame(columns)
+    except (TypeError, ValueError):  # of different lengths
+        frame = pd.DataFrame()
     if frame.empty or not set(names) <= set(frame.columns):
         raise OptionError(
             f"`pred_grid` needs a column for each of {list_of(names)} and at least one row; got "
             f"{quote(grid)}."
         )
     return frame[list(names)]
-
-
-def _frame(columns: Any) -> pd.DataFrame:
-    """Return columns of a grid as a frame; an empty one if they are of different lengths."""
-    try:
-        return pd.DataFrame(columns)
-    except (TypeError, ValueError):
-        return pd.DataFrame()
 
 
 def check_scale(curve: Curve, classes: Sequence[object] | None) -> None:
@@ -219,17 +207,6 @@ def check_scale(curve: Curve, classes: Sequence[object] | None) -> None:
             'The `type="regression"` of a classifier is its log-odds, which need two classes; '
             f"this one has {len(classes)}."
         )
-
-
-def _scale(predictor: Predictor, curve: Curve) -> tuple[Any, Any]:
-    """Return scale and class of ``pd``."""
-    check_scale(curve, predictor.classes)
-    if predictor.classes is None:
-        return curve.inv_link, None
-    label = class_of(classes_in_order(predictor), curve.which_class)
-    if curve.type != "regression":
-        return "probability" if curve.prob else "centered-logit", label
-    return "logit" if curve.inv_link is None else bind(_on_link, curve.inv_link), label
 
 
 def classes_in_order(predictor: Predictor) -> list[Any]:

@@ -17,10 +17,9 @@ Process                         Source
 ==============================  ============================================================
 
 Processes are in `processes`, studies in `studies`; `truth` has PD and PFI of the true function,
-`decomposition` (with `decomposition_results`) the bias and variance of a learner's, `components`
-the parts of Khan et al.'s bias, `certify` (with `certificate`) the coverage of intervals on copies
-of a user's data. Every public name is imported on first use, so that importing this
-package imports nothing else.
+`decomposition` the bias and variance of a learner's, `components` the parts of Khan et al.'s bias,
+`certify` the coverage of intervals on copies of a user's data. Every public name is imported on
+first use, so that importing this package imports nothing else.
 """
 
 from __future__ import annotations
@@ -29,9 +28,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyinterp.simulation.certificate import Certificate
-    from pyinterp.simulation.decomposition import decompose
-    from pyinterp.simulation.decomposition_results import Decomposition
+    from pyinterp.simulation.certify import Certificate
+    from pyinterp.simulation.decomposition import Decomposition, decompose
     from pyinterp.simulation.processes.friedman import friedman1, friedman2, friedman3
     from pyinterp.simulation.processes.khan import khan_regression
     from pyinterp.simulation.processes.mease_wyner import mease_wyner_classification
@@ -70,31 +68,22 @@ __all__ = [
     "wood_ring",
 ]
 
-_HOME = {
-    "Certificate": "certificate",
-    "CoverageResults": "studies.coverage_results",
-    "CoverageStudy": "studies.coverage_study",
-    "Decomposition": "decomposition_results",
-    "ImportanceStudyResults": "studies.importance_results",
-    "ImportanceStudy": "studies.importance_study",
-    "Process": "processes.process",
-    "Truth": "truth",
-    "decompose": "decomposition",
-    "dgp_pd": "truth",
-    "dgp_pfi": "truth",
-    "friedman1": "processes.friedman",
-    "friedman2": "processes.friedman",
-    "friedman3": "processes.friedman",
-    "ideal": "studies.coverage_study",
-    "khan_regression": "processes.khan",
-    "mease_wyner_classification": "processes.mease_wyner",
-    "molnar_figure2": "processes.molnar",
-    "molnar_linear": "processes.molnar",
-    "molnar_nonlinear": "processes.molnar",
-    "wood_classification": "processes.wood",
-    "wood_regression": "processes.wood",
-    "wood_ring": "processes.wood",
+_NAMES = {
+    "certify": ["Certificate"],
+    "decomposition": ["Decomposition", "decompose"],
+    "processes.friedman": ["friedman1", "friedman2", "friedman3"],
+    "processes.khan": ["khan_regression"],
+    "processes.mease_wyner": ["mease_wyner_classification"],
+    "processes.molnar": ["molnar_figure2", "molnar_linear", "molnar_nonlinear"],
+    "processes.process": ["Process"],
+    "processes.wood": ["wood_classification", "wood_regression", "wood_ring"],
+    "studies.coverage_results": ["CoverageResults"],
+    "studies.coverage_study": ["CoverageStudy", "ideal"],
+    "studies.importance_results": ["ImportanceStudyResults"],
+    "studies.importance_study": ["ImportanceStudy"],
+    "truth": ["Truth", "dgp_pd", "dgp_pfi"],
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

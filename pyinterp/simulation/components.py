@@ -58,24 +58,14 @@ def components(
     algebra leaves :math:`(f(X'_j) - f(X))^2 + 2 (Y - f(X)) (\bar f(X) - \bar f(X'_j))`, whose
     expectation is the importance of the true f for any learner.
     """
-    after, before = _error(switched), _error(original)
+    bias2, variance = [], []
+    for f, predicted in (switched, original):
+        spread = predicted.var(axis=0, ddof=1).mean()
+        distance = np.square(predicted.mean(axis=0) - f).mean()
+        bias2.append(distance - spread / len(predicted))
+        variance.append(spread)
     (f_switched, p_switched), (f, p) = switched, original
     delta = 2 * np.mean((f_switched - f) * (f_switched - p_switched.mean(axis=0)))
     estimate = np.mean(np.square(y - p_switched) - np.square(y - p))
-    corrected = estimate + delta - (after.bias2 - before.bias2) - (after.variance - before.variance)
-    bias2, variance = (after.bias2, before.bias2), (after.variance, before.variance)
+    corrected = estimate + delta - (bias2[0] - bias2[1]) - (variance[0] - variance[1])
     return np.array([*bias2, *variance, delta, estimate, corrected])
-
-
-class _Error(NamedTuple):
-    """Squared bias and variance of predictions."""
-
-    bias2: float
-    variance: float
-
-
-def _error(rows: TruthAndPredictions) -> _Error:
-    f, predicted = rows
-    variance = float(predicted.var(axis=0, ddof=1).mean())
-    distance = float(np.square(predicted.mean(axis=0) - f).mean())
-    return _Error(distance - variance / len(predicted), variance)

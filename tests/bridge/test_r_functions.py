@@ -117,9 +117,9 @@ def test_a_curve_has_r_s_defaults() -> None:
     assert curve.changes() == {}
     assert Curve(prob=True, cats=["k"]).changes() == {"prob": True, "cats": ["k"]}
     described = {
-        a.word: in_python(a.default) for a in PARTIAL.arguments if a.word in curve.values()
+        a.word: in_python(a.default) for a in PARTIAL.arguments if a.word in vars(curve)
     }
-    assert curve.values() == described
+    assert vars(curve) == described
 
 
 def deviations(function: RFunction, formals: dict[str, str]) -> dict[str, str]:

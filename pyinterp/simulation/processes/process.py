@@ -291,7 +291,7 @@ class Process:
         if missing:
             raise OptionError(
                 f"`frame` must have every feature of the process {quote(self.name)}, but "
-                f"{list_of(missing)} is missing; take the columns that `draw` returns."
+                f"{quote(missing[0])} is missing; take the columns that `draw` returns."
             )
         for name in self.features:
             if name in self.levels:

@@ -1,27 +1,31 @@
-"""R's vip without R: importances."""
+"""R's pdp, vip and hstats without R."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
-from typing import Literal, Unpack
+from itertools import combinations
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from pyinterp.checks import check_mapping
-from pyinterp.errors import OptionError
+from pyinterp.data.features import names_of
+from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.importance.flatness import Spread, flatness
 from pyinterp.estimands.importance.native import Native
 from pyinterp.estimands.importance.relation import Relation
+from pyinterp.estimands.interaction.h_statistic import Order
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.r_style.arguments import (
     Curve,
     CurveKeywords,
     GridKeywords,
+    PredGrid,
     check_results,
     different,
     factors,
@@ -29,9 +33,67 @@ from pyinterp.r_style.arguments import (
     rows_of,
     translate,
 )
-from pyinterp.r_style.r_functions import VI, VI_FIRM, VI_PERMUTE
+from pyinterp.r_style.r_functions import HSTATS, PARTIAL, VI, VI_FIRM, VI_PERMUTE, VINT
+from pyinterp.results.results import EstimandResults
 
-__all__ = ["vi", "vi_firm", "vi_permute"]
+__all__ = ["hstats", "partial", "vi", "vi_firm", "vi_permute", "vint"]
+
+
+@PARTIAL.keywords("r_style", Curve)
+def partial(
+    object: Interpretable,  # noqa: A002 - R's name
+    pred_var: str | Sequence[str] | None = None,
+    *,
+    pred_grid: PredGrid | None = None,
+    ice: bool = False,
+    center: bool = False,
+    approx: bool = False,
+    **curve: Unpack[CurveKeywords],
+) -> pd.DataFrame:
+    """Partial dependence as ``pdp::partial`` computes it.
+
+    Parameters
+    ----------
+    object : results
+        A `FittedModel`, or the results of a learner.
+    pred_var : str or sequence of str, optional
+        One variable, two or three; by default the columns of `pred_grid`.
+    {arguments}
+
+    Returns
+    -------
+    pandas.DataFrame
+        A column per variable, ``yhat``, and ``yhat.id`` with `ice`.
+    """
+    PARTIAL.check({"ice": ice, "center": center, "approx": approx})
+    if pred_var is not None:
+        names = names_of(pred_var, "pred_var")
+    elif isinstance(pred_grid, Mapping | pd.DataFrame):
+        names = [str(name) for name in pred_grid]
+    else:
+        raise OptionError(
+            "`pred_var` can be left out if `pred_grid` has the variables as columns, such as "
+            f"{{'x': [0, 1]}}; got {quote(pred_grid)}."
+        )
+    options = translate(object, Curve(**curve), names, pred_grid)
+    centered = ice and center
+    results: EstimandResults = object.pd(
+        names,
+        kind="c-ice" if centered else "pd",
+        average="exemplar" if approx else "mean",
+        **options,
+    )
+    data, terms = rows_of(object), results.estimand.terms
+    points: pd.DataFrame = terms.layout[list(terms.axes)].set_axis(list(terms.axis_names), axis=1)
+    for name in factors(data[list(terms.axis_names)]):
+        points[name] = points[name].astype(data[name].dtype)
+    if not ice:
+        return points.assign(yhat=results.params.to_numpy())
+    half = 0.5 if centered and options["scale"] == "probability" else 0.0
+    curves = results.row_frame().to_numpy() + half
+    number = np.repeat(np.arange(1, len(curves) + 1), len(points))
+    every = pd.concat([points] * len(curves), ignore_index=True)
+    return every.assign(**{"yhat": curves.ravel(), "yhat.id": number})
 
 
 @VI_FIRM.keywords("r_style", Curve)
@@ -75,13 +137,10 @@ def vi_firm(
         **options,
     )
     params = object.estimate(estimand).params
-    return _importances(params.mask(params.index.isin(_constant(data))))
-
-
-def _constant(data: pd.DataFrame) -> list[str]:
-    """Return the variables, factors left out, that have one value: its sd is missing in R."""
+    # Of one value, R's sd is missing.
     numbers = data.drop(columns=factors(data))
-    return [str(name) for name, column in numbers.items() if (column == column.iloc[0]).all()]
+    constant = [str(name) for name, x in numbers.items() if (x == x.iloc[0]).all()]
+    return _importances(params.mask(params.index.isin(constant)))
 
 
 @VI_PERMUTE.keywords("r_style")
@@ -224,3 +283,100 @@ def _report(
 
 def _importances(params: pd.Series[float]) -> pd.DataFrame:
     return pd.DataFrame({"Variable": list(params.index), "Importance": params.to_numpy()})
+
+
+@VINT.keywords("r_style", Curve)
+def vint(
+    object: Interpretable,  # noqa: A002 - R's name
+    feature_names: str | Sequence[str] | None = None,
+    **curve: Unpack[CurveKeywords],
+) -> pd.DataFrame:
+    """Interaction of all pairs of features as ``vip::vint`` (vip before 0.4) computes it.
+
+    Parameters
+    ----------
+    object : results
+    {arguments}
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns Variables, such as ``x1*x2``, and Interaction, largest first.
+    """
+    names = names_or_all(object, feature_names)
+    pairs = list(combinations(names, 2))
+    params = object.vint(pairs, **translate(object, Curve(**curve), names)).params
+    return pd.DataFrame(
+        {"Variables": ["*".join(pair) for pair in pairs], "Interaction": params.to_numpy()}
+    ).sort_values("Interaction", ascending=False, kind="stable", ignore_index=True)
+
+
+@HSTATS.keywords("r_style")
+def hstats(
+    object: Interpretable,  # noqa: A002 - R's name
+    v: str | Sequence[str] | None = None,
+    *,
+    pairwise_m: int = 5,
+    threeway_m: int = 0,
+    n_max: int = 500,
+    eps: float = 1e-10,
+    normalize: bool = True,
+    squared: bool = True,
+) -> pd.DataFrame:
+    """Friedman and Popescu's H statistics as ``hstats::hstats`` computes them.
+
+    Parameters
+    ----------
+    object : results
+        Of two classes the values are for the probability of the second.
+    {arguments}
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns statistic (h2, h2_overall, h2_pairwise, h2_threeway, pd_importance), term and value.
+    """
+    HSTATS.check(
+        {
+            "pairwise_m": pairwise_m,
+            "threeway_m": threeway_m,
+            "n_max": n_max,
+            "eps": eps,
+            "normalize": normalize,
+            "squared": squared,
+        }
+    )
+    check_results(object)
+    classes = object.analysis.problem.predictor.classes
+    if classes is not None and len(classes) > 2:
+        raise OptionError(
+            f"`hstats` is for numbers and two classes here, not for {len(classes)}; "
+            "`h_statistic` is for any number of them."
+        )
+    names = list(object.analysis.problem.features) if v is None else names_of(v, "v")
+    sizes: dict[str, Any] = {"most_rows": n_max, "eps": eps}
+    overall = object.h_statistic(names, order="overall", normalize=False, **sizes).params
+    first = list(overall.sort_values(ascending=False, kind="stable").index)
+
+    def strongest(number: int) -> list[str]:
+        return [name for name in names if name in first[:number]]
+
+    pairs = list(combinations(strongest(pairwise_m), 2))
+    triples = list(combinations(strongest(min(threeway_m, pairwise_m)), 3))
+    # The statistic, its order, its features or sets of them, and what these are called.
+    parts: list[tuple[str, Order, Sequence[Any], Sequence[str]]] = [
+        ("h2", "total", names, [""]),
+        ("h2_overall", "overall", names, names),
+        ("h2_pairwise", "pairwise", pairs, [":".join(pair) for pair in pairs]),
+        ("h2_threeway", "three-way", triples, [":".join(triple) for triple in triples]),
+        ("pd_importance", "importance", names, names),
+    ]
+    frames = []
+    for statistic, order, features, terms in parts:
+        if features:
+            values = object.h_statistic(
+                features, order=order, normalize=normalize, squared=squared, **sizes
+            ).params
+            columns = {"statistic": statistic, "term": terms, "value": values.to_numpy()}
+            frames.append(pd.DataFrame(columns))
+    return pd.concat(frames, ignore_index=True)
