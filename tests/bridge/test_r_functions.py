@@ -116,9 +116,7 @@ def test_a_curve_has_r_s_defaults() -> None:
     curve = Curve()
     assert curve.changes() == {}
     assert Curve(prob=True, cats=["k"]).changes() == {"prob": True, "cats": ["k"]}
-    described = {
-        a.word: in_python(a.default) for a in PARTIAL.arguments if a.word in vars(curve)
-    }
+    described = {a.word: in_python(a.default) for a in PARTIAL.arguments if a.word in vars(curve)}
     assert vars(curve) == described
 
 

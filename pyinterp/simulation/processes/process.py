@@ -112,14 +112,8 @@ class Process:
     label_noise: float | None = None
 
     def __post_init__(self) -> None:
-        if self.label_noise is None:
-            return
-        check_number("label_noise", self.label_noise, LABEL_NOISE, OF_LABELS)
-        if self.classes is None:
-            raise OptionError(
-                "`label_noise` is of a process with classes, but the response of "
-                f"{quote(self.name)} is a number; leave it out, or pass `classes`."
-            )
+        if self.label_noise is not None:
+            check_number("label_noise", self.label_noise, LABEL_NOISE, OF_LABELS)
 
     def draw(self, n: int, seed: Seed = None) -> DataFrame:
         """Draw n rows: the features, then the response `y` (labels if it is a class).
