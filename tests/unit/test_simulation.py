@@ -390,11 +390,6 @@ def test_label_noise_is_less_than_one_half(value: Any) -> None:
         replace(wood_classification(), label_noise=value)
 
 
-def test_label_noise_is_of_classes() -> None:
-    with pytest.raises(OptionError, match="`label_noise` is of a process with classes"):
-        replace(wood_regression(), label_noise=0.1)
-
-
 def test_means_of_chunks_are_pooled() -> None:
     rows = np.random.default_rng(0).normal(5, 2, (1000, 3))
     value, mcse = _mean(iter([rows[:300], rows[300:301], rows[301:]]))
