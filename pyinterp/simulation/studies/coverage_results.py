@@ -64,11 +64,9 @@ class CoverageResults:
         parts, rows = [], []
         for row, terms in pool_records(intervals).items():
             for (estimand, cov_type), pool in terms.items():
-                target = row.process, row.learner, row.n, estimand
-                of_plan = row.plan, refits[row.plan], cov_type
-                values = (*target[:3], *of_plan, estimand)
+                values = (*row[1:], refits[row.plan], cov_type, estimand)
                 names: dict[str, Any] = dict(zip(ROW, values, strict=True))
-                part = _describe(pool, truths[target])
+                part = _describe(pool, truths[*row[1:4], estimand])
                 parts.append(part.assign(**names))
                 rows.append({**names, **_term_means(pool, part)})
         frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=ROW)
@@ -199,7 +197,7 @@ def pooled_truths(records: Iterable[Record]) -> dict[Target, pd.DataFrame]:
             mean = pool.sums["sums"] / pool.size
             variance = np.clip(pool.sums["squares"] / pool.size - mean**2, 0, None)
             error = np.sqrt(variance / max(pool.size - 1, 1))
-            truths[row.process, row.learner, row.n, estimand] = pd.DataFrame(
+            truths[*row[1:4], estimand] = pd.DataFrame(
                 {"term": list(pool.sums["labels"]), "truth": mean, "truth_mcse": error}
             )
     return truths

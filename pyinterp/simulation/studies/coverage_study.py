@@ -236,7 +236,7 @@ class CoverageStudy(Study[CoverageResults]):
                 learner = self.learner(process, row.learner, data)
                 results = learner.fit(plan, seed=seed, progress=False)
             for term in unit.terms:
-                truth = truths[row.process, row.learner, row.n, term[0]]
+                truth = truths[*row[1:4], term[0]]
                 columns[term].append(self._one(term, results, truth))
         records = []
         for term, values in columns.items():

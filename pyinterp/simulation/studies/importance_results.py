@@ -66,7 +66,7 @@ class ImportanceStudyResults:
         rows = []
         for row, terms in pool_records(records).items():
             for (feature, measure), pool in terms.items():
-                values = row.process, row.learner, row.n, measure, feature
+                values = (*row[1:4], measure, feature)
                 names: dict[str, Any] = dict(zip(ROW, values, strict=True))
                 truth, truth_mcse = truths[row.process, feature, measure]
                 rows.append(
