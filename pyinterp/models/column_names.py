@@ -144,11 +144,13 @@ def _training_names(fitted: Any) -> list[str] | None:
         names = getattr(fitted, "feature_names_", None)
     if names is None and package == "lightgbm" and callable(getattr(fitted, "feature_name", None)):
         names = fitted.feature_name()
+    if names is None and package == "glum":
+        names = _of_glum(fitted)
     if names is None:
         return None
     columns = [str(name) for name in names]
     # How these libraries number the columns of arrays.
-    numbered = {"lightgbm": "Column_{}", "catboost": "{}"}.get(package, "")
+    numbered = {"lightgbm": "Column_{}", "catboost": "{}", "glum": "_col_{}"}.get(package, "")
     return None if columns == [numbered.format(j) for j in range(len(columns))] else columns
 
 
@@ -161,6 +163,15 @@ def _of_statsmodels(model: Any) -> list[str] | None:
     # After `remove_data`, names other than the defaults of statsmodels are those of a frame.
     default = all(re.fullmatch(r"const|x\d+", name) for name in names)
     return None if exog is not None or default else names
+
+
+def _of_glum(model: Any) -> list[str] | None:
+    """Return the variables of a model of glum, which predicts columns by position."""
+    spec = getattr(model, "X_model_spec_", None)  # of its formula
+    if spec is not None:
+        return [str(name) for name in spec.required_variables]
+    names = getattr(model, "term_names_", None)  # a level each
+    return None if names is None else list(dict.fromkeys(names))
 
 
 def _count(fitted: Any) -> int | None:
