@@ -17,7 +17,7 @@ import pandas as pd
 from pyinterp.data.formula import names_in
 from pyinterp.data.row_data import RowData
 from pyinterp.errors import DataError, NamesWarning, level_of_caller, list_of
-from pyinterp.models.final_step import innermost
+from pyinterp.models.final_step import entrance, innermost
 
 __all__ = ["Match", "formula_of", "is_statsmodels", "match", "select"]
 
@@ -138,14 +138,15 @@ def _training_names(fitted: Any) -> list[str] | None:
     """Return the names of the columns of the training rows; None if the model knows none."""
     if is_statsmodels(fitted):
         return _of_statsmodels(fitted.model)
-    package = type(innermost(fitted)).__module__.partition(".")[0]
+    first = entrance(fitted)
+    package = type(first).__module__.partition(".")[0]
     names = getattr(fitted, "feature_names_in_", None)
+    if names is None:
+        names = getattr(first, "feature_names_in_", None)
     if names is None and package == "catboost":
-        names = getattr(fitted, "feature_names_", None)
-    if names is None and package == "lightgbm" and callable(getattr(fitted, "feature_name", None)):
-        names = fitted.feature_name()
+        names = getattr(first, "feature_names_", None)
     if names is None and package == "glum":
-        names = _of_glum(fitted)
+        names = _of_glum(first)
     if names is None:
         return None
     columns = [str(name) for name in names]
@@ -180,6 +181,8 @@ def _count(fitted: Any) -> int | None:
         exog = getattr(fitted.model, "exog", None)
         return None if exog is None else int(exog.shape[1])
     count = getattr(fitted, "n_features_in_", None)
+    if count is None:
+        count = getattr(entrance(fitted), "n_features_in_", None)
     return None if count is None else int(count)
 
 
