@@ -17,7 +17,7 @@ import pandas as pd
 from pyinterp.data.formula import names_in
 from pyinterp.data.row_data import RowData
 from pyinterp.errors import DataError, NamesWarning, level_of_caller, list_of
-from pyinterp.models.final_step import entrance, innermost
+from pyinterp.models.final_step import entrance
 
 __all__ = ["Match", "formula_of", "is_statsmodels", "match", "select"]
 
@@ -210,7 +210,7 @@ def _check_numbers(columns: Sequence[str], data: RowData, who: str) -> None:
 
 def _rewriting(fitted: Any) -> Callable[[str], str]:
     """Return how a library rewrites the names of columns before it keeps them."""
-    if type(innermost(fitted)).__module__.startswith("lightgbm"):
+    if type(entrance(fitted)).__module__.startswith("lightgbm"):
         return lambda name: name.replace(" ", "_")
     return lambda name: name
 

@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.frozen import FrozenEstimator
 
 from pyinterp._typing import Matrix
+from pyinterp.models.native_boosters import Booster
 
 __all__ = ["EarlierSteps", "FinalStep", "entrance", "final_step", "innermost"]
 
@@ -96,6 +97,8 @@ def entrance(fitted: Any) -> Any:
     inside = getattr(fitted, "best_estimator_", getattr(fitted, "regressor_", None))
     if isinstance(steps, list):
         inside = next((step for _, step in steps if step not in (None, "passthrough")), None)
+    elif isinstance(fitted, Booster):
+        return fitted.booster
     elif calibrated := getattr(fitted, "calibrated_classifiers_", None):
         inside = calibrated[0].estimator
     return fitted if inside is None else entrance(inside)

@@ -114,6 +114,10 @@ def boosted(package: str, kind: str, **options: Any) -> Callable[[], Any]:
     return make
 
 
+def small_tree(kind: Any) -> Any:
+    return kind(max_depth=2, random_state=0)
+
+
 def as_objects(X: Any) -> Any:
     return np.asarray(X, dtype=object)
 
@@ -190,7 +194,9 @@ ZOO: Mapping[str, Case] = {
         boosted("xgboost", "XGBRegressor", enable_categorical=True), MIXED, package="xgboost",
         category=True,
     ),
-    "xgboost, three classes": Case(boosted("xgboost", "XGBClassifier"), NUMBERS, "three", "xgboost"),
+    "xgboost, three classes": Case(
+        boosted("xgboost", "XGBClassifier"), NUMBERS, "three", "xgboost"
+    ),
     "lightgbm, categories": Case(
         boosted("lightgbm", "LGBMRegressor"), MIXED, package="lightgbm", category=True
     ),
@@ -213,19 +219,20 @@ ZOO: Mapping[str, Case] = {
     "frames of a function": Case(pipe(FunctionTransformer(as_frame), Ridge()), NUMBERS),
     "a stack": Case(
         lambda: StackingRegressor(
-            [("line", LinearRegression()), ("tree", DecisionTreeRegressor(max_depth=2, random_state=0))]
+            [("line", LinearRegression()), ("tree", small_tree(DecisionTreeRegressor))]
         ), NUMBERS,
     ),
     "a vote": Case(
         lambda: VotingClassifier(
-            [("line", LogisticRegression()), ("tree", DecisionTreeClassifier(max_depth=2, random_state=0))],
+            [("line", LogisticRegression()), ("tree", small_tree(DecisionTreeClassifier))],
             voting="soft",
         ), NUMBERS, "three",
     ),
     "a bag": Case(lambda: BaggingRegressor(Ridge(), 3, random_state=0), NUMBERS),
     "a search": Case(
-        lambda: GridSearchCV(make_pipeline(StandardScaler(), Ridge()), {"ridge__alpha": [1, 9]}, cv=3),
-        NUMBERS,
+        lambda: GridSearchCV(
+            make_pipeline(StandardScaler(), Ridge()), {"ridge__alpha": [1, 9]}, cv=3
+        ), NUMBERS,
     ),
     "calibrated": Case(
         lambda: CalibratedClassifierCV(make_pipeline(StandardScaler(), SVC(random_state=0)), cv=2),

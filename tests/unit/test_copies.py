@@ -1,0 +1,118 @@
+"""Copies of estimators: unfitted, with the same settings and seeds of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import config_context, get_config
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.ensemble import RandomForestRegressor, StackingRegressor
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+import pyinterp as pi
+from pyinterp.errors import RefitError
+from pyinterp.models.copies import fresh, reseed
+
+N = 30
+RNG = np.random.default_rng(1)
+X = pd.DataFrame({"a": RNG.normal(size=N), "g": RNG.choice(list("uv"), N)})
+Y = X["a"] + (X["g"] == "v") + 0.1 * RNG.normal(size=N)
+SPLITS = [(np.arange(20), np.arange(20, N)), (np.arange(10, N), np.arange(10))]
+OPTIONS = {"iterations": 5, "verbose": 0, "allow_writing_files": False, "cat_features": ["g"]}
+
+
+class CopiesLists(RegressorMixin, BaseEstimator):
+    """Changes a parameter, which scikit-learn's clone refuses."""
+
+    def __init__(self, columns: list[str], random_state: int | None = None) -> None:
+        self.columns = list(columns)
+        self.random_state = random_state
+
+    def fit(self, X: pd.DataFrame, y: pd.Series) -> CopiesLists:
+        self.mean_ = float(np.mean(y))
+        return self
+
+    def predict(self, X: pd.DataFrame) -> np.ndarray:
+        return np.full(len(X), self.mean_)
+
+
+def test_estimators_that_clone_refuses_are_copied_deeply() -> None:
+    for estimator in (CopiesLists(["a"]), make_pipeline("passthrough", CopiesLists(["a"]))):
+        copied = fresh(estimator)
+        assert copied is not estimator
+        assert pi.Learner(Y, X, estimator).fit(pi.Splits(SPLITS), seed=1).loss().nobs == N
+        assert not hasattr(estimator, "mean_")
+
+
+@pytest.mark.parametrize("where", ["alone", "in a pipeline"])
+def test_catboost_is_copied_unfitted_with_lists_and_seeds(where: str) -> None:
+    catboost = pytest.importorskip("catboost")
+    model = catboost.CatBoostRegressor(**OPTIONS).fit(X, Y)
+    estimator = model if where == "alone" else make_pipeline("passthrough", model)
+    copied = fresh(estimator)
+    inside = copied if where == "alone" else copied[-1]
+    assert not inside.is_fitted()
+    assert inside.get_params() == {**OPTIONS, "loss_function": "RMSE", "random_seed": 0}
+    assert "random_seed" not in model.get_params()  # the user's own is not touched
+    reseed(copied, np.random.default_rng(0), keep_set=True)
+    assert inside.get_params()["random_seed"] == 0  # CatBoost's default
+    reseed(copied, np.random.default_rng(0))
+    assert inside.get_params()["random_seed"] > 0
+
+    named = fresh(catboost.CatBoostRegressor(random_state=3, **OPTIONS))
+    reseed(named, np.random.default_rng(0))
+    assert named.get_params()["random_state"] != 3
+    assert "random_seed" not in named.get_params()
+
+
+def test_refits_of_catboost_have_seeds_of_their_own_in_any_number_of_processes() -> None:
+    catboost = pytest.importorskip("catboost")
+    learner = pi.Learner(Y, X, catboost.CatBoostRegressor(thread_count=4, **OPTIONS))
+    one, two = (learner.fit(pi.Splits(SPLITS), seed=1, n_jobs=n) for n in (1, 2))
+    seeds = {r.predictor.estimator.get_params()["random_seed"] for r in one.refits}
+    assert len(seeds) == 2
+    np.testing.assert_array_equal(one.pfi().params, two.pfi().params)
+    kept = learner.fit(pi.Splits(SPLITS), seed=1, reseed=False)
+    assert {r.predictor.estimator.get_params()["random_seed"] for r in kept.refits} == {0}
+    own = catboost.CatBoostRegressor(**OPTIONS).fit(X, Y)
+    model = learner.fit_model().analysis.problem.predictor
+    np.testing.assert_array_equal(model(X), own.predict(X))
+
+
+def test_a_search_that_clones_catboost_says_what_to_do() -> None:
+    catboost = pytest.importorskip("catboost")
+    search = GridSearchCV(catboost.CatBoostRegressor(**OPTIONS), {"depth": [2, 3]}, cv=2)
+    with pytest.raises(RefitError, match=r"lists among them as tuples.*cat_features=\('g',\)"):
+        pi.Learner(Y, X, search).fit(pi.Splits(SPLITS), seed=1)
+    search.estimator.set_params(cat_features=("g",))
+    assert pi.Learner(Y, X, search).fit(pi.Splits(SPLITS), seed=1).loss().nobs == N
+
+
+def test_a_stack_without_a_final_estimator_is_a_learner() -> None:
+    """Unfitted, it shows no `predict`."""
+    stack = StackingRegressor([("one", Ridge()), ("two", RandomForestRegressor(3))], cv=2)
+    for estimator in (stack, make_pipeline("passthrough", stack)):
+        results = pi.Learner(Y, X[["a"]], estimator).fit(pi.Splits(SPLITS), seed=1)
+        again = pi.Learner(Y, X[["a"]], estimator).fit(pi.Splits(SPLITS), seed=1)
+        np.testing.assert_array_equal(results.pd("a").params, again.pd("a").params)
+
+
+class SaysConfiguration(RegressorMixin, BaseEstimator):
+    def fit(self, X: object, y: object) -> SaysConfiguration:
+        self.output_ = float(get_config()["transform_output"] == "pandas")
+        return self
+
+    def predict(self, X: pd.DataFrame) -> np.ndarray:
+        return np.full(len(X), self.output_)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_refits_have_the_callers_configuration(n_jobs: int) -> None:
+    """Those in other processes had the default."""
+    learner = pi.Learner(Y, X, SaysConfiguration())
+    with config_context(transform_output="pandas"):
+        results = learner.fit(pi.Splits(SPLITS), seed=1, n_jobs=n_jobs)
+    assert {r.predictor.estimator.output_ for r in results.refits} == {1.0}
