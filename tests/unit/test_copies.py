@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.ensemble import RandomForestRegressor, StackingRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+    StackingRegressor,
+)
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -116,3 +122,43 @@ def test_refits_have_the_callers_configuration(n_jobs: int) -> None:
     with config_context(transform_output="pandas"):
         results = learner.fit(pi.Splits(SPLITS), seed=1, n_jobs=n_jobs)
     assert {r.predictor.estimator.output_ for r in results.refits} == {1.0}
+
+
+@pytest.mark.parametrize("package", ["catboost", "sklearn"])
+def test_loco_of_learners_that_name_categories(package: str) -> None:
+    """Without a column that the learner names, it does not name it."""
+    rows = X.assign(g=X["g"].astype("category"), h=RNG.choice(list("pq"), N), c=Y**2)
+    rows["h"] = rows["h"].astype("category")
+    if package == "catboost":
+        module = pytest.importorskip("catboost")
+        options = {**OPTIONS, "cat_features": ["g", "h"], "monotone_constraints": {"a": 1}}
+
+        def make(names: list[str]) -> Any:
+            named = {"monotone_constraints": {"a": 1} if "a" in names else {}}
+            categories = [name for name in ("g", "h") if name in names]
+            return module.CatBoostRegressor(**options | named | {"cat_features": categories})
+    else:
+
+        def make(names: list[str]) -> Any:
+            return HistGradientBoostingRegressor(
+                categorical_features=[name for name in ("g", "h") if name in names],
+                monotonic_cst={"a": 1} if "a" in names else {},
+                max_iter=5,
+                min_samples_leaf=3,
+            )
+
+    learner = pi.Learner(Y, rows, make(list(rows)))
+    loco = learner.fit(pi.Splits(SPLITS), seed=1, reseed=False).loco().params
+    for name in rows:
+        names = [other for other in rows if other != name]
+        differences = []
+        for train, test in SPLITS:
+            losses = [
+                np.mean(
+                    (make(kept).fit(rows[kept].iloc[train], Y[train]).predict(rows[kept].iloc[test])
+                     - Y[test]) ** 2
+                )
+                for kept in (names, list(rows))
+            ]  # fmt: skip
+            differences.append(losses[0] - losses[1])
+        assert loco[name] == pytest.approx(np.mean(differences), abs=1e-10)
