@@ -305,6 +305,9 @@ REMEDIES = {
         "scikit-learn copies no estimator that changes its parameters: pass lists among them as "
         "tuples, such as `cat_features=('g',)`."
     ),
+    "target data shouldn't be 1-dimensional": (  # skorch
+        "Write a class of your own, whose `fit` passes `np.asarray(y, 'float32').reshape(-1, 1)`."
+    ),
     "two dimensions for multi-output": ("A learner has one response: pass the estimator inside."),
 }
 
