@@ -306,6 +306,8 @@ def _conversion(data: object) -> str:
     for method in ("toarray", "to_pandas"):  # of sparse matrices, and of other tables
         if callable(getattr(data, method, None)):
             return f"; pass `.{method}()` of it"
+    if type(data).__name__ in ("DMatrix", "Dataset", "Pool"):  # XGBoost, LightGBM, CatBoost
+        return "; pass the frame or array that it was made of"
     return ""
 
 
