@@ -9,7 +9,7 @@ FAST = accumulated adapters averages bad_input errors estimate estimates feature
   seeds
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check coverage house wheel r torch lint docs calibration acceptance torture mutants bench study format clean
+.PHONY: demo test check coverage house wheel lowest matrix r torch lint docs calibration acceptance torture mutants bench study format clean
 
 demo: $(VENV)/.base
 	$(BIN)/python vignettes/demo.py demo_output
@@ -28,6 +28,15 @@ coverage: $(VENV)/.test
 # The wheel, in an empty environment, without the source tree.
 wheel: $(VENV)/.test
 	tests/wheel.sh $(BIN)/python
+
+# The lowest versions that pyproject.toml allows, in an environment of their own.
+lowest:
+	tests/lowest.sh $(PYTHON)
+
+# Other environments: without pyarrow, with other frames, with CatBoost, with routing of metadata,
+# and the versions of Python that are installed.
+matrix: $(VENV)/.test
+	tests/matrix.sh $(BIN)/python
 
 # rpy2, for the tests of the R bridge; without R's headers and a compiler it works in this mode alone.
 r: $(VENV)/.r

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
-from inspect import Parameter, cleandoc, signature
+from inspect import Parameter, Signature, cleandoc, signature
 from typing import Any, ParamSpec, TypeVar
 
 from pyinterp.errors import did_you_mean, list_of
@@ -14,6 +14,17 @@ __all__ = ["fill", "takes"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+# Default and type of the options that ``**inference`` of a method stands for.
+INFERENCE: Mapping[str, tuple[Any, str]] = {
+    "rows": (None, "Rows"),
+    "by": (None, "By"),
+    "cov_type": (None, "CovType | None"),
+    "alternative": ("two-sided", "Alternative"),
+    "p_adjust": (None, "str | None"),
+    "simultaneous": (False, "bool"),
+}
 
 # What scikit-learn and R's packages call our options.
 ELSEWHERE = {
@@ -40,9 +51,9 @@ DESCRIPTIONS = {
     "loss": """
         loss : str, Loss or callable, optional
             "squared", "absolute", "huber", "poisson", "gamma", "binomial" for regression; "log",
-            "brier", "zero_one" for classification; or a function ``loss(y, prediction)``,
-            elementwise. The default is "squared", "log" for classifiers with probabilities, or
-            "binomial" for models that statsmodels fitted to shares.
+            "brier", "zero_one" for classification, "rps" for ordered classes; or a function
+            ``loss(y, prediction)``, elementwise. The default is "squared", "log" for classifiers
+            with probabilities, or "binomial" for models that statsmodels fitted to shares.
         """,
     "metric": """
         metric : str, Metric or callable
@@ -88,11 +99,15 @@ DESCRIPTIONS = {
             centered curve or of the slope.
         """,
     "scale": """
-        scale : {"probability", "logit", "centered-logit"} or callable, optional
-            For classifiers. The centered logit of a class is log p minus its mean over the classes,
-            per row, as in R's pdp; the logit is the same for more than two classes, and for
-            two, log p - log(1 - p), is twice as large. A function is applied to each prediction
-            before the average, such as ``np.exp`` for a model of a logarithm.
+        scale : str, mapping or callable, optional
+            For classifiers: "probability", "logit" or "centered-logit". Of ordered classes also
+            "cumulative", the probability of a class or a lower one, and "score", the expected
+            score: of classes that are numbers these, else 1, 2, ...; a mapping gives others. The
+            centered logit of a class is log p minus its mean over the classes, per row, as in R's
+            pdp; the logit is the same for more than two classes, and for two, log p - log(1 - p),
+            is twice as large. "rate", of models with an exposure: predictions at exposure 1, for
+            `pd` alone. A function is applied to each prediction before the average, such as
+            ``np.exp`` for a model of a logarithm.
         """,
     "which_class": """
         which_class : label or list of labels, optional
@@ -185,7 +200,10 @@ def takes(
     """
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
-        names = list(_keywords(function))
+        shown = _signature(function, refused or {})
+        names = [
+            name for name, p in shown.parameters.items() if name != "self" and p.kind in BY_NAME
+        ]
 
         @wraps(function)
         def checked(*args: P.args, **options: P.kwargs) -> R:
@@ -194,19 +212,23 @@ def takes(
             return function(*args, **options)
 
         checked.__doc__ = fill(function.__doc__ or "", descriptions)
+        checked.__signature__ = shown  # type: ignore[attr-defined]  # what `help` shows
         return checked
 
     return decorated
 
 
-def _keywords(function: Callable[..., Any]) -> Iterator[str]:
-    """Yield the names of parameters that can be given by keyword."""
-    for name, parameter in signature(function).parameters.items():
-        if name != "self" and parameter.kind in (
-            Parameter.POSITIONAL_OR_KEYWORD,
-            Parameter.KEYWORD_ONLY,
-        ):
-            yield name
+def _signature(function: Callable[..., Any], refused: Mapping[str, str]) -> Signature:
+    """Return the signature in which ``**inference`` stands for the options that it may hold."""
+    whole = signature(function)
+    parameters = [p for p in whole.parameters.values() if p.name != "inference"]
+    if len(parameters) < len(whole.parameters):
+        parameters += [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+            for name, (default, annotation) in INFERENCE.items()
+            if name not in refused
+        ]
+    return whole.replace(parameters=parameters)
 
 
 def _check_keyword(method: str, name: str, names: list[str], refused: Mapping[str, str]) -> None:

@@ -131,6 +131,11 @@ entries <- list(
     label = list(type = "class"),
     event_first = function(fit) length(fit$lev) == 2L
   ),
+  polr = list(
+    package = "MASS", classes = lev_of, variables = terms_of,
+    levels = function(fit) fit$xlevels, mean = list(), probability = list(type = "probs"),
+    label = list(type = "class")
+  ),
   nnet = list(
     package = "nnet", classes = lev_of,
     variables = terms_if_any,

@@ -267,6 +267,7 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
                 arguments.setdefault("distribution", "gaussian")
             return _numbers(y, self.function)
         check_labels(y)
+        ordered = isinstance(y.dtype, pd.CategoricalDtype) and bool(y.dtype.ordered)
         values = y.astype("category").cat.remove_unused_categories().cat
         codes = values.codes.to_numpy()
         self.classes_ = np.array(values.categories.tolist())
@@ -287,7 +288,7 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
             arguments.setdefault("distribution", "bernoulli" if k == 2 else "multinomial")
             if k == 2 and arguments["distribution"] != "multinomial":
                 return codes.astype(np.int64)
-        return pd.Categorical.from_codes(codes, pd.Index(names))
+        return pd.Categorical.from_codes(codes, pd.Index(names), ordered=ordered)
 
     def _check_formula(self) -> None:
         """Raise `OptionError` if R's function takes a matrix."""

@@ -80,6 +80,7 @@ class RModel:
         if known is not None:
             self._r_classes = self._r_classes or level_texts(known)
             self.classes_ = np.array(known)
+        self.ordered_ = self.learner_name == "polr"
         two = known is not None and len(known) == 2
         self.event_first = two and self.fit_.counts_event_first()
         names = list(feature_names) if feature_names is not None else about["variables"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -12,11 +13,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 
 from pyinterp.simulation.studies.database import StudyFile
 
 # Seconds for a test that is not run by `make test`; `pyproject.toml` has those of all others.
 SLOW = 3 * 3600
+
+# All tests with scikit-learn's routing of metadata, as users may have it (`make matrix`).
+ROUTING = "PYINTERP_TEST_ROUTING"
+
+
+def pytest_configure() -> None:
+    if os.environ.get(ROUTING):
+        sklearn.set_config(enable_metadata_routing=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -44,8 +44,8 @@ class Form:
     def write(self, frame: pd.DataFrame, index: pd.Index | None = None) -> Matrix:
         """Return rows of plain columns in the user's form, with the user's names of the rows."""
         if self.library is not None:
-            columns = {str(name): self._foreign(frame[name], str(name)) for name in frame}
-            foreign: Matrix = nw.from_dict(columns, backend=self.library).to_native()
+            first, *others = (self._foreign(frame[name], str(name)) for name in frame)
+            foreign: Matrix = first.to_frame().with_columns(*others).to_native()
             return foreign
         wanted = {name: self.types[name] for name in map(str, frame) if name in self.types}
         cast = {n: _cast(frame[n], dtype) for n, dtype in wanted.items() if frame[n].dtype != dtype}

@@ -7,7 +7,7 @@ relations of DuckDB and other lazy frames as the pandas frames that they compute
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -72,7 +72,13 @@ def foreign_frame(data: object) -> nw.DataFrame[Any] | None:
 
 def is_frame(data: object) -> bool:
     """Whether rows are a frame, not an array."""
-    return isinstance(_narwhal(data), (pd.DataFrame, Mapping, nw.DataFrame, nw.LazyFrame))
+    frames = (pd.DataFrame, nw.DataFrame, nw.LazyFrame)
+    return _is_of_columns(data) or isinstance(_narwhal(data), frames)
+
+
+def _is_of_columns(data: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Whether data are a dict of columns; some sparse matrices are mappings too."""
+    return isinstance(data, Mapping) and not hasattr(data, "toarray")
 
 
 def check_frame(data: object) -> None:
@@ -93,7 +99,7 @@ def _narwhal(data: object) -> object:
 
 def _in_pandas(data: object, what: str) -> object:
     """Return lazy frames, and mappings of columns, as pandas frames; other data as they are."""
-    if isinstance(data, Mapping):
+    if _is_of_columns(data):
         columns = {str(name): one_column(values) for name, values in data.items()}
         sizes = {-1 if column is None else len(column) for column in columns.values()}
         if len(sizes) > 1 or -1 in sizes:
@@ -152,9 +158,11 @@ def as_column(values: object, rows: int, what: str, other: str) -> pd.Series[Any
     """
     column = one_column(values)
     if column is None:
+        fields = isinstance(values, np.ndarray) and values.dtype.names
+        survival = '; for times with events see the page "Survival"' if fields else ""
         raise DataError(
             f"`{what}` must be one column with one value per row of `{other}`; it has shape "
-            f"{_shape(values)} for {rows} rows{_conversion(values)}."
+            f"{_shape(values)} for {rows} rows{_conversion(values)}{survival}."
         )
     if len(column) != rows:
         raise DataError(

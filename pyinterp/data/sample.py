@@ -27,11 +27,15 @@ MOST_CLASSES = 20  # more than so many different numbers are looked at twice
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """The name of the response, its classes in order if it has some, and whether it is shares."""
+    """The name of the response, its classes in order if it has some, and what kind it is.
+
+    `shares` are of successes among trials; `ordinal` classes are those of an ordered category.
+    """
 
     name: str
     classes: tuple[Any, ...] | None = None
     shares: bool = False
+    ordinal: bool = False
 
     def labels(self, values: FloatArray) -> npt.NDArray[Any]:
         """Return the response as an estimator's ``fit`` takes it: numbers, or class labels."""
@@ -43,7 +47,9 @@ class Response:
         """Return the response with its name and, if it is categorical, its classes in order."""
         if self.classes is None:
             return pd.Series(values, name=self.name)
-        labels = pd.Categorical.from_codes(values.astype(np.intp), pd.Index(self.classes))
+        labels = pd.Categorical.from_codes(
+            values.astype(np.intp), pd.Index(self.classes), ordered=self.ordinal
+        )
         return pd.Series(labels, name=self.name)
 
 
@@ -154,6 +160,7 @@ def read_response(
         if not constant_ok:
             _check_varies(len(np.unique(numbers)), float(numbers[0]), name)
         return numbers, Response(name=name)
+    ordered = isinstance(column.dtype, pd.CategoricalDtype) and bool(column.dtype.ordered)
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.cat.remove_unused_categories()
         classes = tuple(column.cat.categories.tolist())
@@ -168,7 +175,7 @@ def read_response(
         classes = tuple(levels.tolist())
     _check_classes(len(classes), column, name, learner)
     _check_varies(len(classes), classes[0], name)
-    return codes.astype(np.float64), Response(name=name, classes=classes)
+    return codes.astype(np.float64), Response(name=name, classes=classes, ordinal=ordered)
 
 
 def _check_classes(classes: int, column: pd.Series[Any], name: str, learner: str) -> None:

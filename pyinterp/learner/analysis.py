@@ -34,6 +34,7 @@ from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
 from pyinterp.inference.half_sample.half_fits import HalfFits, signal_and_spread
 from pyinterp.inference.half_sample.mean_share import mean_share
+from pyinterp.learner.row_order import order_note
 from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import Loss, choose
 from pyinterp.models.adapters import one_thread
@@ -126,6 +127,7 @@ class Analysis:
             "_fits",
             "_among",
             "mean_share",
+            "plan_note",
             "coefficients",
         }
         state = {name: v for name, v in vars(self).items() if name not in computed}
@@ -312,6 +314,18 @@ class Analysis:
         if self.whole is not None:
             return self.whole.mean_share
         return mean_share(self.refits, self.problem.population.variables, self.seeds)
+
+    @cached_property
+    def plan_note(self) -> str:
+        """Footnotes on the plan, with one on rows that look ordered in time.
+
+        Rows of clusters, repeated rows and rows of one's model have none.
+        """
+        if self.whole is not None:
+            return self.whole.plan_note
+        context, single = self.context, self.data is not None and self.data.repeats is None
+        look = single and context.unit == "rows" and self.leave_out is not None
+        return " ".join(filter(None, [context.plan_note, order_note(self.cases) if look else ""]))
 
     @cached_property
     def half_fits(self) -> HalfFits | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
@@ -13,9 +13,8 @@ from pyinterp.estimands.causal import causal_effects, causal_importance, causal_
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.importance.permutation import Permutations
 from pyinterp.estimands.positivity import positivity, samplers_of
-from pyinterp.inference import Alternative, CovType
-from pyinterp.learner.fitted_models import FittedModels
-from pyinterp.learner.subgroups import ONE_GROUP, By, among
+from pyinterp.learner.fitted_models import FittedModels, Inference
+from pyinterp.learner.subgroups import ONE_GROUP, among
 from pyinterp.parameters import takes
 from pyinterp.results.causal_results import CausalResults
 from pyinterp.results.results import EstimandResults
@@ -36,12 +35,7 @@ class Conditions(FittedModels):
         features: str | Sequence[str] | None = None,
         *,
         sampler: SamplerLike = "conditional",
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         r"""Positivity diagnostic: the share of a feature's variance that the others explain.
 
@@ -64,15 +58,7 @@ class Conditions(FittedModels):
             Between 0 and 1, or negative where the features are predicted worse than by their mean.
         """
         estimand = positivity(self.analysis.problem, features, sampler=sampler)
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)
 
     @takes()
     def plot_positivity(
@@ -132,11 +118,7 @@ class Conditions(FittedModels):
         points: int | None = None,
         permutations: Permutations = "auto",
         sampler: SamplerLike = "conditional",
-        rows: Rows = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> CausalResults:
         r"""Causal effects, importance and share of variance of one feature, by plug-in.
 
@@ -166,13 +148,6 @@ class Conditions(FittedModels):
         importance = causal_importance(problem, feature, **options)
         share = causal_share(problem, feature, **options)
         effects = causal_effects(problem, feature, grid=grid, points=points)
-        inference: dict[str, Any] = {
-            "rows": rows,
-            "cov_type": cov_type,
-            "alternative": alternative,
-            "p_adjust": p_adjust,
-            "simultaneous": simultaneous,
-        }
         return CausalResults(
             effects=self.estimate(effects, **inference),
             importance=self.estimate(importance, **inference),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any, Literal, Unpack, overload
 
 from pyinterp.checks import check_flag
 from pyinterp.data.features import names_of
-from pyinterp.data.row_data import Rows
 from pyinterp.estimands.effects.averages import Average
 from pyinterp.estimands.effects.dependence import dependence, grids_of
 from pyinterp.estimands.effects.grids import Grid
@@ -17,9 +16,7 @@ from pyinterp.estimands.importance.flatness import Spread, flatness
 from pyinterp.estimands.importance.permutation import Replacement
 from pyinterp.estimands.interaction.h_statistic import Order, h_statistic
 from pyinterp.estimands.interaction.vint import Sets, vint
-from pyinterp.inference import Alternative, CovType
-from pyinterp.learner.fitted_models import FittedModels
-from pyinterp.learner.subgroups import By
+from pyinterp.learner.fitted_models import FittedModels, Inference
 from pyinterp.parameters import takes
 from pyinterp.results.curve_results import CurveResults
 from pyinterp.results.results import EstimandResults
@@ -27,7 +24,7 @@ from pyinterp.results.results import EstimandResults
 __all__ = ["Effects"]
 
 
-class PDOptions(TypedDict, total=False):
+class PDOptions(Inference, total=False):
     """Options of ``pd``, for types."""
 
     grid: Grid
@@ -38,10 +35,6 @@ class PDOptions(TypedDict, total=False):
     which_class: Any
     average: Average
     sampler: Replacement
-    cov_type: CovType | None
-    alternative: Alternative
-    p_adjust: str | None
-    simultaneous: bool
 
 
 class Effects(FittedModels):
@@ -84,12 +77,7 @@ class Effects(FittedModels):
         which_class: Any = None,
         average: Average = "mean",
         sampler: Replacement = "marginal",
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults | CurveResults:
         """Partial dependence (PD) on one to three variables, with its ICE curves.
 
@@ -145,26 +133,18 @@ class Effects(FittedModels):
             "which_class": which_class,
             "average": average,
         }
-        options: dict[str, Any] = {
-            "rows": rows,
-            "by": by,
-            "cov_type": cov_type,
-            "alternative": alternative,
-            "p_adjust": p_adjust,
-            "simultaneous": simultaneous,
-        }
         problem = self.analysis.problem
         check_flag("together", together)
         if features is not None and together:
             estimand = dependence(problem, features, sampler=sampler, **curve)
-            return self.estimate(estimand, **options)
+            return self.estimate(estimand, **inference)
         variables = [name for feature in problem.features.values() for name in feature]
         names = variables if features is None else names_of(features)
         estimands = {
             name: dependence(problem, name, sampler=sampler, **{**curve, "grid": one})
             for name, one in grids_of(names, grid).items()
         }
-        return CurveResults({n: self.estimate(e, **options) for n, e in estimands.items()})
+        return CurveResults({n: self.estimate(e, **inference) for n, e in estimands.items()})
 
     @takes()
     def firm(
@@ -179,12 +159,7 @@ class Effects(FittedModels):
         scale: Scale | None = None,
         which_class: Any = None,
         average: Average = "mean",
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         r"""Flatness of partial dependence (FIRM), an importance that needs no loss.
 
@@ -242,15 +217,7 @@ class Effects(FittedModels):
             which_class=which_class,
             average=average,
         )
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)
 
     @takes()
     def vint(
@@ -263,12 +230,7 @@ class Effects(FittedModels):
         scale: Scale | None = None,
         which_class: Any = None,
         average: Average = "mean",
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         r"""Interaction of pairs of variables by the flatness of partial dependence (vint).
 
@@ -310,15 +272,7 @@ class Effects(FittedModels):
             which_class=which_class,
             average=average,
         )
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)
 
     @takes()
     def h_statistic(
@@ -332,12 +286,7 @@ class Effects(FittedModels):
         eps: float = 0.0,
         scale: Scale | None = None,
         which_class: Any = None,
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         r"""Friedman and Popescu's H: the share of the prediction's variance due to interactions.
 
@@ -405,12 +354,4 @@ class Effects(FittedModels):
             scale=scale,
             which_class=which_class,
         )
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,18 @@ from pyinterp.learner.subgroups import By, among, apart, groups_of
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 
-__all__ = ["FittedModels"]
+__all__ = ["FittedModels", "Inference"]
+
+
+class Inference(TypedDict, total=False):
+    """Options that every estimand takes: the rows that evaluate it, and its inference."""
+
+    rows: Rows
+    by: By
+    cov_type: CovType | None
+    alternative: Alternative
+    p_adjust: str | None
+    simultaneous: bool
 
 
 class FittedModels:
@@ -92,7 +104,9 @@ class FittedModels:
                 f"`{'by' if rows is None else 'rows'}` would change nothing: {estimand.rowless}."
             )
         parts = [analysis] if groups is None else apart(analysis, groups)
-        context = replace(analysis.context, engine=analysis.engine_of(estimand))
+        context = replace(
+            analysis.context, engine=analysis.engine_of(estimand), plan_note=analysis.plan_note
+        )
         each = [_replicates(part, estimand, options.cov_type) for part in parts]
         replicates = each[0] if groups is None else side_by_side(each)
         corrected = [_corrected_params(part, estimand, options.cov_type) for part in parts]

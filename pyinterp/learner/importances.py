@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Unpack
 
 import numpy.typing as npt
 
-from pyinterp.data.row_data import Rows
 from pyinterp.errors import OptionError
 from pyinterp.estimands.importance.loco import leave_one_covariate_out
 from pyinterp.estimands.importance.metric_importance import metric_importance
@@ -18,9 +18,7 @@ from pyinterp.estimands.importance.permutation import (
 )
 from pyinterp.estimands.importance.relation import Relation
 from pyinterp.estimands.importance.variable_importance import Adjustment, amvim, cvim, mvim
-from pyinterp.inference import Alternative, CovType
-from pyinterp.learner.fitted_models import FittedModels
-from pyinterp.learner.subgroups import By
+from pyinterp.learner.fitted_models import FittedModels, Inference
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
@@ -43,12 +41,7 @@ class Importances(FittedModels):
         permutations: Permutations | Mapping[str, npt.ArrayLike] = "auto",
         relation: Relation = "difference",
         sampler: Replacement = "marginal",
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         r"""Permutation feature importance (PFI), marginal or conditional.
 
@@ -102,15 +95,7 @@ class Importances(FittedModels):
             by_metric = metric_importance(
                 problem, features, metric=metric, permutations=permutations, relation=relation
             )
-            return self.estimate(
-                by_metric,
-                rows=rows,
-                by=by,
-                cov_type=cov_type,
-                alternative=alternative,
-                p_adjust=p_adjust,
-                simultaneous=simultaneous,
-            )
+            return self.estimate(by_metric, **inference)
         if isinstance(permutations, Mapping):
             raise OptionError(
                 'Given permutations are for a `metric`, for example the metric "mse" instead of '
@@ -124,15 +109,7 @@ class Importances(FittedModels):
             relation=relation,
             sampler=sampler,
         )
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)
 
     @takes()
     def mvim(
@@ -140,12 +117,7 @@ class Importances(FittedModels):
         features: str | Sequence[str] | None = None,
         *,
         permutations: Permutations = "auto",
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         r"""Marginal variable importance metric (MVIM): marginal PFI under squared loss.
 
@@ -169,15 +141,7 @@ class Importances(FittedModels):
             In squared units of the response; for two classes, of the indicator of the second.
         """
         estimand = mvim(self.analysis.problem, features, permutations=permutations)
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)
 
     @takes()
     def cvim(
@@ -186,12 +150,7 @@ class Importances(FittedModels):
         *,
         permutations: Permutations = "auto",
         sampler: SamplerLike = "conditional",
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         r"""Conditional variable importance metric (CVIM): conditional PFI under squared loss.
 
@@ -217,15 +176,7 @@ class Importances(FittedModels):
             Tables show R²_j of `positivity` beside it.
         """
         estimand = cvim(self.analysis.problem, features, permutations=permutations, sampler=sampler)
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)
 
     @takes()
     def amvim(
@@ -235,12 +186,7 @@ class Importances(FittedModels):
         method: Adjustment = "linear",
         permutations: Permutations = "auto",
         sampler: SamplerLike = "conditional",
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         r"""Adjusted MVIM: marginal importance without extrapolation, under an assumption.
 
@@ -273,15 +219,7 @@ class Importances(FittedModels):
             permutations=permutations,
             sampler=sampler,
         )
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)
 
     @takes()
     def loco(
@@ -290,12 +228,7 @@ class Importances(FittedModels):
         *,
         loss: LossLike | None = None,
         relation: Relation = "difference",
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         r"""Leave-one-covariate-out importance (LOCO): the loss without a feature, minus with it.
 
@@ -352,26 +285,13 @@ class Importances(FittedModels):
         estimand = leave_one_covariate_out(
             self.analysis.problem, features, loss=loss, relation=relation
         )
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)
 
     @takes()
     def native_importance(
         self,
         type: Native | None = None,  # noqa: A002 - vip's name
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         r"""Native importance: coefficients, t statistics and the like that a fitted model reports.
 
@@ -406,12 +326,4 @@ class Importances(FittedModels):
         """
         analysis = self.analysis
         estimand = native_importance(analysis.problem, analysis.cases[0].whatif, type)
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)

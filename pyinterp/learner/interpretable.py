@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 from pyinterp.data.features import names_of
-from pyinterp.data.row_data import Rows
 from pyinterp.estimands.importance.permutation import Permutations
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import RiskRelation, risk
-from pyinterp.inference import Alternative, CovType
 from pyinterp.learner.conditions import Conditions
 from pyinterp.learner.default_table import DefaultTable
 from pyinterp.learner.effects import Effects
+from pyinterp.learner.fitted_models import Inference
 from pyinterp.learner.local_effects import LocalEffects
 from pyinterp.learner.measures import measures_of
-from pyinterp.learner.subgroups import ONE_GROUP, By
+from pyinterp.learner.subgroups import ONE_GROUP
 from pyinterp.learner.uncertainties import Uncertainties
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
@@ -36,12 +36,7 @@ class Interpretable(Effects, LocalEffects, DefaultTable, Conditions, Uncertainti
         loss: LossLike | None = None,
         *,
         relation: RiskRelation = "loss",
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         """Expected loss on evaluation rows, or the share of it that the features explain.
 
@@ -62,27 +57,13 @@ class Interpretable(Effects, LocalEffects, DefaultTable, Conditions, Uncertainti
             With one term.
         """
         estimand = risk(self.analysis.problem, loss=loss, relation=relation)
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)
 
     @takes()
     def metric(
         self,
         metric: MetricLike,
-        *,
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         """Metric of all evaluation rows together, such as an area under a curve.
 
@@ -108,15 +89,7 @@ class Interpretable(Effects, LocalEffects, DefaultTable, Conditions, Uncertainti
         LossError
             If the learner's predictions can't serve the metric.
         """
-        return self.estimate(
-            metric_of_rows(self.analysis.problem, metric),
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(metric_of_rows(self.analysis.problem, metric), **inference)
 
     @takes(refused={"by": ONE_GROUP})
     def importance(
@@ -126,11 +99,7 @@ class Interpretable(Effects, LocalEffects, DefaultTable, Conditions, Uncertainti
         *,
         permutations: Permutations = "auto",
         sampler: SamplerLike = "conditional",
-        rows: Rows = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> ImportanceResults:
         """Return several importances of the same features side by side.
 
@@ -163,16 +132,5 @@ class Interpretable(Effects, LocalEffects, DefaultTable, Conditions, Uncertainti
         check_names(sampler, self.analysis.problem.choose(features))
         options = {"features": features, "permutations": permutations, "sampler": sampler}
         return ImportanceResults(
-            {
-                name: measure.of(
-                    self,
-                    options,
-                    rows=rows,
-                    cov_type=cov_type,
-                    alternative=alternative,
-                    p_adjust=p_adjust,
-                    simultaneous=simultaneous,
-                )
-                for name, measure in chosen.items()
-            }
+            {name: measure.of(self, options, **inference) for name, measure in chosen.items()}
         )

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
-from pyinterp.data.row_data import Rows
 from pyinterp.estimands.effects.ale import accumulated_local_effects
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.effects.m_plot import m_plot
 from pyinterp.estimands.effects.scales import Scale
 from pyinterp.estimands.effects.slopes import Step, average_marginal_effects, slopes
-from pyinterp.inference import Alternative, CovType
-from pyinterp.learner.fitted_models import FittedModels
-from pyinterp.learner.subgroups import By
+from pyinterp.learner.fitted_models import FittedModels, Inference
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 
@@ -32,12 +29,7 @@ class LocalEffects(FittedModels):
         points: int | None = None,
         scale: Scale | None = None,
         which_class: Any = None,
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         r"""Accumulated local effect (ALE) of one variable, or of two beyond each.
 
@@ -83,15 +75,7 @@ class LocalEffects(FittedModels):
             scale=scale,
             which_class=which_class,
         )
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)
 
     @takes()
     def m_plot(
@@ -103,12 +87,7 @@ class LocalEffects(FittedModels):
         span: float = 0.2,
         scale: Scale | None = None,
         which_class: Any = None,
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         r"""Mean prediction of rows near a value, :math:`E[f(X) | X_j = x]` (M-plot).
 
@@ -151,15 +130,7 @@ class LocalEffects(FittedModels):
             scale=scale,
             which_class=which_class,
         )
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)
 
     @takes()
     def slopes(
@@ -171,12 +142,7 @@ class LocalEffects(FittedModels):
         points: int | None = None,
         scale: Scale | None = None,
         which_class: Any = None,
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         r"""Derivative of the partial dependence on a number, with a band.
 
@@ -220,15 +186,7 @@ class LocalEffects(FittedModels):
             scale=scale,
             which_class=which_class,
         )
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)
 
     @takes()
     def ame(
@@ -238,12 +196,7 @@ class LocalEffects(FittedModels):
         step: Step = None,
         scale: Scale | None = None,
         which_class: Any = None,
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         r"""Average marginal effects: mean slopes at the rows' own values.
 
@@ -285,12 +238,4 @@ class LocalEffects(FittedModels):
             scale=scale,
             which_class=which_class,
         )
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)

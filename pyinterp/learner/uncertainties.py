@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
-from pyinterp.data.row_data import Rows
 from pyinterp.estimands.importance.permutation import Permutations, Replacement
 from pyinterp.estimands.importance.relation import Relation
 from pyinterp.estimands.positivity import positivity
 from pyinterp.estimands.uncertainty.entropy import entropy_importance
 from pyinterp.estimands.uncertainty.likelihood import likelihood_importance
 from pyinterp.estimands.uncertainty.redundancy import redundancy
-from pyinterp.inference import Alternative, CovType
-from pyinterp.learner.fitted_models import FittedModels
-from pyinterp.learner.subgroups import ONE_GROUP, By
+from pyinterp.learner.fitted_models import FittedModels, Inference
+from pyinterp.learner.subgroups import ONE_GROUP
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import ImportanceResults
@@ -36,12 +34,7 @@ class Uncertainties(FittedModels):
         permutations: Permutations = "auto",
         relation: Relation = "difference",
         sampler: Replacement = "marginal",
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         r"""Likelihood permutation feature importance.
 
@@ -81,15 +74,7 @@ class Uncertainties(FittedModels):
             relation=relation,
             sampler=sampler,
         )
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)
 
     @takes()
     def entropy_pfi(
@@ -100,12 +85,7 @@ class Uncertainties(FittedModels):
         permutations: Permutations = "auto",
         relation: Relation = "difference",
         sampler: Replacement = "marginal",
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> EstimandResults:
         r"""Entropy permutation feature importance: how much a feature makes the model surer.
 
@@ -147,15 +127,7 @@ class Uncertainties(FittedModels):
             relation=relation,
             sampler=sampler,
         )
-        return self.estimate(
-            estimand,
-            rows=rows,
-            by=by,
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
-        )
+        return self.estimate(estimand, **inference)
 
     @takes(refused={"by": ONE_GROUP})
     def redundancy(
@@ -163,11 +135,7 @@ class Uncertainties(FittedModels):
         features: str | Sequence[str] | None = None,
         *,
         sampler: SamplerLike = "conditional",
-        rows: Rows = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> ImportanceResults:
         """How well each feature is predicted from the others, without and with the response.
 
@@ -193,20 +161,10 @@ class Uncertainties(FittedModels):
             "response": redundancy(problem, features, sampler=sampler),
         }
         return ImportanceResults(
-            {
-                name: self.estimate(
-                    estimand,
-                    rows=rows,
-                    cov_type=cov_type,
-                    alternative=alternative,
-                    p_adjust=p_adjust,
-                    simultaneous=simultaneous,
-                )
-                for name, estimand in estimands.items()
-            }
+            {name: self.estimate(each, **inference) for name, each in estimands.items()}
         )
 
-    @takes(refused={"by": ONE_GROUP})
+    @takes(refused={"by": ONE_GROUP, "alternative": "it decides by two-sided intervals"})
     def uncertainty(
         self,
         features: str | Sequence[str] | None = None,
@@ -214,10 +172,7 @@ class Uncertainties(FittedModels):
         permutations: Permutations = "auto",
         sampler: SamplerLike = "conditional",
         alpha: float = 0.05,
-        rows: Rows = None,
-        cov_type: CovType | None = None,
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
+        **inference: Unpack[Inference],
     ) -> UncertaintyResults:
         """Likelihood-PFI, entropy-PFI and R²_j of every feature, and what they say together.
 
@@ -242,17 +197,11 @@ class Uncertainties(FittedModels):
             model equally sure whatever its value. The rule is one of intervals: `simultaneous`
             makes them wider, most kinds of `p_adjust` do not.
         """
-        shared: dict[str, Any] = {
-            "rows": rows,
-            "cov_type": cov_type,
-            "p_adjust": p_adjust,
-            "simultaneous": simultaneous,
-        }
         return UncertaintyResults(
-            likelihood=self.likelihood_pfi(features, permutations=permutations, **shared),
-            entropy=self.entropy_pfi(features, permutations=permutations, **shared),
+            likelihood=self.likelihood_pfi(features, permutations=permutations, **inference),
+            entropy=self.entropy_pfi(features, permutations=permutations, **inference),
             redundancy=self.estimate(
-                positivity(self.analysis.problem, features, sampler=sampler), **shared
+                positivity(self.analysis.problem, features, sampler=sampler), **inference
             ),
             alpha=alpha,
         )

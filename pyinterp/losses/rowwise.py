@@ -22,7 +22,16 @@ from pyinterp.representation import about
 __all__ = ["LOSSES", "Loss", "LossLike", "LossName", "choose"]
 
 LossName: TypeAlias = Literal[
-    "squared", "absolute", "huber", "poisson", "gamma", "binomial", "log", "brier", "zero_one"
+    "squared",
+    "absolute",
+    "huber",
+    "poisson",
+    "gamma",
+    "binomial",
+    "log",
+    "brier",
+    "rps",
+    "zero_one",
 ]
 LossFunction: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 LossLike: TypeAlias = "LossName | Loss | LossFunction"
@@ -179,6 +188,11 @@ def _check_unit(unit: object) -> None:
 
 
 def _check_serves(loss: Loss, predictor: Predictor, response: Response) -> None:
+    if loss is LOSSES["rps"] and predictor.classes is not None and not response.ordinal:
+        raise LossError(
+            f"The ranked probability score needs ordered classes, but `{response.name}` has none: "
+            "make it an ordered category, `astype(pd.CategoricalDtype([...], ordered=True))`."
+        )
     if loss.needs == "distribution":
         return  # whether the model states one is seen where it is asked
     rank = {"mean": ("mean",), "probability": ("probability",), "label": ("label", "probability")}
@@ -259,6 +273,17 @@ def _brier(y: FloatArray, prediction: FloatArray) -> FloatArray:
     return total / 2 if prediction.shape[-1] == 2 else total
 
 
+def _ranked_probability(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return the mean over cuts between classes of squared errors of cumulative probabilities."""
+    k = prediction.shape[-1] - 1
+    total = np.zeros(prediction.shape[:-1])
+    below = np.zeros(prediction.shape[:-1])
+    for cut in range(k):
+        below = below + prediction[..., cut]
+        total += np.square(below - (y <= cut))
+    return np.asarray(total / k)
+
+
 def _zero_one(y: FloatArray, prediction: FloatArray) -> FloatArray:
     return np.asarray(most_probable(prediction) != y, dtype=np.float64)
 
@@ -285,5 +310,8 @@ LOSSES: Mapping[str, Loss] = {
     "binomial": Loss("binomial deviance", _binomial, "mean", _mean, range=POSITIVE),
     "log": Loss("log loss", _log, "probability", _shares, range=POSITIVE),
     "brier": Loss("Brier score", _brier, "probability", _shares, range=POSITIVE),
+    "rps": Loss(
+        "ranked probability score", _ranked_probability, "probability", _shares, range=SHARES
+    ),
     "zero_one": Loss("zero-one loss", _zero_one, "label", _shares, range=SHARES),
 }

@@ -25,7 +25,8 @@ from pyinterp._typing import FloatArray, Matrix
 from pyinterp.errors import OptionError
 from pyinterp.models.column_names import is_statsmodels
 from pyinterp.models.copies import fresh
-from pyinterp.models.predictor import learner_name
+from pyinterp.models.predictor import is_classifier, learner_name
+from pyinterp.models.sample_weight import weight_option
 
 __all__ = ["OffsetModel", "check_takes_offset"]
 
@@ -124,6 +125,23 @@ class _Lightgbm(_Way):
         )
 
 
+class _Rates(_Way):
+    """Learners that take weights alone: of rates, count / exposure, each weighted by exposure.
+
+    A Poisson model of the counts with the logarithm of the exposure as offset has the same score.
+    """
+
+    log_link = True
+
+    def fit(self, rows: Matrix, y: Any, offset: FloatArray, **options: Any) -> None:
+        exposure, name = np.exp(offset), str(weight_option(self.estimator))
+        weights = exposure * options.pop(name, 1.0)
+        self.estimator.fit(rows, np.asarray(y) / exposure, **{name: weights}, **options)
+
+    def predict(self, rows: Matrix, offset: FloatArray, method: str) -> Any:
+        return np.exp(offset) * np.asarray(getattr(self.estimator, method)(rows)).reshape(-1)
+
+
 IDENTITIES = ("regression", "regression_l1", "huber", "fair", "quantile", "mape")
 WAYS: Mapping[str, type[_Way]] = {
     "statsmodels": _Statsmodels,
@@ -135,6 +153,11 @@ WAYS: Mapping[str, type[_Way]] = {
 def check_takes_offset(estimator: Any, *, exposure: bool) -> None:
     """Raise `OptionError` unless an estimator or statsmodels results take offsets or exposures."""
     way = _way(estimator)
+    if isinstance(way, _Rates) and not exposure:
+        raise OptionError(
+            f"{learner_name(estimator)} takes no offset; those that do are {TAKERS}, with at most "
+            "two classes. Regressors that take `sample_weight` take an `exposure`."
+        )
     if exposure and not way.log_link:
         raise OptionError(
             "`exposure` is for models with a logarithmic link, where its logarithm is the offset, "
@@ -165,6 +188,11 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     def inside(self) -> Any:
         """The fitted model."""
         return self.estimator if self.fitted else self.estimator_
+
+    @property
+    def log_link(self) -> bool:
+        """Whether predictions are rates times the exposure, whose logarithm the offset is."""
+        return _way(self.inside).log_link
 
     @property
     def learner_name(self) -> str:
@@ -206,12 +234,15 @@ def _way(estimator: Any) -> _Way:
         package = "statsmodels"
     if package == "statsmodels" and not _has_offset(estimator.model):
         package = ""
-    if package not in WAYS or getattr(estimator, "n_classes_", 2) > 2:
+    if package in WAYS and getattr(estimator, "n_classes_", 2) <= 2:
+        return WAYS[package](estimator)
+    trained = not hasattr(estimator, "fit") or weight_option(estimator) is not None
+    if package in ("", *WAYS) or is_classifier(estimator) or not trained:
         raise OptionError(
-            f"{learner_name(estimator)} takes no offset; those that do are {TAKERS}, outside of "
-            "pipelines, with at most two classes."
+            f"{learner_name(estimator)} takes no offset; those that do are {TAKERS}, with at most "
+            "two classes. Regressors that take `sample_weight` take an `exposure`."
         )
-    return WAYS[package](estimator)
+    return _Rates(estimator)
 
 
 def _has_offset(model: Any) -> bool:

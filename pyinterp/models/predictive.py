@@ -24,9 +24,8 @@ Parameters: TypeAlias = Callable[[Any], FloatArray]
 
 WHAT_TO_USE = (
     "use a learner that states one: a regressor with `predict(X, return_std=True)`, such as "
-    "GaussianProcessRegressor or BayesianRidge; OLS or GLM of statsmodels; a random forest with "
-    "`min_samples_leaf=5`; a regressor of NGBoost or skpro; one with `predict_components(X)`; or "
-    "`pi.Distributional(estimator, ...)`"
+    "BayesianRidge; OLS or GLM of statsmodels; a random forest with `min_samples_leaf=5`; NGBoost "
+    "or skpro; one with `predict_components(X)`; or `pi.Distributional(estimator, ...)`"
 )
 # Single precision, in which some libraries predict.
 SAME = 1e-5
@@ -83,8 +82,8 @@ def predictive(predictor: Predictor, row: Matrix) -> Predictor:
     stated = _statement(last.model, inputs)
     if stated is None:
         raise PredictionError(
-            f"{predictor.name} predicts a mean but no distribution, so its predictive uncertainty "
-            f"is not defined; {WHAT_TO_USE}."
+            f"{predictor.name} predicts a mean but no distribution, so its uncertainty is not "
+            f"defined; {WHAT_TO_USE}."
         )
     parameters = stated.parameters
     if last.before is not None:

@@ -64,6 +64,8 @@ class Predictor:
         How the estimator's own columns of classes are ordered, if it is a classifier.
     indicator : Indicator or None
         The labels that the estimator itself predicts, if it is a classifier.
+    ordinal : bool
+        Whether the classes have an order.
     """
 
     estimator: Any
@@ -73,6 +75,7 @@ class Predictor:
     distribution: Distribution | None = None
     order: ClassOrder | None = None
     indicator: Indicator | None = None
+    ordinal: bool = False
 
     @classmethod
     def of(

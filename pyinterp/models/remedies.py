@@ -11,45 +11,45 @@ from pyinterp.errors import reason
 
 __all__ = ["explanation"]
 
-CATEGORY = "Give texts the type category, `X.astype({'g': 'category'})`"
+CATEGORY = "give texts the type category, `X.astype({'g': 'category'})`"
 RANKING = (
-    "A learner has no groups of rows to rank within: fit the model yourself, and explain it by "
+    "a learner has no groups of rows to rank within: fit the model yourself, and explain it by "
     "`pi.FittedModel`."
 )
 # By words of a message.
 REMEDIES = {
     # scikit-learn
     "could not convert string to float": (
-        'It reads no texts: use `design="matrix"`, encode them in a pipeline, or give them the '
+        'it reads no texts: use `design="matrix"`, encode them in a pipeline, or give them the '
         "type category for learners that read it."
     ),
     "Cannot clone object": (
         "scikit-learn copies no estimator that changes its parameters: pass lists among them as "
         "tuples, such as `cat_features=('g',)`."
     ),
-    "two dimensions for multi-output": "A learner has one response: pass the estimator inside.",
+    "two dimensions for multi-output": "a learner has one response: pass the estimator inside.",
     # XGBoost and LightGBM
     "DataFrame.dtypes for data must be": f"{CATEGORY}, and pass `enable_categorical=True`.",
     "pandas dtypes must be int, float or bool": f"{CATEGORY}.",
     "validation dataset for early stopping": (
-        "A learner has no rows to stop by: leave `early_stopping_rounds` out."
+        "a learner has no rows to stop by: leave `early_stopping_rounds` out."
     ),
     "Should set group for ranking": RANKING,
     "or `qid` is required": RANKING,
     # CatBoost
-    "Bad value for num_feature": "Name columns of texts in `cat_features` or `text_features`.",
+    "Bad value for num_feature": "name columns of texts in `cat_features` or `text_features`.",
     "it means no categorical features": (
-        "An array of numbers has no categories: pass a data frame in which they are texts or whole "
+        "an array of numbers has no categories: pass a data frame in which they are texts or whole "
         'numbers, and with a formula `design="frame"`.'
     ),
     "Invalid type for cat_feature": (
-        "Categories must be texts or whole numbers, none of them missing: fill and convert them, "
+        "categories must be texts or whole numbers, none of them missing: fill and convert them, "
         "`X['g'].fillna('missing').astype(str)`."
     ),
     "require nontrivial groups": RANKING,
     # skorch
     "target data shouldn't be 1-dimensional": (
-        "Write a class of your own, whose `fit` passes `np.asarray(y, 'float32').reshape(-1, 1)`."
+        "write a class of your own, whose `fit` passes `np.asarray(y, 'float32').reshape(-1, 1)`."
     ),
 }
 
@@ -65,8 +65,8 @@ def explanation(error: BaseException, model: Any = None) -> str:
     """
     remedies = [remedy for words, remedy in REMEDIES.items() if words in str(error)]
     if model is not None and _is_unfitted(model):
-        remedies.append("It must be fitted: call `fit` first, or give it to `pi.Learner`.")
-    return ". ".join([reason(error).rstrip("."), *remedies]) if remedies else reason(error)
+        remedies.append("it must be fitted: call `fit` first, or give it to `pi.Learner`.")
+    return "; ".join([reason(error).rstrip("."), *remedies]) if remedies else reason(error)
 
 
 def _is_unfitted(model: Any) -> bool:

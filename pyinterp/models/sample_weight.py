@@ -18,7 +18,6 @@ from sklearn.utils.validation import has_fit_parameter
 
 from pyinterp.errors import OptionError, reason, short
 from pyinterp.models.final_step import innermost
-from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.predictor import learner_name
 
 __all__ = ["check_takes_weights", "weight_option"]
@@ -42,7 +41,7 @@ def weight_option(estimator: Any) -> str | None:
     With metadata routing on, what is inside others must request them. Otherwise pipelines hand them
     to their last step, and searches to the estimator that they search.
     """
-    if isinstance(estimator, OffsetModel):
+    if type(estimator).__name__ == "OffsetModel":
         return weight_option(estimator.estimator)
     if get_config()["enable_metadata_routing"]:
         return WEIGHT if _is_requested(estimator) else None

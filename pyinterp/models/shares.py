@@ -18,7 +18,7 @@ def predicts_shares(results: Any) -> bool:
     A response with two levels is also two columns, of 0 and 1, named after the levels.
     """
     model = results.model
-    if type(model).__name__ == "MNLogit":
+    if type(model).__name__ in ("MNLogit", "OrderedModel"):
         return False
     endog = getattr(model, "endog", None)  # a share once the model is made; gone with its data
     fractions = endog is not None and not np.isin(endog, (0, 1)).all()

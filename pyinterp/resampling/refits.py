@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -189,7 +189,8 @@ def fit_one(
             model.fit(matrix, response.column(y), **weighted)
         else:
             model.fit(matrix, y.astype(np.intp) if coded else response.labels(y), **weighted)
-    return Predictor.of(model, response.classes, coded=coded)
+    predictor = Predictor.of(model, response.classes, coded=coded)
+    return replace(predictor, ordinal=response.ordinal)
 
 
 def fit_alone(

@@ -19,7 +19,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
 import r_bridge
-from pyinterp.errors import DataError, OptionError
+from pyinterp.errors import DataError, NamesWarning, OptionError
 from r_bridge import RCode, RLearner, RModel, RWarning
 from r_bridge.conversion import frame_from_r, from_r
 from r_bridge.model_for_r import hand_over
@@ -160,11 +160,12 @@ def test_what_models_can_be_handed_over(rows: pd.DataFrame) -> None:
         (res, None, res.predict(numbers)),
         (ols, rows, ols.predict(rows)),
         (sm.OLS(rows["y"], numbers).fit(), numbers, sm.OLS(rows["y"], numbers).fit().predict()),
-        (LinearRegression().fit(numbers.to_numpy(), rows["y"]), numbers, model.predict(numbers)),
     ]:
         handed = hand_over(given, data)
         in_r = from_r(SESSION.call("stats::predict", handed.in_r(), handed.rows), SESSION.r)
         np.testing.assert_allclose(in_r, expected, rtol=0, atol=1e-12)
+    with pytest.warns(NamesWarning, match="matched by position"):
+        hand_over(LinearRegression().fit(numbers.to_numpy(), rows["y"]), numbers)
     with pytest.raises(OptionError, match="`data` must be given"):
         hand_over(model, None)
     with pytest.raises(DataError, match="lacks `x2`"):

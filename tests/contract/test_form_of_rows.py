@@ -65,7 +65,7 @@ def _number(value: Any) -> float:
     if isinstance(value, str):
         return float(ord(value[0]) % 7)
     if isinstance(value, dt.datetime | dt.date):
-        return float(pd.Timestamp(value).dayofyear % 5)
+        return float(pd.Timestamp(value).day % 5)
     return float(value)
 
 

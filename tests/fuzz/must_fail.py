@@ -25,7 +25,7 @@ DATA: tuple[tuple[str, str], ...] = (
     (f"LF('y ~ x', pd.concat([d, d[['y']]], axis=1), LR).{FIT}", "which of two responses?"),
     (f"LF('y ~ x', d.to_numpy(), LR).{FIT}", "an array has no names"),
     (f"LF('y ~ x', 'd.csv', LR).{FIT}", "a path is no data"),
-    (f"LF('y ~ x', d.to_dict('list'), LR).{FIT}", "a dict is no frame"),
+    (f"LF('y ~ x', d.values.tolist(), LR).{FIT}", "a list is no frame"),
     (f"LF('y ~ x', d.groupby('g'), LR).{FIT}", "groups are no rows"),
     (f"LF('g ~ x', d, LR).{FIT}", "a regression of letters"),
     (f"LF('y ~ x', d, LOGIT).{FIT}", "a classification of 40 numbers"),

@@ -203,7 +203,7 @@ def test_the_dot_does_not_stand_for_the_weights() -> None:
         (np.full(N, 1e7), "frequency", "at most 10,000,000"),
         (np.full(N, np.nan), "frequency", "must be finite"),
         (["a"] * N, "frequency", "must be numbers"),
-        (np.zeros(N), "sampling", "must be positive"),
+        (np.zeros(N), "sampling", "All weights are 0"),
         (pd.Series(np.ones(N)), "frequency", "same index"),
     ],
 )

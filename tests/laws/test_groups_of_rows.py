@@ -145,7 +145,7 @@ def test_rows_of_other_groups_have_no_contribution() -> None:
 
 
 WRONG = {
-    "no such column": (lambda r: r.pfi(by="gender"), "not in the data"),
+    "no such column": (lambda r: r.pfi(by="gender"), "not in `data`"),
     "many numbers": (lambda r: r.pfi(by="a"), "pd.cut"),
     "one level": (lambda r: r.pfi(by=np.zeros(90)), "two levels"),
     "too long": (lambda r: r.pfi(by=np.zeros(91)), "one value per row"),

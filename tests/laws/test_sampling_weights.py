@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from sklearn import metrics
+from sklearn import get_config, metrics
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
@@ -288,7 +288,17 @@ def test_pfi_of_classes_and_of_a_feature_that_is_not_used() -> None:
 
 @pytest.mark.parametrize(
     "estimator",
-    [LinearRegression(), make_pipeline(StandardScaler(), LinearRegression())],
+    [
+        LinearRegression(),
+        pytest.param(
+            make_pipeline(StandardScaler(), LinearRegression()),
+            marks=pytest.mark.xfail(
+                get_config()["enable_metadata_routing"],
+                reason="weights are named by step, which routing refuses",
+                strict=True,
+            ),
+        ),
+    ],
     ids=["linear", "pipeline"],
 )
 def test_learners_are_fitted_with_the_weights(estimator: object) -> None:

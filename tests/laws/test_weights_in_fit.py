@@ -169,5 +169,5 @@ def test_requests_that_are_missing_are_named(make: Any, sentence: str) -> None:
 
 def test_several_responses_are_refused_with_what_to_do() -> None:
     learner = pi.Learner(Y, X, MultiOutputRegressor(Ridge()))
-    with pytest.raises(RefitError, match="A learner has one response: pass the estimator inside"):
+    with pytest.raises(RefitError, match="a learner has one response: pass the estimator inside"):
         learner.fit(pi.Splits(SPLITS), seed=1)

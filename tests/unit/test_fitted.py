@@ -133,3 +133,15 @@ def test_a_learner_that_does_not_converge_has_a_table_of_usual_width(data: pd.Da
     assert "R², evaluation rows:" in table
     side = str(pi.summary_col([scaled(data, 1e30).pfi()]))
     assert max(map(len, side.splitlines())) < 120
+
+
+def test_survival_is_led_to_its_page() -> None:
+    X = pd.DataFrame({"x": np.arange(20.0)})
+    fields = np.array(
+        [(True, float(k)) for k in range(20)], dtype=[("event", bool), ("time", float)]
+    )
+    with pytest.raises(DataError, match='see the page "Survival"'):
+        pi.FittedModel(lambda rows: rows["x"], X, fields)
+    cox = sm.PHReg(np.arange(1.0, 21), X % 3).fit()
+    with pytest.raises(OptionError, match='the page "Survival"'):
+        pi.FittedModel(cox, X)

@@ -12,8 +12,11 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost as xgb
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, PoissonRegressor
 from sklearn.model_selection import KFold
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -235,14 +238,14 @@ REFUSALS: list[tuple[str, Any, str, dict[str, Any], type[PyinterpError], str]] =
     ("no log link", pi.statsmodels_learner(sm.GLM), "y ~ z", {"exposure": "e"}, OptionError, "log"),
     ("OLS", pi.statsmodels_learner(sm.OLS), "y ~ z", {"offset": "log_e"}, OptionError, "takes no"),
     ("linear", LinearRegression(), "y ~ z", {"offset": "log_e"}, OptionError, "takes no offset"),
-    ("rates", PoissonRegressor(), "c ~ z", {"exposure": "e"}, OptionError, "takes no offset"),
+    ("no weights", KNeighborsRegressor(), "c ~ z", {"exposure": "e"}, OptionError, "take an `expo"),
     (
         "pipeline",
         make_pipeline(StandardScaler(), PoissonRegressor()),
         "c ~ z",
-        {"exposure": "e"},
+        {"offset": "log_e"},
         OptionError,
-        "outside of pipelines",
+        "takes no offset",
     ),
     (
         "infinite",
@@ -274,3 +277,85 @@ def test_fitted_models_have_the_offset_they_were_fitted_with() -> None:
         pi.Learner.from_formula("c ~ x", data, glm(), exposure="e").fit(
             pi.FreshDraws(lambda _: data, 3)
         )
+
+
+RATES = {
+    "poisson": PoissonRegressor(alpha=0, solver="newton-cholesky", tol=1e-12),
+    "pipeline": make_pipeline(StandardScaler(), PoissonRegressor(alpha=0.1)),
+    "boosting": HistGradientBoostingRegressor(loss="poisson", max_iter=5, min_samples_leaf=5),
+    "forest": RandomForestRegressor(5, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", RATES)
+def test_learners_of_rates_are_weighted_by_exposure(name: str) -> None:
+    data = counts()
+    data["e"] = np.exp(np.log(data["e"]))  # rounded as the exposure is, which trees may see
+    learner = pi.Learner.from_formula("c ~ x + z", data, RATES[name], exposure="e")
+    res = learner.fit(FOLDS, seed=1, reseed=False, progress=False)
+    losses = res.loss("poisson").refit_frame().iloc[:, 0]
+    curves = res.pd("x", grid=[-1.0, 0.5]).refit_frame().to_numpy()
+    rates = res.pd("x", grid=[-1.0, 0.5], scale="rate")
+    step = "poissonregressor__sample_weight" if name == "pipeline" else "sample_weight"
+    for k, refit in enumerate(res.refits):
+        train, rows = data.iloc[refit.train_rows], data.iloc[refit.evaluation.rows]
+        model = clone(RATES[name]).fit(
+            train[["x", "z"]].to_numpy(), train["c"] / train["e"], **{step: train["e"]}
+        )
+
+        def rate(frame: pd.DataFrame, model: Any = model) -> np.ndarray:
+            return model.predict(frame[["x", "z"]].to_numpy())
+
+        mean = rate(rows) * rows["e"]
+        np.testing.assert_allclose(losses.iloc[k], poisson_loss(rows["c"], mean), rtol=1e-10)
+        for j, x in enumerate((-1.0, 0.5)):
+            moved = rate(rows.assign(x=x))
+            np.testing.assert_allclose(curves[k, j], (moved * rows["e"]).mean(), rtol=1e-10)
+            np.testing.assert_allclose(
+                rates.refit_frame().to_numpy()[k, j], moved.mean(), rtol=1e-10
+            )
+    assert "rate" in str(rates.summary())
+
+
+def test_a_poisson_model_of_rates_is_that_with_an_offset() -> None:
+    data = counts()
+    by_rates = pi.Learner.from_formula("c ~ x + z", data, RATES["poisson"], exposure="e")
+    by_offset = pi.Learner.from_formula("c ~ x + z", data, glm(), exposure="e")
+    one, other = (learner.fit_model() for learner in (by_rates, by_offset))
+    for ask in (lambda r: r.pd("x"), lambda r: r.pd("x", scale="rate"), lambda r: r.pfi()):
+        np.testing.assert_allclose(ask(one).params, ask(other).params, rtol=1e-4)
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(data))
+    both = pi.Learner.from_formula(
+        "c ~ x + z", data, RATES["poisson"], exposure="e", weights=weights, weights_type="sampling"
+    ).fit_model()
+    by_hand = smf.glm(
+        "c ~ x + z", data, family=POISSON, exposure=data["e"], freq_weights=weights
+    ).fit()
+    rates = by_hand.predict(data.assign(x=0.5), exposure=np.ones(len(data)))
+    found = both.pd("x", grid=[0.5], scale="rate").params
+    np.testing.assert_allclose(found, np.average(rates, weights=weights), rtol=1e-4)
+
+
+def test_the_rate_of_results_of_statsmodels() -> None:
+    data = counts()
+    results = smf.glm("c ~ x * g", data, family=POISSON, exposure=data["e"]).fit()
+    fitted = pi.FittedModel(results, data, "c", exposure="e")
+    found = fitted.pd("x", grid=[-1.0, 0.5], scale="rate")
+    expected = [results.predict(data.assign(x=x), exposure=np.ones(90)).mean() for x in (-1.0, 0.5)]
+    np.testing.assert_allclose(found.params, expected, rtol=1e-10)
+    assert "delta" in str(found.summary())
+    plain = pi.FittedModel(smf.glm("c ~ x", data, family=POISSON).fit(), data, "c")
+    with pytest.raises(OptionError, match="A rate needs an `exposure`"):
+        plain.pd("x", scale="rate")
+    with pytest.raises(OptionError, match="option of `pd` alone"):
+        fitted.ame("x", scale="rate")
+
+
+def test_a_binomial_model_with_an_offset_predicts_classes() -> None:
+    data = counts()
+    results = smf.glm("b ~ x", data, family=sm.families.Binomial(), offset=data["log_e"]).fit()
+    fitted = pi.FittedModel(results, data, "b", offset="log_e")
+    p = results.predict(data, offset=data["log_e"])
+    log_loss = -np.where(data["b"] == 1, np.log(p), np.log(1 - p)).mean()
+    np.testing.assert_allclose(fitted.loss().params, log_loss, rtol=1e-10)
+    assert fitted.analysis.problem.predictor.classes == (0, 1)

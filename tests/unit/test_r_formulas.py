@@ -156,7 +156,7 @@ REFUSED = [
     ("y ~ x + cluster(g)", CLUSTER), ("y ~ x + strata(g)", r'Bootstrap\(15, strata="g"\)'),
     # offsets and responses
     ("y ~ x + offset(z)", "`offset=`"), ("y ~ . + offset(np.log(z))", "`offset=`"),
-    ("cbind(x, y) ~ z", "a response is one column"), ("Surv(x, b) ~ z", "censored"),
+    ("cbind(x, y) ~ z", "a response is one column"), ("Surv(x, b) ~ z", "Survival"),
     ("y[0] ~ x", "can't be picked"), ("y:z ~ x", "Can't read `y:z`"),
     ("y | z ~ x", "logical_or"), ("y^2 ~ x", r"`\*\*`"), ("y %in% z ~ x", "np.isin"),
     ("d$y ~ x", "name the column itself"), ("1 ~ x", "must be a variable"),

@@ -55,7 +55,7 @@ CASES: dict[str, tuple[Callable[[], Any], str, Callable[[], Any]]] = {
     ),
     "LightGBM, texts": (
         lambda: ask(lambda: lgb.LGBMRegressor(n_estimators=2, n_jobs=1, verbose=-1), X),
-        "Give texts the type category",
+        "give texts the type category",
         lambda: ask(lambda: lgb.LGBMRegressor(n_estimators=2, n_jobs=1, verbose=-1), CATEGORIES),
     ),
     "XGBoost, early stopping": (
@@ -67,7 +67,7 @@ CASES: dict[str, tuple[Callable[[], Any], str, Callable[[], Any]]] = {
     ),
     "CatBoost, texts": (
         lambda: ask(catboost, X),
-        "Name columns of texts in `cat_features`",
+        "name columns of texts in `cat_features`",
         lambda: ask(lambda: catboost(cat_features=["g"]), X),
     ),
     "CatBoost, an array": (

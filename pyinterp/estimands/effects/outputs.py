@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pyinterp._typing import FloatArray
+from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.scales import Scale, UsedScale, classes_of, rescale, scale_of
 from pyinterp.models.predictor import Predictor
 
@@ -30,11 +31,18 @@ class Outputs(NamedTuple):
     scale: UsedScale
 
     @classmethod
-    def of(cls, predictor: Predictor, scale: Scale | None, which_class: Any) -> Outputs:
-        """Return what options ask for, checked against the kind of predictions."""
-        classes = classes_of(predictor, which_class)
-        labels, positions = zip(*classes, strict=True)
-        return cls(labels, positions, scale_of(predictor, scale))
+    def of(
+        cls, predictor: Predictor, scale: Scale | None, which_class: Any, *, rates: bool = False
+    ) -> Outputs:
+        """Return what options ask for, checked against the kind of predictions.
+
+        Only estimands that set the offset have `rates`.
+        """
+        used = scale_of(predictor, scale)
+        if used == "rate" and not rates:
+            raise OptionError('`scale="rate"` is an option of `pd` alone.')
+        labels, positions = zip(*classes_of(predictor, which_class, used), strict=True)
+        return cls(labels, positions, used)
 
     def values(self, predictions: FloatArray) -> FloatArray:
         """Return predictions, shape (n, ...) or (n, ..., classes), as shape (outputs, n, ...)."""

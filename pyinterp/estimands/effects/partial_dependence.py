@@ -17,15 +17,15 @@ from pyinterp.data.typical import typical_rows
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote, short
 from pyinterp.estimands.effects.averages import AVERAGES, Average, average_curve
 from pyinterp.estimands.effects.grids import Grid, Points, points_of
+from pyinterp.estimands.effects.outputs import Outputs
 from pyinterp.estimands.effects.scales import (
     Scale,
+    Scores,
     UsedScale,
-    classes_of,
     name_of,
     position_of,
     range_of,
     rescale,
-    scale_of,
 )
 from pyinterp.estimands.effects.support import support_notes
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
@@ -76,21 +76,21 @@ def partial_dependence(
     names = variables_of(problem, features)
     at = points_of(problem.population.variables, names, grid, points, problem.discrete)
     _check_kind(kind, at, average)
-    classes = classes_of(problem.predictor, which_class)
-    used_scale = scale_of(problem.predictor, scale)
-    labels = [label for label, _ in classes]
-    positions = tuple(position for _, position in classes)
+    labels, positions, used_scale = Outputs.of(problem.predictor, scale, which_class, rates=True)
+    donors = at.frame(problem.population.variables)
+    if used_scale == "rate":  # exposures of 1, whose logarithm is 0
+        donors = donors.assign(**{problem.predictor.estimator.name: 0.0})
     return Estimand(
         key=("pd", names, at.cells, positions, used_scale, average),
         terms=terms_of(at, labels),
         measure=partial(
             _measure,
-            donors=at.frame(problem.population.variables),
+            donors=donors,
             classes=positions,
             scale=used_scale,
             average=average,
         ),
-        read=partial(_read, transform=_transform(kind, at, len(classes))),
+        read=partial(_read, transform=_transform(kind, at, len(labels))),
         label={"pd": "PD", "ice": "PD", "c-ice": "c-PD", "d-ice": "d-PD"}[kind],
         title="partial dependence",
         quantity={"c-ice": "centered PD", "d-ice": "slope of PD"}.get(kind, "PD"),
@@ -377,6 +377,8 @@ def words_of(problem: Problem, scale: UsedScale, labels: Sequence[Any]) -> str:
     name = "the response" if response is None else f"`{response.name}`"
     label = "the class shown" if len(labels) > 1 else str(labels[0])
     of_class = labels[0] is not None
+    if isinstance(scale, Scores):
+        return f"expected score of {name} ({scale})"
     if callable(scale):
         predicted = f"`{name_of(scale)}` of the " + (
             "predicted probability" if of_class else "prediction"
@@ -387,7 +389,11 @@ def words_of(problem: Problem, scale: UsedScale, labels: Sequence[Any]) -> str:
             "probability": "predicted probability",
             "logit": "predicted logit",
             "centered-logit": "predicted centered logit (log p minus its mean over the classes)",
+            "cumulative": "predicted probability",
+            "rate": "predicted rate",
         }[scale]
+    if of_class and scale == "cumulative" and len(labels) > 1:
+        return f"{predicted} that {name} is at most the class shown"
     if of_class:
         predicted += f" that {name} is {label}"
     elif response is not None:

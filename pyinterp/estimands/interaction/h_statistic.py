@@ -13,13 +13,12 @@ import numpy as np
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import NOT_NEGATIVE, check_choice, check_count, check_flag, check_number
 from pyinterp.data.features import Features, names_of
+from pyinterp.estimands.effects.outputs import Outputs
 from pyinterp.estimands.effects.scales import (
     Scale,
     UsedScale,
-    classes_of,
     name_of,
     rescale,
-    scale_of,
 )
 from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
 from pyinterp.estimands.importance.flatness import ROUNDING
@@ -106,9 +105,7 @@ def h_statistic(
     check_count("most_rows", most_rows, 2)
     check_number("eps", eps, NOT_NEGATIVE)
     subsets = _subsets(problem, features, order)
-    classes = classes_of(problem.predictor, which_class)
-    used_scale = scale_of(problem.predictor, scale)
-    positions = tuple(position for _, position in classes)
+    labels, positions, used_scale = Outputs.of(problem.predictor, scale, which_class)
     above, below = _parts(order, subsets)
     functions = tuple(dict.fromkeys([*above, *below]))
     place = {function: number for number, function in enumerate(functions)}
@@ -116,7 +113,7 @@ def h_statistic(
         key=("h", functions, tuple(problem.features.items()), positions, used_scale, most_rows),
         terms=class_terms(
             ["total" if order == "total" else ":".join(one) for one in subsets],
-            [label for label, _ in classes],
+            list(labels),
         ),
         measure=partial(
             _measure,
@@ -137,7 +134,7 @@ def h_statistic(
         label=LABELS.get(order, "H") + ("²" if squared and order != "importance" else ""),
         title="importance by partial dependence" if order == "importance" else TITLE,
         quantity=LABELS.get(order, "H²" if squared else "H"),
-        details=_details(order, used_scale, [c for c, _ in classes], normalize, squared),
+        details=_details(order, used_scale, labels, normalize, squared),
         null=None,
         range=POSITIVE,
         # The error of a mean square grows with its distance from 0.

@@ -1,0 +1,83 @@
+"""Rows that look ordered in time, under plans that take rows as exchangeable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from pyinterp._typing import FloatArray
+from pyinterp.data.sample import Sample
+from pyinterp.estimands.estimand import ModelOnRows
+
+__all__ = ["order_note"]
+
+# The autocorrelation must be larger than 4 standard errors 1 / root(n) of exchangeable rows, and
+# than .25, so that weak dependence in many rows says nothing.
+STANDARD_ERRORS, LEAST = 4.0, 0.25
+
+
+def order_note(cases: Sequence[ModelOnRows]) -> str:
+    """Return a footnote if rows have an index of dates, or residuals alike in row order; else "".
+
+    Splits into blocks of rows know the order: no training row lies between two evaluation rows.
+    """
+    if not any(_mixes(case) for case in cases):
+        return ""
+    population = cases[0].population
+    if isinstance(population.index, pd.DatetimeIndex | pd.PeriodIndex):
+        sign = "Rows have an index of dates."
+    elif _is_sorted(population):  # as tables sorted by the response are
+        return ""
+    else:
+        alike, n = _autocorrelation(_mean_residuals(cases))
+        if alike <= max(STANDARD_ERRORS / np.sqrt(n), LEAST):
+            return ""
+        sign = f"Residuals of rows next to each other are alike (autocorrelation {alike:.2f})."
+    return (
+        f"{sign} If rows are ordered in time, losses are too small and intervals too narrow: use "
+        "`TimeSeriesSplit`, or blocks of rows as `cluster`."
+    )
+
+
+def _mixes(case: ModelOnRows) -> bool:
+    """Whether a training row lies between two evaluation rows."""
+    if case.train is None:
+        return False
+    train, rows = case.train.rows, case.sample.rows
+    return bool(((train > rows.min()) & (train < rows.max())).any())
+
+
+def _is_sorted(population: Sample) -> bool:
+    """Whether the response never falls, never rises, or has every class in one run."""
+    y, response = population.y, population.response
+    if y is None or response is None:
+        return True
+    steps = np.diff(y)
+    if response.classes is not None:
+        return bool(np.count_nonzero(steps) < len(np.unique(y)))
+    return bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def _mean_residuals(cases: Sequence[ModelOnRows]) -> FloatArray:
+    """Return every row's residual, the mean over refits, in the order of the data.
+
+    Shape (1, rows that evaluate), or (classes, rows).
+    """
+    last, outputs = cases[0].population.rows.max(), cases[0].whatif.factual.shape[1:] or (1,)
+    total, count = np.zeros((*outputs, last + 1)), np.zeros(last + 1)
+    classes = np.arange(len(total))[:, None]
+    for case in cases:
+        predicted, rows = case.whatif.factual.T, case.sample.rows
+        total[:, rows] += (case.y if predicted.ndim == 1 else case.y == classes) - predicted
+        count[rows] += 1
+    return total[:, count > 0] / count[count > 0]
+
+
+def _autocorrelation(residuals: FloatArray) -> tuple[float, int]:
+    """Return the correlation of each row's residuals with the next row's, and the rows."""
+    around = residuals - residuals.mean(axis=1, keepdims=True)
+    squares = np.square(around).sum()
+    alike = (around[:, 1:] * around[:, :-1]).sum() / squares if squares else 0.0
+    return float(alike), around.shape[1]

@@ -1,0 +1,48 @@
+"""R's proportional odds model, as a model of R and as a learner."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pyinterp as pi
+
+pytest.importorskip("rpy2")
+
+from r_bridge import RLearner, RModel
+from r_bridge.conversion import from_r
+from r_bridge.session import SESSION
+
+N = 80
+RNG = np.random.default_rng(9)
+DATA = pd.DataFrame(RNG.normal(size=(N, 2)), columns=["a", "b"])
+LABELS = ["worse", "same", "better"]
+DATA["o"] = pd.cut(DATA.a + RNG.logistic(size=N), [-99, -0.7, 1.2, 99], labels=LABELS)
+CODES = DATA.o.cat.codes.to_numpy()
+
+
+def test_polr_equals_naive_loops_over_its_predict() -> None:
+    learner = RLearner("MASS::polr").for_response(DATA.o)
+    model = learner.fit(DATA[["a", "b"]], DATA.o)
+    assert list(model.classes_) == LABELS
+    fitted = pi.FittedModel(model, DATA, "o")
+
+    def probabilities(rows: pd.DataFrame) -> np.ndarray:
+        frame = rows[["a", "b"]]
+        return np.asarray(
+            from_r(SESSION.call("predict", model.fit_.value, frame, "probs"), SESSION.r)
+        )
+
+    P = probabilities(DATA)
+    below = P.cumsum(axis=1)[:, :2] - (CODES[:, None] <= np.arange(2))
+    np.testing.assert_allclose(fitted.loss(loss="rps").params, np.square(below).mean(), rtol=1e-10)
+    curves = np.array([probabilities(DATA.assign(a=x)).mean(axis=0) for x in (-1.0, 1.0)])
+    found = fitted.pd("a", grid=[-1.0, 1.0], scale="score").params
+    np.testing.assert_allclose(found, curves @ [1, 2, 3], rtol=1e-10)
+    as_model = pi.FittedModel(RModel(model.fit_.value), DATA.assign(o=DATA.o.astype(str)), "o")
+    np.testing.assert_allclose(
+        as_model.loss(loss="rps").params, fitted.loss(loss="rps").params, rtol=1e-10
+    )
+    results = pi.Learner.from_formula("o ~ a + b", DATA, RLearner("MASS::polr"))
+    assert results.fit(pi.Bootstrap(2), seed=1).pfi(loss="rps").params["a"] > 0

@@ -1,0 +1,72 @@
+"""Pairs of options that are valid by what they mean: laws hold, or we refuse in our words."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from itertools import islice
+
+import numpy as np
+import pytest
+from option_pairs import CHANGES, Case, Setting, cases, frame, judge, run
+
+SAMPLE, ALL, BLOCK = 100, 5000, 100
+
+
+@pytest.mark.parametrize("number", range(SAMPLE))
+def test_sample(number: int) -> None:
+    case = next(islice(cases(SAMPLE, seed=1), number, None))
+    outcome = judge(case, np.random.default_rng(number))
+    assert not outcome.fault, f"{case}\n{outcome.fault}"
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("block", range(ALL // BLOCK))
+def test_all(block: int, record_property: Callable[[str, object], None]) -> None:
+    rng, laws, faults = np.random.default_rng(block), Counter[str](), []
+    for case in islice(cases(ALL), block * BLOCK, (block + 1) * BLOCK):
+        outcome = judge(case, rng)
+        laws.update(outcome.laws or ["refusals"])
+        faults += [f"{case}\n  {outcome.fault}"] if outcome.fault else []
+    record_property("laws", json.dumps(laws))
+    assert not faults, "\n".join(faults)
+
+
+def test_sampled_cases_check_every_law_and_are_mostly_results() -> None:
+    laws: Counter[str] = Counter()
+    for number, case in enumerate(cases(SAMPLE, seed=1)):
+        held = [name for name, change in CHANGES.items() if change.holds(case)]
+        laws.update(held)
+        assert len(held) >= 5, f"{number}: {case}"
+    assert set(laws) == set(CHANGES)
+
+
+@pytest.mark.parametrize(
+    ("change", "case"),
+    [
+        (
+            "rows in another order",
+            Case("linear", "pfi", (("learner", "subset", "data['x'] < 1.5"),)),
+        ),
+        ("predictions in batches", Case("batched", "loss", ())),
+    ],
+)
+def test_a_difference_is_seen(change: str, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another response is another result, whatever the change says."""
+
+    def other(setting: Setting) -> Setting:
+        return Setting(setting.data.assign(y=setting.data["y"] * (1 + setting.data["w"] / 100)))
+
+    monkeypatch.setitem(
+        CHANGES, change, CHANGES[change].__class__(other, tolerance=CHANGES[change].tolerance)
+    )
+    for name in set(CHANGES) - {change}:
+        monkeypatch.delitem(CHANGES, name)
+    assert "spreads apart" in judge(case, np.random.default_rng(0)).fault
+
+
+def test_a_case_is_what_it_says() -> None:
+    case = Case("two classes", "pd", (("inference", "alternative", "'less'"),))
+    assert str(case) == "two classes: pd, alternative='less'"
+    assert run(case, Setting(frame())).alternative == "less"

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Tests of frames and learners in other environments: packages that are not there or there besides,
+# scikit-learn's routing of metadata, and other versions of Python. What can't be had is skipped by name.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python="${1:-.venv/bin/python}"
+place="$(mktemp -d)"
+trap 'rm -rf "$place"' EXIT
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=1 OMP_NUM_THREADS=1 PYTHONPATH="$PWD"
+ROWS=(tests/contract/test_form_of_rows.py tests/unit/test_{any_frame,fitted,frames,row_frame}.py)
+
+quick() {  # quick NAME PYTHON TESTS...: run tests with a Python
+  echo "== $1"
+  "$2" -m pytest -q -p no:cacheprovider "${@:3}"
+}
+
+besides() {  # besides NAME PACKAGES...: add packages, and run the test files that name one of them
+  local files
+  mapfile -t files < <(grep -rlE "\b($(IFS='|'; echo "${*:2}"))\b" tests --include='test_*.py' | sort)
+  if [ ${#files[@]} -eq 0 ]; then
+    echo "== with $1: skipped, no test names it"
+  elif "$python" -m venv "$place/$1" &&
+    "$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+      >"$("$place/$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/all.pth" &&
+    "$place/$1/bin/python" -m pip install "${@:2}"; then
+    quick "with $1" "$place/$1/bin/python" "${files[@]}"
+  else
+    echo "== with $1: skipped, it could not be installed"
+  fi
+}
+
+mkdir "$place/without"
+cat >"$place/without/sitecustomize.py" <<'PYTHON'
+import sys
+
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("pyarrow", "polars", "duckdb"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, Absent())
+PYTHON
+PYTHONPATH="$place/without:$PWD" quick "without pyarrow, polars and DuckDB" "$python" "${ROWS[@]}"
+besides frames pyarrow polars duckdb
+besides catboost catboost
+PYINTERP_TEST_ROUTING=1 quick "with routing of metadata" "$python" \
+  tests/laws/test_*weights.py tests/unit/test_{fitted,frames,linear,offset,refits,trees}.py
+for version in 3.12 3.13; do
+  if ! command -v "python$version" >/dev/null; then
+    echo "== Python $version: skipped, it is not installed"
+    continue
+  fi
+  "python$version" -m venv "$place/$version"
+  "$place/$version/bin/python" -m pip install -e '.[test]'
+  quick "Python $version" "$place/$version/bin/python" "${ROWS[@]}" tests/docs/test_readme.py
+done

@@ -1,0 +1,152 @@
+"""Rows that look ordered in time have a footnote; others have none."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import KFold, TimeSeriesSplit
+from sklearn.svm import SVC
+
+import pyinterp as pi
+from pyinterp.learner import analysis, row_order
+
+N = 150
+WORDS = "If rows are ordered in time"
+
+
+def series(rng: np.random.Generator) -> np.ndarray:
+    """Return a series of first order with coefficient .8."""
+    values = rng.normal(size=N)
+    for t in range(1, N):
+        values[t] += 0.8 * values[t - 1]
+    return values
+
+
+def frame(seed: int, *, ordered: bool, classes: bool = False) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"x": series(rng), "z": series(rng)})
+    data["y"] = data["x"] + series(rng)
+    if classes:
+        data["y"] = np.where(data["y"] > 0, "yes", "no")
+    return data if ordered else data.sample(frac=1, random_state=seed)
+
+
+def notes(data: pd.DataFrame, plan: Any = None, *, notes: str = "short", **options: Any) -> str:
+    learner = LogisticRegression() if data["y"].dtype == "str" else LinearRegression()
+    plan = pi.Bootstrap(5) if plan is None else plan
+    results = pi.Learner.from_formula("y ~ x + z", data, learner, **options).fit(plan, seed=1)
+    return " ".join(str(results.pd("x", grid=[0, 1]).summary(notes=notes)).split())
+
+
+@pytest.mark.parametrize("option", ["short", "full"])
+@pytest.mark.parametrize("classes", [False, True])
+def test_residuals_alike_in_row_order_have_a_footnote(option: str, classes: bool) -> None:
+    found = notes(frame(1, ordered=True, classes=classes), notes=option)
+    assert "Residuals of rows next to each other are alike (autocorrelation 0." in found
+    assert WORDS in found
+    assert "TimeSeriesSplit" in found
+    assert WORDS not in notes(frame(1, ordered=True), notes="none")
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("classes", [False, True])
+def test_exchangeable_rows_have_none(seed: int, classes: bool) -> None:
+    assert WORDS not in notes(frame(seed, ordered=False, classes=classes))
+
+
+@pytest.mark.parametrize("change", ["none", "missing", "subset", "index"])
+def test_the_autocorrelation_is_that_of_mean_residuals(change: str) -> None:
+    data, options = frame(1, ordered=True), {}
+    if change == "missing":
+        data.loc[data.index[::7], "x"] = np.nan
+    if change == "subset":
+        options["subset"] = "z > -1"
+    if change == "index":
+        data.index = [f"row {k % 9}" for k in range(N)]
+    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression(), **options)
+    residuals: dict[int, list[float]] = {}
+    for case in learner.fit(pi.Bootstrap(5), seed=1).analysis.cases:
+        for row, y, predicted in zip(case.sample.rows, case.y, case.whatif.factual, strict=True):
+            residuals.setdefault(row, []).append(y - predicted)
+    means = [np.mean(residuals[row]) for row in sorted(residuals)]
+    around = np.array(means) - np.mean(means)
+    expected = sum(a * b for a, b in pairwise(around)) / sum(a * a for a in around)
+    assert f"(autocorrelation {expected:.2f})" in notes(data, **options)
+
+
+def test_an_index_of_dates_has_a_footnote() -> None:
+    data = frame(0, ordered=False).set_index(pd.date_range("2020-01-01", periods=N))
+    assert "Rows have an index of dates." in notes(data)
+
+
+def test_splits_into_blocks_and_clusters_have_none() -> None:
+    data = frame(1, ordered=True).assign(block=np.arange(N) // 10)
+    for plan in (KFold(5), TimeSeriesSplit(5), pi.Bootstrap(5, cluster="block")):
+        assert WORDS not in notes(data, plan)
+    assert WORDS in notes(data, KFold(5, shuffle=True))
+
+
+def test_one_model_has_none_unless_its_rows_are_held_out() -> None:
+    data = frame(1, ordered=True)
+    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
+    fitted = LinearRegression().fit(data[["x", "z"]], data["y"])
+    for model in (learner.fit_model(), pi.FittedModel(fitted, data[["x", "z"]], data["y"])):
+        assert WORDS not in " ".join(str(model.pfi().summary()).split())
+    assert WORDS in notes(data, pi.Holdout(0.5))
+
+
+@pytest.mark.parametrize("by", [{"by": "half"}, {"rows": "half == 0"}])
+def test_some_of_the_rows_have_the_footnote_of_all(by: dict[str, str]) -> None:
+    data = frame(1, ordered=True).assign(half=np.arange(N) % 2)
+    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
+    results = learner.fit(pi.Bootstrap(5), seed=1)
+    assert results.pfi(**by).context.plan_note == results.pfi().context.plan_note != ""
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_rows_sorted_by_the_response_have_none(classes: bool) -> None:
+    assert WORDS not in notes(frame(1, ordered=True, classes=classes).sort_values("y"))
+
+
+def test_repeated_rows_are_not_alike_in_time() -> None:
+    data = frame(1, ordered=False).assign(w=3)
+    assert WORDS not in notes(data, weights="w", weights_type="frequency")
+
+
+class Counting(SVC):
+    """Counts rows that are predicted."""
+
+    rows: ClassVar[list[int]] = []
+
+    def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
+        self.rows.append(len(X))
+        return np.column_stack([np.zeros(len(X)), np.ones(len(X))])
+
+    def predict(self, X: pd.DataFrame) -> np.ndarray:
+        self.rows.append(len(X))
+        return super().predict(X)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda results: results.pd("x", grid=[0, 1]),
+        lambda results: results.pfi("x", loss="zero_one"),
+        lambda results: results.metric("accuracy"),
+        lambda results: results.loco("x"),
+    ],
+)
+def test_the_footnote_costs_no_predictions(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = pi.Learner.from_formula("y ~ x + z", frame(1, ordered=True, classes=True), Counting())
+    counts = []
+    for note in (row_order.order_note, lambda _: ""):
+        monkeypatch.setattr(analysis, "order_note", note)
+        Counting.rows.clear()
+        ask(learner.fit(pi.Bootstrap(3), seed=1, progress=False))
+        counts.append(sum(Counting.rows))
+    assert counts[0] == counts[1] > 0
