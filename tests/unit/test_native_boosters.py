@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import lightgbm as lgb
@@ -109,15 +110,18 @@ def test_labels_and_several_outputs_are_refused_with_what_works() -> None:
         ("Poisson", np.round(np.exp(Y)), r"CatBoostRegressor.*Exponent"),
     ],
 )
-def test_scores_of_catboost_are_refused(loss: str, y: Any, what: str) -> None:
+def test_scores_of_catboost_are_refused(loss: str, y: Any, what: str, tmp_path: Path) -> None:
     """Its general class predicts log-odds and logarithms, whatever the response."""
     catboost = pytest.importorskip("catboost")
     options = {"iterations": 2, "verbose": 0, "allow_writing_files": False, "cat_features": ["g"]}
-    model = catboost.CatBoost({**options, "loss_function": loss})
-    with pytest.raises(OptionError, match=what):
-        pi.Learner(y, X, model)
-    with pytest.raises(OptionError, match=what):
-        pi.FittedModel(model.fit(X, y), X, y)
+    for name in ("loss_function", "objective"):
+        model = catboost.CatBoost({**options, name: loss})
+        with pytest.raises(OptionError, match=what):
+            pi.Learner(y, X, model)
+    model.fit(X, y).save_model(tmp_path / "model.cbm")
+    for fitted in (model, catboost.CatBoost().load_model(tmp_path / "model.cbm")):
+        with pytest.raises(OptionError, match=what):
+            pi.FittedModel(fitted, X, y)
     if loss == "Logloss":  # what the sentence says works
         function = lambda rows: model.predict(rows, prediction_type="Probability")  # noqa: E731
         fitted = pi.FittedModel(function, X, y, classes=[False, True])
