@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -162,3 +166,40 @@ def test_loco_of_learners_that_name_categories(package: str) -> None:
             ]  # fmt: skip
             differences.append(losses[0] - losses[1])
         assert loco[name] == pytest.approx(np.mean(differences), abs=1e-10)
+
+
+def test_networks_of_skorch_draw_from_a_seed_per_refit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for PyTorch: one global state, which refits leave as it was."""
+    state = {"seed": -1}
+
+    @contextmanager
+    def fork_rng(devices: list[str]) -> Iterator[None]:
+        assert devices == []
+        before = dict(state)
+        yield
+        state.update(before)
+
+    torch = ModuleType("torch")
+    torch.random = SimpleNamespace(fork_rng=fork_rng)  # type: ignore[attr-defined]
+    torch.manual_seed = lambda seed: state.update(seed=seed)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    base = type("NeuralNet", (RegressorMixin, BaseEstimator), {"__module__": "skorch.net"})
+
+    class Network(base):  # type: ignore[misc, valid-type]
+        def fit(self, X: Any, y: Any) -> Network:
+            self.seed_ = state["seed"]
+            return self
+
+        def predict(self, X: Any) -> np.ndarray:
+            return np.zeros((len(X), 1))
+
+    for estimator in (Network(), make_pipeline("passthrough", Network())):
+        learner, seen = pi.Learner(Y, X, estimator), []
+        for options in ({"seed": 1}, {"seed": 1}, {"seed": 2}, {"seed": 1, "reseed": False}):
+            refits = learner.fit(pi.Splits(SPLITS), **options).refits
+            models = [refit.predictor.estimator for refit in refits]
+            seen.append([getattr(model, "steps", [(0, model)])[-1][1].seed_ for model in models])
+            assert state == {"seed": -1}
+        assert seen[0] == seen[1]
+        assert len({*seen[0], *seen[2]}) == 4
+        assert seen[3] == [-1, -1]
