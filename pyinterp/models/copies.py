@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-__all__ = ["fresh", "networks_seeded", "reseed"]
+__all__ = ["fresh", "reseed", "seed_networks"]
 
 # What libraries call the seed of an estimator.
 SEEDS = ("random_state", "random_seed")
@@ -54,7 +54,7 @@ def reseed(model: Any, rng: np.random.Generator, *, keep_set: bool = False) -> N
 
 
 @contextmanager
-def networks_seeded(model: Any, rng: np.random.Generator | None) -> Iterator[None]:
+def seed_networks(model: Any, rng: np.random.Generator | None) -> Iterator[None]:
     """Seed PyTorch while networks of skorch are trained, which have no seeds of their own.
 
     PyTorch's random numbers then go on as before. Nothing is done for other models, or without

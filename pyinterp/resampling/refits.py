@@ -22,7 +22,7 @@ from pyinterp.errors import (
     level_of_caller,
 )
 from pyinterp.models.adapters import wants_codes, wants_frames
-from pyinterp.models.copies import fresh, networks_seeded, reseed
+from pyinterp.models.copies import fresh, reseed, seed_networks
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.models.remedies import explanation
 from pyinterp.models.sample_weight import weight_option
@@ -184,7 +184,7 @@ def fit_one(
     option = None if weights is None else weight_option(model)
     weighted = {} if option is None else {option: weights}
     coded = response.classes is not None and wants_codes(model)
-    with threads.shared_cores([model], workers), networks_seeded(model, rng):
+    with threads.shared_cores([model], workers), seed_networks(model, rng):
         if wants_frames(model):
             model.fit(matrix, response.column(y), **weighted)
         else:
