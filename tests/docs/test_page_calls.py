@@ -57,8 +57,8 @@ OTHER_CALLS = {
 }  # fmt: skip
 # Options of R, of scikit-learn's estimators, of the R bridge, and of classes of one's own.
 OTHER_OPTIONS = {
-    "NUMBA_DISABLE_JIT", "RPY2_CFFI_MODE", "approx", "cat_features", "classifier", "control", "family",
-    "fit_intercept", "formula", "frozen", "linout", "max_features", "method", "min_samples_leaf",
+    "NUMBA_DISABLE_JIT", "RPY2_CFFI_MODE", "approx", "cat_features", "classifier", "control",
+    "family", "fit_intercept", "formula", "frozen", "linout", "max_features", "method", "min_samples_leaf",
     "model", "monotonic_cst", "n_repeats", "no_weights", "probability", "r_style", "random_state",
     "range", "recursive", "return_std", "sample_splitting",
 }  # fmt: skip
@@ -179,7 +179,8 @@ def names(model: str) -> dict[str, Any]:
         "pi": pi, "np": np, "sm": sm, "r_style": pi.r_style, "r_bridge": None, "KFold": KFold,
         "RBF": RBF, "TimeSeriesSplit": TimeSeriesSplit, "ConstantKernel": ConstantKernel,
         "WhiteKernel": WhiteKernel,
-        "RandomForestRegressor": RandomForestRegressor, "LinearRegression": LinearRegression, "splitter": KFold(5),
+        "RandomForestRegressor": RandomForestRegressor,
+        "LinearRegression": LinearRegression, "splitter": KFold(5),
         "gaussian_process": pi.estimators.gaussian_process, "Estimate": Estimate,
         "statsmodels_learner": pi.statsmodels_learner, "NestedBootstrap": pi.NestedBootstrap,
         "res": res, "results": res, "learner": models()["learner"], "quantile": res,
