@@ -311,9 +311,12 @@ def _shape(values: object) -> tuple[int, ...]:
 
 def _conversion(data: object) -> str:
     """Return advice on converting `data` to a frame or an array; empty if there is none."""
-    for method in ("toarray", "to_pandas"):  # of sparse matrices, and of other tables
-        if callable(getattr(data, method, None)):
-            return f"; pass `.{method}()` of it"
+    if callable(getattr(data, "toarray", None)):
+        return "; pass `.toarray()` of it, because a sparse matrix is not read"
+    if callable(getattr(data, "to_pandas", None)):
+        return "; pass `.to_pandas()` of it"
+    if type(data).__name__ in ("DMatrix", "Dataset", "Pool"):  # XGBoost, LightGBM, CatBoost
+        return "; pass the frame or array that it was made of"
     return ""
 
 

@@ -26,6 +26,7 @@ Module                What is in it
 `sample_weight`       Sampling weights in the fit of learners
 `missing_values`      Which learners take missing values
 `offset_model`        Models that are given the last column of their rows as offset
+`remedies`            What to do about errors of other libraries
 `row_options`         Options with one value per row, which are refused
 ====================  =========================================================================
 

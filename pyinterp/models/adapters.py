@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from statsmodels.tools.sm_exceptions import ValueWarning
 
 from pyinterp.checks import check_mapping
 from pyinterp.errors import DataError, OptionError, quote
+from pyinterp.models.copies import fresh
 from pyinterp.models.final_step import innermost
 from pyinterp.models.row_options import check_row_options
 
@@ -30,17 +31,20 @@ __all__ = [
     "suit",
     "wants_codes",
     "wants_frames",
+    "without_columns",
 ]
 
 # Parameters of scikit-learn, XGBoost, LightGBM and CatBoost that may hold positions of columns.
 _BY_COLUMN = {
     "cat_features",
     "categorical_features",
+    "embedding_features",
     "feature_weights",
     "interaction_constraints",
     "interaction_cst",
     "monotone_constraints",
     "monotonic_cst",
+    "text_features",
 }
 
 
@@ -259,6 +263,26 @@ def column_positions(estimator: Any) -> str:
         if by_position:
             return str(name)
     return ""
+
+
+def without_columns(estimator: Any, left_out: Collection[str]) -> Any:
+    """Return an estimator whose parameters by name of column do not name those that are left out.
+
+    A copy if there are such parameters, else itself.
+    """
+    changed: dict[str, Any] = {}
+    for name, value in estimator.get_params(deep=True).items():
+        if name.split("__")[-1] not in _BY_COLUMN:
+            continue
+        if isinstance(value, Mapping) and not value.keys().isdisjoint(left_out):
+            changed[name] = {key: part for key, part in value.items() if key not in left_out}
+        elif isinstance(value, list | tuple) and any(_is_in(part, left_out) for part in value):
+            changed[name] = type(value)(part for part in value if not _is_in(part, left_out))
+    return fresh(estimator).set_params(**changed) if changed else estimator
+
+
+def _is_in(part: Any, names: Collection[str]) -> bool:
+    return isinstance(part, str) and part in names
 
 
 def _holds_numbers(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from copy import copy, deepcopy
 from dataclasses import dataclass
@@ -96,9 +97,11 @@ def _with_covariance(
 ) -> Coefficients | None:
     """Return coefficients with a covariance that is complete; None if there is none."""
     try:
-        cov = np.asarray(covariance(), dtype=np.float64)
-    except (AttributeError, TypeError, ValueError, RuntimeError):  # not stored, or penalized
-        return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)  # glum warns of one that is not right
+            cov = np.asarray(covariance(), dtype=np.float64)
+    except (AttributeError, TypeError, ValueError, RuntimeError, UserWarning):
+        return None  # not stored, or penalized
     flat = np.asarray(values, dtype=np.float64).ravel(order="F")  # as in MNLogit
     if cov.shape != (len(flat), len(flat)) or not np.isfinite(cov).all() or not cov.any():
         return None

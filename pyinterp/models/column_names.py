@@ -17,7 +17,7 @@ import pandas as pd
 from pyinterp.data.formula import names_in
 from pyinterp.data.row_data import RowData
 from pyinterp.errors import DataError, NamesWarning, level_of_caller, list_of
-from pyinterp.models.final_step import innermost
+from pyinterp.models.final_step import entrance
 
 __all__ = ["Match", "formula_of", "is_statsmodels", "match", "select"]
 
@@ -138,17 +138,20 @@ def _training_names(fitted: Any) -> list[str] | None:
     """Return the names of the columns of the training rows; None if the model knows none."""
     if is_statsmodels(fitted):
         return _of_statsmodels(fitted.model)
-    package = type(innermost(fitted)).__module__.partition(".")[0]
+    first = entrance(fitted)
+    package = type(first).__module__.partition(".")[0]
     names = getattr(fitted, "feature_names_in_", None)
+    if names is None:
+        names = getattr(first, "feature_names_in_", None)
     if names is None and package == "catboost":
-        names = getattr(fitted, "feature_names_", None)
-    if names is None and package == "lightgbm" and callable(getattr(fitted, "feature_name", None)):
-        names = fitted.feature_name()
+        names = getattr(first, "feature_names_", None)
+    if names is None and package == "glum":
+        names = _of_glum(first)
     if names is None:
         return None
     columns = [str(name) for name in names]
     # How these libraries number the columns of arrays.
-    numbered = {"lightgbm": "Column_{}", "catboost": "{}"}.get(package, "")
+    numbered = {"lightgbm": "Column_{}", "catboost": "{}", "glum": "_col_{}"}.get(package, "")
     return None if columns == [numbered.format(j) for j in range(len(columns))] else columns
 
 
@@ -163,12 +166,23 @@ def _of_statsmodels(model: Any) -> list[str] | None:
     return None if exog is not None or default else names
 
 
+def _of_glum(model: Any) -> list[str] | None:
+    """Return the variables of a model of glum, which predicts columns by position."""
+    spec = getattr(model, "X_model_spec_", None)  # of its formula
+    if spec is not None:
+        return [str(name) for name in spec.required_variables]
+    names = getattr(model, "term_names_", None)  # a level each
+    return None if names is None else list(dict.fromkeys(names))
+
+
 def _count(fitted: Any) -> int | None:
     """Return the number of columns of the training rows; None if the model does not say."""
     if is_statsmodels(fitted):
         exog = getattr(fitted.model, "exog", None)
         return None if exog is None else int(exog.shape[1])
     count = getattr(fitted, "n_features_in_", None)
+    if count is None:
+        count = getattr(entrance(fitted), "n_features_in_", None)
     return None if count is None else int(count)
 
 
@@ -196,7 +210,7 @@ def _check_numbers(columns: Sequence[str], data: RowData, who: str) -> None:
 
 def _rewriting(fitted: Any) -> Callable[[str], str]:
     """Return how a library rewrites the names of columns before it keeps them."""
-    if type(innermost(fitted)).__module__.startswith("lightgbm"):
+    if type(entrance(fitted)).__module__.startswith("lightgbm"):
         return lambda name: name.replace(" ", "_")
     return lambda name: name
 

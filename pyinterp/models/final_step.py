@@ -9,8 +9,9 @@ from typing import Any
 from sklearn.frozen import FrozenEstimator
 
 from pyinterp._typing import Matrix
+from pyinterp.models.native_boosters import Booster
 
-__all__ = ["EarlierSteps", "FinalStep", "final_step", "innermost"]
+__all__ = ["EarlierSteps", "FinalStep", "entrance", "final_step", "innermost"]
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,19 @@ def innermost(estimator: Any) -> Any:
         if hasattr(wrapped, "fit"):
             return innermost(wrapped)
     return estimator
+
+
+def entrance(fitted: Any) -> Any:
+    """Return the fitted model or transformer that is given the rows of pipelines and wrappers."""
+    steps = getattr(fitted, "steps", None)
+    inside = getattr(fitted, "best_estimator_", getattr(fitted, "regressor_", None))
+    if isinstance(steps, list):
+        inside = next((step for _, step in steps if step not in (None, "passthrough")), None)
+    elif isinstance(fitted, Booster):
+        return fitted.booster
+    elif calibrated := getattr(fitted, "calibrated_classifiers_", None):
+        inside = calibrated[0].estimator
+    return fitted if inside is None else entrance(inside)
 
 
 def _inside(fitted: Any) -> tuple[Any, Sequence[Any]] | None:

@@ -95,7 +95,9 @@ def check_scores(model: Any) -> None:
     """Raise `OptionError` if a model of CatBoost's general class predicts scores."""
     if _package(model) != "catboost" or type(model).__name__ != "CatBoost":
         return
-    loss = str(model.get_params().get("loss_function", "RMSE"))
+    # Read from a file, it has no parameters of its own.
+    params = model.get_all_params() if model.is_fitted() else model.get_params()
+    loss = str(params.get("loss_function", params.get("objective", "RMSE")))
     kind = SCORES.get(loss.partition(":")[0])
     if kind is None:
         return

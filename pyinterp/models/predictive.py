@@ -288,6 +288,7 @@ NGBOOST: dict[str, tuple[Distribution, Callable[[dict[str, Any]], tuple[Any, ...
     "Normal": (Normal(), lambda p: (p["loc"], p["scale"])),
     "LogNormal": (LogNormal(), lambda p: (np.log(p["scale"]), p["s"])),
     "Poisson": (Poisson(), lambda p: (p["mu"],)),
+    "Gamma": (Gamma(), lambda p: (p["alpha"], 1 / p["beta"])),
 }
 SKPRO: dict[str, tuple[Distribution, tuple[str, ...]]] = {
     "Normal": (Normal(), ("mu", "sigma")),
@@ -310,7 +311,8 @@ def _of_ngboost(model: Any, row: Any) -> _Statement | None:
     """Read ``pred_dist(X).params``."""
     if not callable(getattr(model, "pred_dist", None)):
         return None
-    name = type(model.pred_dist(row)).__name__
+    kinds = [kind.__name__ for kind in type(model.pred_dist(row)).__mro__]
+    name = next((kind for kind in kinds if kind in NGBOOST), kinds[0])  # of survival: a subclass
     _check_family(model, name, NGBOOST)
     return _Statement(NGBOOST[name][0], _NGBoost(model, name))
 

@@ -11,7 +11,7 @@ from sklearn.base import is_classifier as sklearn_is_classifier
 
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.distributions import Distribution
-from pyinterp.errors import OptionError, PredictionError, reason
+from pyinterp.errors import OptionError, PredictionError
 from pyinterp.models.answers import (
     Answers,
     ClassOrder,
@@ -29,6 +29,7 @@ from pyinterp.models.prediction_checks import (
     check_probabilities,
     check_repeatable,
 )
+from pyinterp.models.remedies import explanation
 from pyinterp.representation import about
 
 __all__ = [
@@ -120,7 +121,8 @@ class Predictor:
             call = _InOrder(estimator, estimator, order, one_column=True)
             return cls(estimator, "probability", tuple(classes), call)
         raise PredictionError(
-            f"An estimator must have a `predict` method; {learner_name(estimator)} has none."
+            f"An estimator must have a `predict` method; {learner_name(estimator)} has none. Pass "
+            "a function of rows that returns what it predicts."
         )
 
     def __call__(self, matrix: Matrix) -> FloatArray:
@@ -131,7 +133,8 @@ class Predictor:
             raise
         except Exception as error:
             raise PredictionError(
-                f"{self.name} can't predict {len(matrix)} rows: {reason(error)}"
+                f"{self.name} can't predict {len(matrix)} rows: "
+                f"{explanation(error, self.estimator)}"
             ) from error
         predicted = as_numbers(output, self.name)
         if self.kind == "mean" and predicted.ndim == 2 and predicted.shape[1] == 1:

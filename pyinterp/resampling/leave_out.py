@@ -13,7 +13,7 @@ from pyinterp._typing import FloatArray, Matrix
 from pyinterp.data.design import Design, FrameDesign
 from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import OptionError, RefitError
-from pyinterp.models.adapters import column_positions
+from pyinterp.models.adapters import column_positions, without_columns
 from pyinterp.models.predictor import Kind
 from pyinterp.parallel import outcomes, threads
 from pyinterp.random import Seeds
@@ -37,6 +37,11 @@ class _Job(NamedTuple):
     @property
     def key(self) -> Key:
         return self.refit.number, self.variables
+
+    @property
+    def left_out(self) -> set[str]:
+        """The columns that the estimator is not given."""
+        return set(self.refit.design.columns) - set(self.design.columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +101,7 @@ class LeaveOut:
         trained = (
             partial(
                 _predict,
-                self.estimator,
+                without_columns(self.estimator, job.left_out),
                 *parts,
                 self.seeds.stream("refits", job.refit.number) if self.options.reseed else None,
                 workers=workers,

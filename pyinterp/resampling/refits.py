@@ -20,11 +20,11 @@ from pyinterp.errors import (
     RefitError,
     RefitWarning,
     level_of_caller,
-    reason,
 )
 from pyinterp.models.adapters import wants_codes, wants_frames
-from pyinterp.models.copies import fresh, reseed
+from pyinterp.models.copies import fresh, reseed, seed_networks
 from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.models.remedies import explanation
 from pyinterp.models.sample_weight import weight_option
 from pyinterp.parallel import outcomes, threads
 from pyinterp.parallel.progress import ProgressOption
@@ -184,7 +184,7 @@ def fit_one(
     option = None if weights is None else weight_option(model)
     weighted = {} if option is None else {option: weights}
     coded = response.classes is not None and wants_codes(model)
-    with threads.shared_cores([model], workers):
+    with threads.shared_cores([model], workers), seed_networks(model, rng):
         if wants_frames(model):
             model.fit(matrix, response.column(y), **weighted)
         else:
@@ -215,7 +215,9 @@ def fit_alone(
     except PyinterpError:
         raise
     except Exception as error:
-        raise RefitError(f"{learner_name(estimator)} can't be trained: {_why(error)}") from error
+        raise RefitError(
+            f"{learner_name(estimator)} can't be trained: {explanation(error)}"
+        ) from error
 
 
 def _training(design: Design | Exception, part: Part) -> tuple[Any, Any, Any]:
@@ -292,28 +294,8 @@ def _check_levels(design: Design, part: Part, plan: Resampling) -> None:
 
 def _failure(k: int, total: int, error: Exception) -> str:
     ours = isinstance(error, PyinterpError)
-    message = f"{type(error).__name__}: {error}" if ours else _why(error)
+    message = f"{type(error).__name__}: {error}" if ours else explanation(error)
     return f"Refit {k} of {total} failed: {message}"
-
-
-# What to do, where the words of a library do not tell.
-REMEDIES = {
-    "could not convert string to float": (
-        'it reads no texts: use `design="matrix"`, encode them in a pipeline, or give them the '
-        "type category for learners that read it."
-    ),
-    "Cannot clone object": (
-        "scikit-learn copies no estimator that changes its parameters: pass lists among them as "
-        "tuples, such as `cat_features=('g',)`."
-    ),
-    "two dimensions for multi-output": "a learner has one response: pass the estimator inside.",
-}
-
-
-def _why(error: Exception) -> str:
-    """Return what a library says, and what to do where its words do not tell."""
-    remedies = [remedy for words, remedy in REMEDIES.items() if words in str(error)]
-    return "; ".join([reason(error).rstrip("."), *remedies])
 
 
 def _report(failed: Sequence[tuple[int, Exception]], total: int, lacking: str) -> None:

@@ -49,10 +49,14 @@ def distinct(donors: pd.DataFrame, variables: Sequence[str]) -> Distinct:
     """Return the distinct joint values of `variables`, each of which is predicted only once."""
     of_row = np.zeros(len(donors), np.int64)
     for name in variables:
-        codes, values = pd.factorize(donors[name], use_na_sentinel=False)
-        _, of_row = np.unique(of_row * len(values) + codes, return_inverse=True)
-    _, first, counts = np.unique(of_row, return_index=True, return_counts=True)
-    frame = donors[list(variables)].take(first).reset_index(drop=True)
+        codes, values = pd.factorize(donors[name].array, use_na_sentinel=False)
+        of_row = of_row * len(values) + codes
+        if len(variables) > 1:
+            _, of_row = np.unique(of_row, return_inverse=True)
+    counts = np.bincount(of_row)
+    first = np.empty(len(counts), np.intp)
+    first[of_row[::-1]] = np.arange(len(donors))[::-1]
+    frame = pd.DataFrame({name: donors[name].array.take(first) for name in variables})
     return Distinct(frame, of_row.astype(np.intp), counts.astype(np.intp))
 
 

@@ -264,6 +264,8 @@ def _whatif_rows(exact: TreesWhatIf | LinearWhatIf) -> pd.DataFrame:
     """Return what-if rows: shuffled rows, and rows with levels that no row has."""
     rows = exact.sample.variables
     unused = _unused_levels(rows)
+    if unused.empty:
+        return _shuffle(rows)
     try:
         with warnings.catch_warnings(action="error"):
             exact.predictor(exact.design.encode(unused))
@@ -279,7 +281,7 @@ def _shuffle(variables: pd.DataFrame) -> pd.DataFrame:
     n = min(-(-len(variables) // 2), SHUFFLED_ROWS)
     return pd.DataFrame(
         {
-            name: column.take(rng.permutation(len(variables))[:n]).array
+            name: column.array.take(rng.permutation(len(variables))[:n])
             for name, column in variables.items()
         }
     )

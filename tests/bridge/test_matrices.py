@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -114,6 +116,29 @@ def test_functions_of_r_make_the_matrix(data: pd.DataFrame) -> None:
     naive = total / (N * (N - 1)) - float(np.square(y - model.predict(X)).mean())
     pfi = pi.FittedModel(model, X, y).pfi("g").params.iloc[0]
     assert pfi == pytest.approx(naive, abs=TOLERANCE)
+    SESSION.call("rm", list=pd.Series(["gm"]), envir=GLOBAL)
+
+
+def test_the_codes_of_the_page_work(data: pd.DataFrame) -> None:
+    X, y = data[["a", "g", "b"]], data["y"]
+    page = (Path(__file__).parents[2] / "docs" / "r_bridge.md").read_text(encoding="utf-8")
+    learner = re.search(r'RLearner\("""(function.*?)"""\)', page, re.DOTALL)
+    model = re.search(r'RCode\("(function\(rows\).*?)"\)', page)
+    assert learner is not None
+    assert model is not None
+    fit = evaluate("{ set.seed(1); glmnet::cv.glmnet(model.matrix(~ a + g + b, d)[, -1], d$y) }")
+    SESSION.call("assign", "gm", fit, envir=GLOBAL)
+    right = numbers(
+        SESSION.call(
+            "function(m, d) predict(m, model.matrix(~ a + g + b, d)[, -1], s = 'lambda.min')",
+            fit,
+            data,
+        )
+    )
+    fitted = RLearner(learner[1], random_state=1).fit(X, y)
+    np.testing.assert_allclose(fitted.predict(X), right, rtol=0, atol=TOLERANCE)
+    known = RModel(RCode(model[1]), feature_names=["a", "g", "b"])
+    np.testing.assert_allclose(known.predict(X), right, rtol=0, atol=TOLERANCE)
     SESSION.call("rm", list=pd.Series(["gm"]), envir=GLOBAL)
 
 

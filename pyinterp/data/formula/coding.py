@@ -229,11 +229,11 @@ class Coding:
 
         Numeric variables are copied; patsy, which is slow, builds the other columns.
         """
-        names = list(self._variables.values())
-        part = frame if frame.columns.tolist() == names else frame[names]
-        if all(dtype.kind in "biuf" for dtype in part.dtypes):
+        numbers = {place: frame[name].to_numpy() for place, name in self._variables.items()}
+        if all(values.dtype.kind in "biuf" for values in numbers.values()):
             matrix = np.ones((len(frame), len(self.columns)))
-            matrix[:, list(self._variables)] = part.to_numpy(dtype=np.float64)
+            for place, values in numbers.items():
+                matrix[:, place] = values
             if self._mixed_columns is not None:
                 places, info = self._mixed_columns
                 matrix[:, places] = _encode(info, frame)

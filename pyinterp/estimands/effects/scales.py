@@ -122,9 +122,10 @@ def scale_of(predictor: Predictor, scale: Scale | None) -> UsedScale:
     """Return the scale, checked against the predictions: by default the mean or the probability."""
     if callable(scale) and not isinstance(scale, type):
         return scale
-    if scale in ("cumulative", "score") or isinstance(scale, Mapping):
+    ordinal = isinstance(scale, str) and scale in ("cumulative", "score")
+    if ordinal or isinstance(scale, Mapping):
         return _of_order(predictor, scale)
-    if scale == "rate":
+    if isinstance(scale, str) and scale == "rate":
         if not getattr(predictor.estimator, "log_link", False):
             raise OptionError("A rate needs an `exposure`, or an offset of a logarithmic link.")
         return "rate"

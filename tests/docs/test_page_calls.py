@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.linear_model import (
     BayesianRidge,
@@ -52,12 +53,13 @@ OTHERS = {
 }  # fmt: skip
 OTHER_CALLS = {
     'fit(cov_type="HC3")', "glance(lm)", "predict(X, return_std=True)",
-    'predict(type = "response")',
+    'predict(type = "response")', "fit(..., store_covariance_matrix=True)",
 }  # fmt: skip
 # Options of R, of scikit-learn's estimators, of the R bridge, and of classes of one's own.
 OTHER_OPTIONS = {
-    "NUMBA_DISABLE_JIT", "RPY2_CFFI_MODE", "approx", "classifier", "control", "family",
-    "fit_intercept", "formula", "frozen", "linout", "max_features", "method", "min_samples_leaf",
+    "NUMBA_DISABLE_JIT", "RPY2_CFFI_MODE", "approx", "cat_features", "classifier", "control",
+    "family", "fit_intercept", "formula", "frozen", "linout", "max_features", "method",
+    "min_samples_leaf",
     "model", "monotonic_cst", "n_repeats", "no_weights", "probability", "r_style", "random_state",
     "range", "recursive", "return_std", "sample_splitting",
 }  # fmt: skip
@@ -158,7 +160,7 @@ def models() -> dict[str, Any]:
     x = frame[["x", "z", "bmi"]]
     model = sm.OLS(frame["y"], x).fit()
     fits["model"] = pi.FittedModel(model, x, frame["y"])
-    poisson = pi.Learner.from_formula("abs(k) ~ x + z", frame, PoissonRegressor())
+    poisson = pi.Learner.from_formula("abs(k) ~ x + z", frame, PoissonRegressor(), exposure="w")
     fits["counts"] = poisson.fit(PLAN, seed=1)
     for sex in "fm":
         half = pi.Learner.from_formula("y ~ x", frame, BayesianRidge(), subset=frame["sex"] == sex)
@@ -177,7 +179,9 @@ def names(model: str) -> dict[str, Any]:
     return {
         "pi": pi, "np": np, "sm": sm, "r_style": pi.r_style, "r_bridge": None, "KFold": KFold,
         "RBF": RBF, "TimeSeriesSplit": TimeSeriesSplit, "ConstantKernel": ConstantKernel,
-        "WhiteKernel": WhiteKernel, "LinearRegression": LinearRegression, "splitter": KFold(5),
+        "WhiteKernel": WhiteKernel,
+        "RandomForestRegressor": RandomForestRegressor,
+        "LinearRegression": LinearRegression, "splitter": KFold(5),
         "gaussian_process": pi.estimators.gaussian_process, "Estimate": Estimate,
         "statsmodels_learner": pi.statsmodels_learner, "NestedBootstrap": pi.NestedBootstrap,
         "res": res, "results": res, "learner": models()["learner"], "quantile": res,

@@ -1,0 +1,347 @@
+"""Estimators of other libraries, and objects around them: PFI and PD by plain loops over what they
+themselves predict, for fitted models and for learners.
+
+A case makes an estimator, which is given frames of the named columns. Packages that are no
+dependencies are skipped by name.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
+from sklearn.ensemble import (
+    BaggingRegressor,
+    HistGradientBoostingRegressor,
+    StackingRegressor,
+    VotingClassifier,
+)
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import pyinterp as pi
+from tests.oracles import naive
+
+N = 48
+TOLERANCE = 1e-10  # of sums in another order
+RNG = np.random.default_rng(5)
+ROWS = pd.DataFrame(
+    {
+        "a": RNG.normal(size=N),
+        "g": RNG.choice(list("uvw"), N),
+        "k": RNG.integers(0, 3, N),
+        "b": RNG.normal(size=N),
+        "t": RNG.choice(["red wine", "white wine", "beer"], N),
+    }
+)
+NUMBER = ROWS["a"] + 2.0 * (ROWS["g"] == "v") + 0.5 * ROWS["k"] + 0.3 * RNG.normal(size=N)
+RESPONSES: dict[str, Any] = {
+    "number": NUMBER,
+    "positive": np.exp(NUMBER / 2),
+    "count": np.round(np.exp(NUMBER / 2)),
+    "two": pd.Series(np.where(NUMBER > 1, "yes", "no")),
+    "booleans": NUMBER > 1,
+    "codes": pd.Series(np.digitize(NUMBER, [0.3, 1.5])),
+    "three": pd.Series(np.array(["low", "mid", "top"])[np.digitize(NUMBER, [0.3, 1.5])]),
+}
+NUMBERS = ["a", "k", "b"]
+MIXED = ["a", "g", "k", "b"]
+SPLITS = [(np.arange(32), np.arange(32, N)), (np.arange(16, N), np.arange(16))]
+# Predicts pairs of all rows, in Python or in single precision: as few rows as will do.
+GRIDS: Mapping[str, list[Any]] = {"a": [-0.5, 1.0], "g": ["u", "w"], "k": [0, 2], "b": [0.2]}
+
+
+@dataclass(frozen=True)
+class Case:
+    make: Callable[[], Any]
+    columns: list[str]
+    response: str = "number"
+    package: str = "sklearn"
+    category: bool = False  # texts are given as categories
+
+
+def catboost(kind: str = "Regressor", /, **options: Any) -> Callable[[], Any]:
+    def make() -> Any:
+        module = pytest.importorskip("catboost")
+        settings = {"iterations": 8, "depth": 3, "verbose": 0, "allow_writing_files": False}
+        settings |= {"thread_count": 1, **options}
+        return getattr(module, f"CatBoost{kind}")(**settings) if kind else module.CatBoost(settings)
+
+    return make
+
+
+def ngboost(kind: str, distribution: str = "", k: int = 0) -> Callable[[], Any]:
+    def make() -> Any:
+        module = pytest.importorskip("ngboost")
+        families = pytest.importorskip("ngboost.distns")
+        options: dict[str, Any] = {"n_estimators": 6, "verbose": False, "random_state": 0}
+        if distribution:
+            options["Dist"] = getattr(families, distribution)
+        if k:
+            options["Dist"] = families.k_categorical(k)
+        return getattr(module, kind)(**options)
+
+    return make
+
+
+def glum(**options: Any) -> Callable[[], Any]:
+    def make() -> Any:
+        module = pytest.importorskip("glum")
+        return module.GeneralizedLinearRegressor(alpha=0.01, drop_first=True, **options)
+
+    return make
+
+
+def boosted(package: str, kind: str, **options: Any) -> Callable[[], Any]:
+    def make() -> Any:
+        module = pytest.importorskip(package)
+        settings = {"n_estimators": 5, "n_jobs": 1, "max_depth": 3, "random_state": 0, **options}
+        if package == "lightgbm":
+            settings |= {"verbose": -1, "min_child_samples": 3}
+        return getattr(module, kind)(**settings)
+
+    return make
+
+
+def small_tree(kind: Any) -> Any:
+    return kind(max_depth=2, random_state=0)
+
+
+def as_objects(X: Any) -> Any:
+    return np.asarray(X, dtype=object)
+
+
+def as_frame(X: Any) -> pd.DataFrame:
+    return pd.DataFrame(X).assign(twice=lambda rows: 2 * rows.iloc[:, 0])
+
+
+def pipe(*steps: Any, output: str = "") -> Callable[[], Any]:
+    def make() -> Any:
+        pipeline = make_pipeline(*steps)
+        if output == "polars":
+            pytest.importorskip("polars")
+        return pipeline.set_output(transform=output) if output else pipeline
+
+    return make
+
+
+def one_hot(*, sparse: bool) -> Any:
+    return make_column_transformer(
+        (OneHotEncoder(sparse_output=sparse, handle_unknown="ignore"), ["g"]),
+        (StandardScaler(), ["a", "b", "k"]),
+        sparse_threshold=1.0 if sparse else 0.0,
+        verbose_feature_names_out=False,
+    )
+
+
+ZOO: Mapping[str, Case] = {
+    "catboost": Case(catboost(), NUMBERS, package="catboost"),
+    "catboost, texts by name": Case(catboost(cat_features=["g"]), MIXED, package="catboost"),
+    "catboost, as categories": Case(
+        catboost(cat_features=["g"]), MIXED, package="catboost", category=True
+    ),
+    "catboost, a tuple": Case(catboost(cat_features=("g",)), MIXED, package="catboost"),
+    "catboost, by position": Case(catboost(cat_features=[1, 2]), MIXED, package="catboost"),
+    "catboost, whole numbers": Case(catboost(cat_features=["k"]), NUMBERS, package="catboost"),
+    "catboost, text features": Case(
+        catboost(cat_features=["g"], text_features=["t"]), ["a", "g", "t"], package="catboost"
+    ),
+    "catboost, counts": Case(
+        catboost(loss_function="Poisson", cat_features=["g"]), MIXED, "count", "catboost"
+    ),
+    "catboost, two classes": Case(
+        catboost("Classifier", cat_features=["g"]), MIXED, "two", "catboost"
+    ),
+    "catboost, booleans": Case(
+        catboost("Classifier", cat_features=["g"]), MIXED, "booleans", "catboost"
+    ),
+    "catboost, three classes": Case(
+        catboost("Classifier", cat_features=["g"]), MIXED, "three", "catboost"
+    ),
+    "catboost, codes": Case(catboost("Classifier", cat_features=["g"]), MIXED, "codes", "catboost"),
+    "catboost, general": Case(catboost("", cat_features=["g"]), MIXED, package="catboost"),
+    "catboost, in a pipeline": Case(
+        lambda: make_pipeline("passthrough", catboost(cat_features=["g"])()), MIXED,
+        package="catboost",
+    ),
+    "catboost, of a log response": Case(
+        lambda: TransformedTargetRegressor(
+            catboost(cat_features=("g",))(), func=np.log, inverse_func=np.exp
+        ), MIXED, "positive", "catboost",
+    ),
+    "ngboost": Case(ngboost("NGBRegressor"), NUMBERS, package="ngboost"),
+    "ngboost, log-normal": Case(
+        ngboost("NGBRegressor", "LogNormal"), NUMBERS, "positive", "ngboost"
+    ),
+    "ngboost, two classes": Case(ngboost("NGBClassifier"), NUMBERS, "two", "ngboost"),
+    "ngboost, three classes": Case(ngboost("NGBClassifier", k=3), NUMBERS, "codes", "ngboost"),
+    "glum": Case(glum(), NUMBERS, package="glum"),
+    "glum, categories": Case(glum(), MIXED, package="glum", category=True),
+    "glum, a formula": Case(glum(formula="a + g:b + k"), MIXED, package="glum", category=True),
+    "glum, counts": Case(glum(family="poisson"), NUMBERS, "count", "glum"),
+    "xgboost, categories": Case(
+        boosted("xgboost", "XGBRegressor", enable_categorical=True), MIXED, package="xgboost",
+        category=True,
+    ),
+    "xgboost, three classes": Case(
+        boosted("xgboost", "XGBClassifier"), NUMBERS, "three", "xgboost"
+    ),
+    "lightgbm, categories": Case(
+        boosted("lightgbm", "LGBMRegressor"), MIXED, package="lightgbm", category=True
+    ),
+    "lightgbm, three classes": Case(
+        boosted("lightgbm", "LGBMClassifier"), NUMBERS, "three", "lightgbm"
+    ),
+    "histogram boosting": Case(
+        lambda: HistGradientBoostingRegressor(
+            categorical_features=["g"], max_iter=5, min_samples_leaf=3
+        ), MIXED, category=True,
+    ),
+    "sparse matrices": Case(pipe(one_hot(sparse=True), Ridge()), MIXED),
+    "sparse matrices, trees": Case(
+        pipe(one_hot(sparse=True), DecisionTreeClassifier(max_depth=3, random_state=0)), MIXED,
+        "three",
+    ),
+    "pandas frames": Case(pipe(one_hot(sparse=False), Ridge(), output="pandas"), MIXED),
+    "polars frames": Case(pipe(one_hot(sparse=False), Ridge(), output="polars"), MIXED),
+    "arrays of objects": Case(pipe(FunctionTransformer(as_objects), Ridge()), NUMBERS),
+    "frames of a function": Case(pipe(FunctionTransformer(as_frame), Ridge()), NUMBERS),
+    "a stack": Case(
+        lambda: StackingRegressor(
+            [("line", LinearRegression()), ("tree", small_tree(DecisionTreeRegressor))]
+        ), NUMBERS,
+    ),
+    "a vote": Case(
+        lambda: VotingClassifier(
+            [("line", LogisticRegression()), ("tree", small_tree(DecisionTreeClassifier))],
+            voting="soft",
+        ), NUMBERS, "three",
+    ),
+    "a bag": Case(lambda: BaggingRegressor(Ridge(), 3, random_state=0), NUMBERS),
+    "a search": Case(
+        lambda: GridSearchCV(
+            make_pipeline(StandardScaler(), Ridge()), {"ridge__alpha": [1, 9]}, cv=3
+        ), NUMBERS,
+    ),
+    "calibrated": Case(
+        lambda: CalibratedClassifierCV(make_pipeline(StandardScaler(), SVC(random_state=0)), cv=2),
+        NUMBERS, "two",
+    ),
+    "a log response": Case(
+        lambda: TransformedTargetRegressor(LinearRegression(), func=np.log, inverse_func=np.exp),
+        NUMBERS, "positive",
+    ),
+}  # fmt: skip
+
+
+def rows_of(case: Case) -> pd.DataFrame:
+    rows = ROWS[case.columns]
+    texts = {name: "category" for name in ("g",) if case.category and name in rows}
+    return rows.astype(texts)
+
+
+def fit(case: Case, rows: pd.DataFrame, y: Any) -> tuple[Any, Any]:
+    """Fit an estimator as its user does; return it and what it predicts."""
+    labels, codes = np.unique(y, return_inverse=True)
+    model = case.make()
+    if isinstance(labels[0], str) and case.package == "xgboost":
+        model.fit(rows, codes)
+    else:
+        model.fit(rows, y)
+    if case.response in ("number", "positive", "count"):
+        return model, lambda X: np.asarray(model.predict(X), dtype=float)
+    return model, lambda X: np.asarray(model.predict_proba(X), dtype=float)
+
+
+def naively(predict: Any, rows: pd.DataFrame, y: Any, classes: Any) -> dict[str, float]:
+    """Return PFI by all pairs of different rows, and PD at the points of `GRIDS`."""
+    loss = naive.LOSSES["squared" if classes is None else "brier"]
+    y = np.asarray(y, dtype=float) if classes is None else np.searchsorted(classes, np.asarray(y))
+    n, found = len(rows), {}
+    for name in rows:
+        predicted = naive.all_pairs(predict, rows, [name])
+        losses = loss(np.repeat(y[:, None], n, axis=1), predicted)
+        same = np.eye(n, dtype=bool)
+        found[name] = losses[~same].mean() - losses[same].mean()
+    for name in set(GRIDS) & set(rows):
+        for value in GRIDS[name]:
+            mean = predict(naive.set_to(rows, [name], [value])).mean(axis=0)
+            shown = mean if classes is None or len(classes) > 2 else mean[1]
+            found |= {f"{name}={value}, {j}": m for j, m in enumerate(np.atleast_1d(shown))}
+    return found
+
+
+def ours(results: Any, case: Case) -> dict[str, float]:
+    """Return the same by the package."""
+    loss = "squared" if case.response in ("number", "positive", "count") else "brier"
+    found = dict(results.pfi(loss=loss).params)
+    for name in set(GRIDS) & set(case.columns):
+        # In the order of classes, and of points in each class.
+        frame = results.pd(name, grid=GRIDS[name]).summary_frame()
+        for value in GRIDS[name]:
+            part = frame[frame["value"] == value]["estimate"]
+            found |= {f"{name}={value}, {j}": estimate for j, estimate in enumerate(part)}
+    return found
+
+
+def compare(found: dict[str, float], right: dict[str, float]) -> None:
+    assert found.keys() == right.keys()
+    for name, value in right.items():
+        assert found[name] == pytest.approx(value, rel=TOLERANCE, abs=TOLERANCE), name
+
+
+def classes_of(case: Case, y: Any) -> Any:
+    return None if case.response in ("number", "positive", "count") else np.unique(np.asarray(y))
+
+
+@pytest.fixture(autouse=True)
+def warnings_of_libraries() -> Any:
+    """Ignore what libraries warn of that are not ready for the newest NumPy and pandas."""
+    with warnings.catch_warnings():
+        for kind in (DeprecationWarning, FutureWarning, PendingDeprecationWarning):
+            warnings.filterwarnings("ignore", category=kind)
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        yield
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_a_fitted_model_of_the_zoo(name: str) -> None:
+    case = ZOO[name]
+    pytest.importorskip(case.package)
+    rows, y = rows_of(case), RESPONSES[case.response]
+    model, predict = fit(case, rows, y)
+    coded = case.package == "xgboost" and case.response == "three"
+    response = pd.Series(np.unique(y, return_inverse=True)[1]) if coded else y
+    # Exact engines add up what XGBoost adds up in single precision.
+    engine: Any = "batched" if case.package == "xgboost" else "auto"
+    results = pi.FittedModel(model, rows, response, engine=engine)
+    compare(ours(results, case), naively(predict, rows, response, classes_of(case, response)))
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_a_learner_of_the_zoo(name: str) -> None:
+    case = ZOO[name]
+    pytest.importorskip(case.package)
+    rows, y = rows_of(case), RESPONSES[case.response]
+    engine: Any = "batched" if case.package == "xgboost" else "auto"
+    learner = pi.Learner(y, rows, case.make())
+    plan = pi.Splits(SPLITS)
+    results = learner.fit(plan, seed=1, reseed=False, engine=engine, progress=False)
+    right = []
+    for train, test in SPLITS:
+        _, predict = fit(case, rows.iloc[train], y.iloc[train])
+        test_rows = rows.iloc[test].reset_index(drop=True)
+        right.append(naively(predict, test_rows, y.iloc[test], classes_of(case, y)))
+    mean = {key: float(np.mean([part[key] for part in right])) for key in right[0]}
+    compare(ours(results, case), mean)

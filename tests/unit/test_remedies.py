@@ -1,0 +1,134 @@
+"""Errors of other libraries come with what to do, and what they say works."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from sklearn.decomposition import PCA
+from sklearn.linear_model import Ridge
+
+import pyinterp as pi
+from pyinterp.errors import DataError, PredictionError, PyinterpError, RefitError
+
+N = 40
+RNG = np.random.default_rng(7)
+X = pd.DataFrame({"a": RNG.normal(size=N), "g": RNG.choice(list("uv"), N)})
+Y = pd.Series(X["a"] + (X["g"] == "v") + 0.1 * RNG.normal(size=N))
+CATEGORIES = X.astype({"g": "category"})
+NUMBERS = X.assign(g=(X["g"] == "v") * 1.0)
+HOLES = X.assign(g=X["g"].where(X.index > 2, None))
+CAT: dict[str, Any] = {"iterations": 2, "verbose": 0, "allow_writing_files": False}
+
+
+@pytest.fixture(autouse=True)
+def warnings_of_libraries() -> Iterator[None]:
+    with warnings.catch_warnings():
+        for kind in (DeprecationWarning, FutureWarning):
+            warnings.filterwarnings("ignore", category=kind)
+        yield
+
+
+def catboost(**options: Any) -> Any:
+    return pytest.importorskip("catboost").CatBoostRegressor(**CAT, **options)
+
+
+def ask(make: Callable[[], Any], rows: Any, missing: Any = "auto") -> Any:
+    learner = pi.Learner(Y, rows, make(), missing=missing)
+    return learner.fit(pi.Holdout(0.5), seed=1).pfi().params
+
+
+# What fails, the remedy, and the same after it.
+CASES: dict[str, tuple[Callable[[], Any], str, Callable[[], Any]]] = {
+    "XGBoost, texts": (
+        lambda: ask(lambda: xgb.XGBRegressor(n_estimators=2, n_jobs=1), X),
+        r"type category, `X.astype\({'g': 'category'}\)`, and pass `enable_categorical=True`",
+        lambda: ask(
+            lambda: xgb.XGBRegressor(n_estimators=2, n_jobs=1, enable_categorical=True), CATEGORIES
+        ),
+    ),
+    "LightGBM, texts": (
+        lambda: ask(lambda: lgb.LGBMRegressor(n_estimators=2, n_jobs=1, verbose=-1), X),
+        "give texts the type category",
+        lambda: ask(lambda: lgb.LGBMRegressor(n_estimators=2, n_jobs=1, verbose=-1), CATEGORIES),
+    ),
+    "XGBoost, early stopping": (
+        lambda: ask(
+            lambda: xgb.XGBRegressor(n_estimators=2, n_jobs=1, early_stopping_rounds=1), NUMBERS
+        ),
+        "leave `early_stopping_rounds` out",
+        lambda: ask(lambda: xgb.XGBRegressor(n_estimators=2, n_jobs=1), NUMBERS),
+    ),
+    "CatBoost, texts": (
+        lambda: ask(catboost, X),
+        "name columns of texts in `cat_features`",
+        lambda: ask(lambda: catboost(cat_features=["g"]), X),
+    ),
+    "CatBoost, an array": (
+        lambda: ask(lambda: catboost(cat_features=[1]), NUMBERS.to_numpy()),
+        "pass a data frame in which they are texts or whole numbers",
+        lambda: ask(lambda: catboost(cat_features=[1]), X),
+    ),
+    "CatBoost, missing categories": (
+        lambda: ask(lambda: catboost(cat_features=["g"]), HOLES, "keep"),
+        r"`X\['g'\].fillna\('missing'\).astype\(str\)`",
+        lambda: ask(
+            lambda: catboost(cat_features=["g"]),
+            X.assign(g=HOLES["g"].fillna("missing").astype(str)),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_error_leads_to_what_works(name: str) -> None:
+    fails, remedy, works = CASES[name]
+    with pytest.raises(PyinterpError, match=remedy):
+        fails()
+    assert np.isfinite(works()).all()
+
+
+@pytest.mark.parametrize("package", ["xgboost", "lightgbm", "catboost"])
+def test_rankers_are_no_learners_but_fitted_models(package: str) -> None:
+    module = pytest.importorskip(package)
+    name = {"xgboost": "XGBRanker", "lightgbm": "LGBMRanker", "catboost": "CatBoostRanker"}[package]
+    options = CAT if package == "catboost" else {"n_estimators": 2, "n_jobs": 1, "verbosity": 0}
+    if package == "lightgbm":
+        options = {"n_estimators": 2, "n_jobs": 1, "verbose": -1}
+    ranker, grade = getattr(module, name)(**options), np.digitize(Y, [0.0, 1.0])
+    with pytest.raises(RefitError, match="no groups of rows to rank within: fit the model yours"):
+        pi.Learner(grade, NUMBERS, ranker).fit(pi.Holdout(0.5), seed=1)
+    groups = {"group": [20, 20]} if package == "lightgbm" else {}
+    groups = {"qid": np.repeat([0, 1], 20)} if package == "xgboost" else groups
+    groups = {"group_id": np.repeat([0, 1], 20)} if package == "catboost" else groups
+    ranker.fit(NUMBERS, grade, **groups)
+    assert np.isfinite(pi.FittedModel(ranker, NUMBERS).pd("a").params).all()
+
+
+@pytest.mark.parametrize("package", ["sklearn", "catboost", "ngboost"])
+def test_unfitted_models_are_told_apart(package: str) -> None:
+    model: Any = Ridge()
+    if package == "catboost":
+        model = catboost()
+    if package == "ngboost":
+        model = pytest.importorskip("ngboost").NGBRegressor(n_estimators=2, verbose=False)
+    with pytest.raises(PredictionError, match="must be fitted: call `fit` first, or give it to"):
+        pi.FittedModel(model, NUMBERS, Y).loss()
+    model.fit(NUMBERS, Y)
+    with pytest.raises(PyinterpError) as caught:
+        pi.FittedModel(lambda rows: model.predict(rows[["no"]]), NUMBERS, Y).loss()
+    assert "must be fitted" not in str(caught.value)
+
+
+def test_other_containers_and_models_without_predict() -> None:
+    booster = xgb.train({"nthread": 1}, xgb.DMatrix(NUMBERS, Y), 2)
+    with pytest.raises(DataError, match="not DMatrix; pass the frame or array that it was made of"):
+        pi.FittedModel(booster, xgb.DMatrix(NUMBERS), Y)
+    with pytest.raises(PredictionError, match="Pass a function of rows that returns what it predi"):
+        pi.FittedModel(PCA(1).fit(NUMBERS), NUMBERS, Y)
