@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from itertools import product
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -106,8 +106,6 @@ class CoverageStudy(Study[CoverageResults]):
     seed : int
     """
 
-    _KINDS: ClassVar[tuple[str, ...]] = ("truth", "coverage")
-
     estimands: Mapping[str, Ask]
     resamplings: Mapping[str, Plan]
     cov_types: Mapping[str, Sequence[CovType]]
@@ -168,15 +166,14 @@ class CoverageStudy(Study[CoverageResults]):
             return tuple((name,) for name in self.estimands)
         return tuple(product(self.estimands, dict.fromkeys(self.cov_types[row.plan])))
 
-    def totals(self, kind: str) -> Iterator[tuple[Row, int]]:
-        """Yield the rows of a kind of work, each with its number of refits or data sets."""
-        for process, learner, n in product(self.dgps, self.learners, self.n):
-            if kind == "truth":
-                yield Row(kind, process.name, learner, n), self.count("truth_refits", learner, 0)
-            else:
-                total = self.count("repetitions", learner, 0)
-                for plan in self.resamplings:
-                    yield Row(kind, process.name, learner, n, plan), total
+    def totals(self) -> Iterator[tuple[Row, int]]:
+        """Yield the rows of the study, each with its number of refits or data sets."""
+        every = list(product([process.name for process in self.dgps], self.learners, self.n))
+        for process, learner, n in every:
+            yield Row("truth", process, learner, n), self.count("truth_refits", learner, 0)
+        for (process, learner, n), plan in product(every, self.resamplings):
+            row = Row("coverage", process, learner, n, plan)
+            yield row, self.count("repetitions", learner, 0)
 
     def _try(self, row: Row) -> None:
         """Fit a learner that learns nothing, so that plans and variances fail before the work."""

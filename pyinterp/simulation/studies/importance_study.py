@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, ClassVar, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -112,8 +112,6 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
     [['mvim', 7.97], ['cvim', 0.53]]
     """
 
-    _KINDS: ClassVar[tuple[str, ...]] = ("importance",)
-
     features: Sequence[str]
     measures: Sequence[Measure] = ("mvim", "cvim")
     repetitions: int | Mapping[str, int] = 100
@@ -167,7 +165,7 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         """Return every feature with every measure."""
         return self._terms()
 
-    def totals(self, kind: str) -> Iterator[tuple[Row, int]]:
+    def totals(self) -> Iterator[tuple[Row, int]]:
         """Yield the rows of the study, each with its number of models."""
         for process, learner, n in product(self.dgps, self.learners, self.n):
             yield self._row(process.name, learner, n), self.count("repetitions", learner, 1)

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -61,8 +61,6 @@ class Study(ABC, Generic[Answer]):
     n: Sequence[int]
     seed: int = 1
 
-    _KINDS: ClassVar[tuple[str, ...]]
-
     def __repr__(self) -> str:
         sizes = f"n = {list_of(self.n)}"
         return about(self, f"{len(self.dgps)} processes", f"{len(self.learners)} learners", sizes)
@@ -98,8 +96,8 @@ class Study(ABC, Generic[Answer]):
         """Return the terms that are computed in every block of a row."""
 
     @abstractmethod
-    def totals(self, kind: str) -> Iterator[tuple[Row, int]]:
-        """Yield the rows of a kind of work, each with its number of repetitions."""
+    def totals(self) -> Iterator[tuple[Row, int]]:
+        """Yield the rows of the study, kind by kind, each with its number of repetitions."""
 
     @abstractmethod
     def _worker(self, kind: str, records: Sequence[Record]) -> Callable[[Unit], Sequence[Record]]:
@@ -142,7 +140,7 @@ class Study(ABC, Generic[Answer]):
         check_progress(progress)
         file = StudyFile(path)
         records = file.records()
-        rows = {row for kind in self._KINDS for row, _ in self.totals(kind)}
+        rows = {row for row, _ in self.totals()}
         for record in records:
             if record.row in rows:
                 self._check_settings(record, path)
@@ -150,7 +148,7 @@ class Study(ABC, Generic[Answer]):
         for row in dict.fromkeys(unit.row for unit in units):
             self._try(row)
         file.begin()  # a path that can't be written is an error before the work
-        for kind in self._KINDS:
+        for kind in dict.fromkeys(unit.row.kind for unit in units):
             same = [unit for unit in units if unit.row.kind == kind]
             do = self._worker(kind, file.records())
             with outcomes(
@@ -193,7 +191,7 @@ class Study(ABC, Generic[Answer]):
             for record in records
             for block in record.blocks
         }
-        for row, total in (each for kind in self._KINDS for each in self.totals(kind)):
+        for row, total in self.totals():
             whole = self.settings(row)["block"]
             for block, start in enumerate(range(0, total, whole)):
                 size = min(whole, total - start)
