@@ -44,7 +44,7 @@ sys.meta_path.insert(0, Absent())
 PYTHON
 PYTHONPATH="$place/without:$PWD" quick "without pyarrow, polars and DuckDB" "$python" "${ROWS[@]}"
 besides frames pyarrow polars duckdb
-besides zoo catboost ngboost glum
+besides zoo catboost glum
 PYINTERP_TEST_ROUTING=1 quick "with routing of metadata" "$python" \
   tests/laws/test_*weights.py tests/unit/test_{fitted,frames,linear,offset,refits,trees}.py
 for version in 3.12 3.13; do

@@ -49,7 +49,7 @@ def distinct(donors: pd.DataFrame, variables: Sequence[str]) -> Distinct:
     """Return the distinct joint values of `variables`, each of which is predicted only once."""
     of_row = np.zeros(len(donors), np.int64)
     for name in variables:
-        codes, values = pd.factorize(donors[name].array, use_na_sentinel=False)
+        codes, values = pd.factorize(donors[name], use_na_sentinel=False)
         of_row = of_row * len(values) + codes
         if len(variables) > 1:
             _, of_row = np.unique(of_row, return_inverse=True)
