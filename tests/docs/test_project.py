@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import shutil
-import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +12,9 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT, TOOLS = PYPROJECT["project"], PYPROJECT["tool"]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-# Those of Keep a Changelog.
-KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 # Of the Citation File Format 1.2.0: what a file must have, and what one of software may have.
 REQUIRED = {"authors", "cff-version", "message", "title"}
 ALLOWED = REQUIRED | {
@@ -31,36 +28,20 @@ def text_of(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def test_the_changelog_begins_with_what_is_unreleased_and_is_a_page_of_the_documentation() -> None:
+def test_the_changelog_is_short_and_a_page_of_the_documentation() -> None:
     changelog = text_of("CHANGELOG.md")
-    assert re.findall(r"^## (.+)$", changelog, re.MULTILINE)[0] == "Unreleased"
-    assert set(re.findall(r"^### (.+)$", changelog, re.MULTILINE)) <= KINDS
+    assert re.findall(r"^## (\S+)", changelog, re.MULTILINE)[-1] == "0.1.0"
+    assert len(changelog.partition("## 0.1.0")[2].splitlines()) <= 40
     assert text_of("docs/changelog.md").startswith("```{include} ../CHANGELOG.md")
     assert "changelog" in text_of("docs/index.md").splitlines()
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-def test_two_branches_may_add_to_the_same_place_of_the_changelog(tmp_path: Path) -> None:
-    def git(*arguments: str) -> None:
-        who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
-        subprocess.run(["git", *who, *arguments], cwd=tmp_path, check=True, capture_output=True)  # noqa: S603, S607
-
-    def add(line: str) -> None:
-        with (tmp_path / "CHANGELOG.md").open("a", encoding="utf-8") as file:
-            file.write(line)
-        git("add", "-A")
-        git("commit", "-m", "change")
-
-    git("init", "--initial-branch=main")
-    shutil.copy(ROOT / ".gitattributes", tmp_path)
-    add("### Added\n\n- First.\n")
-    git("checkout", "-b", "other")
-    add("- Of the other branch.\n")
-    git("checkout", "main")
-    add("- Of this branch.\n")
-    git("merge", "other")
-    lines = (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
-    assert sorted(lines[2:]) == ["- First.", "- Of the other branch.", "- Of this branch."]
+def test_fragments_of_the_changelog_are_one_short_sentence() -> None:
+    kinds = {kind["directory"] for kind in TOOLS["towncrier"]["type"]}
+    for path in (ROOT / "changes").iterdir():
+        if path.name != "README.md":
+            assert path.name.split(".")[-2] in kinds, path.name
+            assert len(path.read_text(encoding="utf-8").split()) <= 25, path.name
 
 
 def assert_authors(authors: list[dict[str, str]]) -> None:
