@@ -7,9 +7,7 @@ tests, intervals, ``summary()`` and ``plot()``. Results are frozen: no call chan
 Module                 What is in it
 =====================  =============================================================
 `results`              `EstimandResults`, the results of one estimand
-`together`             Several importances in one table
-`curve_results`        Curves of several variables
-`causal_results`       The causal reading: effects, importance and share of variance
+`together`             Several estimands: importances, curves, and the causal reading
 `uncertainty_results`  Likelihood, entropy and redundancy, with a decision
 `groups`               Differences between groups of rows
 `comparison_results`   Differences of learners, and ranks of them
@@ -18,7 +16,6 @@ Module                 What is in it
 `facts`                What headers say of it, and their lines
 `summary`              Summary tables: header, blocks of numbers, footnotes
 `footnotes`            Footnotes, short and full
-`row_marks`            Rows whose intervals are not to be trusted
 `order`                The order of terms in tables and plots
 `side_by_side`         ``summary_col`` and ``plot``: several results together
 `columns`              Columns of several results, those of statsmodels too

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from pyinterp.results.plots.style import PlotKind, Style
 
-__all__ = ["EstimandResults", "broom_frame"]
+__all__ = ["EstimandResults"]
 
 Hypothesis: TypeAlias = (
     str | list[str] | Mapping[str, float] | npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike]
@@ -577,13 +577,6 @@ class EstimandResults(Tabular):
             numbers["diagnostic"] = self.diagnostic.params
         return pd.concat([self.estimand.terms.layout.set_axis(self._index), numbers], axis=1)
 
-    def to_r(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Return `tidy` under broom's own column names, with dots, for a data frame in R.
-
-        Hand it to R with ``%R -i``, with rpy2's pandas converter, or as a file.
-        """
-        return broom_frame(self.tidy(alpha))
-
     def glance(self) -> pd.DataFrame:
         """Return one row about the whole analysis, as R's broom does."""
         context, fit = self.context, self.fit
@@ -667,16 +660,8 @@ class EstimandResults(Tabular):
         statsmodels.iolib.summary.Summary
             With ``as_text``, ``as_html``, ``as_latex``, ``as_markdown`` and ``as_csv``.
         """
-        options = tables.TableOptions(
-            alpha=alpha,
-            sort=sort,
-            top=top,
-            title=title,
-            notes=notes,
-            decimals=decimals,
-            date=date,
-        )
-        return tables.summarize(self, options)
+        options = tables.TableOptions(alpha, sort, top, title, notes, decimals, date)
+        return tables.summarize([self], options, self.estimand.heading)
 
     def plot(
         self,
@@ -837,12 +822,6 @@ def _hypothesis_names(hypotheses: Hypothesis, count: int) -> list[str]:
     if len(parts) == count:
         return [part.strip() for part in parts]
     return [f"c{k}" for k in range(count)]
-
-
-def broom_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a summary frame under broom's column names."""
-    names = ("std_error", "std_error_null", "std_error_mcse", "p_value", "conf_low", "conf_high")
-    return frame.rename(columns={name: name.replace("_", ".") for name in names})
 
 
 def _array(series: pd.Series[float]) -> FloatArray:

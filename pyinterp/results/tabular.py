@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Tabular"]
 
+# Columns that have a dot in R's broom.
+BROOM = ("std_error", "std_error_null", "std_error_mcse", "p_value", "conf_low", "conf_high")
+
 
 class Tabular:
     """Results that have a method ``summary``."""
@@ -52,9 +55,17 @@ class Tabular:
         """
         return self.summary(notes=notes).as_markdown()
 
-    def tidy(self, alpha: float = 0.05) -> pd.DataFrame:
+    def tidy(self, alpha: float | None = None) -> pd.DataFrame:
         """Return `summary_frame` with the terms as a column, as R's broom does."""
-        return self.summary_frame(alpha).reset_index()
+        frame = self.summary_frame() if alpha is None else self.summary_frame(alpha)
+        return frame.reset_index()
+
+    def to_r(self, alpha: float | None = None) -> pd.DataFrame:
+        """Return `tidy` under broom's own column names, with dots, for a data frame in R.
+
+        Hand it to R with ``%R -i``, with rpy2's pandas converter, or as a file.
+        """
+        return self.tidy(alpha).rename(columns={name: name.replace("_", ".") for name in BROOM})
 
     def to_excel(self, path: str | PathLike[str]) -> None:
         """Write numbers, and what they are, to an Excel file of two sheets.
@@ -72,9 +83,6 @@ class Tabular:
             Without openpyxl.
         """
         write_excel(path, self.summary_frame(), self.summary(notes="full"))
-
-    def __str__(self) -> str:
-        return str(self.summary())
 
     def __repr__(self) -> str:
         return str(self.summary())
