@@ -155,8 +155,7 @@ class Decomposition:
     def _curves(self, feature: str) -> ggplot:
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
-        from pyinterp.results.plots.room import Room, legend_width  # noqa: PLC0415 - plotnine
-        from pyinterp.results.plots.style import panels_of  # noqa: PLC0415 - imports plotnine
+        from pyinterp.results.plots import room as rooms  # noqa: PLC0415 - imports plotnine
 
         which = (self.layout["feature"] == feature).to_numpy()
         values = self.layout["value"][which].infer_objects().to_numpy()
@@ -183,7 +182,7 @@ class Decomposition:
             plot += p9.geom_line(p9.aes(linetype="what"), data=long[long["what"] == what], **style)
         return (
             plot
-            + panels_of("panel", Room(panels=2, legend=legend_width(_COLORS)))
+            + rooms.panels_of("panel", rooms.Room(panels=2, legend=rooms.legend_width(_COLORS)))
             + p9.scale_color_manual(values=_COLORS)
             + p9.scale_linetype_manual(values=_TYPES)
             + p9.labs(x=feature, y="PD", color="", linetype="", caption=self._caption())

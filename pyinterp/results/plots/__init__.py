@@ -8,17 +8,15 @@ Module                    What is in it
 `points`                  One value per feature: dots, bars, or a forest plot
 `curve`                   A curve over a grid with a band, or points for levels
 `levels`                  A curve per level, over a number and a category
-`surface`                 Tiles over two grids
-`volume`                  Tiles over two grids for every value on a third
-`category`                Levels along an axis, or one below the other
+`surface`                 Tiles over two grids, for every value on a third
 `panels`                  Curves of several variables
 `together`                Several importances of the same features
 `overlay`                 Curves of several results
 `ranks`                   Probabilities of ranks, a tile per term and rank
 `agreement`               A variable against its prediction
 `likelihood_and_entropy`  Features by what they do to likelihood and entropy
-`room`                    How much room texts need: lines, breaks, sizes of figures
-`style`                   What all share: colors, panels, labels and captions
+`room`                    How much room texts need: lines, breaks, panels, sizes of figures
+`style`                   What all share: colors, layers, labels and captions
 ========================  =====================================================
 
 A plot for another shape of terms is a module with a function of results and their frame, and a line
@@ -30,7 +28,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from plotnine import ggplot, labs
+import plotnine as p9
 
 from pyinterp.results.order import largest_first
 from pyinterp.results.plots.agreement import agreement
@@ -41,9 +39,8 @@ from pyinterp.results.plots.overlay import overlay
 from pyinterp.results.plots.panels import panels
 from pyinterp.results.plots.points import points
 from pyinterp.results.plots.style import Style, caption, count_of, in_panels, in_style
-from pyinterp.results.plots.surface import surface
+from pyinterp.results.plots.surface import surface, volume
 from pyinterp.results.plots.together import together
-from pyinterp.results.plots.volume import volume
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -82,7 +79,7 @@ def plot(
     top: int | None = None,
     style: Style = "light",
     **of_curves: Any,
-) -> ggplot:
+) -> p9.ggplot:
     """Draw values, a curve, a surface or several, by the number of axes of the terms."""
     terms = results.estimand.terms
     frame = in_panels(results, results.summary_frame(alpha).reset_index())
@@ -97,13 +94,13 @@ def plot(
         frame = frame[frame["term"].isin(every[:top])]
         words += count_of(every[:top], every)
     figure = _draw(results, frame, kind, sort=sort, **of_curves)
-    drawn: ggplot = in_style(figure + labs(caption=words), style)
+    drawn: p9.ggplot = in_style(figure + p9.labs(caption=words), style)
     return drawn
 
 
 def _draw(
     results: EstimandResults, frame: pd.DataFrame, kind: str, *, sort: bool, **of_curves: Any
-) -> ggplot:
+) -> p9.ggplot:
     axes = len(results.estimand.terms.axes)
     if axes == 0:
         return points(results, frame, kind=kind)

@@ -7,37 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from plotnine import (
-    aes,
-    geom_hline,
-    geom_line,
-    geom_point,
-    geom_ribbon,
-    geom_rug,
-    ggplot,
-    guide_legend,
-    guides,
-    labs,
-)
+import plotnine as p9
 
 from pyinterp.data.columns import is_category
-from pyinterp.results.plots.room import (
-    LINE,
-    LONGEST,
-    MARGINS,
-    Room,
-    few_breaks,
-    in_lines,
-    in_room,
-    legend_width,
-)
+from pyinterp.results.plots import room as rooms
 from pyinterp.results.plots.style import (
     COLORS,
-    GRAY,
-    colors_of,
-    facet_of,
+    colored_curves,
     label,
-    panels_of,
+    line_at_null,
+    marks_of_rows,
     rows_with_interval,
 )
 
@@ -63,47 +42,30 @@ def has_few_levels(frame: pd.DataFrame, axes: Sequence[str]) -> bool:
     return bool(frame[level].nunique() <= MOST_CURVES)
 
 
-def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> ggplot:
+def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
     """Draw a curve over the number for every level of the category, bands for a few levels."""
     terms = results.estimand.terms
     names = dict(zip(terms.axes, terms.axis_names, strict=True))
     x, level = sorted(terms.axes, key=lambda axis: is_category(frame[str(axis)]))
     levels = [str(value) for value in pd.factorize(frame[level])[1]]
-    texts = pd.Categorical([str(value) for value in frame[level]], categories=levels)
-    frame = frame.assign(level=texts)
-    figure = ggplot(frame, aes(x=x, y="estimate", color="level"))
-    if results.estimand.null is not None:
-        figure += geom_hline(yintercept=results.estimand.null, color=GRAY, linetype="dashed")
-    limits = rows_with_interval(frame)
-    if len(limits) and len(levels) <= len(COLORS):
-        figure += geom_ribbon(
-            aes(x=x, ymin="conf_low", ymax="conf_high", fill="level"),
-            limits,
-            alpha=0.15,
-            inherit_aes=False,
-            show_legend=False,
-        )
-        figure += colors_of(levels, fill=True)
-    observed = results.data[names[x]].to_numpy()
-    rug = pd.DataFrame({x: observed})
-    rug = rug[rug[x].between(frame[x].min(), frame[x].max())]
-    title, facet = in_lines(names[level], TITLE), facet_of(results)
-    room = Room(
-        legend=legend_width(levels, title),
-        panels=1 if facet is None else int(frame[facet].nunique()),
-    )
+    frame = frame.assign(level=pd.Categorical(frame[level].map(str), categories=levels))
+    title = rooms.in_lines(names[level], TITLE)
+    room = replace(rooms.room_of_curve(results, frame), legend=rooms.legend_width(levels, title))
+    figure = p9.ggplot(frame, p9.aes(x=x, y="estimate", color="level")) + line_at_null(results)
     if len(levels) > len(COLORS):  # a legend of one column, and a figure as high
-        figure += guides(color=guide_legend(ncol=1))
-        rows = MARGINS + KEYS * len(levels) + 2 * LINE * (title.count("\n") + 2)
-        room = replace(room, high=max(room.high, rows))
-    drawn: ggplot = (
+        figure += p9.guides(color=p9.guide_legend(ncol=1))
+        keys = KEYS * len(levels) + 2 * rooms.LINE * (title.count("\n") + 2)
+        room = replace(room, high=max(room.high, rooms.MARGINS + keys))
+    return (
         figure
-        + geom_line()
-        + geom_point(size=1.2)
-        + geom_rug(aes(x=x), rug, sides="b", color="black", alpha=0.1, inherit_aes=False)
-        + colors_of(levels)
+        + colored_curves(rows_with_interval(frame), x, "level", levels)
+        + marks_of_rows(results.data[names[x]], frame[x])
         + room.size
-        + few_breaks("x", frame[x], room.panel)
-        + labs(x=in_room(names[x], room.width), y=in_room(label(results), LONGEST), color=title)
+        + rooms.few_breaks("x", room.panel)
+        + rooms.panels_of(rooms.facet_of(results), room)
+        + p9.labs(
+            x=rooms.in_room(names[x], room.width),
+            y=rooms.in_room(label(results), rooms.LONGEST),
+            color=title,
+        )
     )
-    return drawn if facet is None else drawn + panels_of(facet, room)

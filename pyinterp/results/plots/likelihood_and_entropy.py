@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from plotnine import (
-    aes,
-    geom_hline,
-    geom_point,
-    geom_segment,
-    geom_text,
-    geom_vline,
-    ggplot,
-    labs,
-    scale_color_manual,
-)
+import plotnine as p9
 
 from pyinterp.results.plots.style import COLORS, GRAY, caption, rows_with_interval
 
@@ -38,7 +28,7 @@ ORDER = (
 )
 
 
-def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> ggplot:
+def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> p9.ggplot:
     """Draw a point per feature with both intervals and its name."""
     likelihood = results.likelihood.summary_frame(alpha)
     entropy = results.entropy.summary_frame(alpha)
@@ -60,16 +50,16 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> ggpl
     upright = {"x": "likelihood", "xend": "likelihood", "y": "conf_low", "yend": "conf_high"}
     sideways = {"x": "conf_low", "xend": "conf_high", "y": "entropy", "yend": "entropy"}
     return (
-        ggplot(frame, aes(x="likelihood", y="entropy", color="decision"))
-        + geom_hline(yintercept=0, color=GRAY, linetype="dashed")
-        + geom_vline(xintercept=0, color=GRAY, linetype="dashed")
-        + geom_segment(aes(**sideways), data=across)
-        + geom_segment(aes(**upright), data=along)
-        + geom_point(size=2)
+        p9.ggplot(frame, p9.aes(x="likelihood", y="entropy", color="decision"))
+        + p9.geom_hline(yintercept=0, color=GRAY, linetype="dashed")
+        + p9.geom_vline(xintercept=0, color=GRAY, linetype="dashed")
+        + p9.geom_segment(p9.aes(**sideways), data=across)
+        + p9.geom_segment(p9.aes(**upright), data=along)
+        + p9.geom_point(size=2)
         + _names(frame[~below], "bottom")
         + _names(frame[below], "top")
-        + scale_color_manual(dict(zip(ORDER, (*COLORS[:3], GRAY, COLORS[3]), strict=True)))
-        + labs(
+        + p9.scale_color_manual(dict(zip(ORDER, (*COLORS[:3], GRAY, COLORS[3]), strict=True)))
+        + p9.labs(
             x="Likelihood-PFI [nats]",
             y="Entropy-PFI [nats]",
             color="",
@@ -78,9 +68,9 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> ggpl
     )
 
 
-def _names(frame: pd.DataFrame, va: str) -> geom_text:
+def _names(frame: pd.DataFrame, va: str) -> p9.geom_text:
     """Return the names of features, beside their points."""
-    return geom_text(aes(label="term"), frame, ha="left", va=va, size=8, show_legend=False)
+    return p9.geom_text(p9.aes(label="term"), frame, ha="left", va=va, size=8, show_legend=False)
 
 
 def overlap(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:

@@ -6,37 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from plotnine import (
-    aes,
-    coord_flip,
-    geom_hline,
-    geom_linerange,
-    geom_point,
-    ggplot,
-    labs,
-    position_dodge,
-    scale_x_discrete,
-    scale_y_continuous,
-)
+import plotnine as p9
 
 from pyinterp.results.order import largest_first
-from pyinterp.results.plots.room import (
-    LINE,
-    Room,
-    breaks_within,
-    few_breaks,
-    in_lines,
-    legend_width,
-    lines_of,
-    widest,
-)
+from pyinterp.results.plots import room as rooms
 from pyinterp.results.plots.style import (
     GRAY,
     captions,
     colors_of,
     count_of,
     label,
-    panels_of,
     rows_with_interval,
 )
 
@@ -54,7 +33,7 @@ def together(
     sort: bool,
     top: int | None = None,
     panels: bool = False,
-) -> ggplot:
+) -> p9.ggplot:
     """Draw several importances of the same features, in the order of the first importance.
 
     A line stands at the null value of what is estimated.
@@ -87,41 +66,43 @@ def together(
     # The first name on top, as in the legend.
     frame["measure"] = pd.Categorical(frame["measure"], categories=colors[::-1], ordered=True)
     frame["panel"] = pd.Categorical(frame["panel"], categories=list(dict.fromkeys(frame["panel"])))
-    apart, several_names = position_dodge(width=0.6), len(colors) > 1
-    texts, measures = {term: in_lines(term) for term in ordered}, frame["panel"].nunique()
-    room = Room(
-        lines=max(lines_of(list(texts.values())), LINE * len(ordered) * len(colors)),
-        labels=widest(texts.values()),
-        legend=legend_width(colors) if several_names else 0.0,
-        panels=measures if panels else 1,
+    apart, several_names = p9.position_dodge(width=0.6), len(colors) > 1
+    texts = {term: rooms.in_lines(term) for term in ordered}
+    room = rooms.Room(
+        lines=max(rooms.lines_of(list(texts.values())), rooms.LINE * len(ordered) * len(colors)),
+        labels=rooms.widest(texts.values()),
+        legend=rooms.legend_width(colors) if several_names else 0.0,
+        panels=frame["panel"].nunique() if panels else 1,
     )
-    nulls = _nulls(several, frame["panel"])
-    figure: ggplot = (
-        ggplot(frame, aes(x="term", y="estimate", color="measure"))
-        + geom_hline(aes(yintercept="null"), nulls, color=GRAY, linetype="dashed")
-        + geom_linerange(
-            aes(ymin="conf_low", ymax="conf_high"),
+    figure: p9.ggplot = (
+        p9.ggplot(frame, p9.aes(x="term", y="estimate", color="measure"))
+        + p9.geom_hline(
+            p9.aes(yintercept="null"),
+            _nulls(several, frame["panel"]),
+            color=GRAY,
+            linetype="dashed",
+        )
+        + p9.geom_linerange(
+            p9.aes(ymin="conf_low", ymax="conf_high"),
             rows_with_interval(frame),
             position=apart,
             show_legend=several_names,
         )
-        + geom_point(position=apart, show_legend=several_names)
-        + coord_flip()
-        + scale_x_discrete(limits=ordered, labels=texts)
+        + p9.geom_point(position=apart, show_legend=several_names)
+        + p9.coord_flip()
+        + p9.scale_x_discrete(limits=ordered, labels=texts)
         + colors_of(colors)
         + room.size
-        + labs(
+        + rooms.few_breaks("y", room.panel)
+        + rooms.panels_of("panel" if panels else None, room, scales="free_x")
+        + p9.labs(
             x="",
             y="" if panels else _axis(several),
             color="",
             caption=captions(several, names, alpha) + count_of(ordered, every),
         )
     )
-    if panels:
-        figure += scale_y_continuous(breaks=breaks_within(room.panel))
-        return figure + panels_of("panel", room, scales="free_x")
-    drawn = [*frame[["estimate", "conf_low", "conf_high"]].to_numpy().ravel(), *nulls["null"]]
-    return figure + few_breaks("y", drawn, room.panel)
+    return figure
 
 
 def _nulls(several: Sequence[EstimandResults], panels: pd.Series[Any]) -> pd.DataFrame:
