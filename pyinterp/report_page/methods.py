@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from typing import TypeAlias
 
-from pyinterp.report_page.references import BY_METHOD
 from pyinterp.results.header import Context
 from pyinterp.results.results import EstimandResults
 
@@ -26,7 +27,9 @@ def methods(asked: Tables) -> str:
     first = _first(asked)
     context = first.context
     sentences = [_data(context), _learner(context), _evaluation(context)]
-    sentences += dict.fromkeys(_about(r) for several in asked.values() for r in several)
+    sentences += dict.fromkeys(
+        f"{r.estimand.heading}: {r.estimand.meaning}" for some in asked.values() for r in some
+    )
     if first.bse.gt(0).any():
         sentences.append(first.variance.note)
     sentences.append(f"Predictions of what-if rows: {first.engine.name}.")
@@ -40,12 +43,9 @@ def references(asked: Tables) -> list[str]:
     first, used = _first(asked), [method for method, several in asked.items() if several]
     if first.context.level == "learner":
         used += ["learner", first.cov_type]
-    return sorted({paper for method in used for paper in BY_METHOD.get(method, ())})
-
-
-def _about(results: EstimandResults) -> str:
-    estimand = results.estimand
-    return f"{estimand.heading}: {estimand.meaning}"
+    text = files("pyinterp.report_page").joinpath("references.toml").read_text("utf-8")
+    papers = tomllib.loads(text)
+    return sorted({paper for method in used for paper in papers.get(method, ())})
 
 
 def _first(asked: Tables) -> EstimandResults:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import base64
+import io
+from collections.abc import Sequence
 from html import escape
+from importlib.resources import files
 from os import PathLike
 from pathlib import Path
+from string import Template
 
 from pyinterp.checks import check_alpha, check_count, check_text
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError, quote
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.report_page import markup
 from pyinterp.report_page.methods import methods, references
 from pyinterp.results.results import EstimandResults
 
 __all__ = ["report"]
 
+DPI = 192  # twice that of screens
 WIDTH = 7.0  # of pictures, in inches
 ROW = 0.28  # of one feature
 CURVE = 3.2
@@ -88,19 +92,30 @@ def report(
     pairs = _interactions(res, importance)
     asked = {"pfi" if with_response else "firm": [importance], "pd": curves, "h": pairs}
     parts = [
-        *_loss(res, alpha, with_response=with_response),
-        markup.section("Importance of features", *_bars(importance, alpha)),
-        markup.section("Partial dependence", *(_curve(curve, alpha) for curve in curves)),
-        *(markup.section("Interactions", *_bars(pair, alpha)) for pair in pairs),
-        markup.section("Methods", markup.paragraph(methods(asked))),
-        markup.section("References", _list(references(asked))),
+        _section("Importance of features", *_bars(importance, alpha)),
+        _section("Partial dependence", *(_curve(curve, alpha) for curve in curves)),
+        *(_section("Interactions", *_bars(pair, alpha)) for pair in pairs),
+        _section("Methods", f"<p>{escape(methods(asked))}</p>"),
+        _section(
+            "References",
+            "<ul>",
+            *(f"<li>{escape(paper)}</li>" for paper in references(asked)),
+            "</ul>",
+        ),
     ]
+    if with_response:
+        loss = _table(res.loss(), alpha, header=True)
+        parts.insert(0, _section("Analysis and expected loss", loss))
     context = importance.context
     heading = title or f"{context.endog_name or 'Model'}: {context.learner}"
     versions = ", ".join(f"{name} {number}" for name, number in context.versions)
-    file.write_text(
-        markup.page(heading, parts, f"{context.date}. Made with {versions}."), encoding="utf-8"
+    template = Template(files("pyinterp.report_page").joinpath("page.html").read_text("utf-8"))
+    page = template.substitute(
+        title=escape(heading),
+        body="\n".join(parts),
+        footer=escape(f"{context.date}. Made with {versions}."),
     )
+    file.write_text(page, encoding="utf-8")
     return file
 
 
@@ -120,9 +135,8 @@ def _interactions(res: Interpretable, importance: EstimandResults) -> list[Estim
     return [res.h_statistic([str(name) for name in most], order="pairwise")]
 
 
-def _loss(res: Interpretable, alpha: float, *, with_response: bool) -> Iterable[str]:
-    if with_response:
-        yield markup.section("Analysis and expected loss", _table(res.loss(), alpha, header=True))
+def _section(heading: str, *parts: str) -> str:
+    return "\n".join([f"<h2>{escape(heading)}</h2>", *parts])
 
 
 def _bars(results: EstimandResults, alpha: float) -> list[str]:
@@ -131,20 +145,32 @@ def _bars(results: EstimandResults, alpha: float) -> list[str]:
 
 
 def _curve(results: EstimandResults, alpha: float) -> str:
-    table = markup.details(f"Table of {results.estimand.description}", _table(results, alpha))
-    return f"{_picture(results, alpha, CURVE)}\n{table}"
+    """Return the picture of a curve, and its table, which a click on its label opens."""
+    label, table = f"Table of {results.estimand.description}", _table(results, alpha)
+    details = f"<details><summary>{escape(label)}</summary>\n{table}\n</details>"
+    return f"{_picture(results, alpha, CURVE)}\n{details}"
 
 
 def _picture(results: EstimandResults, alpha: float, height: float) -> str:
-    description = results.estimand.description
-    return markup.picture(results.plot(alpha), description, width=WIDTH, height=height)
+    """Return a plot as a picture inside the page.
+
+    A plot that is larger than usual needs that for its texts, and keeps it.
+    """
+    from plotnine import options, theme  # noqa: PLC0415 - plotnine takes a second to import
+
+    plot, width = results.plot(alpha), WIDTH
+    wide, high = plot.theme.getp("figure_size")
+    if (wide, high) != tuple(options.figure_size):
+        width, height = max(width, wide), max(height, high)
+    drawing, size = io.BytesIO(), theme(figure_size=(width, height))
+    (plot + size).save(drawing, format="png", dpi=DPI, verbose=False)
+    data = base64.b64encode(drawing.getvalue()).decode("ascii")
+    return (
+        f'<figure><img src="data:image/png;base64,{data}" '
+        f'alt="{escape(results.estimand.description)}" style="width: {width:g}in"></figure>'
+    )
 
 
 def _table(results: EstimandResults, alpha: float, *, header: bool = False) -> str:
     table = results.summary(alpha, notes="full").as_html(header=header)
     return f'<div class="tables">{table}</div>'
-
-
-def _list(texts: Iterable[str]) -> str:
-    items = "\n".join(f"<li>{escape(text)}</li>" for text in texts)
-    return f"<ul>\n{items}\n</ul>"

@@ -17,8 +17,7 @@ Module                 What is in it
 `summary`              Summary tables: header, blocks of numbers, footnotes
 `footnotes`            Footnotes, short and full
 `order`                The order of terms in tables and plots
-`side_by_side`         ``summary_col`` and ``plot``: several results together
-`columns`              Columns of several results, those of statsmodels too
+`side_by_side`         ``summary_col`` and ``plot``: several results, of statsmodels too
 `table`                Tables as text, HTML, LaTeX, Markdown and CSV
 `latex`                LaTeX of tables
 `excel`                Excel files of results

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -124,14 +124,11 @@ class Context:
     learner: str
     nobs: int
     dropped_rows: int
-    weighting: str
     plan: str
-    study_name: str
     where: str
     refits: int
     pairs: int
     failed_refits: int
-    unit: str
     n_train: float
     n_evaluation: float
     engine: Engine
@@ -139,6 +136,9 @@ class Context:
     date: str
     resamples: tuple[bytes, ...]
     versions: tuple[tuple[str, str], ...]
+    study_name: str = ""
+    unit: str = "rows"
+    weighting: str = ""
     clusters: str = ""
     offset: str = ""
     groups: str = ""
@@ -153,59 +153,19 @@ class Context:
         return about(self, self.learner, self.plan, f"{self.nobs} rows")
 
 
-def context_of(
-    refits: Sequence[Refit],
-    *,
-    level: str,
-    endog_name: str,
-    learner: str,
-    nobs: int,
-    dropped_rows: int,
-    plan: str,
-    where: str,
-    study_name: str = "",
-    unit: str = "rows",
-    failed_refits: int,
-    plan_note: str = "",
-    missing_note: str = "",
-    weighting: str = "",
-    clusters: str = "",
-    offset: str = "",
-    formula: str = "",
-    specification: str = "",
-    family: str = "",
-    seed: int | None,
-) -> Context:
-    """Describe an analysis for its headers."""
+def context_of(refits: Sequence[Refit], **words: Any) -> Context:
+    """Describe an analysis: what is counted in its refits, and the words of other fields."""
     for_estimate = estimating(refits)
     return Context(
-        level="learner" if level == "learner" else "model",
-        endog_name=endog_name,
-        learner=learner,
-        nobs=nobs,
-        dropped_rows=dropped_rows,
-        weighting=weighting,
-        clusters=clusters,
-        offset=offset,
-        plan=plan,
-        study_name=study_name,
-        where=where,
         refits=len(for_estimate),
         pairs=sum(r.group is not None and r.group.kind == "pair" for r in refits) // 2,
-        failed_refits=failed_refits,
-        unit=unit,
         n_train=float(np.mean([r.n_train for r in for_estimate])),
         n_evaluation=float(np.mean([r.n_evaluation for r in for_estimate])),
         engine=Engine(""),
-        seed=seed,
         date=datetime.date.today().strftime("%a, %d %b %Y"),
         resamples=fingerprints(refits),
         versions=_versions(),
-        plan_note=plan_note,
-        missing_note=missing_note,
-        formula=formula,
-        specification=specification,
-        family=family,
+        **words,
     )
 
 
@@ -219,16 +179,14 @@ def clusters_in_words(cluster: object, labels: IntArray | None) -> str:
 
 def fingerprints(refits: Sequence[Refit]) -> tuple[bytes, ...]:
     """Return a hash of every refit's rows."""
-    return tuple(_fingerprint(refit) for refit in refits)
-
-
-def _fingerprint(refit: Refit) -> bytes:
-    digest = blake2b(digest_size=16)
-    evaluation = refit.evaluation
-    for part in (refit.train_rows, evaluation.rows, evaluation.y, evaluation.weights):
-        if part is not None:
-            digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.digest()
+    hashes = []
+    for refit in refits:
+        digest, rows = blake2b(digest_size=16), refit.evaluation
+        for part in (refit.train_rows, rows.rows, rows.y, rows.weights):
+            if part is not None:
+                digest.update(np.ascontiguousarray(part).tobytes())
+        hashes.append(digest.digest())
+    return tuple(hashes)
 
 
 @cache
