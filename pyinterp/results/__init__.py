@@ -20,8 +20,7 @@ Module                 What is in it
 `side_by_side`         ``summary_col`` and ``plot``: several results, of statsmodels too
 `table`                Tables as text, HTML, LaTeX, Markdown and CSV
 `latex`                LaTeX of tables
-`excel`                Excel files of results
-`tabular`              What all results with a summary can do
+`tabular`              What all results with a summary can do: LaTeX, Excel
 `plots`                Plots
 =====================  =============================================================
 

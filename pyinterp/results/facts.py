@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -13,7 +13,6 @@ from pyinterp.errors import short
 from pyinterp.inference.digits import number_format
 
 if TYPE_CHECKING:
-    from pyinterp.results.header import Context
     from pyinterp.results.results import EstimandResults
 
 __all__ = ["Fact", "facts_of", "header_lines", "header_rows"]
@@ -21,15 +20,8 @@ __all__ = ["Fact", "facts_of", "header_lines", "header_rows"]
 Fact: TypeAlias = tuple[str, str]
 LONGEST_FORMULA = 100
 LONG = 22  # characters of a value from which on it has a line of its own
-ALONE = (
-    "Formula:",
-    "Learner:",
-    "Groups, rows:",
-    "Subgroup, rows:",
-    "Weights:",
-    "Clusters:",
-    "Offset:",
-)
+ALONE = ["Formula:", "Learner:", "Weights:", "Clusters:", "Offset:"]
+ALONE += ["Groups, rows:", "Subgroup, rows:"]
 GAP = "  "
 
 
@@ -83,35 +75,27 @@ def facts_of(results: EstimandResults, estimand: str, *, date: bool) -> list[Fac
         ("Intervals for:", "" if results.has_test else "new rows only"),
         ("Engine:", context.engine.name),
     ]
-    if not _deterministic(results):
+    # Nothing was drawn: one model that was fitted elsewhere, and no draws of values.
+    elsewhere = context.level == "model" and context.where == "evaluation rows"
+    exact = bool(results.estimand.exact) and results.diagnostic is None
+    if not (elsewhere and exact and not (results.mcse > 0).any()):
         facts.append(("Seed:", "none" if context.seed is None else str(context.seed)))
         facts += [("Date:", context.date)] if date else []
     return [(name, value) for name, value in facts if value]
 
 
-def _deterministic(results: EstimandResults) -> bool:
-    """Whether nothing was drawn: one model that was fitted elsewhere, and no draws of values."""
-    context: Context = results.context
-    elsewhere = context.level == "model" and context.where == "evaluation rows"
-    exact = bool(results.estimand.exact) and results.diagnostic is None
-    return elsewhere and exact and not (results.mcse > 0).any()
-
-
-def header_rows(facts: Sequence[Fact], legend: Sequence[Fact]) -> Iterator[tuple[Fact, ...]]:
-    """Yield the rows of a header: two short facts each, or one that is long or explains."""
-    waiting: list[Fact] = []
+def header_rows(facts: Sequence[Fact], legend: Sequence[Fact]) -> list[tuple[Fact, ...]]:
+    """Return the rows of a header: two short facts each, or one that is long or explains."""
+    rows: list[tuple[Fact, ...]] = []
+    room = False  # beside the last fact
     for fact in facts:
         long = fact[0] in ALONE or len(fact[1]) > LONG
-        if waiting and (long or len(waiting) == 2):
-            yield tuple(waiting)
-            waiting = []
-        if long:
-            yield (fact,)
+        if room and not long:
+            rows[-1] = (*rows[-1], fact)
         else:
-            waiting.append(fact)
-    if waiting:
-        yield tuple(waiting)
-    yield from ((fact,) for fact in legend)
+            rows.append((fact,))
+        room = not (room or long)
+    return [*rows, *((fact,) for fact in legend)]
 
 
 class _Settings(textwrap.TextWrapper):
@@ -124,12 +108,10 @@ def header_lines(
     facts: Sequence[Fact], legend: Sequence[Fact], width: int
 ) -> tuple[list[str], int]:
     """Return the header as lines of text, and how wide it is: at least `width` characters."""
-    rows = list(header_rows(facts, legend))
-    pairs = [row for row in rows if len(row) == 2]
+    rows = header_rows(facts, legend)
     name = max((len(row[0][0]) for row in rows), default=0)
-    value = max((len(one[1]) for one, _ in pairs), default=0)
-    other = max((len(two[0]) for _, two in pairs), default=0)
-    last = max((len(two[1]) for _, two in pairs), default=0)
+    pairs = [map(len, one + two) for one, two in (row for row in rows if len(row) == 2)]
+    _, value, other, last = map(max, zip((0, 0, 0, 0), *pairs, strict=True))
     width = max(width, name + value + other + last + 2 + len(GAP))
     value += max(0, (width - name - value - other - last - 2 - len(GAP)) // 2)
     lines: list[str] = []
@@ -138,9 +120,9 @@ def header_lines(
             (one, text), (two, more) = row
             lines.append(f"{one:<{name}} {text:<{value}}{GAP}{two:<{other}} {more}")
             continue
-        lines_of = _Settings if row[0][0] == "Learner:" else textwrap.TextWrapper
-        wrapped = lines_of(width - name - 1, break_long_words=False, break_on_hyphens=False).wrap(
-            row[0][1]
-        )
-        lines += [f"{row[0][0] if k == 0 else '':<{name}} {text}" for k, text in enumerate(wrapped)]
+        ((one, text),) = row
+        lines_of = _Settings if one == "Learner:" else textwrap.TextWrapper
+        wrapper = lines_of(width - name - 1, break_long_words=False, break_on_hyphens=False)
+        first, *others = wrapper.wrap(text) or [""]
+        lines += [f"{one:<{name}} {first}", *(f"{'':<{name}} {other}" for other in others)]
     return lines, width

@@ -316,9 +316,6 @@ class EstimandResults(Tabular):
         InferenceError
             If a term has no estimate or no standard error.
         """
-        check_flag("largest_first", largest_first)
-        check_count("draws", draws, 100)
-        check_count("seed", seed, 0)
         if self.estimand.terms.axes:
             raise OptionError(
                 "`ranks` is for one value per feature, as importances have, not for a curve or a "
@@ -328,19 +325,12 @@ class EstimandResults(Tabular):
         if len(missing) or not self.df_resid > 0:
             raise InferenceError(
                 "Ranks need an estimate and a standard error of every term, but "
-                f"`{(missing if len(missing) else self.params.index)[0]}` has none."
+                f"`{[*missing, *self.params.index][0]}` has none."
             )
-        zero = np.where(_array(self.bse) > 0, 1.0, 0.0)
-        spread = replace(self.variance, cov=self.variance.cov * np.outer(zero, zero))
-        return ranks_of(
-            self._index,
-            self._values,
-            spread,
-            largest_first=largest_first,
-            draws=draws,
-            seed=seed,
-            description=self.estimand.description,
-        )
+        certain = _array(self.bse) == 0
+        cov = np.where(certain | certain[:, None], 0.0, self.variance.cov)
+        values, variance = self.params, replace(self.variance, cov=cov)
+        return ranks_of(values, variance, largest_first, draws, seed, self.estimand.description)
 
     def cov_params(self, r_matrix: Hypothesis | None = None) -> pd.DataFrame:
         """Return the sampling covariance of the estimates, or of contrasts of them.
@@ -717,9 +707,8 @@ class EstimandResults(Tabular):
                 raise OptionError("`top` is for plots of one value per feature; this is of a grid.")
         check_flag("observed", observed)
         check_count("curves", curves)
-        if (color is not None or observed) and not (
-            self.estimand.curves and len(self.estimand.terms.axes) == 1
-        ):
+        has_curves = self.estimand.curves and len(self.estimand.terms.axes) == 1
+        if (color is not None or observed) and not has_curves:
             raise OptionError(
                 "`color` and `observed` are of rows' own curves, and this plot has none; use "
                 '`pd("x", kind="ice")`.'
@@ -729,30 +718,23 @@ class EstimandResults(Tabular):
                 f"`color` must be a variable or the response, not {quote(color)}. Variables: "
                 f"{list_of(self.data)}." + did_you_mean(str(color), list(self.data))
             )
-        of_rows: dict[str, Any] = (
-            {"color": color, "observed": observed, "curves": curves}
-            if len(self.estimand.terms.axes) == 1
-            else {}
-        )
-        return plots.plot(self, alpha=alpha, kind=kind, sort=sort, top=top, style=style, **of_rows)
+        rows = {"color": color, "observed": observed, "curves": curves}
+        return plots.plot(self, rows, alpha=alpha, kind=kind, sort=sort, top=top, style=style)
 
     def _positions(self, cols: Sequence[int] | Sequence[str]) -> list[int]:
         """Return the positions of terms that are named, or numbered."""
         names = self.exog_names
+        places: dict[Any, int] = {k: k % len(names) for k in range(-len(names), len(names))}
+        places |= {name: k for k, name in enumerate(names)}
         if isinstance(cols, str | Mapping | pd.DataFrame) or np.ndim(np.asarray(cols, object)) != 1:
             raise OptionError(
                 f"`cols` must be a list of names or positions of terms, not {quote(cols)}."
             )
-        positions = []
         for col in cols:
-            if col in names:
-                positions.append(names.index(str(col)))
-            elif isinstance(col, int | np.integer) and -len(names) <= col < len(names):
-                positions.append(int(col))
-            else:
+            if not is_hashable(col) or isinstance(col, float) or col not in places:
                 hint = did_you_mean(col, names)
                 raise OptionError(f"`cols` must name terms, but {quote(col)} is none.{hint}")
-        return positions
+        return [places[col] for col in cols]
 
     @property
     def _bse_error(self) -> FloatArray:
@@ -776,50 +758,37 @@ class EstimandResults(Tabular):
         return pd.Series(values, index=self._index, name=name)
 
     def _constraint(self, hypotheses: Hypothesis) -> Hypotheses:
-        names = list(self.estimand.terms.names)
-        if isinstance(hypotheses, str) and not hypotheses.strip():
-            raise OptionError("`hypotheses` must name at least one hypothesis.")
+        """Return hypotheses as weights of the terms and values, with names."""
+        terms = self.exog_names
         try:
-            if isinstance(hypotheses, np.ma.MaskedArray):
-                raise TypeError("a masked array")  # noqa: TRY301 - refused like all unreadable ones
-            weights, target = linear_hypotheses(hypotheses, names)
+            if isinstance(hypotheses, np.ma.MaskedArray) or not str(hypotheses).strip():
+                raise TypeError("nothing that can be read")  # noqa: TRY301 - like what can't be
+            weights, target = linear_hypotheses(hypotheses, terms)
         except Exception as error:
-            raise OptionError(self._advice(hypotheses)) from error
+            words = str(hypotheses).replace("=", " ").replace(",", " ").split()
+            raise OptionError(
+                f"Can't read the hypothesis {quote(hypotheses)}: write terms as in "
+                f'"{terms[0]} = {terms[-1]}". Terms: {list_of(terms)}.'
+                + next(filter(None, (did_you_mean(word, terms) for word in words)), "")
+                + f" Contrast weights must have one column per term ({len(terms)}), alone or in a "
+                "pair with the values to test."
+            ) from error
         if not np.isfinite(weights).all() or not np.isfinite(target).all():
             raise OptionError("Contrast weights and values must be finite numbers.")
-        return Hypotheses(
-            weights=weights,
-            target=target,
-            names=_hypothesis_names(hypotheses, len(target)),
-            terms=names,
-        )
-
-    def _advice(self, hypotheses: Hypothesis) -> str:
-        names = list(self.estimand.terms.names)
-        in_words = isinstance(hypotheses, list) and any(isinstance(h, str) for h in hypotheses)
-        if in_words or isinstance(hypotheses, str | Mapping):
-            words = str(hypotheses).replace("=", " ").replace(",", " ").split()
-            hint = next((h for w in words if (h := did_you_mean(w, names))), "")
-            return (
-                f"Can't read the hypothesis {quote(hypotheses)}: write terms as in "
-                f'"{names[0]} = {names[-1]}". Terms: {list_of(names)}.{hint}'
-            )
-        return (
-            f"Contrast weights must have one column per term ({len(names)}), alone or in a pair "
-            f"with the values to test; got {quote(hypotheses)}."
-        )
+        names = _hypothesis_names(hypotheses, len(target))
+        return Hypotheses(weights=weights, target=target, names=names, terms=terms)
 
 
 def _hypothesis_names(hypotheses: Hypothesis, count: int) -> list[str]:
     """Return names of the hypotheses: their text, or c0, c1, ... as in statsmodels."""
-    parts: list[str] = []
+    parts: list[Any] = []
     if isinstance(hypotheses, str):
         parts = [hypotheses] if count == 1 else hypotheses.split(",")
     elif isinstance(hypotheses, Mapping):
         parts = [f"{name} = {value}" for name, value in hypotheses.items()]
-    elif isinstance(hypotheses, list) and all(isinstance(h, str) for h in hypotheses):
+    elif isinstance(hypotheses, list):
         parts = hypotheses
-    if len(parts) == count:
+    if len(parts) == count and all(isinstance(part, str) for part in parts):
         return [part.strip() for part in parts]
     return [f"c{k}" for k in range(count)]
 

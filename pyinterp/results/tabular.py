@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from os import PathLike
+from importlib.util import find_spec
+from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from pyinterp.results.excel import write_excel
+from pyinterp.errors import OptionError, quote
 from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.table import Table
 
@@ -82,7 +83,25 @@ class Tabular:
         ImportError
             Without openpyxl.
         """
-        write_excel(path, self.summary_frame(), self.summary(notes="full"))
+        if not isinstance(path, str | PathLike) or not str(fspath(path)).endswith(".xlsx"):
+            raise OptionError(
+                f'`path` must be the name of a file that ends in ".xlsx", not {quote(path)}.'
+            )
+        if find_spec("openpyxl") is None:
+            raise ImportError(
+                "Excel files need openpyxl. Install it with `pip install openpyxl`, or write "
+                "`summary_frame().to_csv(path)`."
+            )
+        table = self.summary(notes="full")
+        notes = [("Note", note) for note in table.notes]
+        about = pd.DataFrame([*table.facts, *table.legend, *notes])
+        with pd.ExcelWriter(path, engine="openpyxl") as file:
+            self.tidy().to_excel(file, sheet_name="estimates", index=False)
+            about.to_excel(file, sheet_name="about", index=False, header=False)
+            for sheet in file.sheets.values():
+                for cell in (cell for row in sheet.iter_rows() for cell in row):
+                    if cell.data_type == "f":  # a name that begins with "=" is no formula
+                        cell.data_type = "s"
 
     def __repr__(self) -> str:
         return str(self.summary())

@@ -25,9 +25,9 @@ in `KINDS`. This folder is imported when the first plot is asked for: plotnine t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import plotnine as p9
 
 from pyinterp.results.order import largest_first
@@ -72,15 +72,15 @@ def kinds_of(results: EstimandResults) -> tuple[str, ...]:
 
 def plot(
     results: EstimandResults,
+    rows: Mapping[str, Any],
     *,
     alpha: float,
-    kind: str = "auto",
-    sort: bool = True,
-    top: int | None = None,
-    style: Style = "light",
-    **of_curves: Any,
+    kind: str,
+    sort: bool,
+    top: int | None,
+    style: Style,
 ) -> p9.ggplot:
-    """Draw values, a curve, a surface or several, by the number of axes of the terms."""
+    """Draw values, a curve with options of its rows, or tiles, by the number of axes."""
     terms = results.estimand.terms
     frame = in_panels(results, results.summary_frame(alpha).reset_index())
     kind = kinds_of(results)[0] if kind == "auto" else kind
@@ -93,19 +93,14 @@ def plot(
         every = list(frame["term"].drop_duplicates())
         frame = frame[frame["term"].isin(every[:top])]
         words += count_of(every[:top], every)
-    figure = _draw(results, frame, kind, sort=sort, **of_curves)
+    axes = len(terms.axes)
+    if axes == 0:
+        figure = points(results, frame, kind=kind)
+    elif axes == 1:
+        figure = curve(results, frame, sort=sort, **rows)
+    elif kind == "curves":
+        figure = curve_per_level(results, frame)
+    else:
+        figure = (surface if axes == 2 else volume)(results, frame, sort=sort)
     drawn: p9.ggplot = in_style(figure + p9.labs(caption=words), style)
     return drawn
-
-
-def _draw(
-    results: EstimandResults, frame: pd.DataFrame, kind: str, *, sort: bool, **of_curves: Any
-) -> p9.ggplot:
-    axes = len(results.estimand.terms.axes)
-    if axes == 0:
-        return points(results, frame, kind=kind)
-    if axes == 1:
-        return curve(results, frame, sort=sort, **of_curves)
-    if kind == "curves":
-        return curve_per_level(results, frame)
-    return (surface if axes == 2 else volume)(results, frame, sort=sort)
