@@ -72,8 +72,7 @@ def _evaluation(context: Context) -> str:
     """Return how the learner was refitted, and which rows evaluate."""
     if context.level == "model":
         where = {
-            "in sample": "the rows that trained it, so that its loss and importances are "
-            "optimistic",
+            "in sample": "the rows that trained it, so that its loss and importances are optimistic"
         }.get(context.where, "rows that it is given, as if they had not trained it")
         return f"One fitted model is interpreted on {where}; intervals do not allow for refits."
     text = (

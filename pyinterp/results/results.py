@@ -24,13 +24,7 @@ from pyinterp.checks import (
 from pyinterp.data.formula import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand
-from pyinterp.inference import (
-    Alternative,
-    Replicates,
-    SquareVariance,
-    TermInference,
-    Variance,
-)
+from pyinterp.inference import Alternative, Replicates, SquareVariance, TermInference, Variance
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.inference.equivalence import rope_probabilities
 from pyinterp.inference.half_sample.parts import variance_parts

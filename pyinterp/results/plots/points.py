@@ -57,9 +57,7 @@ def points(results: EstimandResults, frame: pd.DataFrame, *, kind: str = "dots")
 def _room(results: EstimandResults, frame: pd.DataFrame, names: list[str], kind: str) -> rooms.Room:
     """Return the room of a plot; panels of a forest plot are below each other, if they can."""
     room = replace(
-        rooms.room_of_curve(results, frame),
-        lines=rooms.lines_of(names),
-        labels=rooms.widest(names),
+        rooms.room_of_curve(results, frame), lines=rooms.lines_of(names), labels=rooms.widest(names)
     )
     if kind != "forest":
         return room

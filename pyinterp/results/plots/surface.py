@@ -41,11 +41,7 @@ LEAST, STRIP = 1.0, 1.6  # inches of a panel: at least, and for a long text abov
 
 
 def surface(
-    results: EstimandResults,
-    frame: pd.DataFrame,
-    *,
-    sort: bool = True,
-    room: Room | None = None,
+    results: EstimandResults, frame: pd.DataFrame, *, sort: bool = True, room: Room | None = None
 ) -> p9.ggplot:
     """Draw a tile per grid point, its color the estimate.
 
