@@ -9,11 +9,9 @@ Module                 What is in it
 `results`              `EstimandResults`, the results of one estimand
 `together`             Several estimands: importances, curves, and the causal reading
 `uncertainty_results`  Likelihood, entropy and redundancy, with a decision
-`groups`               Differences between groups of rows
 `comparison_results`   Differences of learners, and ranks of them
 `ranks`                Ranks of terms, with the probability of each
-`header`               The analysis behind the numbers, for headers
-`facts`                What headers say of it, and their lines
+`header`               The analysis behind the numbers, and its header
 `summary`              Summary tables: header, blocks of numbers, footnotes
 `footnotes`            Footnotes, short and full
 `order`                The order of terms in tables and plots

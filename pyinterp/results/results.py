@@ -23,7 +23,7 @@ from pyinterp.checks import (
 )
 from pyinterp.data.formula import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
-from pyinterp.estimands.estimand import Estimand
+from pyinterp.estimands.estimand import Estimand, Terms
 from pyinterp.inference import Alternative, Replicates, SquareVariance, TermInference, Variance
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.inference.equivalence import rope_probabilities
@@ -32,14 +32,9 @@ from pyinterp.inference.half_sample.row_warnings import idle_share, skewness
 from pyinterp.inference.half_sample.variance import half_sample
 from pyinterp.inference.interval_scale import IntervalScale
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
-from pyinterp.parameters import takes
-from pyinterp.results import summary as tables
-from pyinterp.results.footnotes import NotesOption
-from pyinterp.results.groups import differences_of
 from pyinterp.results.header import Context, GoodnessOfFit
 from pyinterp.results.ranks import Ranks, ranks_of
-from pyinterp.results.table import Table
-from pyinterp.results.tabular import Tabular
+from pyinterp.results.tabular import TableOfEstimands
 from pyinterp.whatif import Engine
 
 if TYPE_CHECKING:
@@ -60,7 +55,7 @@ NO_COEFFICIENT = "it does not change with the model's coefficients"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class EstimandResults(Tabular):
+class EstimandResults(TableOfEstimands):
     """Estimates of one estimand with their inference.
 
     The methods of `Learner.fit` results and of `FittedModel` return them. They are frozen: no
@@ -496,7 +491,7 @@ class EstimandResults(Tabular):
         OptionError
             If the results are not by groups (``by=``), or there is no such group.
         """
-        return self._tests(differences_of(self.estimand.terms, reference))
+        return self._tests(_differences(self.estimand.terms, reference))
 
     def equality_test(self) -> JointTest:
         """Test that all groups of rows have the same values, all terms together: `wald_test`.
@@ -507,7 +502,7 @@ class EstimandResults(Tabular):
             If the results are not by groups (``by=``).
         """
         self._need_test()
-        hypotheses = differences_of(self.estimand.terms, None)
+        hypotheses = _differences(self.estimand.terms, None)
         return wald_test(self._without_adjustment._tests(hypotheses), hypotheses, self.variance)
 
     def _need_test(self) -> None:
@@ -615,37 +610,10 @@ class EstimandResults(Tabular):
         )
         return stacked.groupby(positions).mean().set_axis(labels.take(first), axis=0)
 
-    @takes()
-    def summary(
-        self,
-        alpha: float = 0.05,
-        *,
-        sort: bool = True,
-        top: int | None = None,
-        title: str | None = None,
-        notes: NotesOption = "short",
-        decimals: int | None = None,
-        date: bool = True,
-    ) -> Table:
-        """Return a table like those of statsmodels.
-
-        Parameters
-        ----------
-        alpha : float
-            Significance level of the intervals.
-        sort : bool
-            Print features in decreasing order of their estimates; grids always keep their order.
-        {top}
-        {table}
-        {date}
-
-        Returns
-        -------
-        statsmodels.iolib.summary.Summary
-            With ``as_text``, ``as_html``, ``as_latex``, ``as_markdown`` and ``as_csv``.
-        """
-        options = tables.TableOptions(alpha, sort, top, title, notes, decimals, date)
-        return tables.summarize([self], options, self.estimand.heading)
+    @property
+    def parts(self) -> list[EstimandResults]:
+        """These results, as the only ones of their table."""
+        return [self]
 
     def plot(
         self,
@@ -785,6 +753,35 @@ def _hypothesis_names(hypotheses: Hypothesis, count: int) -> list[str]:
     if len(parts) == count and all(isinstance(part, str) for part in parts):
         return [part.strip() for part in parts]
     return [f"c{k}" for k in range(count)]
+
+
+def _differences(terms: Terms, reference: str | None) -> Hypotheses:
+    """Return the hypotheses that every group has the values of the reference, term by term."""
+    levels = terms.groups
+    if not levels:
+        raise OptionError(
+            "Differences are between groups, and these results have none: ask with `by=`, as in "
+            '`pfi(by="sex")`.'
+        )
+    base = levels[0] if reference is None else reference
+    if not isinstance(base, str) or base not in levels:
+        raise OptionError(
+            f"`reference` must be one of the groups {list_of(levels)}, not {quote(reference)}."
+            + did_you_mean(str(reference), levels)
+        )
+    q = len(terms.names) // len(levels)
+    one, at = np.eye(q), levels.index(base)
+    weights, names = [], []
+    for k, level in enumerate(levels):
+        if k != at:
+            row = np.zeros((q, len(levels), q))
+            row[:, k], row[:, at] = one, -one
+            weights.append(row.reshape(q, -1))
+            names += [f"{stub} | {level} - {base}" for stub in terms.stubs[:q]]
+    matrix = np.concatenate(weights)
+    return Hypotheses(
+        weights=matrix, target=np.zeros(len(matrix)), names=names, terms=list(terms.names)
+    )
 
 
 def _array(series: pd.Series[float]) -> FloatArray:

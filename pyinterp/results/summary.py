@@ -16,7 +16,7 @@ from pyinterp.errors import OptionError
 from pyinterp.inference.digits import cell, number_format, p_text
 from pyinterp.inference.intervals import symbol
 from pyinterp.results import footnotes
-from pyinterp.results.facts import Fact, facts_of, header_lines
+from pyinterp.results.header import Fact, facts_of, header_lines
 from pyinterp.results.order import largest_first
 from pyinterp.results.table import Table
 

@@ -14,7 +14,7 @@ from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import SimpleTable
 
 from pyinterp.errors import OptionError, quote
-from pyinterp.results.facts import Fact, header_lines, header_rows
+from pyinterp.results.header import Fact, header_lines, header_rows
 from pyinterp.results.latex import escape_latex, latex_float
 
 __all__ = ["Table"]

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from pyinterp.errors import OptionError, quote
-from pyinterp.results.footnotes import NotesOption
+from pyinterp.parameters import takes
+from pyinterp.results import summary as tables
+from pyinterp.results.footnotes import Footnote, NotesOption
 from pyinterp.results.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Tabular"]
+    from pyinterp.results.results import EstimandResults
+
+__all__ = ["TableOfEstimands", "Tabular"]
 
 # Columns that have a dot in R's broom.
 BROOM = ("std_error", "std_error_null", "std_error_mcse", "p_value", "conf_low", "conf_high")
@@ -108,3 +112,56 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
+
+
+class TableOfEstimands(Tabular):
+    """Results whose table has one block per estimand."""
+
+    alpha: float = 0.05
+    title = ""  # without one, the heading of the first part
+
+    @property
+    def parts(self) -> list[EstimandResults]:
+        """The results of the estimands, in the order of the table."""
+        raise NotImplementedError
+
+    @takes()
+    def summary(
+        self,
+        alpha: float | None = None,
+        *,
+        sort: bool = True,
+        top: int | None = None,
+        title: str | None = None,
+        notes: NotesOption = "short",
+        decimals: int | None = None,
+        date: bool = True,
+    ) -> Table:
+        """Return a table like those of statsmodels; of several estimands, one below the other.
+
+        Parameters
+        ----------
+        alpha : float, optional
+            Significance level of the intervals; by default 0.05, or that of ``decisions``.
+        sort : bool
+            Print features in decreasing order of their estimates, of several those of the first
+            that has them; grids always keep their order.
+        {top}
+        {table}
+        {date}
+
+        Returns
+        -------
+        statsmodels.iolib.summary.Summary
+            With ``as_text``, ``as_html``, ``as_latex``, ``as_markdown`` and ``as_csv``.
+        """
+        alpha = self.alpha if alpha is None else alpha
+        options = tables.TableOptions(alpha, sort, top, title, notes, decimals, date)
+        heading = self.title or self.parts[0].estimand.heading
+        return tables.summarize(self.parts, options, heading, self._legend(), self._notes())
+
+    def _legend(self) -> list[tuple[str, str]]:
+        return []
+
+    def _notes(self) -> list[Footnote]:
+        return []

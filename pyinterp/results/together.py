@@ -10,12 +10,9 @@ import pandas as pd
 
 from pyinterp.checks import check_alpha, check_count, check_flag
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote
-from pyinterp.parameters import takes
-from pyinterp.results import summary as tables
-from pyinterp.results.footnotes import Footnote, NotesOption, headings_of
+from pyinterp.results.footnotes import headings_of
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.table import Table
-from pyinterp.results.tabular import Tabular
+from pyinterp.results.tabular import TableOfEstimands
 
 if TYPE_CHECKING:
     from plotnine import ggplot
@@ -24,17 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["CausalResults", "CurveResults", "ImportanceResults", "SeveralResults"]
 
 
-class SeveralResults(Tabular):
+class SeveralResults(TableOfEstimands):
     """Results of several estimands: a subclass says which, and how they are drawn."""
 
-    alpha: float = 0.05
-    title = ""  # without one, the heading of the first part
     column = "measure"
-
-    @property
-    def parts(self) -> list[EstimandResults]:
-        """The results, in the order of the table."""
-        raise NotImplementedError
 
     @property
     def labels(self) -> list[str]:
@@ -49,41 +39,6 @@ class SeveralResults(Tabular):
         """Return the parts' summary frames below each other, with a column that names them."""
         frames = [part.summary_frame(self.alpha if alpha is None else alpha) for part in self.parts]
         return pd.concat(frames, keys=self.labels, names=[self.column]).reset_index(self.column)
-
-    @takes()
-    def summary(
-        self,
-        alpha: float | None = None,
-        *,
-        sort: bool = True,
-        top: int | None = None,
-        title: str | None = None,
-        notes: NotesOption = "short",
-        decimals: int | None = None,
-        date: bool = True,
-    ) -> Table:
-        """Return the tables of the parts below each other, under one header.
-
-        Parameters
-        ----------
-        alpha : float, optional
-            Significance level of the intervals; by default 0.05, or that of ``decisions``.
-        sort : bool
-            Print features in decreasing order of the first part that has them.
-        {top}
-        {table}
-        {date}
-        """
-        alpha = self.alpha if alpha is None else alpha
-        options = tables.TableOptions(alpha, sort, top, title, notes, decimals, date)
-        heading = self.title or self.parts[0].estimand.heading
-        return tables.summarize(self.parts, options, heading, self._legend(), self._notes())
-
-    def _legend(self) -> list[tuple[str, str]]:
-        return []
-
-    def _notes(self) -> list[Footnote]:
-        return []
 
 
 @dataclass(frozen=True, eq=False, repr=False)

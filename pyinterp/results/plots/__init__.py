@@ -5,13 +5,11 @@ In come results, out go plots to which layers, scales and a theme can be added.
 ========================  =====================================================
 Module                    What is in it
 ========================  =====================================================
-`points`                  One value per feature: dots, bars, or a forest plot
+`points`                  One value per feature: dots, bars, a forest plot, several results
 `curve`                   A curve over a grid with a band, or points for levels
-`levels`                  A curve per level, over a number and a category
 `surface`                 Tiles over two grids, for every value on a third
 `panels`                  Curves of several variables
-`together`                Several importances of the same features
-`overlay`                 Curves of several results
+`overlay`                 Curves of several results, or of the levels of a category
 `ranks`                   Probabilities of ranks, a tile per term and rank
 `agreement`               A variable against its prediction
 `likelihood_and_entropy`  Features by what they do to likelihood and entropy
@@ -33,14 +31,17 @@ import plotnine as p9
 from pyinterp.results.order import largest_first
 from pyinterp.results.plots.agreement import agreement
 from pyinterp.results.plots.curve import curve
-from pyinterp.results.plots.levels import curve_per_level, has_few_levels, is_number_by_level
 from pyinterp.results.plots.likelihood_and_entropy import likelihood_and_entropy
-from pyinterp.results.plots.overlay import overlay
+from pyinterp.results.plots.overlay import (
+    curve_per_level,
+    has_few_levels,
+    is_number_by_level,
+    overlay,
+)
 from pyinterp.results.plots.panels import panels
-from pyinterp.results.plots.points import points
+from pyinterp.results.plots.points import points, together
 from pyinterp.results.plots.style import Style, caption, count_of, in_panels, in_style
 from pyinterp.results.plots.surface import surface, volume
-from pyinterp.results.plots.together import together
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults

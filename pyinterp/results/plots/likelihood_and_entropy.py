@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import plotnine as p9
 
 from pyinterp.results.plots.style import COLORS, GRAY, caption, rows_with_interval
-
-if TYPE_CHECKING:
-    from pyinterp.results.uncertainty_results import UncertaintyResults
+from pyinterp.results.uncertainty_results import SENTENCES, UncertaintyResults
 
 __all__ = ["likelihood_and_entropy", "overlap"]
 
 # Of a name, as shares of the axes.
 WIDE, HIGH = 0.2, 0.06
-# The decisions, in the order of their table.
-ORDER = (
-    "informative and independent",
-    "informative and shared",
-    "redundant",
-    "unused",
-    "undecided",
-)
 
 
 def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> p9.ggplot:
@@ -35,7 +23,7 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> p9.g
     frame = pd.DataFrame(
         {
             "term": likelihood.index.astype(str),
-            "decision": pd.Categorical(results.decisions, categories=ORDER),
+            "decision": pd.Categorical(results.decisions, categories=list(SENTENCES)),
             "likelihood": likelihood["estimate"].to_numpy(),
             "entropy": entropy["estimate"].to_numpy(),
         }
@@ -58,7 +46,7 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> p9.g
         + p9.geom_point(size=2)
         + _names(frame[~below], "bottom")
         + _names(frame[below], "top")
-        + p9.scale_color_manual(dict(zip(ORDER, (*COLORS[:3], GRAY, COLORS[3]), strict=True)))
+        + p9.scale_color_manual(dict(zip(SENTENCES, (*COLORS[:3], GRAY, COLORS[3]), strict=True)))
         + p9.labs(
             x="Likelihood-PFI [nats]",
             y="Entropy-PFI [nats]",
