@@ -113,14 +113,17 @@ def report(
     context = importance.context
     heading = title or f"{context.endog_name or 'Model'}: {context.learner}"
     versions = ", ".join(f"{name} {number}" for name, number in context.versions)
-    template = Template(files("pyinterp.report_page").joinpath("page.html").read_text("utf-8"))
-    page = template.substitute(
+    page = Template(_packaged("page.html")).substitute(
         title=escape(heading),
         body="\n".join(parts),
         footer=escape(f"{context.date}. Made with {versions}."),
     )
     file.write_text(page, encoding="utf-8")
     return file
+
+
+def _packaged(name: str) -> str:
+    return files("pyinterp.report_page").joinpath(name).read_text("utf-8")
 
 
 def _most_important(res: Interpretable, importance: EstimandResults, top: int) -> list[str]:
@@ -189,12 +192,12 @@ def _methods(asked: Tables) -> str:
         What the page shows, by the key of its papers; the first has the variance that is
         described.
     """
-    first = _first(asked)
-    context = first.context
-    sentences = [_data(context), _learner(context), _evaluation(context)]
-    sentences += dict.fromkeys(
-        f"{r.estimand.heading}: {r.estimand.meaning}" for some in asked.values() for r in some
-    )
+    several = [results for some in asked.values() for results in some]
+    first, context = several[0], several[0].context
+    formula = f", with the formula “{context.formula}”" if context.formula else ""
+    learner = f"The learner is {context.specification or context.learner}{formula}."
+    sentences = [_data(context), learner, _evaluation(context)]
+    sentences += dict.fromkeys(f"{r.estimand.heading}: {r.estimand.meaning}" for r in several)
     if first.bse.gt(0).any():
         sentences.append(first.variance.note)
     sentences.append(f"Predictions of what-if rows: {first.engine.name}.")
@@ -205,16 +208,12 @@ def _methods(asked: Tables) -> str:
 
 def _references(asked: Tables) -> list[str]:
     """Return the papers behind what was asked, each once, in the order of their first authors."""
-    first, used = _first(asked), [method for method, several in asked.items() if several]
+    used = [method for method, several in asked.items() if several]
+    first = asked[used[0]][0]
     if first.context.level == "learner":
         used += ["learner", first.cov_type]
-    text = files("pyinterp.report_page").joinpath("references.toml").read_text("utf-8")
-    papers = tomllib.loads(text)
+    papers = tomllib.loads(_packaged("references.toml"))
     return sorted({paper for method in used for paper in papers.get(method, ())})
-
-
-def _first(asked: Tables) -> EstimandResults:
-    return next(results for several in asked.values() for results in several)
 
 
 def _data(context: Context) -> str:
@@ -225,12 +224,6 @@ def _data(context: Context) -> str:
     if context.dropped_rows:
         parts.append(f"; {context.dropped_rows} others have missing values")
     return " ".join(filter(None, (f"{''.join(parts)}.", context.missing_note)))
-
-
-def _learner(context: Context) -> str:
-    name = context.specification or context.learner
-    formula = f", with the formula “{context.formula}”" if context.formula else ""
-    return f"The learner is {name}{formula}."
 
 
 def _evaluation(context: Context) -> str:

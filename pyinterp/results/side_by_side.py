@@ -184,18 +184,14 @@ def plot(
 
 def _column_of(results: object) -> _Column:
     """Return the column of results of an estimand, or of statsmodels."""
-    if isinstance(results, EstimandResults):
-        return _of_estimand(results)
     fitted = results._results if isinstance(results, ResultsWrapper) else results
     if isinstance(fitted, LikelihoodModelResults):
-        return _of_statsmodels(fitted)
-    raise OptionError(
-        "`results` must hold results of an estimand such as res.pfi(), or of a model of "
-        f"statsmodels such as smf.ols(...).fit(), not {type(results).__name__}."
-    )
-
-
-def _of_estimand(results: EstimandResults) -> _Column:
+        return _of_statsmodels(fitted, type(fitted.model).__name__)
+    if not isinstance(results, EstimandResults):
+        raise OptionError(
+            "`results` must hold results of an estimand such as res.pfi(), or of a model of "
+            f"statsmodels such as smf.ols(...).fit(), not {type(results).__name__}."
+        )
     fit = results.fit
     side = "" if results.alternative == "two-sided" else f"One-sided ({results.alternative})."
     return _Column(
@@ -215,40 +211,38 @@ def _of_estimand(results: EstimandResults) -> _Column:
     )
 
 
-def _of_statsmodels(fitted: Any) -> _Column:
+def _of_statsmodels(fitted: Any, name: str) -> _Column:
     """Return the column of coefficients, with the tests of statsmodels."""
-    params = fitted.params
-    if np.ndim(params) != 1:
+    if np.ndim(fitted.params) != 1:
         raise OptionError(
-            f"Results of statsmodels must have one coefficient per term, but {_name(fitted)} has "
-            f"{np.shape(params)[1]} equations; use its own `summary`."
+            f"Results of statsmodels must have one coefficient per term, but {name} has "
+            f"{np.shape(fitted.params)[1]} equations; use its own `summary`."
         )
     try:
-        names = fitted.model.data.param_names
-        numbers = {k: np.asarray(getattr(fitted, k), float) for k in ("params", "bse", "pvalues")}
+        terms = list(fitted.model.data.param_names)
+        params, bse, pvalues = (
+            pd.Series(np.asarray(getattr(fitted, key), float), terms)
+            for key in ("params", "bse", "pvalues")
+        )
     except (AttributeError, NotImplementedError, ValueError) as error:
         raise OptionError(
-            f"Results of statsmodels must have standard errors and p-values, which {_name(fitted)} "
-            "has not: fit it with `fit`, not with `fit_regularized`."
+            f"Results of statsmodels must have standard errors and p-values, which {name} has not: "
+            "fit it with `fit`, not with `fit_regularized`."
         ) from error
-    series = {key: pd.Series(values, index=list(names)) for key, values in numbers.items()}
     share = getattr(fitted, "rsquared", None)
+    facts = {
+        "No. observations": str(int(fitted.nobs)),
+        "R², in sample": "" if share is None else f"{share:.3f}",
+        "Cov. type": str(getattr(fitted, "cov_type", "")),
+    }
     return _Column(
-        learner=_name(fitted),
+        learner=name,
         description=COEFFICIENTS,
-        params=series["params"],
-        bse=series["bse"],
-        pvalues=series["pvalues"],
-        facts={
-            "No. observations": str(int(fitted.nobs)),
-            "R², in sample": "" if share is None else f"{share:.3f}",
-            "Cov. type": str(getattr(fitted, "cov_type", "")),
-        },
+        params=params,
+        bse=bse,
+        pvalues=pvalues,
+        facts=facts,
     )
-
-
-def _name(fitted: Any) -> str:
-    return type(fitted.model).__name__
 
 
 def _estimate_cell(column: _Column, term: str, fmt: str, *, stars: bool) -> str:
@@ -311,15 +305,12 @@ def _check_same_axes(results: Sequence[Any]) -> None:
                 "`results` must have one value per feature or be curves, which have room in one "
                 f"picture; {what} is a surface. Use its `plot()`."
             )
-        if terms.axis_names != first.terms.axis_names:
+        panels, others = (terms.facet, terms.groups), (first.terms.facet, first.terms.groups)
+        if terms.axis_names != first.terms.axis_names or panels != others:
             raise OptionError(
                 "`results` must all have one value per feature, or all be curves of the same "
-                f"variable: {first.description} and {what} are not."
-            )
-        if (terms.facet, terms.groups) != (first.terms.facet, first.terms.groups):
-            raise OptionError(
-                "`results` must have the same classes or groups of rows, a panel each; "
-                f"{first.description} and {what} have not."
+                "variable, and have the same classes or groups of rows, a panel each: "
+                f"{first.description} and {what} are not alike."
             )
 
 
@@ -363,11 +354,11 @@ def _names_by_measure(results: list[EstimandResults], names: Sequence[str] | Non
     """Return the names of learners, which may repeat for another measure."""
     labels = None if names is None else _checked_names(names, len(results))
     measures = [r.estimand.description for r in results]
-    names_by_place: dict[int, str] = {}
+    named = [""] * len(results)
     for measure in dict.fromkeys(measures):
         places = [k for k, one in enumerate(measures) if one == measure]
         some = None if labels is None else [labels[k] for k in places]
-        names_by_place |= zip(
-            places, learner_names([results[k].context.learner for k in places], some), strict=True
-        )
-    return [names_by_place[k] for k in range(len(results))]
+        learners = learner_names([results[k].context.learner for k in places], some)
+        for k, learner in zip(places, learners, strict=True):
+            named[k] = learner
+    return named

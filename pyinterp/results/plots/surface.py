@@ -11,23 +11,7 @@ import pandas as pd
 import plotnine as p9
 
 from pyinterp.data.columns import is_category
-from pyinterp.results.plots.room import (
-    LINE,
-    TEXT,
-    TITLE,
-    Room,
-    breaks_within,
-    facet_of,
-    from_below,
-    in_lines,
-    in_room,
-    lines_of,
-    panels_of,
-    side_by_side,
-    strips_within,
-    widest,
-    width_of,
-)
+from pyinterp.results.plots import room as rooms
 from pyinterp.results.plots.style import label
 
 if TYPE_CHECKING:
@@ -41,7 +25,11 @@ LEAST, STRIP = 1.0, 1.6  # inches of a panel: at least, and for a long text abov
 
 
 def surface(
-    results: EstimandResults, frame: pd.DataFrame, *, sort: bool = True, room: Room | None = None
+    results: EstimandResults,
+    frame: pd.DataFrame,
+    *,
+    sort: bool = True,
+    room: rooms.Room | None = None,
 ) -> p9.ggplot:
     """Draw a tile per grid point, its color the estimate.
 
@@ -59,36 +47,40 @@ def surface(
     """
     terms = results.estimand.terms
     names = dict(zip(terms.axes, terms.axis_names, strict=True))
-    title = in_lines(label(results), LEGEND)
-    facet = facet_of(results) if room is None else None
-    room = room or Room(panels=1 if facet is None else int(frame[facet].nunique()))
-    room = replace(room, legend=BAR + width_of(title, TITLE))
+    title = rooms.in_lines(label(results), LEGEND)
+    facet = rooms.facet_of(results) if room is None else None
+    room = room or rooms.room_of_curve(results, frame)
+    room = replace(room, legend=BAR + rooms.width_of(title, rooms.TITLE))
     x, y = _upright(frame, terms.axes[:2], room.panel)
     levels = {axis: _levels(frame[axis]) for axis in (x, y) if is_category(frame[axis])}
-    if y in levels and side_by_side(levels[y]) > room.panel:
-        levels[y] = from_below(results, frame, y, names[y], sort=sort)
-    texts = {axis: [in_lines(level) for level in some] for axis, some in levels.items()}
+    if y in levels and rooms.side_by_side(levels[y]) > room.panel:
+        levels[y] = rooms.from_below(results, frame, y, names[y], sort=sort)
+    texts = {axis: [rooms.in_lines(level) for level in some] for axis, some in levels.items()}
     if y in texts:
-        room = replace(room, lines=lines_of(texts[y]), labels=widest(texts[y]))
+        room = replace(room, lines=rooms.lines_of(texts[y]), labels=rooms.widest(texts[y]))
     edges = {**_edges(frame[x], "x", levels.get(x)), **_edges(frame[y], "y", levels.get(y))}
     figure = p9.ggplot(frame.assign(**edges))
     figure += p9.geom_rect(
         p9.aes(xmin="xmin", xmax="xmax", ymin="ymin", ymax="ymax", fill="estimate")
     )
-    if x in texts and side_by_side(texts[x]) > room.panel:
-        room = replace(room, below=widest(texts[x]), least=lines_of(texts[x]))
+    if x in texts and rooms.side_by_side(texts[x]) > room.panel:
+        room = replace(room, below=rooms.widest(texts[x]), least=rooms.lines_of(texts[x]))
         figure += p9.theme(axis_text_x=p9.element_text(rotation=90))
     for axis, scale in ((x, p9.scale_x_continuous), (y, p9.scale_y_continuous)):
-        options: dict[str, Any] = {"breaks": breaks_within(room.panel)} if axis == x else {}
+        options: dict[str, Any] = {"breaks": rooms.breaks_within(room.panel)} if axis == x else {}
         if axis in texts:
             options = {"breaks": list(range(len(texts[axis]))), "labels": texts[axis]}
         figure += scale(**options, expand=(0, 0))
     return (
         figure
-        + panels_of(facet, room)
+        + rooms.panels_of(facet, room)
         + room.size
         + p9.scale_fill_cmap("viridis")
-        + p9.labs(x=in_room(names[x], room.width), y=in_room(names[y], room.height - 1), fill=title)
+        + p9.labs(
+            x=rooms.in_room(names[x], room.width),
+            y=rooms.in_room(names[y], room.height - 1),
+            fill=title,
+        )
     )
 
 
@@ -96,7 +88,8 @@ def _upright(frame: pd.DataFrame, axes: Sequence[str], width: float) -> tuple[st
     """Return the axes, horizontal first: the levels that need more room are on the vertical one."""
     x, y = axes
     wide = {axis: _levels(frame[axis]) if is_category(frame[axis]) else [] for axis in axes}
-    return (y, x) if side_by_side(wide[x]) > max(width, side_by_side(wide[y])) else (x, y)
+    across, along = rooms.side_by_side(wide[x]), rooms.side_by_side(wide[y])
+    return (y, x) if across > max(width, along) else (x, y)
 
 
 def _levels(values: pd.Series[Any]) -> list[Any]:
@@ -126,12 +119,13 @@ def volume(results: EstimandResults, frame: pd.DataFrame, *, sort: bool = True) 
     texts = [f"{name} = {v:.4g}" if isinstance(v, float) else f"{name} = {v}" for v in values]
     panel = frame[axis].map(dict(zip(values, texts, strict=True)))
     frame = frame.assign(third=pd.Categorical(panel, categories=list(dict.fromkeys(texts))))
-    wide = min(max(LEAST, widest(texts)), STRIP)
-    lines = max(in_room(text, wide, TEXT).count("\n") for text in texts)
-    room, facet = Room(panels=len(texts), least=wide, strip=0.4 + LINE * lines), facet_of(results)
+    wide = min(max(LEAST, rooms.widest(texts)), STRIP)
+    lines = max(rooms.in_room(text, wide, rooms.TEXT).count("\n") for text in texts)
+    room = rooms.Room(panels=len(texts), least=wide, strip=0.4 + rooms.LINE * lines)
+    facet = rooms.facet_of(results)
     if facet is None:
-        return surface(results, frame, sort=sort, room=room) + panels_of("third", room)
+        return surface(results, frame, sort=sort, room=room) + rooms.panels_of("third", room)
     panels = len(texts) * int(frame[facet].nunique())
     room = replace(room, panels=panels, across=len(texts))
-    grid = p9.facet_grid(facet, "third", labeller=strips_within(room))
+    grid = p9.facet_grid(facet, "third", labeller=rooms.strips_within(room))
     return surface(results, frame, sort=sort, room=room) + grid
