@@ -113,7 +113,7 @@ def report(
     context = importance.context
     heading = title or f"{context.endog_name or 'Model'}: {context.learner}"
     versions = ", ".join(f"{name} {number}" for name, number in context.versions)
-    page = Template(_packaged("page.html")).substitute(
+    page = Template(_resource("page.html")).substitute(
         title=escape(heading),
         body="\n".join(parts),
         footer=escape(f"{context.date}. Made with {versions}."),
@@ -122,7 +122,7 @@ def report(
     return file
 
 
-def _packaged(name: str) -> str:
+def _resource(name: str) -> str:
     return files("pyinterp.report_page").joinpath(name).read_text("utf-8")
 
 
@@ -212,7 +212,7 @@ def _references(asked: Tables) -> list[str]:
     first = asked[used[0]][0]
     if first.context.level == "learner":
         used += ["learner", first.cov_type]
-    papers = tomllib.loads(_packaged("references.toml"))
+    papers = tomllib.loads(_resource("references.toml"))
     return sorted({paper for method in used for paper in papers.get(method, ())})
 
 

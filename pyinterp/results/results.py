@@ -108,14 +108,14 @@ class EstimandResults(TableOfEstimands):
     @cached_property
     def params(self) -> pd.Series[float]:
         """Estimates: means over refits, by term."""
-        return self._series(self._values, "estimate")
+        return self._series(self.replicates.per_refit.mean(axis=0), "estimate")
 
     @cached_property
     def bse(self) -> pd.Series[float]:
         """Standard errors of `params`: sampling error of the stated estimand."""
         spread = np.sqrt(np.clip(np.diag(self.variance.cov), 0.0, None))
         size = np.abs(self.replicates.per_refit).max(axis=0)
-        missing = np.isnan(self._values)
+        missing = np.isnan(self.params.to_numpy())
         one_row = self.context.level == "model" and self.nobs == 1
         if (one_row and self.variance.rows_only) or self.without_error:
             missing[:] = True
@@ -158,8 +158,8 @@ class EstimandResults(TableOfEstimands):
         """Tests and intervals of the terms under the options of these results."""
         null = np.nan if self.estimand.null is None else self.estimand.null
         return TermInference(
-            estimate=self._values,
-            bse=_array(self.bse),
+            estimate=np.asarray(self.params, dtype=np.float64),
+            bse=np.asarray(self.bse, dtype=np.float64),
             null=np.full(len(self.params), null),
             variance=self.variance,
             alternative=self.alternative,
@@ -274,7 +274,8 @@ class EstimandResults(TableOfEstimands):
             For another variance than that of paired repeated splits.
         """
         check_number("rope", rope, NOT_NEGATIVE)
-        probabilities = rope_probabilities(self._values, _array(self.bse), self.variance, rope)
+        inference = self.inference
+        probabilities = rope_probabilities(inference.estimate, inference.bse, self.variance, rope)
         return pd.DataFrame(probabilities, index=self._index, columns=["left", "rope", "right"])
 
     def ranks(self, *, largest_first: bool = True, draws: int = 100_000, seed: int = 0) -> Ranks:
@@ -316,7 +317,7 @@ class EstimandResults(TableOfEstimands):
                 "Ranks need an estimate and a standard error of every term, but "
                 f"`{[*missing, *self.params.index][0]}` has none."
             )
-        certain = _array(self.bse) == 0
+        certain = self.bse.to_numpy() == 0
         cov = np.where(certain | certain[:, None], 0.0, self.variance.cov)
         values, variance = self.params, replace(self.variance, cov=cov)
         return ranks_of(values, variance, largest_first, draws, seed, self.estimand.description)
@@ -470,7 +471,9 @@ class EstimandResults(TableOfEstimands):
                 f"(alternative={quote(self.alternative)}); ask for them without `alternative`."
             )
         facet = terms.layout[terms.facet] if terms.facet else pd.Series(0, terms.layout.index)
-        return flatness_test(self._values, self.variance, pd.factorize(facet)[0], list(terms.names))
+        return flatness_test(
+            self.inference.estimate, self.variance, pd.factorize(facet)[0], list(terms.names)
+        )
 
     def differences(self, reference: str | None = None) -> Contrasts:
         """Test that groups of rows have the same values, each against a reference group.
@@ -702,7 +705,7 @@ class EstimandResults(TableOfEstimands):
     def _bse_error(self) -> FloatArray:
         errors = self.variance.bse_error
         none = np.full(len(self.params), np.nan)
-        return none if errors is None else np.where(_array(self.bse) > 0, errors, np.nan)
+        return none if errors is None else np.where(self.bse.to_numpy() > 0, errors, np.nan)
 
     @property
     def _without_adjustment(self) -> Self:
@@ -711,10 +714,6 @@ class EstimandResults(TableOfEstimands):
     @property
     def _index(self) -> pd.Index:
         return pd.Index(self.estimand.terms.names, name="term")
-
-    @property
-    def _values(self) -> FloatArray:
-        return np.asarray(self.replicates.per_refit.mean(axis=0))
 
     def _series(self, values: FloatArray, name: str) -> pd.Series[float]:
         return pd.Series(values, index=self._index, name=name)
@@ -782,7 +781,3 @@ def _differences(terms: Terms, reference: str | None) -> Hypotheses:
     return Hypotheses(
         weights=matrix, target=np.zeros(len(matrix)), names=names, terms=list(terms.names)
     )
-
-
-def _array(series: pd.Series[float]) -> FloatArray:
-    return np.asarray(series, dtype=np.float64)

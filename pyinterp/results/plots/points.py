@@ -147,7 +147,10 @@ def together(
         Draw every measure on an axis of its own.
     """
     frames = [
-        results.summary_frame(alpha).reset_index().assign(measure=name, panel=_measure(results))
+        results.summary_frame(alpha)
+        .reset_index()
+        .assign(measure=name, panel=_measure(results), null=results.estimand.null)
+        .astype({"null": float})
         for name, results in zip(names, several, strict=True)
     ]
     if sort:
@@ -173,7 +176,7 @@ def together(
         p9.ggplot(frame, p9.aes(x="term", y="estimate", color="measure"))
         + p9.geom_hline(
             p9.aes(yintercept="null"),
-            _nulls(several, frame["panel"]),
+            frame[["panel", "null"]].dropna().drop_duplicates(),
             color=GRAY,
             linetype="dashed",
         )
@@ -198,18 +201,6 @@ def together(
         )
     )
     return figure
-
-
-def _nulls(several: Sequence[EstimandResults], panels: pd.Series[Any]) -> pd.DataFrame:
-    """Return the null values of every panel."""
-    nulls = pd.DataFrame(
-        {
-            "panel": [_measure(results) for results in several],
-            "null": [results.estimand.null for results in several],
-        }
-    )
-    nulls["panel"] = pd.Categorical(nulls["panel"], categories=panels.cat.categories)
-    return nulls.dropna().drop_duplicates().astype({"null": float})
 
 
 def _measure(results: EstimandResults) -> str:
