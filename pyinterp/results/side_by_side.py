@@ -178,8 +178,7 @@ def plot(
         names = _names_by_measure(every, model_names)
         panels = len({r.estimand.description for r in every}) > 1
         figure = plots.together(every, names, alpha=alpha, sort=sort, top=top, panels=panels)
-    drawn: ggplot = plots.in_style(figure, style)
-    return drawn
+    return plots.in_style(figure, style)
 
 
 def _column_of(results: object) -> _Column:

@@ -103,5 +103,4 @@ def plot(
         figure = curve_per_level(results, frame)
     else:
         figure = (surface if axes == 2 else volume)(results, frame, sort=sort)
-    drawn: p9.ggplot = in_style(figure + p9.labs(caption=words), style)
-    return drawn
+    return in_style(figure + p9.labs(caption=words), style)

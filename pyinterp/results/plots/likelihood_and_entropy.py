@@ -20,20 +20,17 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> p9.g
     """Draw a point per feature with both intervals and its name."""
     likelihood = results.likelihood.summary_frame(alpha)
     entropy = results.entropy.summary_frame(alpha)
-    frame = pd.DataFrame(
+    decisions = results.decisions.astype(pd.CategoricalDtype(list(SENTENCES)))
+    estimates = pd.DataFrame(
         {
-            "term": likelihood.index.astype(str),
-            "decision": pd.Categorical(results.decisions, categories=list(SENTENCES)),
-            "likelihood": likelihood["estimate"].to_numpy(),
-            "entropy": entropy["estimate"].to_numpy(),
+            "likelihood": likelihood["estimate"],
+            "entropy": entropy["estimate"],
+            "decision": decisions,
         }
     )
-    across = rows_with_interval(likelihood).join(
-        frame.set_index(likelihood.index)[["entropy", "decision"]]
-    )
-    along = rows_with_interval(entropy).join(
-        frame.set_index(entropy.index)[["likelihood", "decision"]]
-    )
+    frame = estimates.reset_index(names="term").astype({"term": str})
+    across = rows_with_interval(likelihood).join(estimates)
+    along = rows_with_interval(entropy).join(estimates)
     below = overlap(frame)
     upright = {"x": "likelihood", "xend": "likelihood", "y": "conf_low", "yend": "conf_high"}
     sideways = {"x": "conf_low", "xend": "conf_high", "y": "entropy", "yend": "entropy"}

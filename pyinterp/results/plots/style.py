@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 import plotnine as p9
-from plotnine.composition import Compose
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -34,29 +33,15 @@ def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def in_style(figure: Any, style: Style) -> Any:
+def in_style(figure: p9.ggplot, style: Style) -> p9.ggplot:
     """Return a figure on a light or a dark ground; colors of marks are turned where they must."""
     if style == "light":
         return figure
-    if isinstance(figure, Compose):
-        for part in figure:
-            _turn(part)
-        return figure & _dark()
-    _turn(figure)
-    return figure + _dark()
-
-
-def _turn(figure: Any) -> None:
     for layer in figure.layers:
-        for name in ("color", "fill"):
-            color = layer.geom.aes_params.get(name)
-            if isinstance(color, str):
-                layer.geom.aes_params[name] = ON_DARK.get(color, color)
-
-
-def _dark() -> p9.theme:
+        look = layer.geom.aes_params
+        look |= {k: ON_DARK.get(look[k], look[k]) for k in ("color", "fill") if k in look}
     ground, panel, ink = "#1B1B1B", "#262626", "#E4E4E4"
-    return p9.theme(
+    return figure + p9.theme(
         text=p9.element_text(color=ink),
         axis_text=p9.element_text(color=ink),
         axis_ticks=p9.element_line(color=ink),
