@@ -32,11 +32,9 @@ if TYPE_CHECKING:
         Splits,
         Subsampling,
     )
-    from pyinterp.results.causal_results import CausalResults
-    from pyinterp.results.curve_results import CurveResults
     from pyinterp.results.results import EstimandResults
     from pyinterp.results.side_by_side import plot, summary_col
-    from pyinterp.results.together import ImportanceResults
+    from pyinterp.results.together import CausalResults, CurveResults, ImportanceResults
     from pyinterp.results.uncertainty_results import UncertaintyResults
     from pyinterp.simulation.certify import certify
 
@@ -85,9 +83,9 @@ __all__ = [
 _FOLDERS = ("datasets", "distributions", "estimators", "r_style", "samplers", "simulation")
 _HOME = {
     "Bootstrap": "resampling",
-    "CausalResults": "results.causal_results",
+    "CausalResults": "results.together",
     "CrossValidation": "resampling",
-    "CurveResults": "results.curve_results",
+    "CurveResults": "results.together",
     "Distributional": "models.distributional",
     "Estimand": "estimands.estimand",
     "EstimandResults": "results.results",

@@ -20,7 +20,8 @@ from pyinterp.losses.metrics import MetricName
 from pyinterp.parameters import takes
 from pyinterp.r_style.arguments import PredGrid, Task, different
 from pyinterp.r_style.r_functions import HSTATS, PARTIAL, VI_FIRM, VINT, RFunction
-from pyinterp.results.summary import Table, summarize_frame
+from pyinterp.results.summary import summarize_frame
+from pyinterp.results.table import Table
 from r_bridge import beside
 from r_bridge.beside import WORDS, Answer, Question
 from r_bridge.conversion import text_from_r

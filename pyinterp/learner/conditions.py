@@ -16,8 +16,8 @@ from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.learner.fitted_models import FittedModels, Inference
 from pyinterp.learner.subgroups import ONE_GROUP, among
 from pyinterp.parameters import takes
-from pyinterp.results.causal_results import CausalResults
 from pyinterp.results.results import EstimandResults
+from pyinterp.results.together import CausalResults
 from pyinterp.samplers import SamplerLike
 
 if TYPE_CHECKING:

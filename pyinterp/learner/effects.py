@@ -18,8 +18,8 @@ from pyinterp.estimands.interaction.h_statistic import Order, h_statistic
 from pyinterp.estimands.interaction.vint import Sets, vint
 from pyinterp.learner.fitted_models import FittedModels, Inference
 from pyinterp.parameters import takes
-from pyinterp.results.curve_results import CurveResults
 from pyinterp.results.results import EstimandResults
+from pyinterp.results.together import CurveResults
 
 __all__ = ["Effects"]
 

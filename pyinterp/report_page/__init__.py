@@ -4,14 +4,12 @@ In come results of a learner or a fitted model; out goes a page with tables, pic
 on methods, references and versions. Nothing is computed here: the page asks the methods that
 everybody calls, and shows their tables and plots.
 
-============  ==================================================================================
-Module        What is in it
-============  ==================================================================================
-`page`        `report`, and the sections of the page
-`methods`     The paragraph that says what was computed
-`references`  Papers behind the methods that the page uses
-`markup`      HTML of headings, pictures and the page itself
-============  ==================================================================================
+======  =============================================================================
+Module  What is in it
+======  =============================================================================
+`page`  `report`, the sections of the page, and the paragraph on methods. The frame of
+        the page is ``page.html``, the papers are in ``references.toml``
+======  =============================================================================
 
 A new section is a function in `page` that returns HTML.
 """

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import base64
+import io
+import tomllib
+from collections.abc import Mapping, Sequence
 from html import escape
+from importlib.resources import files
 from os import PathLike
 from pathlib import Path
+from string import Template
+from typing import TypeAlias
 
 from pyinterp.checks import check_alpha, check_count, check_text
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError, quote
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.report_page import markup
-from pyinterp.report_page.methods import methods, references
+from pyinterp.results.header import Context
 from pyinterp.results.results import EstimandResults
 
 __all__ = ["report"]
 
+Tables: TypeAlias = Mapping[str, Sequence[EstimandResults]]
+
+DPI = 192  # twice that of screens
 WIDTH = 7.0  # of pictures, in inches
 ROW = 0.28  # of one feature
 CURVE = 3.2
@@ -88,20 +96,34 @@ def report(
     pairs = _interactions(res, importance)
     asked = {"pfi" if with_response else "firm": [importance], "pd": curves, "h": pairs}
     parts = [
-        *_loss(res, alpha, with_response=with_response),
-        markup.section("Importance of features", *_bars(importance, alpha)),
-        markup.section("Partial dependence", *(_curve(curve, alpha) for curve in curves)),
-        *(markup.section("Interactions", *_bars(pair, alpha)) for pair in pairs),
-        markup.section("Methods", markup.paragraph(methods(asked))),
-        markup.section("References", _list(references(asked))),
+        _section("Importance of features", *_bars(importance, alpha)),
+        _section("Partial dependence", *(_curve(curve, alpha) for curve in curves)),
+        *(_section("Interactions", *_bars(pair, alpha)) for pair in pairs),
+        _section("Methods", f"<p>{escape(_methods(asked))}</p>"),
+        _section(
+            "References",
+            "<ul>",
+            *(f"<li>{escape(paper)}</li>" for paper in _references(asked)),
+            "</ul>",
+        ),
     ]
+    if with_response:
+        loss = _table(res.loss(), alpha, header=True)
+        parts.insert(0, _section("Analysis and expected loss", loss))
     context = importance.context
     heading = title or f"{context.endog_name or 'Model'}: {context.learner}"
     versions = ", ".join(f"{name} {number}" for name, number in context.versions)
-    file.write_text(
-        markup.page(heading, parts, f"{context.date}. Made with {versions}."), encoding="utf-8"
+    page = Template(_resource("page.html")).substitute(
+        title=escape(heading),
+        body="\n".join(parts),
+        footer=escape(f"{context.date}. Made with {versions}."),
     )
+    file.write_text(page, encoding="utf-8")
     return file
+
+
+def _resource(name: str) -> str:
+    return files("pyinterp.report_page").joinpath(name).read_text("utf-8")
 
 
 def _most_important(res: Interpretable, importance: EstimandResults, top: int) -> list[str]:
@@ -120,9 +142,8 @@ def _interactions(res: Interpretable, importance: EstimandResults) -> list[Estim
     return [res.h_statistic([str(name) for name in most], order="pairwise")]
 
 
-def _loss(res: Interpretable, alpha: float, *, with_response: bool) -> Iterable[str]:
-    if with_response:
-        yield markup.section("Analysis and expected loss", _table(res.loss(), alpha, header=True))
+def _section(heading: str, *parts: str) -> str:
+    return "\n".join([f"<h2>{escape(heading)}</h2>", *parts])
 
 
 def _bars(results: EstimandResults, alpha: float) -> list[str]:
@@ -131,13 +152,30 @@ def _bars(results: EstimandResults, alpha: float) -> list[str]:
 
 
 def _curve(results: EstimandResults, alpha: float) -> str:
-    table = markup.details(f"Table of {results.estimand.description}", _table(results, alpha))
-    return f"{_picture(results, alpha, CURVE)}\n{table}"
+    """Return the picture of a curve, and its table, which a click on its label opens."""
+    label, table = f"Table of {results.estimand.description}", _table(results, alpha)
+    details = f"<details><summary>{escape(label)}</summary>\n{table}\n</details>"
+    return f"{_picture(results, alpha, CURVE)}\n{details}"
 
 
 def _picture(results: EstimandResults, alpha: float, height: float) -> str:
-    description = results.estimand.description
-    return markup.picture(results.plot(alpha), description, width=WIDTH, height=height)
+    """Return a plot as a picture inside the page.
+
+    A plot that is larger than usual needs that for its texts, and keeps it.
+    """
+    from plotnine import options, theme  # noqa: PLC0415 - plotnine takes a second to import
+
+    plot, width = results.plot(alpha), WIDTH
+    wide, high = plot.theme.getp("figure_size")
+    if (wide, high) != tuple(options.figure_size):
+        width, height = max(width, wide), max(height, high)
+    drawing, size = io.BytesIO(), theme(figure_size=(width, height))
+    (plot + size).save(drawing, format="png", dpi=DPI, verbose=False)
+    data = base64.b64encode(drawing.getvalue()).decode("ascii")
+    return (
+        f'<figure><img src="data:image/png;base64,{data}" '
+        f'alt="{escape(results.estimand.description)}" style="width: {width:g}in"></figure>'
+    )
 
 
 def _table(results: EstimandResults, alpha: float, *, header: bool = False) -> str:
@@ -145,6 +183,63 @@ def _table(results: EstimandResults, alpha: float, *, header: bool = False) -> s
     return f'<div class="tables">{table}</div>'
 
 
-def _list(texts: Iterable[str]) -> str:
-    items = "\n".join(f"<li>{escape(text)}</li>" for text in texts)
-    return f"<ul>\n{items}\n</ul>"
+def _methods(asked: Tables) -> str:
+    """Return sentences on the data, the learner, its refits, every estimand and the intervals.
+
+    Parameters
+    ----------
+    asked : mapping of str to list of EstimandResults
+        What the page shows, by the key of its papers; the first has the variance that is
+        described.
+    """
+    several = [results for some in asked.values() for results in some]
+    first, context = several[0], several[0].context
+    formula = f", with the formula “{context.formula}”" if context.formula else ""
+    learner = f"The learner is {context.specification or context.learner}{formula}."
+    sentences = [_data(context), learner, _evaluation(context)]
+    sentences += dict.fromkeys(f"{r.estimand.heading}: {r.estimand.meaning}" for r in several)
+    if first.bse.gt(0).any():
+        sentences.append(first.variance.note)
+    sentences.append(f"Predictions of what-if rows: {first.engine.name}.")
+    if context.seed is not None:
+        sentences.append(f"Seed: {context.seed}.")
+    return " ".join(filter(None, sentences))
+
+
+def _references(asked: Tables) -> list[str]:
+    """Return the papers behind what was asked, each once, in the order of their first authors."""
+    used = [method for method, several in asked.items() if several]
+    first = asked[used[0]][0]
+    if first.context.level == "learner":
+        used += ["learner", first.cov_type]
+    papers = tomllib.loads(_resource("references.toml"))
+    return sorted({paper for method in used for paper in papers.get(method, ())})
+
+
+def _data(context: Context) -> str:
+    what = f"The response {context.endog_name}" if context.endog_name else "A model"
+    parts = [f"{what} was analyzed in {context.nobs} observations"]
+    if context.weighting:
+        parts.append(f", weighted by {context.weighting}")
+    if context.dropped_rows:
+        parts.append(f"; {context.dropped_rows} others have missing values")
+    return " ".join(filter(None, (f"{''.join(parts)}.", context.missing_note)))
+
+
+def _evaluation(context: Context) -> str:
+    """Return how the learner was refitted, and which rows evaluate."""
+    if context.level == "model":
+        where = {
+            "in sample": "the rows that trained it, so that its loss and importances are optimistic"
+        }.get(context.where, "rows that it is given, as if they had not trained it")
+        return f"One fitted model is interpreted on {where}; intervals do not allow for refits."
+    text = (
+        f"It was trained {context.refits} times, on {context.n_train:.0f} {context.unit} on "
+        f"average, and evaluated on {context.n_evaluation:.0f} ({context.plan}, {context.where})"
+    )
+    if context.pairs:
+        text += (
+            f"; {context.pairs} pairs of refits on complementary halves of the data give "
+            "standard errors"
+        )
+    return f"{text}. Estimates are means over refits."

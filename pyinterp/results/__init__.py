@@ -7,25 +7,18 @@ tests, intervals, ``summary()`` and ``plot()``. Results are frozen: no call chan
 Module                 What is in it
 =====================  =============================================================
 `results`              `EstimandResults`, the results of one estimand
-`together`             Several importances in one table
-`curve_results`        Curves of several variables
-`causal_results`       The causal reading: effects, importance and share of variance
+`together`             Several estimands: importances, curves, and the causal reading
 `uncertainty_results`  Likelihood, entropy and redundancy, with a decision
-`groups`               Differences between groups of rows
 `comparison_results`   Differences of learners, and ranks of them
 `ranks`                Ranks of terms, with the probability of each
-`header`               The analysis behind the numbers, for headers
-`facts`                What headers say of it, and their lines
+`header`               The analysis behind the numbers, and its header
 `summary`              Summary tables: header, blocks of numbers, footnotes
 `footnotes`            Footnotes, short and full
-`row_marks`            Rows whose intervals are not to be trusted
 `order`                The order of terms in tables and plots
-`side_by_side`         ``summary_col`` and ``plot``: several results together
-`columns`              Columns of several results, those of statsmodels too
+`side_by_side`         ``summary_col`` and ``plot``: several results, of statsmodels too
 `table`                Tables as text, HTML, LaTeX, Markdown and CSV
 `latex`                LaTeX of tables
-`excel`                Excel files of results
-`tabular`              What all results with a summary can do
+`tabular`              What all results with a summary can do: LaTeX, Excel
 `plots`                Plots
 =====================  =============================================================
 

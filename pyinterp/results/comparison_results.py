@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from pyinterp.checks import check_count, check_flag
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.results.ranks import Ranks, ranks_of
 from pyinterp.results.results import EstimandResults
@@ -81,36 +80,20 @@ class ComparisonResults(EstimandResults):
         if len(self.places) != len(self.estimand.terms.names):
             first = True if largest_first is None else largest_first
             return super().ranks(largest_first=first, draws=draws, seed=seed)
-        check_count("draws", draws, 100)
-        check_count("seed", seed, 0)
         if largest_first is None and not self.better:
             raise OptionError(
                 f"It is not known whether a larger or a smaller {self.quantity} is better: say "
                 "whether rank 1 is that of the largest, `largest_first=True` or False."
             )
         largest = self.better == "larger" if largest_first is None else largest_first
-        check_flag("largest_first", largest)
         if self.bse.isna().any() or not self.df_resid > 0:
             raise InferenceError("Ranks need a standard error of every difference; some have none.")
-        weights = self._from_differences()
-        return ranks_of(
-            pd.Index(self.learners, name="term"),
-            weights @ self.params.to_numpy(),
-            replace(self.variance, cov=weights @ self.variance.cov @ weights.T),
-            largest_first=largest,
-            draws=draws,
-            seed=seed,
-            description=self.quantity,
-        )
-
-    def _from_differences(self) -> np.ndarray:
-        """Return the matrix that turns differences into values of the learners, but for a constant.
-
-        The reference has 0, each other minus its difference from the reference.
-        """
-        reference = self.places[0][0]
+        # Values of the learners, but for a constant: the reference has 0, each other minus its
+        # difference from the reference.
         weights = np.zeros((len(self.learners), len(self.places)))
         for k, (one, other) in enumerate(self.places):
-            if one == reference:
+            if one == self.places[0][0]:
                 weights[other, k] = -1.0
-        return weights
+        values = pd.Series(weights @ self.params, index=pd.Index(self.learners, name="term"))
+        variance = replace(self.variance, cov=weights @ self.variance.cov @ weights.T)
+        return ranks_of(values, variance, largest, draws, seed, self.quantity)

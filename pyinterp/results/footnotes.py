@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from pyinterp.inference.coverage import CoverageCase, coverage_of
-from pyinterp.results.row_marks import Mark, marks_of
+from pyinterp.inference.half_sample.constants import LARGEST_IDLE_SHARE, LARGEST_SKEWNESS
+from pyinterp.inference.half_sample.row_warnings import idle_share, skewness
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["Footnote", "NotesOption", "headings_of", "legend_of", "of_one", "of_several"]
+__all__ = ["Footnote", "NotesOption", "headings_of", "legend_of", "notes_of"]
 
 NotesOption: TypeAlias = Literal["short", "full", "none"]
 NO_VALUE = "not defined in some refit"
 NO_SIMULATION = " No simulations say how often such intervals cover."
 MANY_TESTS = 20
+
+# Level at which a value differs from the null value.
+NOMINAL = 0.05
+FEW_ROWS = (
+    "Few rows decide {terms} (skewness of what rows contribute over root n; normal below "
+    f"{LARGEST_SKEWNESS:g}): of 2.5% of intervals 6% or more may miss on one side."
+)
+FEW_REFITS = (
+    "Share of refits on halves that never use the feature: {terms}. 95% intervals of such rows "
+    "covered 45 to 65% in simulations."
+)
 
 LIMITS_OF_SQUARE = (
     "Limits are the hull of two t intervals: of the effect, the root of the importance, and with "
@@ -62,50 +74,30 @@ class Footnote(NamedTuple):
     marks: frozenset[tuple[str, str]] = frozenset()
 
 
-NotesOf: TypeAlias = Callable[["EstimandResults"], Sequence[Footnote]]
-
-
-def of_one(results: EstimandResults, alpha: float, option: NotesOption) -> list[Footnote]:
-    """List the footnotes of one estimand's table, what they say in `text`."""
-    about = [_meaning(results, alpha), *_about(results)]
-    return _texts([*about, *_of_all([results], alpha, option)], option)
-
-
-def of_several(
+def notes_of(
     several: Sequence[EstimandResults],
     alpha: float,
     option: NotesOption,
     *,
     before: Sequence[Footnote] = (),
 ) -> list[Footnote]:
-    """List the footnotes of a table of several estimands of one analysis.
+    """List the footnotes of a table of one or several estimands of one analysis, in `text`.
 
-    Their meanings stand in the header.
+    What several have in common stands once; their meanings stand in the header.
     """
-    about = _with_labels(several, lambda r: [*_harm(r, alpha), *_about(r)], option)
-    return _texts([*before, *about, *_of_all(several, alpha, option)], option)
-
-
-def _of_all(
-    several: Sequence[EstimandResults], alpha: float, option: NotesOption
-) -> list[Footnote]:
-    """List the footnotes on inference and rows; those of several with labels, if they differ."""
-    marks = [
-        mark
-        for results, heading in zip(several, headings_of(several), strict=True)
-        for mark in marks_of(results, heading)
-    ]
     alone, first = len(several) == 1, several[0].context
     notes = [
-        *_with_labels(several, lambda r: _intervals(r, alone=alone), option),
-        *_with_labels(several, lambda r: _tests(r, alone=alone), option),
-        *_of_marks(marks),
-        *_with_labels(several, lambda r: _limits(r, alpha), option),
+        *before,
+        *_with_labels(several, [_about(r, alpha, alone=alone) for r in several], option),
+        *_with_labels(several, [_intervals(r, alone=alone) for r in several], option),
+        *_with_labels(several, [_tests(r, alone=alone) for r in several], option),
+        *_of_rows(several),
+        *_with_labels(several, [_limits(r, alpha) for r in several], option),
         *(_always(text) for text in (first.plan_note, first.missing_note) if text),
     ]
     for beside in dict.fromkeys(r.diagnostic for r in several if r.diagnostic is not None):
         notes += [_always(text) for text in beside.estimand.remarks(beside.params)]
-    return list(dict.fromkeys(notes))
+    return list(dict.fromkeys(_texts(notes, option)))
 
 
 def _texts(notes: Sequence[Footnote], option: NotesOption) -> list[Footnote]:
@@ -117,17 +109,17 @@ def _texts(notes: Sequence[Footnote], option: NotesOption) -> list[Footnote]:
     return [note._replace(short=note.text) for note in notes if note.text]
 
 
-def _always(text: str) -> Footnote:
-    return Footnote(text, text)
+def _always(text: str, marks: Iterable[tuple[str, str]] = ()) -> Footnote:
+    return Footnote(text, text, frozenset(marks))
 
 
 def _with_labels(
-    several: Sequence[EstimandResults], notes_of: NotesOf, option: NotesOption
+    several: Sequence[EstimandResults], notes: Sequence[Sequence[Footnote]], option: NotesOption
 ) -> list[Footnote]:
     """List the notes on several estimands, with their labels unless they are on all of them."""
     labels: dict[Footnote, list[str]] = {}
-    for results, heading in zip(several, headings_of(several), strict=True):
-        for note in _texts(notes_of(results), option):
+    for heading, some in zip(headings_of(several), notes, strict=True):
+        for note in _texts(some, option):
             labels.setdefault(note, []).append(heading)
     return [
         note
@@ -137,58 +129,45 @@ def _with_labels(
     ]
 
 
-def _meaning(results: EstimandResults, alpha: float) -> Footnote:
-    """Say what the values are, and what negative ones are where there are some."""
-    estimand = results.estimand
-    exact = f" {estimand.exact}" if estimand.exact and not (results.mcse > 0).any() else ""
-    harm = "".join(f" {note.text}" for note in _harm(results, alpha))
-    meaning = f"{estimand.meaning}{harm}"
-    return Footnote(f"{meaning}{exact}", meaning)
-
-
-def _harm(results: EstimandResults, alpha: float) -> list[Footnote]:
-    """Say what it is if an interval is below the value of no effect."""
-    null = results.null
-    if null is None or not results.estimand.varies_as_square:
-        return []
-    high = results.inference.interval(alpha)[:, 1]
-    below = f"Below {null:g}" if null else "Negative"
-    return [_always(f"{below}: predictions are better that way.")] if (high < null).any() else []
-
-
-def _about(results: EstimandResults) -> list[Footnote]:
-    """List the notes on the estimand, Monte Carlo errors, the engine, and what is missing."""
-    estimand = results.estimand
-    notes = [Footnote(text) for text in estimand.notes]
+def _about(results: EstimandResults, alpha: float, *, alone: bool) -> list[Footnote]:
+    """Say what the values are, what is wrong with them, and which are missing."""
+    estimand, null, engine = results.estimand, results.null, results.context.engine
+    random = bool((results.mcse > 0).any())
+    harm = ""
+    if null is not None and estimand.varies_as_square and (results.conf_int(alpha)[1] < null).any():
+        harm = f"{f'Below {null:g}' if null else 'Negative'}: predictions are better that way."
+    if alone:
+        meaning = f"{estimand.meaning} {harm}".rstrip()
+        exact = f" {estimand.exact}" if estimand.exact and not random else ""
+        notes = [Footnote(f"{meaning}{exact}", meaning)]
+    else:
+        notes = [_always(harm)]
+    notes += [Footnote(text) for text in estimand.notes]
     if estimand.correction is not None and results.corrected_params is not None:
         notes.append(Footnote(estimand.correction.note))
-    if (results.mcse > 0).any():
+    if random:
         error = f"Monte Carlo standard error of the estimates: at most {results.mcse.max():.2g}"
         notes.append(_always(f"{error}, {estimand.inexact}."))
-    if results.context.engine.reason:
-        engine = results.context.engine
+    if engine.reason:
         notes.append(Footnote(f"Engine: {engine.name} ({engine.reason})."))
     return notes + [_always(text) for text in _absent(results)]
 
 
 def _absent(results: EstimandResults) -> list[str]:
     """List the notes on terms without estimate or interval, and on values of estimates."""
-    estimand = results.estimand
-    absent = results.params.index[results.params.isna()]
-    reasons = pd.Series([estimand.missing.get(t, NO_VALUE) for t in absent], index=absent)
-    notes = [
-        f"No estimate for {_enumerate(terms.index)}: {reason}."
-        for reason, terms in reasons.groupby(reasons, sort=False)
-    ]
-    constant = results.bse.index[results.bse == 0]
-    unknown = results.bse.index[results.params.notna() & results.bse.isna()]
+    estimand, params, bse = results.estimand, results.params, results.bse
+    reasons: dict[str, list[str]] = {}
+    for term in params.index[params.isna()]:
+        reasons.setdefault(estimand.missing.get(term, NO_VALUE), []).append(term)
+    notes = [f"No estimate for {_enumerate(terms)}: {why}." for why, terms in reasons.items()]
+    constant, unknown = bse.index[bse == 0], bse.index[params.notna() & bse.isna()]
     if results.without_error:
         notes.append(f"No standard error: {estimand.no_model_error}.")
     elif len(unknown) and not results.variance.reason:
         notes.append(f"No standard error for {_enumerate(unknown)}: {estimand.unknown_error}.")
     if len(constant):
         notes.append(f"No interval for {_enumerate(constant)}: {results.zero_variance}.")
-    return [*notes, *estimand.remarks(results.params)]
+    return [*notes, *estimand.remarks(params)]
 
 
 def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
@@ -213,26 +192,26 @@ def _tests(results: EstimandResults, *, alone: bool) -> list[Footnote]:
     variance, null = results.variance, results.null
     if variance.reason or not (results.bse > 0).any():
         return []
-    notes = _of_square(results) if variance.varies_as_square else _of_side(results)
+    notes: list[Footnote] = []
+    if variance.varies_as_square:
+        notes = _of_square(results)
+    elif results.alternative != "two-sided":
+        than = "the value tested" if null is None else "the null value"
+        notes = [_always(f"One-sided: the alternative is {results.alternative} than {than}.")]
     if variance.interval_note:
         notes.append(Footnote(variance.interval_note))
     if variance.test_note and null is not None:
         notes.append(Footnote(variance.test_note.format(null=f"{null:g}")))
     if results.inference.rescales:
-        notes.append(
-            _always(f"Intervals are symmetric on the {results.inference.scale.name} scale.")
-        )
+        scale = results.inference.scale.name
+        notes.append(_always(f"Intervals are symmetric on the {scale} scale."))
     adjusted = results.inference.note if alone else results.inference.note_of_each
     if adjusted:
         notes.append(_always(adjusted))
     count = int(results.pvalues.notna().sum())
     if count > MANY_TESTS and not adjusted:
-        notes.append(
-            _always(
-                f"Of {count} tests at 5% about {count / 20:.0f} reject by chance if all truths are "
-                f"{null:g}; use `p_adjust`."
-            )
-        )
+        chance = f"about {count / 20:.0f} reject by chance if all truths are {null:g}"
+        notes.append(_always(f"Of {count} tests at 5% {chance}; use `p_adjust`."))
     return notes
 
 
@@ -261,24 +240,27 @@ def _of_square(results: EstimandResults) -> list[Footnote]:
     return notes
 
 
-def _of_side(results: EstimandResults) -> list[Footnote]:
-    if results.alternative == "two-sided":
-        return []
-    than = "the value tested" if results.null is None else "the null value"
-    return [_always(f"One-sided: the alternative is {results.alternative} than {than}.")]
-
-
-def _of_marks(marks: Sequence[Mark]) -> list[Footnote]:
-    """List a note per warning of rows, which carry its number."""
-    rows: dict[str, list[Mark]] = {}
-    for mark in marks:
-        rows.setdefault(mark.warning, []).append(mark)
-    notes = []
-    for warning, same in rows.items():
-        terms = list(dict.fromkeys(mark.in_words for mark in same))
-        text = warning.format(terms=_enumerate(pd.Index(terms)))
-        notes.append(Footnote(text, text, frozenset(m.row for m in same)))
-    return notes
+def _of_rows(several: Sequence[EstimandResults]) -> list[Footnote]:
+    """Warn of intervals that few of the data's rows decide, or few refits."""
+    rows: dict[str, dict[tuple[str, str], str]] = {FEW_ROWS: {}, FEW_REFITS: {}}
+    for results, heading in zip(several, headings_of(several), strict=True):
+        variance = results.variance
+        if variance.reason or not variance.of_t or variance.cov_type == "delta":  # rows as they are
+            continue
+        skewed, idle = skewness(results.replicates), idle_share(results.replicates)
+        errors = np.asarray(results.bse > 0)
+        # Not rows whose interval holds the null value: intervals of what does not matter are wide.
+        differs = errors if results.null is None else np.asarray(results.pvalues < NOMINAL)
+        for j, term in enumerate(results.exog_names):
+            if errors[j] and differs[j] and skewed[j] > LARGEST_SKEWNESS:
+                rows[FEW_ROWS][heading, term] = f"{term} ({skewed[j]:.2f})"
+            if errors[j] and idle[j] > LARGEST_IDLE_SHARE:
+                rows[FEW_REFITS][heading, term] = f"{term} ({idle[j]:.0%})"
+    return [
+        _always(warning.format(terms=_enumerate(list(dict.fromkeys(words.values())))), words)
+        for warning, words in rows.items()
+        if words
+    ]
 
 
 def _limits(results: EstimandResults, alpha: float) -> list[Footnote]:
@@ -292,7 +274,7 @@ def _limits(results: EstimandResults, alpha: float) -> list[Footnote]:
     return [_always(f"No limit for {terms}: it lies {results.variance.too_few}.")]
 
 
-def _enumerate(terms: pd.Index) -> str:
+def _enumerate(terms: Sequence[Any] | pd.Index) -> str:
     return ", ".join(map(str, terms[:6])) + (", ..." if len(terms) > 6 else "")
 
 
@@ -320,18 +302,15 @@ def _coverage(results: EstimandResults) -> str:
 def headings_of(several: Sequence[EstimandResults]) -> list[str]:
     """Return headings of the estimates: labels, or descriptions if one label has two meanings."""
     estimands = [results.estimand for results in several]
-    meanings: dict[str, set[str]] = {}
-    for estimand in estimands:
-        meanings.setdefault(estimand.label, set()).add(estimand.meaning)
-    return [e.label if len(meanings[e.label]) == 1 else e.description for e in estimands]
+    meanings = {(e.label, e.meaning) for e in estimands}
+    labels = [label for label, _ in meanings]
+    return [e.label if labels.count(e.label) == 1 else e.description for e in estimands]
 
 
 def legend_of(several: Sequence[EstimandResults]) -> list[tuple[str, str]]:
     """Return headings of columns with what they mean, if no footnote says so."""
-    meanings: dict[str, str] = {}
-    if len(several) > 1:
-        headings = headings_of(several)
-        meanings = {h: r.estimand.meaning for h, r in zip(headings, several, strict=True)}
+    headings = headings_of(several) if len(several) > 1 else []
+    meanings = {h: r.estimand.meaning for h, r in zip(headings, several, strict=False)}
     for results in several:
         if results.diagnostic is not None:
             estimand = results.diagnostic.estimand

@@ -33,12 +33,14 @@ LATIN = {
     "alpha": "A", "beta": "B", "epsilon": "E", "zeta": "Z", "eta": "H", "iota": "I", "kappa": "K",
     "mu": "M", "nu": "N", "omicron": "O", "rho": "P", "tau": "T", "upsilon": "Y", "chi": "X",
 }  # fmt: skip
+SMALL = {"omicron": "$o$", "final": r"$\varsigma$"}
+GREEK = re.compile(r"greek (small|capital) letter (\w+)(?: sigma)?")
 NUMBER = re.compile(r"-[\d.]+(e[+-]?\d+)?")
 
 
 def escape_latex(text: str) -> str:
     """Return text that LaTeX sets as it is."""
-    return "".join(SPECIAL.get(c) or _letter(c) for c in text) if text else ""
+    return "".join(SPECIAL.get(c) or _letter(c) for c in text)
 
 
 def latex_float(
@@ -66,54 +68,34 @@ def latex_float(
         r"\begin{table}",
         r"\centering",
         r"\begin{threeparttable}",
-        *([f"\\caption{{{caption}}}"] if caption else []),
-        *([f"\\label{{{label}}}"] if label else []),
+        f"\\caption{{{caption}}}" if caption else "",
+        f"\\label{{{label}}}" if label else "",
         f"\\begin{{tabular}}{{l{'r' * (columns - 1)}}}",
-        *_body(blocks),
-        r"\end{tabular}",
-        *_notes(notes),
-        r"\end{threeparttable}",
-        r"\end{table}",
     ]
-    return "\n".join(lines) + "\n"
+    for k, (headings, *rows) in enumerate(blocks):
+        lines += [r"\midrule" if k else r"\toprule", _row(headings), r"\midrule"]
+        lines += map(_row, rows)
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    if notes:
+        items = [rf"\item[{f'{{{mark}}}' if mark else ''}] {escape_latex(t)}" for mark, t in notes]
+        lines += [r"\begin{tablenotes}[flushleft]", r"\footnotesize", *items, r"\end{tablenotes}"]
+    lines += [r"\end{threeparttable}", r"\end{table}"]
+    return "\n".join(filter(None, lines)) + "\n"
 
 
-def _body(blocks: Sequence[Sequence[Sequence[str]]]) -> list[str]:
-    lines = []
-    for k, (first, *others) in enumerate(blocks):
-        lines += [r"\midrule" if k else r"\toprule", _row(first), r"\midrule", *map(_row, others)]
-    return [*lines, r"\bottomrule"]
-
-
-def _row(cells: Sequence[str]) -> str:
+def _row(texts: Sequence[str]) -> str:
+    cells = [f"$-${text[1:]}" if NUMBER.fullmatch(text) else escape_latex(text) for text in texts]
     # The braces keep a heading such as "[0.025" from being read as an option of what precedes it.
-    return "{}" + " & ".join(map(_cell, cells)) + r" \\"
-
-
-def _cell(text: str) -> str:
-    return f"$-${text[1:]}" if NUMBER.fullmatch(text) else escape_latex(text)
-
-
-def _notes(notes: Sequence[tuple[str, str]]) -> list[str]:
-    if not notes:
-        return []
-    items = [
-        f"\\item{f'[{{{mark}}}]' if mark else '[]'} {escape_latex(text)}" for mark, text in notes
-    ]
-    return [r"\begin{tablenotes}[flushleft]", r"\footnotesize", *items, r"\end{tablenotes}"]
+    return "{}" + " & ".join(cells) + r" \\"
 
 
 def _letter(character: str) -> str:
     """Return Greek letters in math, and others as they are: UTF-8 is LaTeX's encoding."""
-    name = unicodedata.name(character, "").lower()
-    if name == "micro sign":
-        return r"$\mu$"
-    words = name.split()
-    if words[:1] != ["greek"] or len(words) != 4 or words[2] != "letter":
+    name = unicodedata.name(character, "").lower().replace("lamda", "lambda")
+    match = GREEK.fullmatch(name.replace("micro sign", "greek small letter mu"))
+    if match is None:
         return character
-    size, letter = words[1], {"lamda": "lambda"}.get(words[3], words[3])
-    if letter == "omicron":
-        return "$o$" if size == "small" else "$O$"
+    size, letter = match.groups()
     if size == "small":
-        return r"$\varsigma$" if letter == "final" else f"$\\{letter}$"
-    return f"${LATIN[letter]}$" if letter in LATIN else f"$\\{letter.capitalize()}$"
+        return SMALL.get(letter, rf"$\{letter}$")
+    return f"${LATIN[letter]}$" if letter in LATIN else rf"$\{letter.capitalize()}$"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray
-from pyinterp.checks import check_alpha
+from pyinterp.checks import check_alpha, check_count, check_flag
 from pyinterp.inference import Variance
 from pyinterp.inference.ranking import rank_probabilities
 from pyinterp.parameters import takes
@@ -94,20 +93,14 @@ class Ranks(Tabular):
             Significance level of the intervals.
         {table}
         """
-        options = tables.TableOptions(alpha=alpha, title=title, notes=notes, decimals=decimals)
+        tables.TableOptions(alpha, title=title, notes=notes, decimals=decimals)
         number = f"%.{2 if decimals is None else decimals}f"
         low, high = f"[{alpha / 2:.3g}", f"{1 - alpha / 2:.3g}]"
-        headings = {
-            "expected_rank": "expected rank",
-            "conf_low": low,
-            "conf_high": high,
-            "first": "P(rank 1)",
-        }
         formats = {"expected rank": number, low: "%.0f", high: "%.0f", "P(rank 1)": "%.3f"}
         return tables.summarize_frame(
-            self.summary_frame(alpha).rename(columns=headings),
+            self.summary_frame(alpha).set_axis(list(formats), axis=1),
             formats,
-            title=options.title or "Ranks with their uncertainty",
+            title=title or "Ranks with their uncertainty",
             facts=[("Estimand:", self.description), ("Rank 1:", self.order)],
             notes=[] if notes == "none" else [self.note],
         )
@@ -120,26 +113,26 @@ class Ranks(Tabular):
 
 
 def ranks_of(
-    names: pd.Index,
-    estimate: FloatArray,
+    estimates: pd.Series[float],
     variance: Variance,
-    *,
     largest_first: bool,
     draws: int,
     seed: int,
     description: str,
 ) -> Ranks:
     """Return the ranks of estimates with this covariance."""
+    check_flag("largest_first", largest_first)
+    check_count("draws", draws, 100)
+    check_count("seed", seed, 0)
     sign, df = (1.0 if largest_first else -1.0), variance.df
-    shares, exact = rank_probabilities(sign * estimate, variance.cov, df, draws=draws, seed=seed)
-    places = np.arange(1, len(shares) + 1)
+    values = sign * np.asarray(estimates, dtype=np.float64)
+    shares, exact = rank_probabilities(values, variance.cov, df, draws=draws, seed=seed)
+    places = pd.RangeIndex(1, len(shares) + 1, name="rank")
     order = np.argsort(shares @ places, kind="stable")
     error = 0.0 if exact else max(1 / draws, float(np.sqrt((shares * (1 - shares)).max() / draws)))
     how = "exact" if exact else f"{draws:,} draws, Monte Carlo error at most {error:.2g}"
     return Ranks(
-        probabilities=pd.DataFrame(
-            shares[order], index=names[order], columns=pd.Index(places, name="rank")
-        ),
+        probabilities=pd.DataFrame(shares[order], index=estimates.index[order], columns=places),
         mcse=error,
         description=description,
         order="largest" if largest_first else "smallest",

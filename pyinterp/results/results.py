@@ -23,14 +23,8 @@ from pyinterp.checks import (
 )
 from pyinterp.data.formula import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
-from pyinterp.estimands.estimand import Estimand
-from pyinterp.inference import (
-    Alternative,
-    Replicates,
-    SquareVariance,
-    TermInference,
-    Variance,
-)
+from pyinterp.estimands.estimand import Estimand, Terms
+from pyinterp.inference import Alternative, Replicates, SquareVariance, TermInference, Variance
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.inference.equivalence import rope_probabilities
 from pyinterp.inference.half_sample.parts import variance_parts
@@ -38,14 +32,9 @@ from pyinterp.inference.half_sample.row_warnings import idle_share, skewness
 from pyinterp.inference.half_sample.variance import half_sample
 from pyinterp.inference.interval_scale import IntervalScale
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
-from pyinterp.parameters import takes
-from pyinterp.results import summary as tables
-from pyinterp.results.footnotes import NotesOption
-from pyinterp.results.groups import differences_of
 from pyinterp.results.header import Context, GoodnessOfFit
 from pyinterp.results.ranks import Ranks, ranks_of
-from pyinterp.results.table import Table
-from pyinterp.results.tabular import Tabular
+from pyinterp.results.tabular import TableOfEstimands
 from pyinterp.whatif import Engine
 
 if TYPE_CHECKING:
@@ -53,7 +42,7 @@ if TYPE_CHECKING:
 
     from pyinterp.results.plots.style import PlotKind, Style
 
-__all__ = ["EstimandResults", "broom_frame"]
+__all__ = ["EstimandResults"]
 
 Hypothesis: TypeAlias = (
     str | list[str] | Mapping[str, float] | npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike]
@@ -66,7 +55,7 @@ NO_COEFFICIENT = "it does not change with the model's coefficients"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class EstimandResults(Tabular):
+class EstimandResults(TableOfEstimands):
     """Estimates of one estimand with their inference.
 
     The methods of `Learner.fit` results and of `FittedModel` return them. They are frozen: no
@@ -119,14 +108,14 @@ class EstimandResults(Tabular):
     @cached_property
     def params(self) -> pd.Series[float]:
         """Estimates: means over refits, by term."""
-        return self._series(self._values, "estimate")
+        return self._series(self.replicates.per_refit.mean(axis=0), "estimate")
 
     @cached_property
     def bse(self) -> pd.Series[float]:
         """Standard errors of `params`: sampling error of the stated estimand."""
         spread = np.sqrt(np.clip(np.diag(self.variance.cov), 0.0, None))
         size = np.abs(self.replicates.per_refit).max(axis=0)
-        missing = np.isnan(self._values)
+        missing = np.isnan(self.params.to_numpy())
         one_row = self.context.level == "model" and self.nobs == 1
         if (one_row and self.variance.rows_only) or self.without_error:
             missing[:] = True
@@ -169,8 +158,8 @@ class EstimandResults(Tabular):
         """Tests and intervals of the terms under the options of these results."""
         null = np.nan if self.estimand.null is None else self.estimand.null
         return TermInference(
-            estimate=self._values,
-            bse=_array(self.bse),
+            estimate=np.asarray(self.params, dtype=np.float64),
+            bse=np.asarray(self.bse, dtype=np.float64),
             null=np.full(len(self.params), null),
             variance=self.variance,
             alternative=self.alternative,
@@ -285,7 +274,8 @@ class EstimandResults(Tabular):
             For another variance than that of paired repeated splits.
         """
         check_number("rope", rope, NOT_NEGATIVE)
-        probabilities = rope_probabilities(self._values, _array(self.bse), self.variance, rope)
+        inference = self.inference
+        probabilities = rope_probabilities(inference.estimate, inference.bse, self.variance, rope)
         return pd.DataFrame(probabilities, index=self._index, columns=["left", "rope", "right"])
 
     def ranks(self, *, largest_first: bool = True, draws: int = 100_000, seed: int = 0) -> Ranks:
@@ -316,9 +306,6 @@ class EstimandResults(Tabular):
         InferenceError
             If a term has no estimate or no standard error.
         """
-        check_flag("largest_first", largest_first)
-        check_count("draws", draws, 100)
-        check_count("seed", seed, 0)
         if self.estimand.terms.axes:
             raise OptionError(
                 "`ranks` is for one value per feature, as importances have, not for a curve or a "
@@ -328,19 +315,12 @@ class EstimandResults(Tabular):
         if len(missing) or not self.df_resid > 0:
             raise InferenceError(
                 "Ranks need an estimate and a standard error of every term, but "
-                f"`{(missing if len(missing) else self.params.index)[0]}` has none."
+                f"`{[*missing, *self.params.index][0]}` has none."
             )
-        zero = np.where(_array(self.bse) > 0, 1.0, 0.0)
-        spread = replace(self.variance, cov=self.variance.cov * np.outer(zero, zero))
-        return ranks_of(
-            self._index,
-            self._values,
-            spread,
-            largest_first=largest_first,
-            draws=draws,
-            seed=seed,
-            description=self.estimand.description,
-        )
+        certain = self.bse.to_numpy() == 0
+        cov = np.where(certain | certain[:, None], 0.0, self.variance.cov)
+        values, variance = self.params, replace(self.variance, cov=cov)
+        return ranks_of(values, variance, largest_first, draws, seed, self.estimand.description)
 
     def cov_params(self, r_matrix: Hypothesis | None = None) -> pd.DataFrame:
         """Return the sampling covariance of the estimates, or of contrasts of them.
@@ -491,7 +471,9 @@ class EstimandResults(Tabular):
                 f"(alternative={quote(self.alternative)}); ask for them without `alternative`."
             )
         facet = terms.layout[terms.facet] if terms.facet else pd.Series(0, terms.layout.index)
-        return flatness_test(self._values, self.variance, pd.factorize(facet)[0], list(terms.names))
+        return flatness_test(
+            self.inference.estimate, self.variance, pd.factorize(facet)[0], list(terms.names)
+        )
 
     def differences(self, reference: str | None = None) -> Contrasts:
         """Test that groups of rows have the same values, each against a reference group.
@@ -512,7 +494,7 @@ class EstimandResults(Tabular):
         OptionError
             If the results are not by groups (``by=``), or there is no such group.
         """
-        return self._tests(differences_of(self.estimand.terms, reference))
+        return self._tests(_differences(self.estimand.terms, reference))
 
     def equality_test(self) -> JointTest:
         """Test that all groups of rows have the same values, all terms together: `wald_test`.
@@ -523,7 +505,7 @@ class EstimandResults(Tabular):
             If the results are not by groups (``by=``).
         """
         self._need_test()
-        hypotheses = differences_of(self.estimand.terms, None)
+        hypotheses = _differences(self.estimand.terms, None)
         return wald_test(self._without_adjustment._tests(hypotheses), hypotheses, self.variance)
 
     def _need_test(self) -> None:
@@ -576,13 +558,6 @@ class EstimandResults(Tabular):
         if self.diagnostic is not None:
             numbers["diagnostic"] = self.diagnostic.params
         return pd.concat([self.estimand.terms.layout.set_axis(self._index), numbers], axis=1)
-
-    def to_r(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Return `tidy` under broom's own column names, with dots, for a data frame in R.
-
-        Hand it to R with ``%R -i``, with rpy2's pandas converter, or as a file.
-        """
-        return broom_frame(self.tidy(alpha))
 
     def glance(self) -> pd.DataFrame:
         """Return one row about the whole analysis, as R's broom does."""
@@ -638,45 +613,10 @@ class EstimandResults(Tabular):
         )
         return stacked.groupby(positions).mean().set_axis(labels.take(first), axis=0)
 
-    @takes()
-    def summary(
-        self,
-        alpha: float = 0.05,
-        *,
-        sort: bool = True,
-        top: int | None = None,
-        title: str | None = None,
-        notes: NotesOption = "short",
-        decimals: int | None = None,
-        date: bool = True,
-    ) -> Table:
-        """Return a table like those of statsmodels.
-
-        Parameters
-        ----------
-        alpha : float
-            Significance level of the intervals.
-        sort : bool
-            Print features in decreasing order of their estimates; grids always keep their order.
-        {top}
-        {table}
-        {date}
-
-        Returns
-        -------
-        statsmodels.iolib.summary.Summary
-            With ``as_text``, ``as_html``, ``as_latex``, ``as_markdown`` and ``as_csv``.
-        """
-        options = tables.TableOptions(
-            alpha=alpha,
-            sort=sort,
-            top=top,
-            title=title,
-            notes=notes,
-            decimals=decimals,
-            date=date,
-        )
-        return tables.summarize(self, options)
+    @property
+    def parts(self) -> list[EstimandResults]:
+        """These results, as the only ones of their table."""
+        return [self]
 
     def plot(
         self,
@@ -732,9 +672,8 @@ class EstimandResults(Tabular):
                 raise OptionError("`top` is for plots of one value per feature; this is of a grid.")
         check_flag("observed", observed)
         check_count("curves", curves)
-        if (color is not None or observed) and not (
-            self.estimand.curves and len(self.estimand.terms.axes) == 1
-        ):
+        has_curves = self.estimand.curves and len(self.estimand.terms.axes) == 1
+        if (color is not None or observed) and not has_curves:
             raise OptionError(
                 "`color` and `observed` are of rows' own curves, and this plot has none; use "
                 '`pd("x", kind="ice")`.'
@@ -744,36 +683,29 @@ class EstimandResults(Tabular):
                 f"`color` must be a variable or the response, not {quote(color)}. Variables: "
                 f"{list_of(self.data)}." + did_you_mean(str(color), list(self.data))
             )
-        of_rows: dict[str, Any] = (
-            {"color": color, "observed": observed, "curves": curves}
-            if len(self.estimand.terms.axes) == 1
-            else {}
-        )
-        return plots.plot(self, alpha=alpha, kind=kind, sort=sort, top=top, style=style, **of_rows)
+        rows = {"color": color, "observed": observed, "curves": curves}
+        return plots.plot(self, rows, alpha=alpha, kind=kind, sort=sort, top=top, style=style)
 
     def _positions(self, cols: Sequence[int] | Sequence[str]) -> list[int]:
         """Return the positions of terms that are named, or numbered."""
         names = self.exog_names
+        places: dict[Any, int] = {k: k % len(names) for k in range(-len(names), len(names))}
+        places |= {name: k for k, name in enumerate(names)}
         if isinstance(cols, str | Mapping | pd.DataFrame) or np.ndim(np.asarray(cols, object)) != 1:
             raise OptionError(
                 f"`cols` must be a list of names or positions of terms, not {quote(cols)}."
             )
-        positions = []
         for col in cols:
-            if col in names:
-                positions.append(names.index(str(col)))
-            elif isinstance(col, int | np.integer) and -len(names) <= col < len(names):
-                positions.append(int(col))
-            else:
+            if not is_hashable(col) or isinstance(col, float) or col not in places:
                 hint = did_you_mean(col, names)
                 raise OptionError(f"`cols` must name terms, but {quote(col)} is none.{hint}")
-        return positions
+        return [places[col] for col in cols]
 
     @property
     def _bse_error(self) -> FloatArray:
         errors = self.variance.bse_error
         none = np.full(len(self.params), np.nan)
-        return none if errors is None else np.where(_array(self.bse) > 0, errors, np.nan)
+        return none if errors is None else np.where(self.bse.to_numpy() > 0, errors, np.nan)
 
     @property
     def _without_adjustment(self) -> Self:
@@ -783,67 +715,69 @@ class EstimandResults(Tabular):
     def _index(self) -> pd.Index:
         return pd.Index(self.estimand.terms.names, name="term")
 
-    @property
-    def _values(self) -> FloatArray:
-        return np.asarray(self.replicates.per_refit.mean(axis=0))
-
     def _series(self, values: FloatArray, name: str) -> pd.Series[float]:
         return pd.Series(values, index=self._index, name=name)
 
     def _constraint(self, hypotheses: Hypothesis) -> Hypotheses:
-        names = list(self.estimand.terms.names)
-        if isinstance(hypotheses, str) and not hypotheses.strip():
-            raise OptionError("`hypotheses` must name at least one hypothesis.")
+        """Return hypotheses as weights of the terms and values, with names."""
+        terms = self.exog_names
         try:
-            if isinstance(hypotheses, np.ma.MaskedArray):
-                raise TypeError("a masked array")  # noqa: TRY301 - refused like all unreadable ones
-            weights, target = linear_hypotheses(hypotheses, names)
+            if isinstance(hypotheses, np.ma.MaskedArray) or not str(hypotheses).strip():
+                raise TypeError("nothing that can be read")  # noqa: TRY301 - like what can't be
+            weights, target = linear_hypotheses(hypotheses, terms)
         except Exception as error:
-            raise OptionError(self._advice(hypotheses)) from error
+            words = str(hypotheses).replace("=", " ").replace(",", " ").split()
+            raise OptionError(
+                f"Can't read the hypothesis {quote(hypotheses)}: write terms as in "
+                f'"{terms[0]} = {terms[-1]}". Terms: {list_of(terms)}.'
+                + next(filter(None, (did_you_mean(word, terms) for word in words)), "")
+                + f" Contrast weights must have one column per term ({len(terms)}), alone or in a "
+                "pair with the values to test."
+            ) from error
         if not np.isfinite(weights).all() or not np.isfinite(target).all():
             raise OptionError("Contrast weights and values must be finite numbers.")
-        return Hypotheses(
-            weights=weights,
-            target=target,
-            names=_hypothesis_names(hypotheses, len(target)),
-            terms=names,
-        )
-
-    def _advice(self, hypotheses: Hypothesis) -> str:
-        names = list(self.estimand.terms.names)
-        in_words = isinstance(hypotheses, list) and any(isinstance(h, str) for h in hypotheses)
-        if in_words or isinstance(hypotheses, str | Mapping):
-            words = str(hypotheses).replace("=", " ").replace(",", " ").split()
-            hint = next((h for w in words if (h := did_you_mean(w, names))), "")
-            return (
-                f"Can't read the hypothesis {quote(hypotheses)}: write terms as in "
-                f'"{names[0]} = {names[-1]}". Terms: {list_of(names)}.{hint}'
-            )
-        return (
-            f"Contrast weights must have one column per term ({len(names)}), alone or in a pair "
-            f"with the values to test; got {quote(hypotheses)}."
-        )
+        names = _hypothesis_names(hypotheses, len(target))
+        return Hypotheses(weights=weights, target=target, names=names, terms=terms)
 
 
 def _hypothesis_names(hypotheses: Hypothesis, count: int) -> list[str]:
     """Return names of the hypotheses: their text, or c0, c1, ... as in statsmodels."""
-    parts: list[str] = []
+    parts: list[Any] = []
     if isinstance(hypotheses, str):
         parts = [hypotheses] if count == 1 else hypotheses.split(",")
     elif isinstance(hypotheses, Mapping):
         parts = [f"{name} = {value}" for name, value in hypotheses.items()]
-    elif isinstance(hypotheses, list) and all(isinstance(h, str) for h in hypotheses):
+    elif isinstance(hypotheses, list):
         parts = hypotheses
-    if len(parts) == count:
+    if len(parts) == count and all(isinstance(part, str) for part in parts):
         return [part.strip() for part in parts]
     return [f"c{k}" for k in range(count)]
 
 
-def broom_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a summary frame under broom's column names."""
-    names = ("std_error", "std_error_null", "std_error_mcse", "p_value", "conf_low", "conf_high")
-    return frame.rename(columns={name: name.replace("_", ".") for name in names})
-
-
-def _array(series: pd.Series[float]) -> FloatArray:
-    return np.asarray(series, dtype=np.float64)
+def _differences(terms: Terms, reference: str | None) -> Hypotheses:
+    """Return the hypotheses that every group has the values of the reference, term by term."""
+    levels = terms.groups
+    if not levels:
+        raise OptionError(
+            "Differences are between groups, and these results have none: ask with `by=`, as in "
+            '`pfi(by="sex")`.'
+        )
+    base = levels[0] if reference is None else reference
+    if not isinstance(base, str) or base not in levels:
+        raise OptionError(
+            f"`reference` must be one of the groups {list_of(levels)}, not {quote(reference)}."
+            + did_you_mean(str(reference), levels)
+        )
+    q = len(terms.names) // len(levels)
+    one, at = np.eye(q), levels.index(base)
+    weights, names = [], []
+    for k, level in enumerate(levels):
+        if k != at:
+            row = np.zeros((q, len(levels), q))
+            row[:, k], row[:, at] = one, -one
+            weights.append(row.reshape(q, -1))
+            names += [f"{stub} | {level} - {base}" for stub in terms.stubs[:q]]
+    matrix = np.concatenate(weights)
+    return Hypotheses(
+        weights=matrix, target=np.zeros(len(matrix)), names=names, terms=list(terms.names)
+    )

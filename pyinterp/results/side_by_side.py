@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import pandas as pd
+from statsmodels.base.model import LikelihoodModelResults
+from statsmodels.base.wrapper import ResultsWrapper
 from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_params
 
 from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, is_list
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.inference.digits import number_format
-from pyinterp.results.columns import COEFFICIENTS, Column, column_of
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.table import Table
 
@@ -25,6 +28,37 @@ __all__ = ["learner_names", "plot", "summary_col"]
 
 Several: TypeAlias = EstimandResults | Sequence[EstimandResults] | Mapping[str, EstimandResults]
 WIDEST = 40  # characters of a number in a table of several results
+COEFFICIENTS = "coefficients"
+TWO_QUANTITIES = (
+    "Numbers of {} are coefficients, those of the others the estimand: a line is about the same "
+    "term, but its numbers are different quantities, in different units."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Column:
+    """What a table of several results shows of one.
+
+    Attributes
+    ----------
+    learner : str
+    description : str
+        What the values are, such as "PFI (squared error)".
+    params, bse, pvalues : Series
+        By term.
+    note : str
+        Side and adjustment of the tests, if they have any.
+    facts : dict of str to str
+        The lower part of the table.
+    """
+
+    learner: str
+    description: str
+    params: pd.Series[float]
+    bse: pd.Series[float]
+    pvalues: pd.Series[float]
+    note: str = ""
+    facts: dict[str, str] = field(default_factory=dict)
 
 
 def summary_col(
@@ -58,34 +92,32 @@ def summary_col(
     check_flag("stars", stars)
     if float_format is not None:
         _check_format(float_format)
-    results, model_names = _with_names(results, model_names)
-    columns = [column_of(one) for one in (results if is_list(results) else [results])]
-    if not columns:
-        raise OptionError("`results` must hold at least one result.")
+    several, model_names = _with_names(results, model_names)
+    columns = [_column_of(one) for one in several]
     names = learner_names([c.learner for c in columns], model_names)
-    descriptions = list(dict.fromkeys(c.description for c in columns))
     formats = _formats(columns) if float_format is None else [float_format] * len(columns)
     terms = list(dict.fromkeys(term for c in columns for term in c.params.index))
-    fmt_txt = {**fmt_params, "data_fmts": ["%s"]}
-    estimates = SimpleTable(
-        _cells(columns, terms, formats, stars=stars),
-        headers=names,
-        stubs=[stub for term in terms for stub in (term, "")],
-        txt_fmt=fmt_txt,
-    )
-    about = _facts(columns)
-    facts = SimpleTable(list(about.values()), stubs=list(about), txt_fmt=fmt_txt)
-    widths = [
-        max(*pair)
-        for pair in zip(estimates.get_colwidths("txt"), facts.get_colwidths("txt"), strict=True)
+    rows = [
+        [cell(c, term, fmt, stars=stars) for c, fmt in zip(columns, formats, strict=True)]
+        for term in terms
+        for cell in (_estimate_cell, _error_cell)
     ]
+    stubs, about = [stub for term in terms for stub in (term, "")], _facts(columns)
+    fmt_txt = {**fmt_params, "data_fmts": ["%s"]}
+    estimates = SimpleTable(rows, headers=names, stubs=stubs, txt_fmt=fmt_txt)
+    facts = SimpleTable(list(about.values()), stubs=list(about), txt_fmt=fmt_txt)
+    pairs = zip(estimates.get_colwidths("txt"), facts.get_colwidths("txt"), strict=True)
+    widths = [max(pair) for pair in pairs]
     for table in (estimates, facts):
         table.output_formats["txt"]["colwidths"] = widths
-    notes = ["Standard errors in parentheses.", *_meaning_notes(columns, names)]
+    notes = ["Standard errors in parentheses."]
+    models = [n for n, c in zip(names, columns, strict=True) if c.description == COEFFICIENTS]
+    if 0 < len(models) < len(columns):
+        notes.append(TWO_QUANTITIES.format(list_of(models)))
     if stars:
         notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01: P of each result's table.")
         notes += [f"{n}: {c.note}" for n, c in zip(names, columns, strict=True) if c.note]
-    title = descriptions[0] if len(descriptions) == 1 else ""
+    title = "" if "Estimand" in about else columns[0].description
     return Table([estimates, facts], notes, sum(widths) + len(widths) - 1, title=title)
 
 
@@ -130,63 +162,100 @@ def plot(
     """
     from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
-    results, model_names = _with_names(results, model_names)
-    results = _list(results)
+    every, model_names = _with_names(results, model_names)
+    _check_same_axes(every)
     check_alpha(alpha)
     check_flag("sort", sort)
     check_choice("style", style, ("light", "dark"))
-    _check_same_axes(results)
     if top is not None:
         check_count("top", top)
-    if results[0].estimand.terms.axes:
+    if every[0].estimand.terms.axes:
         if top is not None:
             raise OptionError("`top` is for plots of one value per feature; these are of a grid.")
-        names = learner_names([r.context.learner for r in results], model_names)
-        figure = plots.overlay(results, names, alpha=alpha, sort=sort)
+        names = learner_names([r.context.learner for r in every], model_names)
+        figure = plots.overlay(every, names, alpha=alpha, sort=sort)
     else:
-        names = _names_by_measure(results, model_names)
-        panels = len({r.estimand.description for r in results}) > 1
-        figure = plots.together(results, names, alpha=alpha, sort=sort, top=top, panels=panels)
-    drawn: ggplot = plots.in_style(figure, style)
-    return drawn
+        names = _names_by_measure(every, model_names)
+        panels = len({r.estimand.description for r in every}) > 1
+        figure = plots.together(every, names, alpha=alpha, sort=sort, top=top, panels=panels)
+    return plots.in_style(figure, style)
 
 
-def _meaning_notes(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
-    """Return the note on what differs where coefficients stand beside estimands."""
-    models = [n for n, c in zip(names, columns, strict=True) if c.description == COEFFICIENTS]
-    if not 0 < len(models) < len(columns):
-        return []
-    return [
-        f"Numbers of {list_of(models)} are coefficients, those of the others the estimand: a line "
-        "is about the same term, but its numbers are different quantities, in different units."
-    ]
+def _column_of(results: object) -> _Column:
+    """Return the column of results of an estimand, or of statsmodels."""
+    fitted = results._results if isinstance(results, ResultsWrapper) else results
+    if isinstance(fitted, LikelihoodModelResults):
+        return _of_statsmodels(fitted, type(fitted.model).__name__)
+    if not isinstance(results, EstimandResults):
+        raise OptionError(
+            "`results` must hold results of an estimand such as res.pfi(), or of a model of "
+            f"statsmodels such as smf.ols(...).fit(), not {type(results).__name__}."
+        )
+    fit = results.fit
+    side = "" if results.alternative == "two-sided" else f"One-sided ({results.alternative})."
+    return _Column(
+        learner=results.context.learner,
+        description=results.estimand.description,
+        params=results.params,
+        bse=results.bse,
+        pvalues=results.pvalues,
+        note=f"{side} {results.inference.note}".strip(),
+        facts={
+            "No. observations": str(results.nobs),
+            "No. refits": str(results.context.refits),
+            "Loss": f"{fit.loss:.4g}" if fit else "",
+            "R² or D²": fit.share_text if fit else "",
+            "Cov. type": results.variance.label,
+        },
+    )
 
 
-def _cells(
-    columns: Sequence[Column], terms: Sequence[str], formats: Sequence[str], *, stars: bool
-) -> list[list[str]]:
-    """Return two rows per term, its estimates and their standard errors, a column per result."""
-    rows: list[list[str]] = []
-    pairs = list(zip(columns, formats, strict=True))
-    for term in terms:
-        rows.append([_estimate_cell(c, term, fmt, stars=stars) for c, fmt in pairs])
-        rows.append([_error_cell(c, term, fmt) for c, fmt in pairs])
-    return rows
+def _of_statsmodels(fitted: Any, name: str) -> _Column:
+    """Return the column of coefficients, with the tests of statsmodels."""
+    if np.ndim(fitted.params) != 1:
+        raise OptionError(
+            f"Results of statsmodels must have one coefficient per term, but {name} has "
+            f"{np.shape(fitted.params)[1]} equations; use its own `summary`."
+        )
+    try:
+        terms = list(fitted.model.data.param_names)
+        params, bse, pvalues = (
+            pd.Series(np.asarray(getattr(fitted, key), float), terms)
+            for key in ("params", "bse", "pvalues")
+        )
+    except (AttributeError, NotImplementedError, ValueError) as error:
+        raise OptionError(
+            f"Results of statsmodels must have standard errors and p-values, which {name} has not: "
+            "fit it with `fit`, not with `fit_regularized`."
+        ) from error
+    share = getattr(fitted, "rsquared", None)
+    facts = {
+        "No. observations": str(int(fitted.nobs)),
+        "R², in sample": "" if share is None else f"{share:.3f}",
+        "Cov. type": str(getattr(fitted, "cov_type", "")),
+    }
+    return _Column(
+        learner=name,
+        description=COEFFICIENTS,
+        params=params,
+        bse=bse,
+        pvalues=pvalues,
+        facts=facts,
+    )
 
 
-def _estimate_cell(column: Column, term: str, fmt: str, *, stars: bool) -> str:
+def _estimate_cell(column: _Column, term: str, fmt: str, *, stars: bool) -> str:
     if term not in column.params:
         return ""
-    p = column.pvalues[term]
-    marks = sum(p < level for level in (0.1, 0.05, 0.01)) if stars else 0
+    marks = sum(column.pvalues[term] < level for level in (0.1, 0.05, 0.01)) if stars else 0
     return fmt % column.params[term] + "*" * int(marks)
 
 
-def _error_cell(column: Column, term: str, fmt: str) -> str:
+def _error_cell(column: _Column, term: str, fmt: str, **_: bool) -> str:
     return f"({fmt % column.bse[term]})" if term in column.bse else ""
 
 
-def _facts(columns: Sequence[Column]) -> dict[str, list[str]]:
+def _facts(columns: Sequence[_Column]) -> dict[str, list[str]]:
     """Return the rows of the table's lower part, a value per result; estimands if they differ."""
     descriptions = [c.description for c in columns]
     estimand = {} if len(set(descriptions)) == 1 else {"Estimand": descriptions}
@@ -195,19 +264,16 @@ def _facts(columns: Sequence[Column]) -> dict[str, list[str]]:
     return estimand | {name: [c.facts.get(name, "") for c in columns] for name in names}
 
 
-def _formats(columns: Sequence[Column]) -> list[str]:
+def _formats(columns: Sequence[_Column]) -> list[str]:
     """Return a format per column: numbers of different estimands are in different units."""
     alike = len({c.description for c in columns}) == 1
-    groups = [columns if alike else [c] for c in columns]
-    return [
-        "%.4f"
-        if group[0].description == COEFFICIENTS
-        else number_format(
-            np.concatenate([np.asarray(c.params, float) for c in group]),
-            np.concatenate([np.asarray(c.bse, float) for c in group]),
-        )
-        for group in groups
-    ]
+    formats = []
+    for column in columns:
+        same = columns if alike else [column]
+        params, bse = (pd.concat([getattr(c, k) for c in same]) for k in ("params", "bse"))
+        own = number_format(params.to_numpy(float), bse.to_numpy(float))
+        formats.append("%.4f" if column.description == COEFFICIENTS else own)
+    return formats
 
 
 def _check_format(float_format: object) -> None:
@@ -223,55 +289,42 @@ def _check_format(float_format: object) -> None:
         )
 
 
-def _check_same_axes(results: Sequence[EstimandResults]) -> None:
+def _check_same_axes(results: Sequence[Any]) -> None:
     """Raise `OptionError` unless all have one value per feature, or are curves of one variable."""
-    first = results[0].estimand.terms
     for result in results:
-        terms = result.estimand.terms
+        if not isinstance(result, EstimandResults):
+            raise OptionError(
+                "`results` must hold results of an estimand such as res.pfi(), not "
+                f"{type(result).__name__}."
+            )
+        first, terms = results[0].estimand, result.estimand.terms
         what = result.estimand.description
         if len(terms.axes) > 1:
             raise OptionError(
                 "`results` must have one value per feature or be curves, which have room in one "
                 f"picture; {what} is a surface. Use its `plot()`."
             )
-        if terms.axis_names != first.axis_names:
+        panels, others = (terms.facet, terms.groups), (first.terms.facet, first.terms.groups)
+        if terms.axis_names != first.terms.axis_names or panels != others:
             raise OptionError(
                 "`results` must all have one value per feature, or all be curves of the same "
-                f"variable: {results[0].estimand.description} and {what} are not."
-            )
-        if terms.facet != first.facet or terms.groups != first.groups:
-            raise OptionError(
-                "`results` must have the same classes or groups of rows, a panel each; "
-                f"{results[0].estimand.description} and {what} have not."
+                "variable, and have the same classes or groups of rows, a panel each: "
+                f"{first.description} and {what} are not alike."
             )
 
 
 def _with_names(
     results: Any, model_names: Sequence[str] | None
-) -> tuple[Any, Sequence[str] | None]:
-    """Return the results of a mapping and its names; others as they are."""
-    if not isinstance(results, Mapping):
-        return results, model_names
-    if model_names is not None:
-        raise OptionError("`model_names` are the names in the mapping `results`; leave it out.")
-    return list(results.values()), [str(name) for name in results]
-
-
-def _list(results: object) -> list[EstimandResults]:
-    """Return one result or several as a list."""
-    if isinstance(results, EstimandResults):
-        return [results]
-    several: list[EstimandResults] = []
-    for one in results if is_list(results) else [results]:
-        if not isinstance(one, EstimandResults):
-            raise OptionError(
-                "`results` must hold results of an estimand such as res.pfi(), not "
-                f"{type(one).__name__}."
-            )
-        several.append(one)
+) -> tuple[list[Any], Sequence[str] | None]:
+    """Return one result, several, or those of a mapping with its names."""
+    if isinstance(results, Mapping):
+        if model_names is not None:
+            raise OptionError("`model_names` are the names in the mapping `results`; leave it out.")
+        results, model_names = list(results.values()), [str(name) for name in results]
+    several = list(results) if is_list(results) else [results]
     if not several:
         raise OptionError("`results` must hold at least one result.")
-    return several
+    return several, model_names
 
 
 def learner_names(learners: list[str], names: Sequence[str] | None) -> list[str]:
@@ -300,11 +353,11 @@ def _names_by_measure(results: list[EstimandResults], names: Sequence[str] | Non
     """Return the names of learners, which may repeat for another measure."""
     labels = None if names is None else _checked_names(names, len(results))
     measures = [r.estimand.description for r in results]
-    names_by_place: dict[int, str] = {}
+    named = [""] * len(results)
     for measure in dict.fromkeys(measures):
         places = [k for k, one in enumerate(measures) if one == measure]
         some = None if labels is None else [labels[k] for k in places]
-        names_by_place |= zip(
-            places, learner_names([results[k].context.learner for k in places], some), strict=True
-        )
-    return [names_by_place[k] for k in range(len(results))]
+        learners = learner_names([results[k].context.learner for k in places], some)
+        for k, learner in zip(places, learners, strict=True):
+            named[k] = learner
+    return named

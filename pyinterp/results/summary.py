@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
-import numpy as np
 import pandas as pd
 from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_params
@@ -15,35 +15,22 @@ from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, 
 from pyinterp.errors import OptionError
 from pyinterp.inference.digits import cell, number_format, p_text
 from pyinterp.inference.intervals import symbol
-from pyinterp.results.facts import Fact, facts_of, header_lines
-from pyinterp.results.footnotes import (
-    Footnote,
-    NotesOption,
-    headings_of,
-    legend_of,
-    of_one,
-    of_several,
-)
+from pyinterp.results import footnotes
+from pyinterp.results.header import Fact, facts_of, header_lines
 from pyinterp.results.order import largest_first
 from pyinterp.results.table import Table
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = [
-    "Table",
-    "TableOptions",
-    "summarize",
-    "summarize_frame",
-    "summarize_several",
-]
+__all__ = ["TableOptions", "summarize", "summarize_frame"]
 
 WIDTH = 80
 NARROWEST = 9  # column of numbers
 MOST_DECIMALS = 15
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class TableOptions:
     """Options of summary tables, checked; `pyinterp.parameters` describes them."""
 
@@ -51,7 +38,7 @@ class TableOptions:
     sort: bool = True
     top: int | None = None
     title: str | None = None
-    notes: NotesOption = "short"
+    notes: footnotes.NotesOption = "short"
     decimals: int | None = None
     date: bool = True
 
@@ -63,7 +50,7 @@ class TableOptions:
             check_count("top", self.top)
         if self.title is not None:
             check_text("title", self.title)
-        check_choice("notes", self.notes, get_args(NotesOption))
+        check_choice("notes", self.notes, get_args(footnotes.NotesOption))
         if self.decimals is not None:
             check_count("decimals", self.decimals, 0, MOST_DECIMALS)
 
@@ -71,30 +58,40 @@ class TableOptions:
         """Return the format of estimates and their errors."""
         if self.decimals is not None:
             return f"%.{self.decimals}f"
-        columns = (frame["estimate"], frame["std_error"])
-        return number_format(*(np.asarray(column, dtype=np.float64) for column in columns))
+        return number_format(frame["estimate"].to_numpy(float), frame["std_error"].to_numpy(float))
 
 
-def summarize(results: EstimandResults, options: TableOptions) -> Table:
-    """Return the table of one estimand: header, one row per term, and footnotes."""
-    return _table(
-        [results],
-        options,
-        title=results.estimand.heading,
-        estimand=results.estimand.description,
-        notes=of_one(results, options.alpha, options.notes),
-    )
+class _Block(NamedTuple):
+    """Columns of text by their headings, and the names of their rows."""
+
+    columns: Mapping[str, list[str]]
+    stubs: list[str]
+
+    @property
+    def widths(self) -> list[int]:
+        """How wide names and columns are."""
+        numbers = [max(NARROWEST, len(h), *map(len, c)) for h, c in self.columns.items()]
+        return [max(map(len, self.stubs), default=0), *numbers]
+
+    def table(self, widths: Sequence[int]) -> SimpleTable:
+        """Set the block in columns of these widths, with empty ones at the right."""
+        empty = [""] * (len(widths) - 1 - len(self.columns))
+        return SimpleTable(
+            [[*row, *empty] for row in zip(*self.columns.values(), strict=True)],
+            headers=[*self.columns, *empty],
+            stubs=self.stubs,
+            txt_fmt={**fmt_params, "data_fmts": ["%s"], "colwidths": list(widths)},
+        )
 
 
-def summarize_several(
+def summarize(
     several: Sequence[EstimandResults],
     options: TableOptions,
-    *,
     title: str,
     legend: Sequence[Fact] = (),
-    notes: Sequence[Footnote] = (),
+    notes: Sequence[footnotes.Footnote] = (),
 ) -> Table:
-    """Return the tables of several estimands of one analysis below each other, of equal width.
+    """Return the tables of one or several estimands of one analysis below each other.
 
     Parameters
     ----------
@@ -107,13 +104,28 @@ def summarize_several(
     notes : sequence of Footnote
         What stands before other footnotes.
     """
-    return _table(
-        several,
-        options,
-        title=title,
-        estimand=", ".join(dict.fromkeys(headings_of(several))),
-        legend=legend,
-        notes=of_several(several, options.alpha, options.notes, before=notes),
+    headings = footnotes.headings_of(several)
+    notes = footnotes.notes_of(several, options.alpha, options.notes, before=notes)
+    frames = _frames(several, options)
+    diagnostics = [r.diagnostic and r.diagnostic.estimand.label for r in several]
+    blocks: list[_Block] = []
+    for k, (results, heading, frame) in enumerate(zip(several, headings, frames, strict=True)):
+        columns = _columns(results, heading, frame, options)
+        blocks.append(_Block(columns, _stubs(heading, frame, notes)))
+        if results.diagnostic is not None and diagnostics[k] not in diagnostics[k + 1 :]:
+            blocks.append(_beside(results.diagnostic, frame.index, options))
+    first, shown = several[0], len(frames[0])
+    what = first.estimand.description if len(several) == 1 else ", ".join(dict.fromkeys(headings))
+    facts = facts_of(first, what, date=options.date)
+    if shown < len(first.params):
+        facts.append(("Terms:", f"{shown} of {len(first.params)} shown"))
+    of = "learner" if first.context.level == "learner" else "one fitted model"
+    return _set(
+        facts,
+        blocks,
+        title=options.title or f"{title}, {of}",
+        notes=[note.text for note in notes],
+        legend=[*legend, *footnotes.legend_of(several)],
     )
 
 
@@ -139,72 +151,11 @@ def summarize_frame(
     notes : sequence of str
         Footnotes.
     """
-    columns = [
-        _Column(name, [cell(v, fmt) for v in frame[name]] if fmt else list(map(str, frame[name])))
+    columns = {
+        name: [cell(v, fmt) if fmt else str(v) for v in frame[name]]
         for name, fmt in formats.items()
-    ]
+    }
     return _set(facts, [_Block(columns, list(map(str, frame.index)))], title=title, notes=notes)
-
-
-class _Column(NamedTuple):
-    heading: str
-    cells: list[str]
-
-
-class _Block(NamedTuple):
-    """Columns of numbers, with the names of their rows."""
-
-    columns: Sequence[_Column]
-    stubs: Sequence[str]
-
-    @property
-    def widths(self) -> list[int]:
-        """How wide names and columns are."""
-        numbers = (max(NARROWEST, *map(len, (c.heading, *c.cells))) for c in self.columns)
-        return [max(map(len, self.stubs), default=0), *numbers]
-
-    def table(self, widths: Sequence[int]) -> SimpleTable:
-        """Set the block in columns of these widths, with empty ones at the right."""
-        empty = _Column("", [""] * len(self.stubs))
-        columns = [*self.columns, *[empty] * (len(widths) - 1 - len(self.columns))]
-        return SimpleTable(
-            [list(row) for row in zip(*(c.cells for c in columns), strict=True)],
-            headers=[c.heading for c in columns],
-            stubs=list(self.stubs),
-            txt_fmt={**fmt_params, "data_fmts": ["%s"], "colwidths": list(widths)},
-        )
-
-
-def _table(
-    several: Sequence[EstimandResults],
-    options: TableOptions,
-    *,
-    title: str,
-    estimand: str,
-    legend: Sequence[Fact] = (),
-    notes: Sequence[Footnote],
-) -> Table:
-    frames = _frames(several, options)
-    blocks: list[_Block] = []
-    parts = zip(several, headings_of(several), frames, _last(several), strict=True)
-    for results, heading, frame, last in parts:
-        columns = _columns(results, heading, frame, options)
-        blocks.append(_Block(columns, _stubs(heading, frame, notes)))
-        if last and results.diagnostic is not None:
-            blocks.append(_beside(results.diagnostic, frame.index, options))
-    first = several[0]
-    of = "learner" if first.context.level == "learner" else "one fitted model"
-    facts = facts_of(first, estimand, date=options.date)
-    total, rows = len(first.params), len(frames[0])
-    if rows < total:
-        facts.append(("Terms:", f"{rows} of {total} shown"))
-    return _set(
-        facts,
-        blocks,
-        title=options.title or f"{title}, {of}",
-        notes=[note.text for note in notes],
-        legend=[*legend, *legend_of(several)],
-    )
 
 
 def _set(
@@ -215,48 +166,41 @@ def _set(
     notes: Sequence[str],
     legend: Sequence[Fact] = (),
 ) -> Table:
-    most = max(len(block.widths) for block in blocks)
-    each = [[*block.widths, *[0] * (most - len(block.widths))] for block in blocks]
-    widths = [max(column) for column in zip(*each, strict=True)]
-    _, width = header_lines(facts, legend, max(WIDTH, sum(widths) + most - 1))
-    widths[0] += width - sum(widths) - most + 1
+    """Set blocks below each other in columns of the same widths."""
+    widths = [max(column) for column in zip_longest(*(b.widths for b in blocks), fillvalue=0)]
+    total = sum(widths) + len(widths) - 1
+    _, width = header_lines(facts, legend, max(WIDTH, total))
+    widths[0] += width - total
     tables = [block.table(widths) for block in blocks]
     return Table(tables, notes, width, title=title, facts=facts, legend=legend, numbered=True)
 
 
 def _frames(several: Sequence[EstimandResults], options: TableOptions) -> list[pd.DataFrame]:
     """Return the rows of every block in the order in which they are shown."""
-    frames = [results.summary_frame(options.alpha) for results in several]
-    first = _in_order(several[0], frames[0], options)
-    ordered = [first]
-    for results, frame in zip(several[1:], frames[1:], strict=True):
-        same = set(frame.index) == set(first.index) and not results.estimand.terms.axes
-        ordered.append(frame.loc[first.index] if same else _in_order(results, frame, options))
+    frames: list[pd.DataFrame] = []
+    for results in several:
+        frame, terms = results.summary_frame(options.alpha), results.estimand.terms
+        if options.top is not None and terms.axes:
+            raise OptionError("`top` is for tables of one value per feature; this is of a grid.")
+        if frames and not terms.axes and set(frame.index) == set(frames[0].index):
+            frame = frame.loc[frames[0].index]
+        elif options.sort and not terms.axes:
+            frame = largest_first(frame)
+            if terms.facet is not None and terms.groups:
+                frame = frame.sort_values(terms.facet, kind="stable")
+        frames.append(frame)
     if options.top is None:
-        return ordered
-    return [_top(r, frame, options.top) for r, frame in zip(several, ordered, strict=True)]
+        return frames
+    facets = [results.estimand.terms.facet for results in several]
+    return [
+        frame.head(options.top)
+        if facet is None
+        else frame.groupby(facet, sort=False, observed=True).head(options.top)
+        for facet, frame in zip(facets, frames, strict=True)
+    ]
 
 
-def _in_order(results: EstimandResults, frame: pd.DataFrame, options: TableOptions) -> pd.DataFrame:
-    terms = results.estimand.terms
-    if not options.sort or terms.axes:
-        return frame
-    frame = largest_first(frame)
-    if terms.facet is not None and terms.groups:
-        frame = frame.sort_values(terms.facet, kind="stable")
-    return frame
-
-
-def _top(results: EstimandResults, frame: pd.DataFrame, top: int) -> pd.DataFrame:
-    terms = results.estimand.terms
-    if terms.axes:
-        raise OptionError("`top` is for tables of one value per feature; this is of a grid.")
-    if terms.facet is None:
-        return frame.head(top)
-    return frame.groupby(terms.facet, sort=False, observed=True).head(top)
-
-
-def _stubs(heading: str, frame: pd.DataFrame, notes: Sequence[Footnote]) -> list[str]:
+def _stubs(heading: str, frame: pd.DataFrame, notes: Sequence[footnotes.Footnote]) -> list[str]:
     """Return the names of rows, with the numbers of the footnotes that warn of them."""
     stubs = []
     for term in map(str, frame.index):
@@ -265,44 +209,35 @@ def _stubs(heading: str, frame: pd.DataFrame, notes: Sequence[Footnote]) -> list
     return stubs
 
 
-def _last(several: Sequence[EstimandResults]) -> list[bool]:
-    """Return whether the diagnostic of each is not that of a later one too."""
-    labels = [r.diagnostic and r.diagnostic.estimand.label for r in several]
-    return [label not in labels[k + 1 :] for k, label in enumerate(labels)]
-
-
 def _beside(diagnostic: EstimandResults, terms: pd.Index, options: TableOptions) -> _Block:
     values = diagnostic.params.reindex(terms)
     fmt = options.number(diagnostic.summary_frame()) if diagnostic.estimand.unit else "%.3f"
-    column = _Column(diagnostic.estimand.label, [cell(value, fmt) for value in values])
-    return _Block([column], list(map(str, terms)))
+    cells = [cell(value, fmt) for value in values]
+    return _Block({diagnostic.estimand.label: cells}, list(map(str, terms)))
 
 
 def _columns(
     results: EstimandResults, heading: str, frame: pd.DataFrame, options: TableOptions
-) -> list[_Column]:
+) -> dict[str, list[str]]:
     """Return estimate, standard error, limits, t and P, as far as there are."""
-    number = options.number(frame)
-    columns = [(heading, "estimate", number)]
-    if results.estimand.correction is not None and "corrected" in frame:
-        columns.append((results.estimand.correction.heading, "corrected", number))
-    columns.append(("std err", "std_error", number))
+    number, estimand, variance = options.number(frame), results.estimand, results.variance
     # A square has no sign: the limit of a one-sided interval is one of the two-sided ones.
-    tail = options.alpha if results.alternative != "two-sided" else options.alpha / 2
-    tail = options.alpha / 2 if results.variance.varies_as_square else tail
-    columns += [(name, one, number) for name, one in _limits(tail, results.alternative)]
+    two_sided = results.alternative == "two-sided" or variance.varies_as_square
+    tail = options.alpha / 2 if two_sided else options.alpha
+    columns = [(heading, "estimate", number)]
+    if estimand.correction is not None and "corrected" in frame:
+        columns.append((estimand.correction.heading, "corrected", number))
+    columns.append(("std err", "std_error", number))
+    if results.alternative != "less":
+        columns.append((f"[{tail:.3g}", "conf_low", number))
+    if results.alternative != "greater":
+        columns.append((f"{1 - tail:.3g}]", "conf_high", number))
     tested = results.null is not None
     if tested and frame["statistic"].notna().any():
         columns.append((symbol(results.df_resid), "statistic", "%.3f"))
-    shown = [_Column(name, [cell(v, fmt) for v in frame[one]]) for name, one, fmt in columns]
+    cells = {name: [cell(v, fmt) for v in frame[column]] for name, column, fmt in columns}
     if tested:
         adjusted = results.simultaneous or results.p_adjust is not None
-        p = "adj. P" if adjusted else results.variance.p_heading(results.alternative)
-        shown.append(_Column(p, [p_text(p) for p in frame["p_value"]]))
-    return shown
-
-
-def _limits(tail: float, alternative: str) -> list[tuple[str, str]]:
-    """Return heading and column of the limits; a one-sided interval has one."""
-    low, high = (f"[{tail:.3g}", "conf_low"), (f"{1 - tail:.3g}]", "conf_high")
-    return {"two-sided": [low, high], "greater": [low], "less": [high]}[alternative]
+        p = "adj. P" if adjusted else variance.p_heading(results.alternative)
+        cells[p] = [p_text(p) for p in frame["p_value"]]
+    return cells

@@ -8,13 +8,13 @@ import html
 import io
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import SimpleTable
 
 from pyinterp.errors import OptionError, quote
-from pyinterp.results.facts import Fact, header_lines, header_rows
+from pyinterp.results.header import Fact, header_lines, header_rows
 from pyinterp.results.latex import escape_latex, latex_float
 
 __all__ = ["Table"]
@@ -57,28 +57,26 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         super().__init__()
         self.tables, self.width, self.title = tables, width, title
         self.facts, self.legend = tuple(facts), tuple(legend)
-        marks = [f"[{k}]" if numbered else "" for k in range(1, len(notes) + 1)]
-        self.marked = list(zip(marks, notes, strict=True))
+        self.numbered, self.marked = numbered, [("", note) for note in notes]
+        if numbered:
+            self.marked = [(f"[{k}]", note) for k, note in enumerate(notes, start=1)]
         self.notes = tuple(f"{mark} {note}".strip() for mark, note in self.marked)
 
     def as_text(self) -> str:
         """Return the table in characters."""
-        lines = [self.title.center(self.width).rstrip()] if self.title else []
+        lines = [self.title.center(self.width)] if self.title else []
         if self.facts:
             lines += ["=" * self.width, *header_lines(self.facts, self.legend, self.width)[0]]
         *others, last = (str(table).splitlines() for table in self.tables)
         # The rule below a block is that above the next one.
         lines += [line for block in others for line in block[:-1]] + last
-        return "\n".join(line.rstrip() for line in [*lines, *self._note_lines()])
-
-    def _note_lines(self) -> list[str]:
-        lines = [""] if self.notes else []
-        for mark, note in self.marked:
-            text, indent = f"{mark} {note}".strip(), "    " if mark else ""
+        lines += [""] if self.notes else []
+        indent = "    " if self.numbered else ""
+        for note in self.notes:
             lines += textwrap.wrap(
-                text, self.width, subsequent_indent=indent, break_on_hyphens=False
+                note, self.width, subsequent_indent=indent, break_on_hyphens=False
             )
-        return lines
+        return "\n".join(line.rstrip() for line in lines)
 
     def as_html(self, *, header: bool = True) -> str:
         """Return the tables in HTML, a line per footnote.
@@ -88,16 +86,21 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         header : bool
             Whether with what the header says of the analysis.
         """
-        blocks = [_escape(table) for table in self.tables]
-        first = blocks[0]
-        first.extend(row for block in blocks[1:] for row in block)
-        parts = []
+        first, *others = copy.deepcopy(self.tables)
+        for table in others:
+            first.extend(table)
+        for cell in (cell for row in first for cell in row):
+            cell.data = html.escape(str(cell.data))
+        parts, caption = [], html.escape(self.title)
         if header and self.facts:
-            parts.append(_html_header(self.title, header_rows(self.facts, self.legend)))
+            rows = map(_html_row, header_rows(self.facts, self.legend))
+            parts += ['<table class="simpletable">', f"<caption>{caption}</caption>"]
+            parts += [*rows, "</table>"]
         else:
-            first.title = html.escape(self.title)
-        parts.append(first.as_html())
-        return "\n".join(parts + [f"<p>{html.escape(note)}</p>" for note in self.notes])
+            first.title = caption
+        return "\n".join(
+            [*parts, first.as_html(), *(f"<p>{html.escape(n)}</p>" for n in self.notes)]
+        )
 
     def as_latex(self, label: str = "", caption: str | None = None) -> str:
         r"""Return a LaTeX table with footnotes, for a document that uses two packages.
@@ -111,8 +114,11 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         caption : str, optional
             As LaTeX reads it; by default the title of the table. Empty for none.
         """
-        if label:
-            _check_label(label)
+        if label and not (isinstance(label, str) and LABEL.fullmatch(label)):
+            raise OptionError(
+                '`label` must have letters, digits and the signs :.-_ only, such as "tab:pfi", not '
+                f"{quote(label)}."
+            )
         if not (caption is None or isinstance(caption, str)):
             raise OptionError(f"`caption` must be a text, not {quote(caption)}.")
         about = [f"{name} {value}" for name, value in self.facts if name not in NOT_IN_PAPERS]
@@ -129,7 +135,9 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         """Return the table in Markdown, footnotes below it."""
         parts = [f"**{_plain(self.title)}**"] if self.title else []
         if self.facts:
-            parts.append("  \n".join(f"{_plain(n)} {_plain(v)}" for n, v in self._header))
+            parts.append(
+                "  \n".join(f"{_plain(n)} {_plain(v)}" for n, v in (*self.facts, *self.legend))
+            )
         parts += ["\n".join(_markdown(_rows(table))) for table in self.tables]
         return "\n\n".join([*parts, *map(_plain, self.notes)]) + "\n"
 
@@ -139,23 +147,11 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         writer = csv.writer(text, lineterminator="\n")
         if self.title:
             writer.writerow([self.title])
-        writer.writerows(self._header)
+        writer.writerows((*self.facts, *self.legend))
         for table in self.tables:
             writer.writerows(_rows(table))
         writer.writerows([note] for note in self.notes)
         return text.getvalue()
-
-    @property
-    def _header(self) -> tuple[Fact, ...]:
-        return (*self.facts, *self.legend)
-
-
-def _check_label(label: object) -> None:
-    if not isinstance(label, str) or not LABEL.fullmatch(label):
-        raise OptionError(
-            '`label` must have letters, digits and the signs :.-_ only, such as "tab:pfi", not '
-            f"{quote(label)}."
-        )
 
 
 def _rows(table: SimpleTable) -> list[list[str]]:
@@ -168,18 +164,14 @@ def _rows(table: SimpleTable) -> list[list[str]]:
     return [row[:used] for row in rows]
 
 
-def _html_header(title: str, rows: Iterable[tuple[Fact, ...]]) -> str:
-    """Return the header: names and values at the left, two short facts in a row."""
-    lines = []
-    for row in rows:
-        span = ' colspan="3"' if len(row) == 1 else ""
-        cells = [
-            f"<th{LEFT}>{html.escape(name)}</th><td{span}{LEFT}>{html.escape(value)}</td>"
-            for name, value in row
-        ]
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-    caption = f"<caption>{html.escape(title)}</caption>"
-    return "\n".join(['<table class="simpletable">', caption, *lines, "</table>"])
+def _html_row(facts: Sequence[Fact]) -> str:
+    """Return names and values at the left: two short facts, or one."""
+    span = ' colspan="3"' if len(facts) == 1 else ""
+    cells = [
+        f"<th{LEFT}>{html.escape(name)}</th><td{span}{LEFT}>{html.escape(value)}</td>"
+        for name, value in facts
+    ]
+    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _plain(text: str) -> str:
@@ -187,19 +179,7 @@ def _plain(text: str) -> str:
     return text.translate(MARKDOWN)
 
 
-def _markdown(rows: Sequence[Sequence[str]]) -> Iterable[str]:
-    """Yield the lines of a table, numbers aligned right."""
-    first, *others = rows
-    for k, row in enumerate([first, *others]):
-        yield "| " + " | ".join(map(_plain, row)) + " |"
-        if k == 0:
-            yield "|:--|" + "--:|" * (len(row) - 1)
-
-
-def _escape(table: SimpleTable) -> SimpleTable:
-    """Return a copy whose cells HTML shows as they are."""
-    copied = copy.deepcopy(table)
-    for row in copied:
-        for cell in row:
-            cell.data = html.escape(str(cell.data))
-    return copied
+def _markdown(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table, numbers aligned right."""
+    first, *others = ["| " + " | ".join(map(_plain, row)) + " |" for row in rows]
+    return [first, "|:--|" + "--:|" * (len(rows[0]) - 1), *others]

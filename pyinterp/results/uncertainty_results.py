@@ -11,12 +11,9 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
-from pyinterp.parameters import takes
-from pyinterp.results import summary as tables
-from pyinterp.results.footnotes import Footnote, NotesOption
-from pyinterp.results.results import EstimandResults, broom_frame
-from pyinterp.results.table import Table
-from pyinterp.results.tabular import Tabular
+from pyinterp.results.footnotes import Footnote
+from pyinterp.results.results import EstimandResults
+from pyinterp.results.together import SeveralResults
 
 if TYPE_CHECKING:
     from plotnine import ggplot
@@ -58,7 +55,7 @@ SAME = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class UncertaintyResults(Tabular):
+class UncertaintyResults(SeveralResults):
     """What each feature does to the likelihood and to the entropy of predictions.
 
     Attributes
@@ -73,6 +70,7 @@ class UncertaintyResults(Tabular):
     entropy: EstimandResults
     redundancy: EstimandResults
     alpha: float = 0.05
+    title = "Uncertainty"
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
@@ -110,64 +108,16 @@ class UncertaintyResults(Tabular):
         """The three results, in the order of the table."""
         return [self.likelihood, self.entropy, self.redundancy]
 
-    @takes()
-    def summary(
-        self,
-        alpha: float | None = None,
-        *,
-        sort: bool = True,
-        title: str | None = None,
-        notes: NotesOption = "short",
-        decimals: int | None = None,
-        date: bool = True,
-    ) -> Table:
-        """Return the three tables below each other, and the decisions in their header.
-
-        Parameters
-        ----------
-        alpha : float, optional
-            Significance level of the intervals; by default that of `decisions`.
-        sort : bool
-            Print features in decreasing order of likelihood-PFI.
-        {table}
-        {date}
-        """
-        options = tables.TableOptions(
-            alpha=self.alpha if alpha is None else alpha,
-            sort=sort,
-            title=title,
-            notes=notes,
-            decimals=decimals,
-            date=date,
-        )
+    def _legend(self) -> list[tuple[str, str]]:
+        """Return the features of every decision."""
         listed = {d: self.decisions.index[self.decisions == d] for d in SENTENCES}
-        legend = [
-            (f"{d.capitalize()}:", ", ".join(map(str, terms)))
-            for d, terms in listed.items()
-            if len(terms)
-        ]
-        return tables.summarize_several(
-            self.parts, options, title="Uncertainty", legend=legend, notes=self._notes()
-        )
+        return [(f"{d.capitalize()}:", ", ".join(map(str, t))) for d, t in listed.items() if len(t)]
 
     def summary_frame(self, alpha: float | None = None) -> pd.DataFrame:
         """Return the parts' summary frames below each other, with measure and decision."""
-        level = self.alpha if alpha is None else alpha
-        frames = [
-            part.summary_frame(level).assign(measure=part.estimand.label, decision=self.decisions)
-            for part in self.parts
-        ]
-        stacked = pd.concat(frames)
-        first = ["measure", "decision"]
-        return stacked[[*first, *stacked.columns.drop(first)]]
-
-    def tidy(self, alpha: float | None = None) -> pd.DataFrame:
-        """Return `summary_frame` with the terms as a column, as R's broom does."""
-        return self.summary_frame(alpha).reset_index()
-
-    def to_r(self, alpha: float | None = None) -> pd.DataFrame:
-        """Return `summary_frame` with the terms as a column, under broom's own column names."""
-        return broom_frame(self.tidy(alpha))
+        frame = super().summary_frame(alpha)
+        frame.insert(1, "decision", self.decisions.reindex(frame.index))
+        return frame
 
     def plot(self) -> ggplot:
         """Plot entropy-PFI against likelihood-PFI with their intervals, colored by decision.

@@ -11,10 +11,8 @@ import numpy as np
 import pandas as pd
 from plotnine import ggplot
 
-from pyinterp.results.causal_results import CausalResults
-from pyinterp.results.curve_results import CurveResults
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.together import ImportanceResults
+from pyinterp.results.together import CausalResults, CurveResults, ImportanceResults
 
 __all__ = ["broken_laws", "numbers"]
 

@@ -17,8 +17,6 @@ from sklearn.tree import DecisionTreeClassifier
 import pyinterp as pi
 from pyinterp.distributions import Gamma, LogNormal, NormalMixture, Poisson
 from pyinterp.errors import LossError, OptionError, PredictionError, PyinterpError
-from pyinterp.results.plots.likelihood_and_entropy import ORDER
-from pyinterp.results.uncertainty_results import SENTENCES
 
 N = 40
 RNG = np.random.default_rng(3)
@@ -241,7 +239,6 @@ class TestDecisions:
         assert "can't tell whether others carry" in result.sentences["a"]
         assert "Undecided:" in str(result)
         assert result.plot().draw() is not None
-        assert tuple(SENTENCES) == ORDER
 
     def test_a_missing_interval_is_not_taken_for_a_0(self) -> None:
         model = BayesianRidge().fit(X, Y)

@@ -5,20 +5,16 @@ In come results, out go plots to which layers, scales and a theme can be added.
 ========================  =====================================================
 Module                    What is in it
 ========================  =====================================================
-`points`                  One value per feature: dots, bars, or a forest plot
+`points`                  One value per feature: dots, bars, a forest plot, several results
 `curve`                   A curve over a grid with a band, or points for levels
-`levels`                  A curve per level, over a number and a category
-`surface`                 Tiles over two grids
-`volume`                  Tiles over two grids for every value on a third
-`category`                Levels along an axis, or one below the other
+`surface`                 Tiles over two grids, for every value on a third
 `panels`                  Curves of several variables
-`together`                Several importances of the same features
-`overlay`                 Curves of several results
+`overlay`                 Curves of several results, or of the levels of a category
 `ranks`                   Probabilities of ranks, a tile per term and rank
 `agreement`               A variable against its prediction
 `likelihood_and_entropy`  Features by what they do to likelihood and entropy
-`room`                    How much room texts need: lines, breaks, sizes of figures
-`style`                   What all share: colors, panels, labels and captions
+`room`                    How much room texts need: lines, breaks, panels, sizes of figures
+`style`                   What all share: colors, layers, labels and captions
 ========================  =====================================================
 
 A plot for another shape of terms is a module with a function of results and their frame, and a line
@@ -27,23 +23,25 @@ in `KINDS`. This folder is imported when the first plot is asked for: plotnine t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-from plotnine import ggplot, labs
+import plotnine as p9
 
 from pyinterp.results.order import largest_first
 from pyinterp.results.plots.agreement import agreement
 from pyinterp.results.plots.curve import curve
-from pyinterp.results.plots.levels import curve_per_level, has_few_levels, is_number_by_level
 from pyinterp.results.plots.likelihood_and_entropy import likelihood_and_entropy
-from pyinterp.results.plots.overlay import overlay
+from pyinterp.results.plots.overlay import (
+    curve_per_level,
+    has_few_levels,
+    is_number_by_level,
+    overlay,
+)
 from pyinterp.results.plots.panels import panels
-from pyinterp.results.plots.points import points
+from pyinterp.results.plots.points import points, together
 from pyinterp.results.plots.style import Style, caption, count_of, in_panels, in_style
-from pyinterp.results.plots.surface import surface
-from pyinterp.results.plots.together import together
-from pyinterp.results.plots.volume import volume
+from pyinterp.results.plots.surface import surface, volume
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -75,15 +73,15 @@ def kinds_of(results: EstimandResults) -> tuple[str, ...]:
 
 def plot(
     results: EstimandResults,
+    rows: Mapping[str, Any],
     *,
     alpha: float,
-    kind: str = "auto",
-    sort: bool = True,
-    top: int | None = None,
-    style: Style = "light",
-    **of_curves: Any,
-) -> ggplot:
-    """Draw values, a curve, a surface or several, by the number of axes of the terms."""
+    kind: str,
+    sort: bool,
+    top: int | None,
+    style: Style,
+) -> p9.ggplot:
+    """Draw values, a curve with options of its rows, or tiles, by the number of axes."""
     terms = results.estimand.terms
     frame = in_panels(results, results.summary_frame(alpha).reset_index())
     kind = kinds_of(results)[0] if kind == "auto" else kind
@@ -96,19 +94,13 @@ def plot(
         every = list(frame["term"].drop_duplicates())
         frame = frame[frame["term"].isin(every[:top])]
         words += count_of(every[:top], every)
-    figure = _draw(results, frame, kind, sort=sort, **of_curves)
-    drawn: ggplot = in_style(figure + labs(caption=words), style)
-    return drawn
-
-
-def _draw(
-    results: EstimandResults, frame: pd.DataFrame, kind: str, *, sort: bool, **of_curves: Any
-) -> ggplot:
-    axes = len(results.estimand.terms.axes)
+    axes = len(terms.axes)
     if axes == 0:
-        return points(results, frame, kind=kind)
-    if axes == 1:
-        return curve(results, frame, sort=sort, **of_curves)
-    if kind == "curves":
-        return curve_per_level(results, frame)
-    return (surface if axes == 2 else volume)(results, frame, sort=sort)
+        figure = points(results, frame, kind=kind)
+    elif axes == 1:
+        figure = curve(results, frame, sort=sort, **rows)
+    elif kind == "curves":
+        figure = curve_per_level(results, frame)
+    else:
+        figure = (surface if axes == 2 else volume)(results, frame, sort=sort)
+    return in_style(figure + p9.labs(caption=words), style)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-from plotnine import aes, geom_abline, geom_boxplot, geom_point, ggplot, labs
+import plotnine as p9
 
-from pyinterp.results.plots.room import Room
-from pyinterp.results.plots.style import BLUE, GRAY, panels_of
+from pyinterp.results.plots.room import Room, panels_of
+from pyinterp.results.plots.style import BLUE, GRAY
 
 __all__ = ["agreement"]
 
 MOST_LEVELS = 12  # a panel each, with a box per level
 
 
-def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, caption: str) -> ggplot:
+def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, caption: str) -> p9.ggplot:
     """Draw a variable against its prediction, or the probabilities of its levels.
 
     Parameters
@@ -26,12 +26,12 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, caption: str) -
     caption : str
     """
     name = str(observed.name)
-    labels = labs(x=f"Predicted {name}", y=f"Observed {name}", caption=caption)
+    labels = p9.labs(x=f"Predicted {name}", y=f"Observed {name}", caption=caption)
     if predicted.shape[1] == 1:
         frame = pd.DataFrame({"observed": observed, "predicted": predicted.iloc[:, 0]})
-        line = geom_abline(slope=1, intercept=0, color=GRAY, linetype="dashed")
-        points = geom_point(color=BLUE, alpha=0.4, size=1)
-        return ggplot(frame, aes(x="predicted", y="observed")) + line + points + labels
+        line = p9.geom_abline(slope=1, intercept=0, color=GRAY, linetype="dashed")
+        points = p9.geom_point(color=BLUE, alpha=0.4, size=1)
+        return p9.ggplot(frame, p9.aes(x="predicted", y="observed")) + line + points + labels
     levels = observed.astype(str).value_counts()
     if len(levels) > MOST_LEVELS:
         frequent = levels.index[:MOST_LEVELS]
@@ -44,8 +44,8 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, caption: str) -
     )
     long["level"] = "P(" + long["level"].astype(str) + ")"
     return (
-        ggplot(long, aes(x="observed", y="probability"))
-        + geom_boxplot(color=BLUE)
+        p9.ggplot(long, p9.aes(x="observed", y="probability"))
+        + p9.geom_boxplot(color=BLUE)
         + panels_of("level", Room(panels=long["level"].nunique()))
-        + labs(x=f"Observed {name}", y="Predicted probability", caption=caption)
+        + p9.labs(x=f"Observed {name}", y="Predicted probability", caption=caption)
     )

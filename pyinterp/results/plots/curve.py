@@ -6,32 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from plotnine import (
-    aes,
-    geom_errorbar,
-    geom_hline,
-    geom_line,
-    geom_point,
-    geom_ribbon,
-    geom_rug,
-    ggplot,
-    guide_legend,
-    guides,
-    labs,
-    scale_color_cmap,
-    scale_color_manual,
-)
+import plotnine as p9
 
 from pyinterp.data.columns import is_category
-from pyinterp.results.plots.category import flip, from_below, room_of_curve, room_of_levels
-from pyinterp.results.plots.room import LONGEST, WIDTH, few_breaks, in_room
+from pyinterp.results.plots import room as rooms
 from pyinterp.results.plots.style import (
     BLUE,
     COLORS,
     GRAY,
-    facet_of,
     label,
-    panels_of,
+    line_at_null,
+    marks_of_rows,
     rows_with_interval,
 )
 
@@ -49,8 +34,8 @@ def curve(
     observed: bool = False,
     curves: int = 200,
     sort: bool = True,
-    width: float = WIDTH,
-) -> ggplot:
+    width: float = rooms.WIDTH,
+) -> p9.ggplot:
     """Draw estimates along the grid, and rows' own curves if the estimand has them.
 
     Levels that have no room side by side are drawn one below the other, sorted unless the category
@@ -58,106 +43,77 @@ def curve(
     """
     axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
     numeric = not is_category(frame[axis])
-    room = room_of_curve(results, frame, width)
-    lines = room_of_levels(frame[axis], room)
+    room = rooms.room_of_curve(results, frame, width)
+    lines = rooms.room_of_levels(frame[axis], room)
     if not numeric:
         levels = frame[axis].drop_duplicates().tolist()
         if lines is not None:
-            levels = from_below(results, frame, axis, name, sort=sort)
+            levels = rooms.from_below(results, frame, axis, name, sort=sort)
         frame = frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)})
-    figure = ggplot(frame, aes(x=axis, y="estimate"))
+    figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate"))
     if results.estimand.curves:
         rows = _row_curves(results, frame, axis, color, curves)
-        figure = _with_rows(figure, rows, axis, color)
+        figure += _lines(rows, axis, color)
         if observed:
-            figure += _marks(_observed_points(rows, axis, results.data[name]), axis, color)
-    if results.estimand.null is not None:
-        figure += geom_hline(yintercept=results.estimand.null, color=GRAY, linetype="dashed")
+            figure += _points(_observed_points(rows, axis, results.data[name]), axis, color)
+    figure += line_at_null(results)
     limits, mean = rows_with_interval(frame), BLUE if color is None else "black"
+    sides = p9.aes(ymin="conf_low", ymax="conf_high")
     if numeric:
         if len(limits):
-            figure += geom_ribbon(
-                aes(ymin="conf_low", ymax="conf_high"), data=limits, fill=BLUE, alpha=0.2
-            )
-        figure += geom_line(color=mean)
+            figure += p9.geom_ribbon(sides, limits, fill=BLUE, alpha=0.2)
+        figure += p9.geom_line(color=mean)
         figure += _rug(results.data, name, frame[axis], color)
     elif len(limits):
-        figure += geom_errorbar(
-            aes(ymin="conf_low", ymax="conf_high"), data=limits, width=0.2, color=BLUE
-        )
-    figure += geom_point(color=mean, size=1.2)
-    facet = facet_of(results)
-    if facet is not None:
-        figure += panels_of(facet, lines or room)
+        figure += p9.geom_errorbar(sides, limits, width=0.2, color=BLUE)
+    figure += p9.geom_point(color=mean, size=1.2)
+    figure += rooms.panels_of(rooms.facet_of(results), lines or room)
     if lines is not None:
-        figure += labs(x=in_room(name, lines.height), y=label(results))
-        return figure + flip(levels, lines, frame, results.estimand.null)
-    figure += labs(x=in_room(name, room.width), y=in_room(label(results), LONGEST))
-    figure += room.size
-    return figure + few_breaks("x", frame[axis], room.panel) if numeric else figure
+        figure += p9.labs(x=rooms.in_room(name, lines.height), y=label(results))
+        return figure + rooms.flip(levels, lines)
+    y = rooms.in_room(label(results), rooms.LONGEST)
+    figure += p9.labs(x=rooms.in_room(name, room.width), y=y)
+    return figure + room.size + (rooms.few_breaks("x", room.panel) if numeric else [])
 
 
-def _with_rows(figure: ggplot, rows: pd.DataFrame, axis: str, color: str | None) -> ggplot:
-    """Add rows' own curves, gray or in the colors of a variable."""
+def _lines(rows: pd.DataFrame, axis: str, color: str | None) -> list[Any]:
+    """Return rows' own curves, gray or in the colors of a variable."""
+    look: dict[str, Any] = {"size": 0.3, "inherit_aes": False}
     if color is None:
-        return figure + geom_line(
-            aes(x=axis, y="estimate", group="line"),
-            data=rows,
-            color=GRAY,
-            alpha=float(np.clip(50 / rows["row"].nunique(), 0.25, 0.8)),  # of few each is seen
-            size=0.3,
-            inherit_aes=False,
-        )
-    colored = geom_line(
-        aes(x=axis, y="estimate", group="line", color="color"),
-        data=rows,
-        alpha=0.5,
-        size=0.3,
-        inherit_aes=False,
-    )
-    figure = figure + colored + labs(color=color)
+        pale = float(np.clip(50 / rows["row"].nunique(), 0.25, 0.8))  # of few each is seen
+        lines = p9.aes(x=axis, y="estimate", group="line")
+        return [p9.geom_line(lines, rows, color=GRAY, alpha=pale, **look)]
+    lines = p9.aes(x=axis, y="estimate", group="line", color="color")
+    layers = [p9.geom_line(lines, rows, alpha=0.5, **look), p9.labs(color=color)]
     if not is_category(rows["color"]):
-        return figure + scale_color_cmap("viridis")
+        return [*layers, p9.scale_color_cmap("viridis")]
     levels = pd.factorize(rows["color"], sort=True)[1].tolist()
     if len(levels) > len(COLORS):
-        return figure
+        return layers
     # Single curves are thin and pale; in the legend they are neither.
-    figure += guides(color=guide_legend(override_aes={"size": 1, "alpha": 1}))
-    return figure + scale_color_manual(dict(zip(levels, COLORS, strict=False)), breaks=levels)
+    legend = p9.guides(color=p9.guide_legend(override_aes={"size": 1, "alpha": 1}))
+    colors = dict(zip(levels, COLORS, strict=False))
+    return [*layers, legend, p9.scale_color_manual(colors, breaks=levels)]
 
 
-def _marks(rows: pd.DataFrame, axis: str, color: str | None) -> geom_point:
+def _points(rows: pd.DataFrame, axis: str, color: str | None) -> p9.geom_point:
     """Return a point per row, black or in the color of its curve."""
     if color is None:
-        return geom_point(
-            aes(x=axis, y="estimate"), rows, color="black", size=0.8, inherit_aes=False
-        )
-    return geom_point(
-        aes(x=axis, y="estimate", color="color"),
-        rows,
-        size=1.2,
-        inherit_aes=False,
-        show_legend=False,
-    )
+        place = p9.aes(x=axis, y="estimate")
+        return p9.geom_point(place, rows, color="black", size=0.8, inherit_aes=False)
+    place = p9.aes(x=axis, y="estimate", color="color")
+    return p9.geom_point(place, rows, size=1.2, inherit_aes=False, show_legend=False)
 
 
-def _rug(data: pd.DataFrame, name: str, grid: pd.Series[Any], color: str | None) -> geom_rug:
+def _rug(data: pd.DataFrame, name: str, grid: pd.Series[Any], color: str | None) -> p9.geom_rug:
     """Return a mark per row within the grid, in the color of the row's level if curves have it."""
-    axis = str(grid.name)
-    rug = pd.DataFrame({axis: data[name].to_numpy()})
     if color is None or not is_category(data[color]):
-        inside = rug[rug[axis].between(grid.min(), grid.max())]
-        return geom_rug(aes(x=axis), inside, sides="b", color="black", alpha=0.1, inherit_aes=False)
-    rug["color"] = data[color].to_numpy()
-    inside = rug[rug[axis].between(grid.min(), grid.max())]
-    return geom_rug(
-        aes(x=axis, color="color"),
-        inside,
-        sides="b",
-        alpha=0.5,
-        inherit_aes=False,
-        show_legend=False,
-    )
+        return marks_of_rows(data[name], grid)
+    axis = str(grid.name)
+    rug = pd.DataFrame({axis: data[name].to_numpy(), "color": data[color].to_numpy()})
+    inside, place = rug[rug[axis].between(grid.min(), grid.max())], p9.aes(x=axis, color="color")
+    look: dict[str, Any] = {"alpha": 0.5, "inherit_aes": False, "show_legend": False}
+    return p9.geom_rug(place, inside, sides="b", **look)
 
 
 def _row_curves(
@@ -171,7 +127,7 @@ def _row_curves(
     rows = rows.iloc[some].set_axis(pd.RangeIndex(len(some), name="row"), axis=0)
     long = rows.reset_index().melt(id_vars="row", var_name="term", value_name="estimate")
     terms = results.estimand.terms
-    facet = "panel" if terms.groups else terms.facet
+    facet = rooms.facet_of(results)
     if terms.groups:
         long = long.dropna(subset=["estimate"])  # rows of other groups
     keep = ["term", axis] + ([facet] if facet else [])

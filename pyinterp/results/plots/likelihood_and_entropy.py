@@ -2,74 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from plotnine import (
-    aes,
-    geom_hline,
-    geom_point,
-    geom_segment,
-    geom_text,
-    geom_vline,
-    ggplot,
-    labs,
-    scale_color_manual,
-)
+import plotnine as p9
 
 from pyinterp.results.plots.style import COLORS, GRAY, caption, rows_with_interval
-
-if TYPE_CHECKING:
-    from pyinterp.results.uncertainty_results import UncertaintyResults
+from pyinterp.results.uncertainty_results import SENTENCES, UncertaintyResults
 
 __all__ = ["likelihood_and_entropy", "overlap"]
 
 # Of a name, as shares of the axes.
 WIDE, HIGH = 0.2, 0.06
-# The decisions, in the order of their table.
-ORDER = (
-    "informative and independent",
-    "informative and shared",
-    "redundant",
-    "unused",
-    "undecided",
-)
 
 
-def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> ggplot:
+def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> p9.ggplot:
     """Draw a point per feature with both intervals and its name."""
     likelihood = results.likelihood.summary_frame(alpha)
     entropy = results.entropy.summary_frame(alpha)
-    frame = pd.DataFrame(
+    decisions = results.decisions.astype(pd.CategoricalDtype(list(SENTENCES)))
+    estimates = pd.DataFrame(
         {
-            "term": likelihood.index.astype(str),
-            "decision": pd.Categorical(results.decisions, categories=ORDER),
-            "likelihood": likelihood["estimate"].to_numpy(),
-            "entropy": entropy["estimate"].to_numpy(),
+            "likelihood": likelihood["estimate"],
+            "entropy": entropy["estimate"],
+            "decision": decisions,
         }
     )
-    across = rows_with_interval(likelihood).join(
-        frame.set_index(likelihood.index)[["entropy", "decision"]]
-    )
-    along = rows_with_interval(entropy).join(
-        frame.set_index(entropy.index)[["likelihood", "decision"]]
-    )
+    frame = estimates.reset_index(names="term").astype({"term": str})
+    across = rows_with_interval(likelihood).join(estimates)
+    along = rows_with_interval(entropy).join(estimates)
     below = overlap(frame)
     upright = {"x": "likelihood", "xend": "likelihood", "y": "conf_low", "yend": "conf_high"}
     sideways = {"x": "conf_low", "xend": "conf_high", "y": "entropy", "yend": "entropy"}
     return (
-        ggplot(frame, aes(x="likelihood", y="entropy", color="decision"))
-        + geom_hline(yintercept=0, color=GRAY, linetype="dashed")
-        + geom_vline(xintercept=0, color=GRAY, linetype="dashed")
-        + geom_segment(aes(**sideways), data=across)
-        + geom_segment(aes(**upright), data=along)
-        + geom_point(size=2)
+        p9.ggplot(frame, p9.aes(x="likelihood", y="entropy", color="decision"))
+        + p9.geom_hline(yintercept=0, color=GRAY, linetype="dashed")
+        + p9.geom_vline(xintercept=0, color=GRAY, linetype="dashed")
+        + p9.geom_segment(p9.aes(**sideways), data=across)
+        + p9.geom_segment(p9.aes(**upright), data=along)
+        + p9.geom_point(size=2)
         + _names(frame[~below], "bottom")
         + _names(frame[below], "top")
-        + scale_color_manual(dict(zip(ORDER, (*COLORS[:3], GRAY, COLORS[3]), strict=True)))
-        + labs(
+        + p9.scale_color_manual(dict(zip(SENTENCES, (*COLORS[:3], GRAY, COLORS[3]), strict=True)))
+        + p9.labs(
             x="Likelihood-PFI [nats]",
             y="Entropy-PFI [nats]",
             color="",
@@ -78,9 +53,9 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> ggpl
     )
 
 
-def _names(frame: pd.DataFrame, va: str) -> geom_text:
+def _names(frame: pd.DataFrame, va: str) -> p9.geom_text:
     """Return the names of features, beside their points."""
-    return geom_text(aes(label="term"), frame, ha="left", va=va, size=8, show_legend=False)
+    return p9.geom_text(p9.aes(label="term"), frame, ha="left", va=va, size=8, show_legend=False)
 
 
 def overlap(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Curves of several results in one picture, a color per result."""
+"""Curves in colors: of several results, or of the levels of a category beside a number."""
 
 from __future__ import annotations
 
@@ -7,43 +7,35 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from plotnine import (
-    aes,
-    geom_errorbar,
-    geom_hline,
-    geom_line,
-    geom_point,
-    geom_ribbon,
-    geom_rug,
-    ggplot,
-    labs,
-    position_dodge,
-)
+import plotnine as p9
 
 from pyinterp.data.columns import is_category
-from pyinterp.results.plots.category import flip, from_below, room_of_curve, room_of_levels
-from pyinterp.results.plots.room import LONGEST, few_breaks, in_room, legend_width
+from pyinterp.results.plots import room as rooms
 from pyinterp.results.plots.style import (
     COLORS,
-    GRAY,
     captions,
+    colored_curves,
     colors_of,
-    facet_of,
     in_panels,
     label,
-    panels_of,
+    line_at_null,
+    marks_of_rows,
     rows_with_interval,
 )
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["overlay"]
+__all__ = ["curve_per_level", "has_few_levels", "is_number_by_level", "overlay"]
+
+MOST_CURVES = 8  # that are told apart; tiles are drawn of more levels, unless curves are asked for
+KEYS = 0.25  # inches of a line of a legend
+TITLE = 24  # characters of a line of the title of a legend
 
 
 def overlay(
     several: Sequence[EstimandResults], names: Sequence[str], *, alpha: float, sort: bool
-) -> ggplot:
+) -> p9.ggplot:
     """Draw curves of the same variable, each with its band; levels have points side by side."""
     first = several[0]
     (axis,), (name,) = first.estimand.terms.axes, first.estimand.terms.axis_names
@@ -53,68 +45,79 @@ def overlay(
         .assign(result=one)
         for one, results in zip(names, several, strict=True)
     ]
-    frame = pd.concat(frames, ignore_index=True).dropna(subset=["estimate"])
-    frame["result"] = pd.Categorical(frame["result"], categories=list(dict.fromkeys(names)))
+    frame, different = pd.concat(frames, ignore_index=True), list(dict.fromkeys(names))
+    frame = frame.dropna(subset=["estimate"])
+    frame["result"] = pd.Categorical(frame["result"], categories=different)
     numeric = not is_category(frame[axis])
-    room = replace(room_of_curve(first, frame), legend=legend_width(frame["result"].unique()))
-    lines, across = room_of_levels(frame[axis], room), True
+    room = replace(rooms.room_of_curve(first, frame), legend=rooms.legend_width(different))
+    lines = rooms.room_of_levels(frame[axis], room)
     if not numeric:
         levels = frame[axis].drop_duplicates().tolist()
         if lines is not None:
-            room, across = lines, False
-            levels = from_below(first, frame, axis, name, sort=sort)
+            levels = rooms.from_below(first, frame, axis, name, sort=sort)
         frame[axis] = pd.Categorical(frame[axis], categories=levels)
-    figure = ggplot(frame, aes(x=axis, y="estimate", color="result"))
-    if first.estimand.null is not None:
-        figure += geom_hline(yintercept=first.estimand.null, color=GRAY, linetype="dashed")
-    draw = _bands if numeric else _side_by_side
-    figure = draw(figure, rows_with_interval(frame), axis, len(set(names)))
+    figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate", color="result")) + line_at_null(first)
+    limits = rows_with_interval(frame)
     if numeric:
-        rug = pd.DataFrame({axis: first.data[name].to_numpy()})
-        inside = rug[rug[axis].between(frame[axis].min(), frame[axis].max())]
-        figure += geom_rug(
-            aes(x=axis), inside, sides="b", color="black", alpha=0.1, inherit_aes=False
-        )
-    facet = facet_of(first)
+        figure += colored_curves(limits, axis, "result", different)
+        figure += marks_of_rows(first.data[name], frame[axis])
+        figure += rooms.few_breaks("x", room.panel)
+    else:
+        apart = p9.position_dodge(width=0.15 * len(different))
+        sides = p9.aes(ymin="conf_low", ymax="conf_high")
+        if len(limits):
+            figure += p9.geom_errorbar(sides, limits, width=0.1, position=apart)
+        figure += [p9.geom_point(position=apart), colors_of(different)]
+    figure += room.size if lines is None else rooms.flip(levels, lines)
     what = " / ".join(dict.fromkeys(label(results) for results in several))
-    if not across:
-        figure += flip(levels, room, frame, first.estimand.null)
-    elif numeric:
-        figure += few_breaks("x", frame[axis], room.panel)
-    if facet is not None:
-        figure += panels_of(facet, room)
-    if across:
-        figure += room.size
-    drawn: ggplot = (
+    return (
         figure
-        + colors_of(list(dict.fromkeys(names)))
-        + labs(
-            x=in_room(name, room.width if across else room.height),
-            y=in_room(what, LONGEST),
+        + rooms.panels_of(rooms.facet_of(first), lines or room)
+        + p9.labs(
+            x=rooms.in_room(name, room.width if lines is None else lines.height),
+            y=rooms.in_room(what, rooms.LONGEST),
             color="",
             caption=captions(several, names, alpha),
         )
     )
-    return drawn
 
 
-def _bands(figure: ggplot, limits: pd.DataFrame, axis: str, results: int) -> ggplot:
-    if len(limits) and results <= len(COLORS):
-        figure += geom_ribbon(
-            aes(x=axis, ymin="conf_low", ymax="conf_high", fill="result"),
-            limits,
-            alpha=0.15,
-            inherit_aes=False,
-            show_legend=False,
+def is_number_by_level(frame: pd.DataFrame, axes: Sequence[str]) -> bool:
+    """Whether one of two axes is of numbers and the other of levels."""
+    first, second = (is_category(frame[str(axis)]) for axis in axes)
+    return first != second
+
+
+def has_few_levels(frame: pd.DataFrame, axes: Sequence[str]) -> bool:
+    """Whether curves of a category's levels can be told apart."""
+    (level,) = (axis for axis in axes if is_category(frame[str(axis)]))
+    return bool(frame[level].nunique() <= MOST_CURVES)
+
+
+def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
+    """Draw a curve over the number for every level of the category, bands for a few levels."""
+    terms = results.estimand.terms
+    names = dict(zip(terms.axes, terms.axis_names, strict=True))
+    x, level = sorted(terms.axes, key=lambda axis: is_category(frame[str(axis)]))
+    levels = [str(value) for value in pd.factorize(frame[level])[1]]
+    frame = frame.assign(level=pd.Categorical(frame[level].map(str), categories=levels))
+    title = rooms.in_lines(names[level], TITLE)
+    room = replace(rooms.room_of_curve(results, frame), legend=rooms.legend_width(levels, title))
+    figure = p9.ggplot(frame, p9.aes(x=x, y="estimate", color="level")) + line_at_null(results)
+    if len(levels) > len(COLORS):  # a legend of one column, and a figure as high
+        figure += p9.guides(color=p9.guide_legend(ncol=1))
+        keys = KEYS * len(levels) + 2 * rooms.LINE * (title.count("\n") + 2)
+        room = replace(room, high=max(room.high, rooms.MARGINS + keys))
+    return (
+        figure
+        + colored_curves(rows_with_interval(frame), x, "level", levels)
+        + marks_of_rows(results.data[names[x]], frame[x])
+        + room.size
+        + rooms.few_breaks("x", room.panel)
+        + rooms.panels_of(rooms.facet_of(results), room)
+        + p9.labs(
+            x=rooms.in_room(names[x], room.width),
+            y=rooms.in_room(label(results), rooms.LONGEST),
+            color=title,
         )
-        figure += colors_of(limits["result"].cat.categories.tolist(), fill=True)
-    return figure + geom_line() + geom_point(size=1.2)
-
-
-def _side_by_side(figure: ggplot, limits: pd.DataFrame, _: str, results: int) -> ggplot:
-    apart = position_dodge(width=0.15 * results)
-    if len(limits):
-        figure += geom_errorbar(
-            aes(ymin="conf_low", ymax="conf_high"), limits, width=0.1, position=apart
-        )
-    return figure + geom_point(position=apart)
+    )

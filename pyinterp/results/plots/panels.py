@@ -9,12 +9,11 @@ from operator import or_, truediv
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from plotnine import coord_cartesian, coord_flip, element_text, ggplot, labs, theme
+import plotnine as p9
 from plotnine.composition import Compose, plot_spacer
 
-from pyinterp.results.plots.category import room_of_curve, room_of_levels
+from pyinterp.results.plots import room as rooms
 from pyinterp.results.plots.curve import curve
-from pyinterp.results.plots.room import MARGINS, SPACE, Room, across_of, in_room
 from pyinterp.results.plots.style import caption, in_panels, label
 
 if TYPE_CHECKING:
@@ -32,51 +31,53 @@ BELOW = 0.7  # inches below a panel
 POINTS = 9  # size of titles
 
 
-def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | ggplot:
+def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.ggplot:
     """Draw a panel per variable, about as many in a row as there are rows.
 
     A category with more levels than a panel has lines has a column of its own, to the right.
     """
     frames = [in_panels(one, one.summary_frame(alpha).reset_index()) for one in several]
     limits = _limits(np.concatenate([f[["estimate", "conf_low", "conf_high"]] for f in frames]))
-    rooms = [_room(one, frame) for one, frame in zip(several, frames, strict=True)]
-    needs = [MARGINS + room.lines if room.lines > HEIGHT - BELOW else 0.0 for room in rooms]
+    sizes = [_room(one, frame) for one, frame in zip(several, frames, strict=True)]
+    needs = [rooms.MARGINS + room.lines if room.lines > HEIGHT - BELOW else 0.0 for room in sizes]
     few = [k for k, need in enumerate(needs) if not need]
     many = [k for k, need in enumerate(needs) if need]
-    across = int(np.ceil(np.sqrt(len(several) / across_of(rooms[0].panels))))
+    across = int(np.ceil(np.sqrt(len(several) / rooms.across_of(sizes[0].panels))))
     if many:
         down = max(int(np.ceil(max(needs) / HEIGHT)), -(-len(few) // max(across - 1, 1)))
         across = -(-len(few) // down)
-    width = max(room.width for room in rooms)
-    drawings: dict[int, ggplot] = {}
+    width = max(room.width for room in sizes)
+    drawings: dict[int, p9.ggplot] = {}
     for k, (results, frame, need) in enumerate(zip(several, frames, needs, strict=True)):
         figure = curve(results, frame, width=width)
-        turned = isinstance(figure.coordinates, coord_flip)
-        figure += coord_flip(ylim=limits) if turned else coord_cartesian(ylim=limits)
+        turned = isinstance(figure.coordinates, p9.coord_flip)
+        figure += p9.coord_flip(ylim=limits) if turned else p9.coord_cartesian(ylim=limits)
         first = need > 0 or few.index(k) % across == 0
         name, what = results.estimand.terms.axis_names[0], _quantity(results)
         high = max(need, HEIGHT) - BELOW
-        x = in_room(name, high if turned else width - BELOW, POINTS)
-        y = in_room(what, width - BELOW if turned else high, POINTS) if first else ""
-        drawings[k] = figure + labs(x=x, y=y)
+        x = rooms.in_room(name, high if turned else width - BELOW, POINTS)
+        y = rooms.in_room(what, width - BELOW if turned else high, POINTS) if first else ""
+        drawings[k] = figure + p9.labs(x=x, y=y)
     last = [*few, *many][-1]
     words = textwrap.fill(caption(several[0], alpha, surface=False), LINE)
-    drawings[last] += labs(caption=words)
-    drawings[last] += theme(plot_caption=element_text(size=7))
+    drawings[last] += p9.labs(caption=words)
+    drawings[last] += p9.theme(plot_caption=p9.element_text(size=7))
     if len(drawings) == 1:
         return drawings[last]
     return _grid([drawings[k] for k in few], [drawings[k] for k in many], across, width, max(needs))
 
 
-def _room(results: EstimandResults, frame: pd.DataFrame) -> Room:
+def _room(results: EstimandResults, frame: pd.DataFrame) -> rooms.Room:
     """Return the room of a variable's panel, with lines if its levels are below each other."""
-    panels = room_of_curve(results, frame).columns
+    panels = rooms.room_of_curve(results, frame).columns
     given = WIDTH if panels == 1 else BELOW + panels * CLASS
-    room = room_of_curve(results, frame, given)
-    return room_of_levels(frame[results.estimand.terms.axes[0]], room) or room
+    room = rooms.room_of_curve(results, frame, given)
+    return rooms.room_of_levels(frame[results.estimand.terms.axes[0]], room) or room
 
 
-def _grid(few: list[ggplot], many: list[ggplot], across: int, width: float, need: float) -> Compose:
+def _grid(
+    few: list[p9.ggplot], many: list[p9.ggplot], across: int, width: float, need: float
+) -> Compose:
     """Return drawings in rows; if some need more height than a row has, columns beside them."""
     down = -(-len(few) // max(across, 1))
     space: list[Any] = [plot_spacer() for _ in range(across * down - len(few))]
@@ -89,10 +90,10 @@ def _grid(few: list[ggplot], many: list[ggplot], across: int, width: float, need
         grid = reduce(truediv, rows)
     high = max(HEIGHT * down + 0.4, need)
     wide = width * (across + len(many))
-    size = theme(
+    size = p9.theme(
         figure_size=(wide, high),
-        axis_title=element_text(size=POINTS),
-        panel_spacing_x=SPACE / wide,
+        axis_title=p9.element_text(size=POINTS),
+        panel_spacing_x=rooms.SPACE / wide,
     )
     return cast("Compose", grid & size)
 

@@ -1,40 +1,31 @@
-"""One value per feature: dots or bars with their intervals, or a forest plot with the numbers."""
+"""One value per feature: dots, bars or a forest plot of one result, or dots of several."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from plotnine import (
-    aes,
-    geom_errorbarh,
-    geom_point,
-    geom_text,
-    geom_tile,
-    geom_vline,
-    ggplot,
-    labs,
-    scale_x_continuous,
-    scale_y_discrete,
-)
+import plotnine as p9
 
-from pyinterp.results.plots.room import (
-    Room,
-    breaks_within,
-    few_breaks,
-    in_lines,
-    lines_of,
-    widest,
-    width_of,
+from pyinterp.results.order import largest_first
+from pyinterp.results.plots import room as rooms
+from pyinterp.results.plots.style import (
+    BLUE,
+    GRAY,
+    captions,
+    colors_of,
+    count_of,
+    label,
+    rows_with_interval,
 )
-from pyinterp.results.plots.style import BLUE, GRAY, facet_of, label, panels_of, rows_with_interval
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["points", "room_of_points"]
+__all__ = ["points", "together"]
 
 MOST_DECIMALS = 6
 POINTS = 8  # size of the numbers of a forest plot
@@ -42,55 +33,41 @@ MARKS = 1.6  # inches of the marks of a forest plot, at least
 HIGHEST = 25.0  # inches of a figure that plotnine saves
 
 
-def points(results: EstimandResults, frame: pd.DataFrame, *, kind: str = "dots") -> ggplot:
+def points(results: EstimandResults, frame: pd.DataFrame, *, kind: str = "dots") -> p9.ggplot:
     """Draw terms in the order of the frame; those without an estimate keep an empty line.
 
     Bars begin at the null value.
     """
     ordered = frame["term"].drop_duplicates().tolist()[::-1]
-    null, room = results.estimand.null, room_of_points(results, frame, kind)
+    names = {term: rooms.in_lines(term) for term in ordered}
+    null, room = results.estimand.null, _room(results, frame, list(names.values()), kind)
     frame = frame.assign(term=pd.Categorical(frame["term"], categories=ordered, ordered=True))
     drawn = frame.dropna(subset=["estimate"])
-    names = {term: in_lines(term) for term in ordered}
-    figure = ggplot(drawn, aes(y="term", x="estimate"))
-    figure += scale_y_discrete(limits=ordered, labels=names)
-    figure += room.size
+    figure = p9.ggplot(drawn, p9.aes(y="term", x="estimate"))
+    figure += [p9.scale_y_discrete(limits=ordered, labels=names), room.size]
     if null is not None:
-        figure += geom_vline(xintercept=null, color=GRAY, linetype="dashed")
+        figure += p9.geom_vline(xintercept=null, color=GRAY, linetype="dashed")
     if kind == "bars":
         start = 0.0 if null is None else null
         wide = (drawn["estimate"] - start).abs()
         bars = drawn.assign(middle=(drawn["estimate"] + start) / 2, wide=wide)
-        tile = aes(x="middle", y="term", width="wide")
-        figure += geom_tile(tile, bars, fill=BLUE, alpha=0.5, height=0.7, inherit_aes=False)
+        tile = p9.aes(x="middle", y="term", width="wide")
+        figure += p9.geom_tile(tile, bars, fill=BLUE, alpha=0.5, height=0.7, inherit_aes=False)
     limits = rows_with_interval(drawn)
     if len(limits):
-        figure += geom_errorbarh(
-            aes(y="term", xmin="conf_low", xmax="conf_high"),
-            data=limits,
-            height=0.25,
-            color=BLUE,
-            inherit_aes=False,
-        )
-    if kind == "forest":
-        figure = _with_numbers(figure, frame, null, room)
-    else:
-        figure += few_breaks("x", _values(frame, null), room.panel)
+        ends = p9.aes(y="term", xmin="conf_low", xmax="conf_high")
+        figure += p9.geom_errorbarh(ends, limits, height=0.25, color=BLUE, inherit_aes=False)
+    figure += _numbers(frame, null, room) if kind == "forest" else rooms.few_breaks("x", room.panel)
     if kind != "bars":
-        figure += geom_point(color=BLUE)
-    figure += labs(x=label(results), y="")
-    facet = facet_of(results)
-    return figure if facet is None else figure + panels_of(facet, room)
+        figure += p9.geom_point(color=BLUE)
+    figure += p9.labs(x=label(results), y="")
+    return figure + rooms.panels_of(rooms.facet_of(results), room)
 
 
-def room_of_points(results: EstimandResults, frame: pd.DataFrame, kind: str) -> Room:
+def _room(results: EstimandResults, frame: pd.DataFrame, names: list[str], kind: str) -> rooms.Room:
     """Return the room of a plot; panels of a forest plot are below each other, if they can."""
-    names = [in_lines(term) for term in frame["term"].drop_duplicates()]
-    facet = facet_of(results)
-    room = Room(
-        lines=lines_of(names),
-        labels=widest(names),
-        panels=1 if facet is None else int(frame[facet].nunique()),
+    room = replace(
+        rooms.room_of_curve(results, frame), lines=rooms.lines_of(names), labels=rooms.widest(names)
     )
     if kind != "forest":
         return room
@@ -100,35 +77,29 @@ def room_of_points(results: EstimandResults, frame: pd.DataFrame, kind: str) -> 
     return room
 
 
-def _values(frame: pd.DataFrame, null: float | None) -> np.ndarray:
-    """Return all values along the axis of estimates."""
-    values = frame[["estimate", "conf_low", "conf_high"]].to_numpy(dtype=np.float64).ravel()
-    return np.append(values[np.isfinite(values)], [] if null is None else null)
-
-
 def _width_of_numbers(frame: pd.DataFrame) -> float:
-    return max(width_of(text, POINTS) for text in _texts(frame))
+    return max(rooms.width_of(text, POINTS) for text in _texts(frame))
 
 
-def _with_numbers(figure: ggplot, frame: pd.DataFrame, null: float | None, room: Room) -> ggplot:
-    """Add estimates and intervals as text to the right of the marks."""
-    values = _values(frame, null)
+def _numbers(frame: pd.DataFrame, null: float | None, room: rooms.Room) -> list[Any]:
+    """Return estimates and intervals as text to the right of the marks."""
+    values = frame[["estimate", "conf_low", "conf_high"]].to_numpy(dtype=np.float64).ravel()
+    values = np.append(values[np.isfinite(values)], [] if null is None else null)
     low, high = float(values.min()), float(values.max())
     reach = high - low or max(abs(high), 1.0)
     beside = 0.06 * reach
     numbers = _width_of_numbers(frame)
     marks = room.panel / 1.1 - numbers  # the axis goes on by 5% at both ends
-    texts = frame.assign(text=_texts(frame), at=high + beside)
-    return (
-        figure
-        + geom_text(
-            aes(x="at", y="term", label="text"), texts, size=POINTS, ha="left", inherit_aes=False
-        )
-        + scale_x_continuous(
-            limits=(low, high + beside + (reach + beside) * numbers / marks),
-            breaks=breaks_within(marks)((low, high)),
-        )
+    texts, place = (
+        frame.assign(text=_texts(frame), at=high + beside),
+        p9.aes("at", "term", label="text"),
     )
+    breaks = [b for b in rooms.breaks_within(marks)((low, high)) if low <= b <= high]
+    limits = (low, high + beside + (reach + beside) * numbers / marks)
+    return [
+        p9.geom_text(place, texts, size=POINTS, ha="left", inherit_aes=False),
+        p9.scale_x_continuous(limits=limits, breaks=breaks),
+    ]
 
 
 def _texts(frame: pd.DataFrame) -> list[str]:
@@ -145,7 +116,102 @@ def _texts(frame: pd.DataFrame) -> list[str]:
             return f"{estimate:.{decimals}f}, no interval"
         return f"{estimate:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
 
-    columns = (
-        frame[name].to_numpy(dtype=np.float64) for name in ("estimate", "conf_low", "conf_high")
+    columns = frame[["estimate", "conf_low", "conf_high"]]
+    return [text(*row) for row in columns.to_numpy(dtype=np.float64)]
+
+
+def together(
+    several: Sequence[EstimandResults],
+    names: Sequence[str],
+    *,
+    alpha: float,
+    sort: bool,
+    top: int | None = None,
+    panels: bool = False,
+) -> p9.ggplot:
+    """Draw several importances of the same features, in the order of the first importance.
+
+    A line stands at the null value of what is estimated.
+
+    Parameters
+    ----------
+    several : sequence of EstimandResults
+    names : sequence of str
+        What the colors stand for, by result.
+    alpha : float
+    sort : bool
+        Draw features in decreasing order of the first importance, or else as in the data.
+    top : int, optional
+        How many features are drawn, the first in that order; by default all.
+    panels : bool
+        Draw every measure on an axis of its own.
+    """
+    frames = [
+        results.summary_frame(alpha)
+        .reset_index()
+        .assign(measure=name, panel=_measure(results), null=results.estimand.null)
+        .astype({"null": float})
+        for name, results in zip(names, several, strict=True)
+    ]
+    if sort:
+        frames[0] = largest_first(frames[0])
+    frame = pd.concat(frames, ignore_index=True)
+    every = list(dict.fromkeys(frame["term"]))
+    ordered = every[:top][::-1]
+    colors = list(dict.fromkeys(names))
+    frame = frame[frame["term"].isin(ordered)].dropna(subset=["estimate"])
+    frame["term"] = pd.Categorical(frame["term"], categories=ordered, ordered=True)
+    # The first name on top, as in the legend.
+    frame["measure"] = pd.Categorical(frame["measure"], categories=colors[::-1], ordered=True)
+    frame["panel"] = pd.Categorical(frame["panel"], categories=list(dict.fromkeys(frame["panel"])))
+    apart, several_names = p9.position_dodge(width=0.6), len(colors) > 1
+    texts = {term: rooms.in_lines(term) for term in ordered}
+    room = rooms.Room(
+        lines=max(rooms.lines_of(list(texts.values())), rooms.LINE * len(ordered) * len(colors)),
+        labels=rooms.widest(texts.values()),
+        legend=rooms.legend_width(colors) if several_names else 0.0,
+        panels=frame["panel"].nunique() if panels else 1,
     )
-    return [text(*row) for row in zip(*columns, strict=True)]
+    figure: p9.ggplot = (
+        p9.ggplot(frame, p9.aes(x="term", y="estimate", color="measure"))
+        + p9.geom_hline(
+            p9.aes(yintercept="null"),
+            frame[["panel", "null"]].dropna().drop_duplicates(),
+            color=GRAY,
+            linetype="dashed",
+        )
+        + p9.geom_linerange(
+            p9.aes(ymin="conf_low", ymax="conf_high"),
+            rows_with_interval(frame),
+            position=apart,
+            show_legend=several_names,
+        )
+        + p9.geom_point(position=apart, show_legend=several_names)
+        + p9.coord_flip()
+        + p9.scale_x_discrete(limits=ordered, labels=texts)
+        + colors_of(colors)
+        + room.size
+        + rooms.few_breaks("y", room.panel)
+        + rooms.panels_of("panel" if panels else None, room, scales="free_x")
+        + p9.labs(
+            x="",
+            y="" if panels else _axis(several),
+            color="",
+            caption=captions(several, names, alpha) + count_of(ordered, every),
+        )
+    )
+    return figure
+
+
+def _measure(results: EstimandResults) -> str:
+    """Return what is estimated, with its unit."""
+    unit = results.estimand.unit
+    name = results.estimand.quantity or results.estimand.description
+    return f"{name}{f' [{unit}]' if unit else ''}"
+
+
+def _axis(several: Sequence[EstimandResults]) -> str:
+    """Return the measure, if there is one, or the unit of several."""
+    if len({results.estimand.description for results in several}) == 1:
+        return label(several[0])
+    return f"Importance [{several[0].estimand.unit}]" if several[0].estimand.unit else ""

@@ -6,17 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from plotnine import (
-    aes,
-    geom_text,
-    geom_tile,
-    ggplot,
-    labs,
-    scale_color_identity,
-    scale_fill_gradient,
-    scale_x_discrete,
-    scale_y_discrete,
-)
+import plotnine as p9
 
 from pyinterp.results.plots.style import BLUE
 
@@ -28,7 +18,7 @@ __all__ = ["rank_tiles"]
 MOST_TEXTS = 15  # ranks with room for a number in every tile
 
 
-def rank_tiles(ranks: Ranks) -> ggplot:
+def rank_tiles(ranks: Ranks) -> p9.ggplot:
     """Draw tiles in the order of expected ranks, with their numbers if there is room."""
     frame = ranks.probabilities.reset_index().melt("term", var_name="rank", value_name="p")
     levels = [str(rank) for rank in ranks.probabilities.columns]
@@ -40,18 +30,19 @@ def rank_tiles(ranks: Ranks) -> ggplot:
         color=["white" if p > 0.5 else "black" for p in frame["p"]],
     )
     figure = (
-        ggplot(frame, aes(x="rank", y="term", fill="p"))
-        + geom_tile()
-        + scale_fill_gradient(low="white", high=BLUE, limits=(0, 1))
-        + scale_x_discrete(limits=levels)
-        + scale_y_discrete(limits=terms[::-1])
-        + labs(
+        p9.ggplot(frame, p9.aes(x="rank", y="term", fill="p"))
+        + p9.geom_tile()
+        + p9.scale_fill_gradient(low="white", high=BLUE, limits=(0, 1))
+        + p9.scale_x_discrete(limits=levels)
+        + p9.scale_y_discrete(limits=terms[::-1])
+        + p9.labs(
             x=f"rank (1: {ranks.order})",
             y="",
             fill="probability",
-            caption="\n".join(textwrap.wrap(ranks.note, 70)),
+            caption=textwrap.fill(ranks.note, 70),
         )
     )
     if len(levels) > MOST_TEXTS:
         return figure
-    return figure + geom_text(aes(label="text", color="color"), size=8) + scale_color_identity()
+    numbers = p9.geom_text(p9.aes(label="text", color="color"), size=8)
+    return figure + numbers + p9.scale_color_identity()

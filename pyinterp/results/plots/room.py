@@ -1,43 +1,21 @@
-"""Room for texts: how wide they are, names in lines, breaks of an axis, the size of a figure."""
+"""Room for texts: lines of names, breaks of an axis, panels, and the size of a figure."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.font_manager import FontProperties
-from matplotlib.textpath import TextToPath
+import pandas as pd
+import plotnine as p9
 from mizani.breaks import breaks_extended
-from mizani.transforms import identity_trans
-from plotnine import element_text, scale_x_continuous, scale_y_continuous, theme
 
-__all__ = [
-    "LINE",
-    "LONGEST",
-    "MARGINS",
-    "NAME",
-    "SPACE",
-    "TEXT",
-    "TITLE",
-    "WIDTH",
-    "Room",
-    "across_of",
-    "breaks_within",
-    "few_breaks",
-    "in_lines",
-    "in_room",
-    "legend_width",
-    "lines_of",
-    "need_lines",
-    "side_by_side",
-    "widest",
-    "width_of",
-]
+from pyinterp.data.columns import is_category
+
+if TYPE_CHECKING:
+    from pyinterp.results.results import EstimandResults
 
 WIDTH, HEIGHT = 6.4, 4.8  # of a figure, in inches
 NAME = 40  # characters of a line of a name beside the vertical axis
@@ -49,23 +27,19 @@ MARGINS = 1.2  # inches above and below all panels
 EDGES = 0.4  # inches for the title of the vertical axis, and at both ends
 KEY = 0.6  # inches of the keys of a legend and of what is around it
 NUMBERS = 0.5  # inches of the numbers along a vertical axis
+NUMBER, MOST_BREAKS = 0.5, 5  # inches of a number along a horizontal axis; numbers by default
 SPACE = 0.2  # inches between two panels
-APART = 0.09  # inches between two labels of a horizontal axis
 BETWEEN_LEVELS = 0.15  # inches between two levels side by side
-EXPANSION = 0.05  # of the range of an axis, at both ends
 
 
-@lru_cache(maxsize=4096)
 def width_of(text: str, points: float = TEXT) -> float:
-    """Return the width of a text in inches; of several lines, that of the widest."""
-    font, measure = FontProperties(size=points), TextToPath().get_text_width_height_descent
-    widths = [measure(line, font, ismath=False)[0] for line in text.split("\n")]
-    return float(max(widths)) / 72
+    """Return the inches of a text as letters are on average; of several lines, of the longest."""
+    return max(map(len, text.split("\n"))) * LETTER * points / 72
 
 
-def widest(texts: Iterable[str]) -> float:
+def widest(texts: Iterable[object]) -> float:
     """Return the width of the widest of some texts in inches."""
-    return max((width_of(text) for text in texts), default=0.0)
+    return max((width_of(str(text)) for text in texts), default=0.0)
 
 
 def in_lines(text: object, characters: int = NAME) -> str:
@@ -74,13 +48,13 @@ def in_lines(text: object, characters: int = NAME) -> str:
 
 
 def in_room(text: object, inches: float, points: float = TITLE) -> str:
-    """Return a text in lines that are no longer than some inches, as letters are on average."""
+    """Return a text in lines that are no longer than some inches."""
     return in_lines(text, int(inches * 72 / (LETTER * points)))
 
 
 def legend_width(names: Iterable[object], title: str = "") -> float:
     """Return the inches of a legend beside a figure."""
-    return KEY + max(widest(str(name) for name in names), width_of(title, TITLE))
+    return KEY + max(widest(names), width_of(title, TITLE))
 
 
 def lines_of(names: Sequence[str]) -> float:
@@ -89,16 +63,23 @@ def lines_of(names: Sequence[str]) -> float:
     return len(names) * (GAP + LINE * most)
 
 
-def side_by_side(texts: Iterable[object]) -> float:
+def side_by_side(texts: Sequence[object]) -> float:
     """Return how many inches texts take side by side, at equal distances."""
-    widths = [width_of(str(text)) for text in texts]
-    apart = [(one + other) / 2 for one, other in pairwise(widths)]
-    return len(widths) * (max(apart, default=0.0) + BETWEEN_LEVELS)
+    return len(texts) * (widest(texts) + BETWEEN_LEVELS)
 
 
-def need_lines(texts: Iterable[object], width: float) -> bool:
-    """Whether texts side by side need more than a width in inches."""
-    return side_by_side(texts) > width
+def breaks_within(width: float) -> breaks_extended:
+    """Return as many breaks as have room in some inches."""
+    return breaks_extended(int(np.clip(width / NUMBER, 2, MOST_BREAKS)))
+
+
+def few_breaks(axis: str, width: float) -> list[Any]:
+    """Return a scale with fewer breaks if those by default have no room; else nothing.
+
+    Of a plot that is turned the axis that is drawn horizontally is "y".
+    """
+    scale = {"x": p9.scale_x_continuous, "y": p9.scale_y_continuous}[axis]
+    return [] if width >= NUMBER * MOST_BREAKS else [scale(breaks=breaks_within(width))]
 
 
 def across_of(panels: int) -> int:
@@ -108,30 +89,25 @@ def across_of(panels: int) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """The size of a figure and of its panels, by the texts that they have.
+    """The size of a figure and of its panels in inches, by the texts that they have.
 
     Parameters
     ----------
     lines : float
-        Inches of the names below each other along the vertical axis of a panel; 0 of an axis of
-        numbers.
-    labels : float
-        Inches to the left of the panels.
-    legend : float
-        Inches to the right of them.
+        Names below each other along the vertical axis of a panel; 0 of an axis of numbers.
+    labels, legend : float
+        To the left of the panels, and to the right of them.
     below : float
-        Inches of the labels below a panel beyond those of one line.
+        Labels below a panel, beyond those of one line.
     strip : float
-        Inches of the strip above a panel, if there are several.
+        The strip above a panel, if there are several.
     panels : int
     across : int, optional
         How many panels stand side by side, if not as many as by default.
     least : float
-        Inches that a panel is wide at least.
-    usual_width : float
-        Inches that the figure is wide, or more if texts need them.
-    high : float
-        Inches that it is high, or more.
+        Width of a panel, at least.
+    usual_width, high : float
+        Size of the figure, or more if texts need it.
     """
 
     lines: float = 0.0
@@ -152,15 +128,14 @@ class Room:
 
     @property
     def width(self) -> float:
-        """Inches of the figure."""
-        least = (
-            max(self.least, 2.4) if self.columns == 1 and self.usual_width >= WIDTH else self.least
-        )
+        """Width of the figure."""
+        alone = self.columns == 1 and self.usual_width >= WIDTH
+        least = max(self.least, 2.4) if alone else self.least
         return max(self.usual_width, self._beside + self.columns * (least + SPACE))
 
     @property
     def height(self) -> float:
-        """Inches of the figure."""
+        """Height of the figure."""
         down = -(-self.panels // self.columns)
         strip = self.strip if self.panels > 1 else 0.0
         panel = max(self.lines, 1.0 if down > 1 else 0.0)
@@ -168,74 +143,74 @@ class Room:
 
     @property
     def panel(self) -> float:
-        """Inches that a panel is wide."""
+        """Width of a panel."""
         return (self.width - self._beside) / self.columns - SPACE
 
     @property
-    def size(self) -> theme:
+    def size(self) -> p9.theme:
         """The size of the figure, if it is not the usual one; lines of names end at the axis."""
-        ends = theme(axis_text_y=element_text(ma="right"))
+        ends = p9.theme(axis_text_y=p9.element_text(ma="right"))
         if (self.width, self.height) == (WIDTH, HEIGHT):
             return ends
-        return ends + theme(figure_size=(self.width, self.height))
+        return ends + p9.theme(figure_size=(self.width, self.height))
 
     @property
     def _beside(self) -> float:
         return EDGES + self.labels + self.legend
 
 
-def few_breaks(axis: str, values: Any, width: float) -> list[Any]:
-    """Return a scale with fewer breaks if those by default would meet; else nothing.
+def facet_of(results: EstimandResults) -> str | None:
+    """Return the column of a plot's frame that has a panel per class or group, if there is one."""
+    terms = results.estimand.terms
+    return "panel" if terms.groups else terms.facet
 
-    Parameters
-    ----------
-    axis : {"x", "y"}
-        The axis that is drawn horizontally is "y" if a plot is turned.
-    values : array_like
-        What is drawn along it.
-    width : float
-        Of the panel, in inches.
-    """
-    numbers = np.asarray(values, dtype=np.float64)
-    numbers = numbers[np.isfinite(numbers)]
-    if not len(numbers):
+
+def panels_of(column: str | None, room: Room, **options: Any) -> list[Any]:
+    """Return panels by a column, with strips that break long texts, and space between them."""
+    if column is None:
         return []
-    limits = float(numbers.min()), float(numbers.max())
-    if _have_room(_breaks(limits, 5), limits, width):
-        return []
-    scale = {"x": scale_x_continuous, "y": scale_y_continuous}[axis]
-    return [scale(breaks=breaks_within(width))]
+    wrap = p9.facet_wrap(column, labeller=strips_within(room), ncol=room.across, **options)
+    # Labels at the ends of neighboring axes would meet.
+    return [wrap, p9.theme(panel_spacing_x=SPACE / room.width)]
 
 
-def breaks_within(width: float) -> Callable[[tuple[float, float]], list[float]]:
-    """Return a function of limits that picks as many breaks as have room in some inches."""
-
-    def breaks(limits: tuple[float, float]) -> list[float]:
-        choices = [_breaks(limits, count) for count in (5, 4, 3, 2)]
-        for some in choices:
-            if some and _have_room(some, limits, width):
-                return some
-        ends = choices[-1] or [float(limits[0])]
-        return ends[-1:]
-
-    return breaks
+def strips_within(room: Room) -> Any:
+    """Return a labeller that breaks texts above panels."""
+    return p9.as_labeller(lambda text: in_room(text, room.panel, TEXT))
 
 
-def _breaks(limits: tuple[float, float], count: int) -> list[float]:
-    low, high = sorted(limits)
-    return [float(b) for b in breaks_extended(count)((low, high)) if low <= b <= high]
+def room_of_curve(results: EstimandResults, frame: pd.DataFrame, width: float = WIDTH) -> Room:
+    """Return the room of curves, a panel per class or group."""
+    facet = facet_of(results)
+    panels = 1 if facet is None else int(frame[facet].nunique())
+    return Room(panels=panels, usual_width=width)
 
 
-def _have_room(breaks: Sequence[float], limits: tuple[float, float], width: float) -> bool:
-    """Whether labels are apart from each other, and from those of a panel beside them."""
-    low, high = sorted(limits)
-    if high <= low or not breaks:
-        return True
-    inch = width / ((high - low) * (1 + 2 * EXPANSION))
-    texts = identity_trans().format(np.asarray(breaks))
-    ends = [
-        ((b - low) * inch - width_of(text) / 2, (b - low) * inch + width_of(text) / 2)
-        for b, text in zip(breaks, texts, strict=True)
-    ]
-    beside = (ends[0][0] + width + SPACE, 0.0)  # the first label of the next panel
-    return all(right[0] - left[1] > APART for left, right in pairwise([*ends, beside]))
+def room_of_levels(values: pd.Series[Any], room: Room) -> Room | None:
+    """Return the room of levels below each other, or None if they have room side by side."""
+    levels = values.drop_duplicates().tolist()
+    if not is_category(values) or side_by_side(levels) <= room.panel:
+        return None
+    texts = [_level_text(level, room) for level in levels]
+    return replace(room, lines=lines_of(texts), labels=widest(texts))
+
+
+def _level_text(level: object, room: Room) -> str:
+    return in_lines(level, min(NAME, int(NAME * room.usual_width / WIDTH)))
+
+
+def flip(levels: Iterable[Any], room: Room) -> list[Any]:
+    """Return what turns a plot of levels: they are on the vertical axis, estimates below."""
+    texts = p9.scale_x_discrete(labels={level: _level_text(level, room) for level in levels})
+    return [p9.coord_flip(), texts, room.size, *few_breaks("y", room.panel)]
+
+
+def from_below(
+    results: EstimandResults, frame: pd.DataFrame, axis: str, name: str, *, sort: bool
+) -> list[Any]:
+    """Return levels as they are drawn from below: the largest mean estimate on top."""
+    levels = frame[axis].drop_duplicates().tolist()
+    if not sort or getattr(results.data[name].dtype, "ordered", False):
+        return levels[::-1]
+    means = frame.groupby(axis, observed=True, sort=False)["estimate"].mean()
+    return means.sort_values(kind="stable", na_position="first").index.tolist()

@@ -8,46 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
-from plotnine import (
-    as_labeller,
-    element_blank,
-    element_line,
-    element_rect,
-    element_text,
-    facet_grid,
-    facet_wrap,
-    scale_color_hue,
-    scale_color_manual,
-    scale_fill_hue,
-    scale_fill_manual,
-    theme,
-)
-from plotnine.composition import Compose
-
-from pyinterp.results.plots.room import SPACE, TEXT, Room, in_room
+import plotnine as p9
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
-
-__all__ = [
-    "BLUE",
-    "COLORS",
-    "GRAY",
-    "PlotKind",
-    "Style",
-    "caption",
-    "captions",
-    "colors_of",
-    "count_of",
-    "facet_of",
-    "in_panels",
-    "in_style",
-    "label",
-    "label_of_legend",
-    "panels_by",
-    "panels_of",
-    "rows_with_interval",
-]
 
 Style: TypeAlias = Literal["light", "dark"]
 PlotKind: TypeAlias = Literal["auto", "dots", "bars", "forest", "curves", "tiles"]
@@ -56,7 +20,6 @@ BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: told apart by color-blind re
 COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 # On a dark ground: what is dark on a light one.
 ON_DARK = {BLUE: "#56B4E9", "black": "#EEEEEE", "white": "#222222"}
-LEGEND = 16  # characters of a line of a legend's title
 LINE = 60  # characters of a line of a caption
 
 
@@ -70,47 +33,27 @@ def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def in_style(figure: Any, style: Style) -> Any:
+def in_style(figure: p9.ggplot, style: Style) -> p9.ggplot:
     """Return a figure on a light or a dark ground; colors of marks are turned where they must."""
     if style == "light":
         return figure
-    if isinstance(figure, Compose):
-        for part in figure:
-            _turn(part)
-        return figure & _dark()
-    _turn(figure)
-    return figure + _dark()
-
-
-def _turn(figure: Any) -> None:
     for layer in figure.layers:
-        for name in ("color", "fill"):
-            color = layer.geom.aes_params.get(name)
-            if isinstance(color, str):
-                layer.geom.aes_params[name] = ON_DARK.get(color, color)
-
-
-def _dark() -> theme:
+        look = layer.geom.aes_params
+        look |= {k: ON_DARK.get(look[k], look[k]) for k in ("color", "fill") if k in look}
     ground, panel, ink = "#1B1B1B", "#262626", "#E4E4E4"
-    return theme(
-        text=element_text(color=ink),
-        axis_text=element_text(color=ink),
-        axis_ticks=element_line(color=ink),
-        strip_text=element_text(color=ink),
-        strip_background=element_rect(fill="#3A3A3A", color="none"),
-        plot_background=element_rect(fill=ground, color=ground),
-        panel_background=element_rect(fill=panel),
-        panel_grid_major=element_line(color="#3D3D3D"),
-        panel_grid_minor=element_blank(),
-        legend_background=element_rect(fill=ground, color="none"),
-        legend_key=element_rect(fill=panel, color="none"),
+    return figure + p9.theme(
+        text=p9.element_text(color=ink),
+        axis_text=p9.element_text(color=ink),
+        axis_ticks=p9.element_line(color=ink),
+        strip_text=p9.element_text(color=ink),
+        strip_background=p9.element_rect(fill="#3A3A3A", color="none"),
+        plot_background=p9.element_rect(fill=ground, color=ground),
+        panel_background=p9.element_rect(fill=panel),
+        panel_grid_major=p9.element_line(color="#3D3D3D"),
+        panel_grid_minor=p9.element_blank(),
+        legend_background=p9.element_rect(fill=ground, color="none"),
+        legend_key=p9.element_rect(fill=panel, color="none"),
     )
-
-
-def facet_of(results: EstimandResults) -> str | None:
-    """Return the column of a plot's frame that has a panel per class or group, if there is one."""
-    terms = results.estimand.terms
-    return "panel" if terms.groups else terms.facet
 
 
 def in_panels(results: EstimandResults, frame: pd.DataFrame) -> pd.DataFrame:
@@ -130,33 +73,37 @@ def in_panels(results: EstimandResults, frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(term=frame["term"].map(dict(zip(terms.names, terms.stubs, strict=True))))
 
 
-def panels_of(column: str, room: Room, **options: Any) -> list[Any]:
-    """Return panels by a column, with strips that break long texts, and space between them."""
-    wrap = facet_wrap(column, labeller=_broken(room), ncol=room.across, **options)
-    # Labels at the ends of neighboring axes would meet.
-    return [wrap, theme(panel_spacing_x=SPACE / room.width)]
+def line_at_null(results: EstimandResults) -> list[Any]:
+    """Return a line at the null value, if there is one."""
+    null = results.estimand.null
+    return [] if null is None else [p9.geom_hline(yintercept=null, color=GRAY, linetype="dashed")]
 
 
-def panels_by(rows: str, columns: str, room: Room, **options: Any) -> list[Any]:
-    """Return panels by two columns, with strips that break long texts."""
-    return [facet_grid(rows, columns, labeller=_broken(room), **options)]
+def marks_of_rows(values: pd.Series[Any], grid: pd.Series[Any]) -> p9.geom_rug:
+    """Return a mark per row whose value is within the grid."""
+    axis = str(grid.name)
+    inside = pd.DataFrame({axis: values[values.between(grid.min(), grid.max())]})
+    look: dict[str, Any] = {"color": "black", "alpha": 0.1, "inherit_aes": False}
+    return p9.geom_rug(p9.aes(x=axis), inside, sides="b", **look)
 
 
-def _broken(room: Room) -> Any:
-    return as_labeller(lambda text: in_room(text, room.panel, TEXT))
+def colored_curves(limits: pd.DataFrame, axis: str, by: str, names: Sequence[str]) -> list[Any]:
+    """Return a curve of each name's color, with a band if there are not too many."""
+    bands: list[Any] = []
+    if len(limits) and len(names) <= len(COLORS):
+        sides = p9.aes(x=axis, ymin="conf_low", ymax="conf_high", fill=by)
+        pale = {"alpha": 0.15, "inherit_aes": False, "show_legend": False}
+        bands = [p9.geom_ribbon(sides, limits, **pale), colors_of(names, fill=True)]
+    return [*bands, p9.geom_line(), p9.geom_point(size=1.2), colors_of(names)]
 
 
 def colors_of(names: Sequence[str], *, fill: bool = False) -> Any:
     """Return a color per name: ours, or hues if there are more names."""
     if len(names) > len(COLORS):
-        return (scale_fill_hue if fill else scale_color_hue)(breaks=names, limits=names)
+        return (p9.scale_fill_hue if fill else p9.scale_color_hue)(breaks=names, limits=names)
     values = dict(zip(names, COLORS, strict=False))
-    return (scale_fill_manual if fill else scale_color_manual)(values, breaks=names, limits=names)
-
-
-def label_of_legend(results: EstimandResults) -> str:
-    """Return the label of estimates in lines that leave room for the picture."""
-    return textwrap.fill(label(results), LEGEND)
+    scale = p9.scale_fill_manual if fill else p9.scale_color_manual
+    return scale(values, breaks=names, limits=names)
 
 
 def label(results: EstimandResults) -> str:

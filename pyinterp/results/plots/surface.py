@@ -1,4 +1,4 @@
-"""A surface over two grids: tiles of their true size."""
+"""Tiles of their true size over two grids, for every value on a third one."""
 
 from __future__ import annotations
 
@@ -8,40 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from plotnine import (
-    aes,
-    element_text,
-    geom_rect,
-    ggplot,
-    labs,
-    scale_fill_cmap,
-    scale_x_continuous,
-    scale_y_continuous,
-    theme,
-)
+import plotnine as p9
 
 from pyinterp.data.columns import is_category
-from pyinterp.results.plots.category import from_below
-from pyinterp.results.plots.room import (
-    TITLE,
-    Room,
-    breaks_within,
-    in_lines,
-    in_room,
-    lines_of,
-    need_lines,
-    side_by_side,
-    widest,
-    width_of,
-)
-from pyinterp.results.plots.style import facet_of, label_of_legend, panels_of
+from pyinterp.results.plots import room as rooms
+from pyinterp.results.plots.style import label
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["surface"]
+__all__ = ["surface", "volume"]
 
 BAR = 0.5  # inches of the bar of colors and of what is around it
+LEGEND = 16  # characters of a line of its title
+LEAST, STRIP = 1.0, 1.6  # inches of a panel: at least, and for a long text above it
 
 
 def surface(
@@ -49,8 +29,8 @@ def surface(
     frame: pd.DataFrame,
     *,
     sort: bool = True,
-    room: Room | None = None,
-) -> ggplot:
+    room: rooms.Room | None = None,
+) -> p9.ggplot:
     """Draw a tile per grid point, its color the estimate.
 
     A tile ends halfway to the next grid point, the outer ones at the last: grids by quantile show
@@ -67,36 +47,40 @@ def surface(
     """
     terms = results.estimand.terms
     names = dict(zip(terms.axes, terms.axis_names, strict=True))
-    title, facet = label_of_legend(results), facet_of(results) if room is None else None
-    room = room or Room(panels=1 if facet is None else int(frame[facet].nunique()))
-    room = replace(room, legend=BAR + width_of(title, TITLE))
+    title = rooms.in_lines(label(results), LEGEND)
+    facet = rooms.facet_of(results) if room is None else None
+    room = room or rooms.room_of_curve(results, frame)
+    room = replace(room, legend=BAR + rooms.width_of(title, rooms.TITLE))
     x, y = _upright(frame, terms.axes[:2], room.panel)
     levels = {axis: _levels(frame[axis]) for axis in (x, y) if is_category(frame[axis])}
-    if y in levels and need_lines(levels[y], room.panel):
-        levels[y] = from_below(results, frame, y, names[y], sort=sort)
-    texts = {axis: [in_lines(level) for level in some] for axis, some in levels.items()}
+    if y in levels and rooms.side_by_side(levels[y]) > room.panel:
+        levels[y] = rooms.from_below(results, frame, y, names[y], sort=sort)
+    texts = {axis: [rooms.in_lines(level) for level in some] for axis, some in levels.items()}
     if y in texts:
-        room = replace(room, lines=lines_of(texts[y]), labels=widest(texts[y]))
+        room = replace(room, lines=rooms.lines_of(texts[y]), labels=rooms.widest(texts[y]))
     edges = {**_edges(frame[x], "x", levels.get(x)), **_edges(frame[y], "y", levels.get(y))}
-    figure = ggplot(frame.assign(**edges))
-    figure += geom_rect(aes(xmin="xmin", xmax="xmax", ymin="ymin", ymax="ymax", fill="estimate"))
-    if x in texts and need_lines(texts[x], room.panel):
-        room = replace(room, below=widest(texts[x]), least=lines_of(texts[x]))
-        figure += theme(axis_text_x=element_text(rotation=90))
-    for axis, scale in ((x, scale_x_continuous), (y, scale_y_continuous)):
-        options: dict[str, Any] = {}
+    figure = p9.ggplot(frame.assign(**edges))
+    figure += p9.geom_rect(
+        p9.aes(xmin="xmin", xmax="xmax", ymin="ymin", ymax="ymax", fill="estimate")
+    )
+    if x in texts and rooms.side_by_side(texts[x]) > room.panel:
+        room = replace(room, below=rooms.widest(texts[x]), least=rooms.lines_of(texts[x]))
+        figure += p9.theme(axis_text_x=p9.element_text(rotation=90))
+    for axis, scale in ((x, p9.scale_x_continuous), (y, p9.scale_y_continuous)):
+        options: dict[str, Any] = {"breaks": rooms.breaks_within(room.panel)} if axis == x else {}
         if axis in texts:
             options = {"breaks": list(range(len(texts[axis]))), "labels": texts[axis]}
-        elif axis == x:
-            options = {"breaks": breaks_within(room.panel)}
         figure += scale(**options, expand=(0, 0))
-    if facet is not None:
-        figure += panels_of(facet, room)
     return (
         figure
+        + rooms.panels_of(facet, room)
         + room.size
-        + scale_fill_cmap("viridis")
-        + labs(x=in_room(names[x], room.width), y=in_room(names[y], room.height - 1), fill=title)
+        + p9.scale_fill_cmap("viridis")
+        + p9.labs(
+            x=rooms.in_room(names[x], room.width),
+            y=rooms.in_room(names[y], room.height - 1),
+            fill=title,
+        )
     )
 
 
@@ -104,7 +88,8 @@ def _upright(frame: pd.DataFrame, axes: Sequence[str], width: float) -> tuple[st
     """Return the axes, horizontal first: the levels that need more room are on the vertical one."""
     x, y = axes
     wide = {axis: _levels(frame[axis]) if is_category(frame[axis]) else [] for axis in axes}
-    return (y, x) if need_lines(wide[x], max(width, side_by_side(wide[y]))) else (x, y)
+    across, along = rooms.side_by_side(wide[x]), rooms.side_by_side(wide[y])
+    return (y, x) if across > max(width, along) else (x, y)
 
 
 def _levels(values: pd.Series[Any]) -> list[Any]:
@@ -122,3 +107,25 @@ def _edges(values: pd.Series[Any], axis: str, levels: list[Any] | None) -> dict[
     ends = np.concatenate([[grid[0] - alone], middle, [grid[-1] + alone]])
     place = np.searchsorted(grid, values.to_numpy(dtype=np.float64))
     return {f"{axis}min": ends[place], f"{axis}max": ends[place + 1]}
+
+
+def volume(results: EstimandResults, frame: pd.DataFrame, *, sort: bool = True) -> p9.ggplot:
+    """Draw a panel of tiles per value of the third variable, and a row of panels per class."""
+    terms = results.estimand.terms
+    axis, name = terms.axes[2], terms.axis_names[2]
+    values = frame[axis].drop_duplicates()
+    if not is_category(values):
+        values = values.sort_values()
+    texts = [f"{name} = {v:.4g}" if isinstance(v, float) else f"{name} = {v}" for v in values]
+    panel = frame[axis].map(dict(zip(values, texts, strict=True)))
+    frame = frame.assign(third=pd.Categorical(panel, categories=list(dict.fromkeys(texts))))
+    wide = min(max(LEAST, rooms.widest(texts)), STRIP)
+    lines = max(rooms.in_room(text, wide, rooms.TEXT).count("\n") for text in texts)
+    room = rooms.Room(panels=len(texts), least=wide, strip=0.4 + rooms.LINE * lines)
+    facet = rooms.facet_of(results)
+    if facet is None:
+        return surface(results, frame, sort=sort, room=room) + rooms.panels_of("third", room)
+    panels = len(texts) * int(frame[facet].nunique())
+    room = replace(room, panels=panels, across=len(texts))
+    grid = p9.facet_grid(facet, "third", labeller=rooms.strips_within(room))
+    return surface(results, frame, sort=sort, room=room) + grid
