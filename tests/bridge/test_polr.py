@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import special
 
 import pyinterp as pi
 
 pytest.importorskip("rpy2")
 
-from r_bridge import RLearner, RModel
+from r_bridge import RCode, RLearner, RModel
 from r_bridge.conversion import from_r
 from r_bridge.session import SESSION
 
@@ -46,3 +47,29 @@ def test_polr_equals_naive_loops_over_its_predict() -> None:
     )
     results = pi.Learner.from_formula("o ~ a + b", DATA, RLearner("MASS::polr"))
     assert results.fit(pi.Bootstrap(2), seed=1).pfi(loss="rps").params["a"] > 0
+
+
+def test_shares_of_a_binomial_model_equal_naive_loops() -> None:
+    """R's ``glm(cbind(successes, failures) ~ x)`` predicts shares, which trials weigh."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=N), "t": rng.integers(5, 20, N)})
+    data["s"] = rng.binomial(data["t"], 1 / (1 + np.exp(-data["x"])))
+    data["f"] = data["t"] - data["s"]
+    arguments = [("", RCode("cbind(s, f) ~ x")), ("data", data), ("family", "binomial")]
+    fit = SESSION.call_with("stats::glm", arguments, seed=None, console=[])
+    y = data["s"] / data["t"]
+    trials = data["t"].to_numpy()
+    fitted = pi.FittedModel(RModel(fit), data[["x"]], y, weights=trials, weights_type="sampling")
+
+    def share(rows: pd.DataFrame) -> np.ndarray:
+        value = SESSION.call("stats::predict", fit, rows, type="response")
+        return np.asarray(from_r(value, SESSION.r))
+
+    found = fitted.pd("x", grid=[-1.0, 1.0]).params
+    expected = [np.average(share(data.assign(x=x)), weights=trials) for x in (-1.0, 1.0)]
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+    p = share(data)
+    deviance = 2 * (special.kl_div(y, p) + special.kl_div(1 - y, 1 - p))
+    np.testing.assert_allclose(
+        fitted.loss(loss="binomial").params, np.average(deviance, weights=trials), rtol=1e-10
+    )
