@@ -12,6 +12,7 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost as xgb
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, PoissonRegressor
@@ -289,6 +290,8 @@ RATES = {
 
 @pytest.mark.parametrize("name", RATES)
 def test_learners_of_rates_are_weighted_by_exposure(name: str) -> None:
+    if name == "pipeline" and get_config()["enable_metadata_routing"]:
+        pytest.skip("with routing on, the steps must request weights")
     data = counts()
     data["e"] = np.exp(np.log(data["e"]))  # rounded as the exposure is, which trees may see
     learner = pi.Learner.from_formula("c ~ x + z", data, RATES[name], exposure="e")
