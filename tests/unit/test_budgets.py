@@ -20,9 +20,9 @@ PACKAGE = Path(str(pi.__file__)).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 # Code without docstrings, comments and blank lines; classes; lines that import, in percent of all.
 LINES, CLASSES, IMPORTS = 28_050, 292, 7.4
-# The package's own functions that a later call runs, their files, and the deepest of them, with a few more
-# where other libraries are loaded. Where it
-# is to lead: 150, 25, 12 for `pfi`, 80, 18 for `fit`, 110, 22 for `pd`, 90, 12 for a table.
+# The package's own functions that a later call runs, their files, and the deepest of them, with a
+# few more where other libraries are loaded. Where it is to lead: 150, 25, 12 for `pfi`, 80, 18 for
+# `fit`, 110, 22 for `pd`, 90, 12 for a table.
 WAYS = {
     "pfi": (282, 45, 23),
     "fit": (127, 27, 13),
