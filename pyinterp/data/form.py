@@ -6,9 +6,9 @@ written back in the form that the user's rows have, so that it never sees the di
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -19,8 +19,6 @@ from pyinterp.data.columns import is_exotic
 from pyinterp.data.frames import foreign_frame
 
 __all__ = ["Form", "form_of"]
-
-Cast = Callable[[pd.Series], pd.Series]
 
 
 @dataclass(frozen=True)
@@ -35,11 +33,32 @@ class Form:
         The user's labels of columns whose names are no texts.
     library : narwhals.Implementation or None
         The library of frames that are not pandas'.
+    missing : mapping of str to object
+        What a missing value is, by column, where the type does not say: None, NaN or NA.
+    objects : mapping of str to mapping of float to object
+        The user's objects that are numbers, by column, under their values.
     """
 
     types: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, Any] = field(default_factory=dict)
     library: Any = None
+    missing: Mapping[str, Any] = field(default_factory=dict)
+    objects: Mapping[str, Mapping[float, Any]] = field(default_factory=dict)
+
+    def of_columns(self, frame: pd.DataFrame, names: Sequence[str]) -> Self:
+        """Return the form with the objects of those columns of the user's frame that hold some."""
+        objects, missing = {}, dict(self.missing)
+        for name in names:
+            if self.library is not None or name not in frame or frame[name].dtype != object:
+                continue
+            column = frame[name]
+            absent = column.isna()
+            if absent.any():
+                missing[name] = column[absent].iloc[0]
+            present = column[~absent]
+            if not all(isinstance(value, str) for value in present):
+                objects[name] = {float(value): value for value in present.unique()}
+        return replace(self, objects=objects, missing=missing)
 
     def write(self, frame: pd.DataFrame, index: pd.Index | None = None) -> Matrix:
         """Return rows of plain columns in the user's form, with the user's names of the rows."""
@@ -49,14 +68,21 @@ class Form:
             return foreign
         wanted = {name: self.types[name] for name in map(str, frame) if name in self.types}
         cast = {n: _cast(frame[n], dtype) for n, dtype in wanted.items() if frame[n].dtype != dtype}
+        cast |= {n: self._as_objects(frame[n], n) for n in self.objects if n in frame}
         written = frame.assign(**cast) if cast else frame
         if self.labels:
             written = written.set_axis([self.labels.get(c, c) for c in written.columns], axis=1)
         return written if index is None else written.set_axis(index, axis=0)
 
+    def _as_objects(self, column: pd.Series[Any], name: str) -> pd.Series[Any]:
+        """Return numbers as the user's objects; values that the user has not are numbers."""
+        known, none = self.objects[name], self.missing.get(name)
+        values = [none if pd.isna(v) else known.get(float(v), v) for v in column]
+        return pd.Series(values, column.index, dtype=object)
+
     def _foreign(self, column: pd.Series[Any], name: str) -> nw.Series[Any]:
         dtype = self.types.get(name)
-        if column.dtype.kind in "iufb" and not column.isna().any():
+        if column.dtype.kind in "iufb" and (name in self.missing or not column.isna().any()):
             values: Any = column.to_numpy()
         elif column.dtype.kind == "M":
             values = column.dt.to_pydatetime().tolist()
@@ -74,7 +100,10 @@ class Form:
 def form_of(data: object, frame: pd.DataFrame) -> Form:
     """Return the form of the user's rows, which are `frame` with names that are texts."""
     if (foreign := foreign_frame(data)) is not None:
-        return Form(types=dict(foreign.schema), library=foreign.implementation)
+        schema = foreign.schema
+        whole = [n for n, t in schema.items() if t.is_float() and not foreign[n].null_count()]
+        missing = dict.fromkeys(whole, np.nan)  # NaN, and no null
+        return Form(types=dict(schema), library=foreign.implementation, missing=missing)
     labels: dict[str, Any] = {}
     if isinstance(data, pd.DataFrame):
         labels = {str(label): label for label in data.columns if not isinstance(label, str)}

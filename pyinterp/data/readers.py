@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.data.columns import is_category, is_date, native
-from pyinterp.data.design import ArrayDesign, Design, FormulaDesign, FrameDesign
+from pyinterp.data.design import ArrayDesign, Design, FormulaDesign
 from pyinterp.data.formula import (
     Factor,
     Scope,
@@ -89,7 +89,7 @@ class FormulaReader(Reader):
     ) -> None:
         frame = data.frame
         self.formula = formula
-        self._form = data.form if as_frame else None
+        self._data = data if as_frame else None
         self._numeric = None if trusted else [str(c) for c in frame if _is_number(frame[c])]
         self._expand(_without(formula, [str(c) for c in frame], data.besides), scope)
 
@@ -111,7 +111,7 @@ class FormulaReader(Reader):
                 "The formula must have at least one variable on its right side; got "
                 f"{short(formula)!r}."
             )
-        if self._form is not None:
+        if self._data is not None:
             _check_selects(self._parsed.terms)
 
     @property
@@ -144,7 +144,7 @@ class FormulaReader(Reader):
 
     def needs(self, variables: pd.DataFrame) -> dict[str, str]:
         """Return why columns of a matrix can't be missing where a variable is."""
-        if self._form is not None:
+        if self._data is not None:
             return {}
         terms = self._parsed.terms
         names = namespace(terms.names - set(self._variables), self._scope)
@@ -157,8 +157,8 @@ class FormulaReader(Reader):
 
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
         """Return the formula's design matrix, or the variables as a frame."""
-        if self._form is not None:
-            return FrameDesign(list(variables.columns), self._form)
+        if self._data is not None:
+            return self._data.frame_design(variables)
         _check_dates(self._parsed.terms, variables)
         _check_levels(self._parsed.terms, variables)
         # An offset is the last column, whatever the formula has.
@@ -249,7 +249,7 @@ class ArrayReader(Reader):
         """Return the variables as a frame or as an array."""
         names = list(variables.columns)
         if self._data.is_frame:
-            return FrameDesign(names, self._data.form)
+            return self._data.frame_design(variables)
         for name, column in variables.items():
             if not pd.api.types.is_numeric_dtype(column):
                 raise DataError(

@@ -11,6 +11,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_exotic, read_variables
+from pyinterp.data.design import FrameDesign
 from pyinterp.data.form import Form, form_of
 from pyinterp.data.frames import (
     as_column,
@@ -114,6 +115,11 @@ class RowData:
         if self.user_index is None or self.repeats is None:
             return self.user_index
         return self.user_index.take(self.repeats)
+
+    def frame_design(self, variables: pd.DataFrame) -> FrameDesign:
+        """Return the design that hands variables over in the form of the user's frame."""
+        names = [str(name) for name in variables.columns]
+        return FrameDesign(names, self.form.of_columns(self.frame, names))
 
     @property
     def array_type(self) -> Any:

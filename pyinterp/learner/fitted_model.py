@@ -154,7 +154,6 @@ class FittedModel(Interpretable):
             option=missing, takes=takes_missing(fitted), learner=learner_name(fitted), least=1
         )
         data = rows.with_endog(source.response).choose(source, choice, others=units)
-        design = reader.design(source.variables)
         if data.offset is not None:
             data.offset.check_apart([str(name) for name in source.variables][:-1])
             check_takes_offset(fitted, exposure=data.offset.exposure)
@@ -168,6 +167,7 @@ class FittedModel(Interpretable):
             weighted=data.weights is not None,
         )
         sample = data.sample(source, numbers, about)
+        design = reader.design(sample.variables)
         if units:
             sample = sample.with_clusters(_cluster_numbers(units[0][data.complete]))
         self._assemble(

@@ -53,8 +53,9 @@ class ModelReader:
         names = list(variables.columns)
         if self._takes_frames():
             pandas_only = is_statsmodels(self._fitted) and self._data.form.library is not None
-            given = self._data.is_frame and not pandas_only
-            return FrameDesign(names, self._data.form if given else None)
+            if self._data.is_frame and not pandas_only:
+                return self._data.frame_design(variables)
+            return FrameDesign(names)
         return ArrayDesign(names, self._data.array_type)
 
     def _takes_frames(self) -> bool:

@@ -210,3 +210,55 @@ def test_a_model_of_an_array_is_warned_of_names() -> None:
         swapped = pi.FittedModel(model, DATA[["k", "x"]], DATA.y)
     right = pi.FittedModel(model, DATA[["x", "k"]].to_numpy(), DATA.y)
     assert not np.allclose(swapped.pfi().params["x"], right.pfi().params["x1"])
+
+
+class Texts(RegressorMixin, BaseEstimator):
+    """Predicts by the texts of a column, which must be those of its training."""
+
+    def fit(self, X: pd.DataFrame, y: Any) -> Texts:
+        self.means_ = pd.Series(np.asarray(y)).groupby(X["k"].map(str).to_numpy()).mean()
+        return self
+
+    def predict(self, X: pd.DataFrame) -> np.ndarray:
+        return self.means_.reindex(X["k"].map(str)).fillna(1e6).to_numpy()
+
+
+@pytest.mark.parametrize("missing", [[], [None], [np.nan], [pd.NA]])
+@pytest.mark.parametrize("kind", [int, np.int64, bool, float])
+def test_objects_are_handed_over_as_they_are(kind: Any, missing: list[Any]) -> None:
+    """A number among objects is no other number: its text would be another."""
+    values = [kind(k % 2 if kind is bool else k) for k in DATA.k]
+    values[: len(missing)] = missing
+    X = pd.DataFrame({"k": pd.Series(values, dtype=object), "x": DATA.x})
+    model = Texts().fit(X, DATA.y)
+    fitted = pi.FittedModel(model, X, DATA.y, missing="keep")
+    expected = np.square(DATA.y - model.predict(X)).mean()
+    np.testing.assert_allclose(fitted.loss().params, expected, rtol=1e-12)
+    assert (model.predict(X) < 1e5).all()
+    assert fitted.pfi().params["k"] < 1e5
+    learner = pi.Learner.from_formula(
+        "y ~ k + x", X.assign(y=DATA.y), Texts(), design="frame", missing="keep"
+    )
+    assert learner.fit_model().pfi().params["k"] == pytest.approx(fitted.pfi().params["k"])
+
+
+class Nulls(RegressorMixin, BaseEstimator):
+    """Tells NaN from null, as polars does."""
+
+    def fit(self, X: Any, y: Any) -> Nulls:
+        self.fitted_ = True
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        x = X["x"]
+        filled = x.fill_nan(5.0).fill_null(-7.0) if hasattr(x, "fill_nan") else x.fill_null(-7.0)
+        return np.asarray(filled.to_numpy(), dtype=float)
+
+
+@pytest.mark.parametrize("hole", [None, float("nan")])
+def test_nan_is_no_null(hole: Any) -> None:
+    pl = pytest.importorskip("polars")
+    X = pl.DataFrame({"x": [hole, *DATA.x[1:]], "z": DATA.k.to_list()})
+    fitted = pi.FittedModel(Nulls().fit(X, None), X, DATA.y, missing="keep")
+    expected = np.square(DATA.y - Nulls().predict(X)).mean()
+    np.testing.assert_allclose(fitted.loss().params, expected, rtol=1e-12)
