@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence, Set
 from copy import copy
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -117,7 +117,24 @@ class Design(ABC):
         return about(self, f"{list_of(self.variables)} as {len(self.columns)} columns")
 
 
-class ArrayDesign(Design):
+class _VariablesDesign(Design):
+    """Variables handed over one by one, as columns of the same names."""
+
+    def __init__(self, variables: Sequence[str]) -> None:
+        self.variables = self.columns = tuple(variables)
+
+    def driven(self, names: Sequence[str]) -> IntArray:
+        """Return the positions of the variables themselves."""
+        return np.array([self.variables.index(n) for n in names], dtype=np.intp)
+
+    def without(self, names: Sequence[str]) -> Self | None:
+        """Return the design of the other variables."""
+        others = copy(self)
+        others.variables = others.columns = tuple(v for v in self.variables if v not in names)
+        return others if others.variables else None
+
+
+class ArrayDesign(_VariablesDesign):
     """Numeric variables handed over as the columns of an array.
 
     Parameters
@@ -128,17 +145,13 @@ class ArrayDesign(Design):
     """
 
     def __init__(self, variables: Sequence[str], dtype: Any = np.float64) -> None:
-        self.variables = self.columns = tuple(variables)
+        super().__init__(variables)
         self._dtype = np.dtype(dtype)
         self.single = self._dtype == np.float32
 
     def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> npt.NDArray[np.float64]:
         """Return the variables as an array."""
         return self._array(frame[list(self.variables)])
-
-    def driven(self, names: Sequence[str]) -> IntArray:
-        """Return the positions of the variables themselves."""
-        return np.array([self.variables.index(n) for n in names], dtype=np.intp)
 
     def swap(
         self,
@@ -151,11 +164,6 @@ class ArrayDesign(Design):
         values = self._array(donors[list(names)])
         return _ColumnSwap(lambda: self.encode(frame), self.driven(names), values)
 
-    def without(self, names: Sequence[str]) -> ArrayDesign | None:
-        """Return the design of the other variables."""
-        others = _others(self.variables, names)
-        return ArrayDesign(others, self._dtype) if others else None
-
     def _array(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
         if self._dtype.kind == "f":
             return np.asarray(frame.to_numpy(dtype=self._dtype))
@@ -166,7 +174,7 @@ class ArrayDesign(Design):
         return np.asarray(cast if (cast == values).all() else values)
 
 
-class FrameDesign(Design):
+class FrameDesign(_VariablesDesign):
     """Variables handed over as a frame in the user's form: the learner encodes for itself.
 
     Parameters
@@ -177,7 +185,7 @@ class FrameDesign(Design):
     """
 
     def __init__(self, variables: Sequence[str], form: Form | None = None) -> None:
-        self.variables = self.columns = tuple(variables)
+        super().__init__(variables)
         self._form = form or Form()
         types = [self._form.types.get(name) for name in variables]
         self.single = all(str(dtype).lower() == "float32" for dtype in types)
@@ -190,10 +198,6 @@ class FrameDesign(Design):
         """Return the variables in plain types, as estimands read them."""
         return frame[list(self.variables)]
 
-    def driven(self, names: Sequence[str]) -> IntArray:
-        """Return the positions of the variables themselves."""
-        return np.array([self.variables.index(n) for n in names], dtype=np.intp)
-
     def swap(
         self,
         frame: pd.DataFrame,
@@ -203,11 +207,6 @@ class FrameDesign(Design):
     ) -> Swap:
         """Overwrite the variables' columns."""
         return _FrameSwap(self.plain(frame), names, donors, self._form, index)
-
-    def without(self, names: Sequence[str]) -> FrameDesign | None:
-        """Return the design of the other variables."""
-        others = _others(self.variables, names)
-        return FrameDesign(others, self._form) if others else None
 
 
 class FormulaDesign(Design):
@@ -384,11 +383,6 @@ def _check_margin(
                 f"R would leave out columns of `{whole}`, because it takes `{beside}` for "
                 f"`{lacking}`; add the term `{lacking}`, so that both mean the same."
             )
-
-
-def _others(variables: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return the variables that are not among `names`."""
-    return [v for v in variables if v not in set(names)]
 
 
 def _uses_any(product: tuple[Factor, ...], names: Sequence[str]) -> bool:

@@ -89,8 +89,8 @@ class Form:
             values = [None if pd.isna(value) else value for value in values]
         else:
             values = column.astype(object).where(column.notna(), None).tolist()
-        if dtype is not None and dtype.is_integer() and not _are_whole(column):
-            dtype = nw.Float64()
+        if dtype is not None and dtype.is_integer() and column.dtype.kind == "f":
+            dtype = dtype if (column.dropna() % 1 == 0).all() else nw.Float64()
         if isinstance(dtype, nw.Enum):  # a cast loses the levels
             return nw.new_series(name, values, dtype, backend=self.library)
         series = nw.new_series(name, values, backend=self.library)
@@ -124,11 +124,3 @@ def _cast(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
     if exact and column.dtype != object:
         held &= column.isna() | (cast == column).fillna(value=False)
     return cast if held.all() else column
-
-
-def _are_whole(column: pd.Series[Any]) -> bool:
-    """Whether numbers have no decimals; True of what is no number."""
-    if column.dtype.kind != "f":
-        return True
-    values = column.to_numpy(dtype=np.float64)
-    return bool((np.isnan(values) | (values % 1 == 0)).all())
