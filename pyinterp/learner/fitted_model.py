@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -158,6 +159,7 @@ class FittedModel(Interpretable):
             data.offset.check_apart([str(name) for name in source.variables][:-1])
             check_takes_offset(fitted, exposure=data.offset.exposure)
             fitted = OffsetModel(fitted, data.offset.name, fitted=True)
+            data = replace(data, note=" ".join(filter(None, (data.note, fitted.note))))
         response = source.response
         predictor, about, numbers = predictor_of(
             fitted,

@@ -190,6 +190,14 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         return self.estimator if self.fitted else self.estimator_
 
     @property
+    def note(self) -> str:
+        """Footnote on a model that knows no offset; empty if it takes one."""
+        if not isinstance(_way(self.inside), _Rates):
+            return ""
+        name = learner_name(self.estimator)
+        return f"{name} is taken to predict rates: predictions are these times the exposure."
+
+    @property
     def log_link(self) -> bool:
         """Whether predictions are rates times the exposure, whose logarithm the offset is."""
         return _way(self.inside).log_link

@@ -362,3 +362,14 @@ def test_a_binomial_model_with_an_offset_predicts_classes() -> None:
     log_loss = -np.where(data["b"] == 1, np.log(p), np.log(1 - p)).mean()
     np.testing.assert_allclose(fitted.loss().params, log_loss, rtol=1e-10)
     assert fitted.analysis.problem.predictor.classes == (0, 1)
+
+
+def test_a_fitted_model_is_taken_to_predict_rates_and_says_so() -> None:
+    data = counts()
+    model = RATES["poisson"].fit(data[["x", "z"]], data["c"] / data["e"], sample_weight=data["e"])
+    fitted = pi.FittedModel(model, data, "c", exposure="e")
+    mean = model.predict(data[["x", "z"]]) * data["e"]
+    np.testing.assert_allclose(
+        fitted.loss("poisson").params, poisson_loss(data["c"], mean), rtol=1e-10
+    )
+    assert "is taken to predict rates" in " ".join(str(fitted.pfi().summary()).split())
