@@ -99,6 +99,8 @@ def _finite(column: pd.Series[Any], name: str) -> pd.Series[Any]:
 
 def is_exotic(dtype: Any) -> bool:
     """Whether numbers are of half or long precision, or of another machine's order of bytes."""
+    if isinstance(dtype, pd.ArrowDtype):
+        return str(dtype).startswith("halffloat")
     if not isinstance(dtype, np.dtype):
         return False
     return not dtype.isnative or (dtype.kind == "f" and dtype.itemsize not in (4, 8))
@@ -133,7 +135,7 @@ def _of_arrow(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
     if str(dtype).startswith("dictionary"):
         return pd.Series(column.array.__arrow_array__().to_pandas().array, index=column.index)
     if dtype.kind == "M" or str(dtype).startswith("date"):
-        return pd.to_datetime(column.astype(object)).astype("datetime64[us]")
+        return pd.to_datetime(column.astype(object)).dt.as_unit("us")
     return column
 
 

@@ -109,12 +109,25 @@ class Design(ABC):
     def without(self, names: Sequence[str]) -> Design | None:
         """Return the design without the variables `names`; None if no column is left."""
 
+    def held(self, name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return numbers of a variable as rows of this design hold them: rounded in single ones."""
+        return values
+
     def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
         """Return the categorical factors that this design itself turns into columns."""
         return {}
 
     def __repr__(self) -> str:
         return about(self, f"{list_of(self.variables)} as {len(self.columns)} columns")
+
+
+def _is_single(dtype: Any) -> bool:
+    """Whether a column of a user's frame holds numbers in single precision."""
+    return str(dtype).lower() in ("float32", "float[pyarrow]")
+
+
+def _in_single(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return values.astype(np.float32).astype(np.float64)
 
 
 class _VariablesDesign(Design):
@@ -164,6 +177,10 @@ class ArrayDesign(_VariablesDesign):
         values = self._array(donors[list(names)])
         return _ColumnSwap(lambda: self.encode(frame), self.driven(names), values)
 
+    def held(self, name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return numbers in the precision of the array."""
+        return _in_single(values) if self.single else values
+
     def _array(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
         if self._dtype.kind == "f":
             return np.asarray(frame.to_numpy(dtype=self._dtype))
@@ -188,11 +205,15 @@ class FrameDesign(_VariablesDesign):
         super().__init__(variables)
         self._form = form or Form()
         types = [self._form.types.get(name) for name in variables]
-        self.single = all(str(dtype).lower() == "float32" for dtype in types)
+        self.single = all(map(_is_single, types))
 
     def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> Matrix:
         """Return the variables in the user's form."""
         return self._form.write(self.plain(frame), index)
+
+    def held(self, name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return numbers in the precision of the variable's column."""
+        return _in_single(values) if _is_single(self._form.types.get(name)) else values
 
     def plain(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the variables in plain types, as estimands read them."""

@@ -94,7 +94,12 @@ class Form:
         if isinstance(dtype, nw.Enum):  # a cast loses the levels
             return nw.new_series(name, values, dtype, backend=self.library)
         series = nw.new_series(name, values, backend=self.library)
-        return series if dtype is None or series.dtype == dtype else series.cast(dtype)
+        if dtype is None or series.dtype == dtype:
+            return series
+        cast = series.cast(dtype)
+        if dtype.is_decimal() and not _same(cast.cast(nw.Float64()).to_numpy(), column):
+            return series
+        return cast
 
 
 def form_of(data: object, frame: pd.DataFrame) -> Form:
@@ -120,7 +125,15 @@ def _cast(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
     except (TypeError, ValueError, NotImplementedError, OverflowError):
         return column
     exact = pd.api.types.is_integer_dtype(dtype) or pd.api.types.is_bool_dtype(dtype)
+    if str(dtype).startswith("decimal"):
+        return cast if _same(cast.to_numpy(np.float64, na_value=np.nan), column) else column
     held = cast.notna() == column.notna()
     if exact and column.dtype != object:
         held &= column.isna() | (cast == column).fillna(value=False)
     return cast if held.all() else column
+
+
+def _same(decimals: Any, column: pd.Series[Any]) -> bool:
+    """Whether decimals, as doubles, hold the numbers of a column, which may have more digits."""
+    numbers = column.to_numpy(np.float64)
+    return np.allclose(np.asarray(decimals, np.float64), numbers, 1e-14, 0.0, equal_nan=True)

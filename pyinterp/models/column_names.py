@@ -89,7 +89,8 @@ def match(fitted: Any, data: RowData, others: Collection[str], who: str) -> Matc
             f"{who} was fitted on {expected} columns{which}, but `X` has {len(columns)}; pass "
             "the columns it was fitted on."
         )
-    if not named or expected is None:
+    # Results of statsmodels without their data may know neither names nor their number.
+    if not named or (expected is None and not is_statsmodels(fitted)):
         return Match(columns, by_name=False, names=names)
     note = (
         f"{who} was trained without names of columns: the columns of `X` were matched by position."

@@ -192,9 +192,13 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     @property
     def note(self) -> str:
         """Footnote on a model that knows no offset; empty if it takes one."""
+        name = learner_name(self.estimator)
+        if isinstance(_way(self.inside), _Xgboost):
+            return (
+                f"{name} is taken to be trained with `base_margin`, which replaces its base score."
+            )
         if not isinstance(_way(self.inside), _Rates):
             return ""
-        name = learner_name(self.estimator)
         return f"{name} is taken to predict rates: predictions are these times the exposure."
 
     @property

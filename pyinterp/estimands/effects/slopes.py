@@ -39,6 +39,7 @@ __all__ = ["Step", "average_marginal_effects", "slopes"]
 Step: TypeAlias = float | Literal["sd"] | None
 
 SHARE_OF_RANGE = 1e-4  # of the default step, as in marginaleffects
+LEAST_SPACINGS = 64  # of the default step, between numbers in the precision of the rows
 PROBES = 200  # rows at which a model is asked whether its predictions are steps
 
 
@@ -193,7 +194,12 @@ def _width(problem: Problem, name: str, step: Step, outputs: Outputs) -> float:
         width = SHARE_OF_RANGE * float(np.ptp(x))
     if not width > 0:
         raise OptionError(f"A slope needs a variable that varies, but `{name}` is constant.")
-    if width <= np.spacing(np.abs(x).max()):
+    largest = np.abs(x).max()
+    single = (problem.design.held(name, x + width / 3) != x + width / 3).any()
+    spacing = float(np.spacing(np.float32(largest) if single else largest))
+    if step is None and single:
+        width = max(width, LEAST_SPACINGS * spacing)
+    if width <= spacing:
         raise OptionError(
             f"A step of {width:.3g} is too small for `{name}`: values differ by rounding only."
         )
@@ -228,11 +234,11 @@ def _measure_slopes(
     case: ModelOnRows, *, name: str, values: FloatArray, width: float, outputs: Outputs
 ) -> Measurement:
     n, g = case.sample.nobs, len(values)
-    ends = pd.DataFrame({name: np.concatenate([values - width / 2, values + width / 2])})
+    ends, widths = _ends(case, name, values, width)
     rows = np.empty((len(outputs.labels), n, g))
     for block, predictions in case.whatif.of([name]).cross(ends):
         at = outputs.values(predictions)
-        rows[:, block] = (at[..., g:] - at[..., :g]) / width
+        rows[:, block] = (at[..., g:] - at[..., :g]) / widths
     return {"slope": Estimate.of_rows(np.concatenate(list(rows), axis=1), case.weights)}
 
 
@@ -253,14 +259,28 @@ def _measure_effects(
     return {"effects": Estimate.of_rows(np.concatenate(parts, axis=1), case.weights)}
 
 
+def _ends(
+    case: ModelOnRows, name: str, at: FloatArray, width: float
+) -> tuple[pd.DataFrame, FloatArray]:
+    """Return the lower, then the upper ends of differences, and their widths.
+
+    Rows in single precision hold neither end exactly.
+    """
+    ends = np.concatenate([at - width / 2, at + width / 2])
+    held = case.whatif.design.held(name, ends)
+    n = len(at)
+    widths = np.full(n, width) if held is ends else held[n:] - held[:n]
+    return pd.DataFrame({name: held}), widths
+
+
 def _row_slopes(case: ModelOnRows, name: str, width: float, outputs: Outputs) -> FloatArray:
     """Return every row's slope at its own value, shape (n, outputs)."""
     x = case.sample.variables[name].to_numpy(dtype=np.float64)
     n = len(x)
-    ends = pd.DataFrame({name: np.concatenate([x - width / 2, x + width / 2])})
+    ends, widths = _ends(case, name, x, width)
     index = np.column_stack([np.arange(n), n + np.arange(n)])
     at = outputs.values(case.whatif.of([name]).pairs(np.arange(n), index, ends))
-    return np.asarray((at[..., 1] - at[..., 0]).T / width)
+    return np.asarray((at[..., 1] - at[..., 0]).T / widths[:, None])
 
 
 def _contrasts(case: ModelOnRows, levels: pd.DataFrame, outputs: Outputs) -> FloatArray:
