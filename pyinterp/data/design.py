@@ -109,7 +109,7 @@ class Design(ABC):
     def without(self, names: Sequence[str]) -> Design | None:
         """Return the design without the variables `names`; None if no column is left."""
 
-    def held(self, name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def in_precision(self, name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return numbers of a variable as rows of this design hold them: rounded in single ones."""
         return values
 
@@ -177,7 +177,7 @@ class ArrayDesign(_VariablesDesign):
         values = self._array(donors[list(names)])
         return _ColumnSwap(lambda: self.encode(frame), self.driven(names), values)
 
-    def held(self, name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def in_precision(self, name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return numbers in the precision of the array."""
         return _in_single(values) if self.single else values
 
@@ -211,7 +211,7 @@ class FrameDesign(_VariablesDesign):
         """Return the variables in the user's form."""
         return self._form.write(self.plain(frame), index)
 
-    def held(self, name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def in_precision(self, name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return numbers in the precision of the variable's column."""
         return _in_single(values) if _is_single(self._form.types.get(name)) else values
 

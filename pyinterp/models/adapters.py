@@ -202,6 +202,11 @@ def statsmodels_learner(
             f"`model` must be a statsmodels model class such as sm.GLM, not {quote(model)}; "
             "options of the model go in as keywords."
         )
+    if model.__name__ == "OrderedModel":
+        raise OptionError(
+            "OrderedModel is no learner here: fit it, and pass its results to `pi.FittedModel`. "
+            "Learners of ordered classes are classifiers, and R's `MASS::polr`."
+        )
     if fit is not None:
         check_mapping("fit", fit, "{'maxiter': 200}", empty=True)
     family = options.get("family")

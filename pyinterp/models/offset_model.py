@@ -248,8 +248,9 @@ def _way(estimator: Any) -> _Way:
         package = ""
     if package in WAYS and getattr(estimator, "n_classes_", 2) <= 2:
         return WAYS[package](estimator)
+    predicts = callable(getattr(estimator, "predict", None)) and not is_classifier(estimator)
     trained = not hasattr(estimator, "fit") or weight_option(estimator) is not None
-    if package in ("", *WAYS) or is_classifier(estimator) or not trained:
+    if package in ("", *WAYS) or not predicts or not trained:
         raise OptionError(
             f"{learner_name(estimator)} takes no offset; those that do are {TAKERS}, with at most "
             "two classes. Regressors that take `sample_weight` take an `exposure`."

@@ -373,3 +373,11 @@ def test_a_fitted_model_is_taken_to_predict_rates_and_says_so() -> None:
         fitted.loss("poisson").params, poisson_loss(data["c"], mean), rtol=1e-10
     )
     assert "is taken to predict rates" in " ".join(str(fitted.pfi().summary()).split())
+
+
+def test_functions_and_boosters_take_no_exposure() -> None:
+    data = counts()
+    booster = xgb.train({"nthread": 1}, xgb.DMatrix(data[["x"]], data["c"]), 3)
+    for model in (booster, lambda rows: rows["x"]):
+        with pytest.raises(OptionError, match="takes no offset"):
+            pi.FittedModel(model, data[["x"]], data["c"], exposure=data["e"])

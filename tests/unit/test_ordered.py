@@ -158,3 +158,8 @@ def test_classes_without_order_are_refused() -> None:
     labels = pi.FittedModel(LinearSVC().fit(DATA[["a", "b"]], DATA.o), DATA, "o")
     with pytest.raises(OptionError, match="predict_proba"):
         labels.pd("a", scale="score")
+
+
+def test_an_ordinal_model_of_statsmodels_is_no_learner() -> None:
+    with pytest.raises(OptionError, match="pass its results to"):
+        pi.statsmodels_learner(OrderedModel)

@@ -195,7 +195,7 @@ def _width(problem: Problem, name: str, step: Step, outputs: Outputs) -> float:
     if not width > 0:
         raise OptionError(f"A slope needs a variable that varies, but `{name}` is constant.")
     largest = np.abs(x).max()
-    single = (problem.design.held(name, x + width / 3) != x + width / 3).any()
+    single = (problem.design.in_precision(name, x + width / 3) != x + width / 3).any()
     spacing = float(np.spacing(np.float32(largest) if single else largest))
     if step is None and single:
         width = max(width, LEAST_SPACINGS * spacing)
@@ -267,7 +267,7 @@ def _ends(
     Rows in single precision hold neither end exactly.
     """
     ends = np.concatenate([at - width / 2, at + width / 2])
-    held = case.whatif.design.held(name, ends)
+    held = case.whatif.design.in_precision(name, ends)
     n = len(at)
     widths = np.full(n, width) if held is ends else held[n:] - held[:n]
     return pd.DataFrame({name: held}), widths
