@@ -48,11 +48,16 @@ besides zoo catboost glum
 PYINTERP_TEST_ROUTING=1 quick "with routing of metadata" "$python" \
   tests/laws/test_*weights.py tests/unit/test_{fitted,frames,linear,offset,refits,trees}.py
 for version in 3.12 3.13; do
-  if ! command -v "python$version" >/dev/null; then
+  interpreter=""
+  for candidate in "python$version" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$version".*/bin/python; do
+    # A shim of pyenv is there and does not run.
+    if "$candidate" -c '' 2>/dev/null; then interpreter="$candidate"; fi
+  done
+  if [ -z "$interpreter" ]; then
     echo "== Python $version: skipped, it is not installed"
     continue
   fi
-  "python$version" -m venv "$place/$version"
+  "$interpreter" -m venv "$place/$version"
   "$place/$version/bin/python" -m pip install -e '.[test]'
   quick "Python $version" "$place/$version/bin/python" "${ROWS[@]}" tests/docs/test_readme.py
 done
