@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import time
 from typing import Any
 
 import hypothesis.strategies as st
@@ -181,10 +180,8 @@ def test_anything_else_is_refused_before_it_is_evaluated(
         raise AssertionError("evaluated")
 
     monkeypatch.setattr("patsy.EvalEnvironment.eval", evaluated)
-    start = time.process_time()
     with pytest.raises(FormulaError) as caught:
         learner(side.format(attack))
-    assert time.process_time() - start < 2
     assert len(str(caught.value)) <= 400
 
 
