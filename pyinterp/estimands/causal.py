@@ -19,9 +19,10 @@ from pyinterp.estimands.estimand import (
     Estimate,
     Measurement,
     ModelOnRows,
+    Parameter,
     Problem,
     Terms,
-    no_remarks,
+    Words,
 )
 from pyinterp.estimands.importance.conditional_losses import number_of_draws, predicted_draws
 from pyinterp.estimands.importance.marginal_losses import Permutations, marginal_losses, one_term
@@ -58,18 +59,23 @@ def causal_effects(
         )
     return replace(
         effects,
-        label="effect",
-        title=f"average effects of {feature}",
-        quantity="effect",
-        of=f"{feature}, plug-in",
-        details=(),
-        meaning=(
-            f"Mean difference of predictions with {feature} set to the value and to the first one; "
-            "every row's own, its CATE, is in `row_frame()`."
+        words=replace(
+            effects.words,
+            label="effect",
+            title=f"average effects of {feature}",
+            quantity="effect",
+            of=f"{feature}, plug-in",
+            details=(),
+            meaning=(
+                f"Mean difference of predictions with {feature} set to the value and to the first "
+                "one; every row's own, its CATE, is in `row_frame()`."
+            ),
+            zero_variance=(
+                "the value that others are compared with, or a feature that no refit uses"
+            ),
         ),
-        zero_variance="the value that others are compared with, or a feature that no refit uses",
         curves=True,
-        loss=problem.squared_loss,
+        score=problem.squared_loss,
     )
 
 
@@ -97,11 +103,15 @@ def causal_importance(
         terms=Terms.plain(MEASURES),
         measure=partial(_measure_by_permutation, estimands=both),
         read=itemgetter("both"),
-        label="permuted",
-        title=f"importance of {feature} by permutation",
-        unit=both[0].unit,
-        loss=problem.squared_loss,
-        meaning="The increase of squared error that exchanging or redrawing the feature causes.",
+        words=Words(
+            label="permuted",
+            title=f"importance of {feature} by permutation",
+            unit=both[0].words.unit,
+            meaning=(
+                "The increase of squared error that exchanging or redrawing the feature causes."
+            ),
+        ),
+        score=problem.squared_loss,
     )
     return Estimand(
         key=("causal", feature, permutations, *(one.key for one in both)),
@@ -113,26 +123,26 @@ def causal_importance(
             permutations=permutations,
         ),
         read=_read,
-        label="importance",
-        title=f"importance of {feature} as mean squared effects",
-        quantity="MVIM and CVIM",
-        coverage=("plug-in importance",),
-        of=feature,
-        # Noise makes effects vary: mean squares are above 0 whatever the truth, and have no test.
-        null=None,
-        range=POSITIVE,
-        varies_as_square=True,
-        unit=both[0].unit,
-        loss=problem.squared_loss,
-        meaning=(
-            "Mean squared difference of predictions with the feature exchanged between rows (MVIM; "
-            "Theorems 1 and 2 of Khan, Saarela and Kustra 2025) or redrawn given the others (CVIM; "
-            "Theorems 3 to 5), by plug-in. If the learner has found E(Y | X), they agree with "
-            "those by permutation."
+        words=Words(
+            label="importance",
+            title=f"importance of {feature} as mean squared effects",
+            quantity="MVIM and CVIM",
+            of=feature,
+            unit=both[0].words.unit,
+            meaning=(
+                "Mean squared difference of predictions with the feature exchanged between rows "
+                "(MVIM; Theorems 1 and 2 of Khan, Saarela and Kustra 2025) or redrawn given the "
+                "others (CVIM; Theorems 3 to 5), by plug-in. If the learner has found E(Y | X), "
+                "they agree with those by permutation."
+            ),
+            notes=(NO_TEST,),
+            zero_variance="never used by the learner in any refit, which does not mean certainly 0",
         ),
-        notes=(NO_TEST,),
-        zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+        # Noise makes effects vary: mean squares are above 0 whatever the truth, and have no test.
+        parameter=Parameter(range=POSITIVE, no_effect=0.0),
+        coverage=("plug-in importance",),
         diagnostic=beside,
+        score=problem.squared_loss,
     )
 
 
@@ -153,16 +163,19 @@ def causal_share(
         importance,
         terms=Terms.plain(["CVIM / 2 V(Y)"]),
         read=_read_share,
-        label="share of V(Y)",
-        title=f"share of variance explained by {feature}",
-        quantity="CVIM / 2 V(Y)",
-        coverage=(),
-        unit="",
-        meaning=(
-            "CVIM / 2 V(Y), the share of V(Y) that the feature explains causally, given the others "
-            f"(Chen et al. 2020); plug-in. {ASSUMPTIONS}"
+        words=replace(
+            importance.words,
+            label="share of V(Y)",
+            title=f"share of variance explained by {feature}",
+            quantity="CVIM / 2 V(Y)",
+            unit="",
+            meaning=(
+                "CVIM / 2 V(Y), the share of V(Y) that the feature explains causally, given the "
+                f"others (Chen et al. 2020); plug-in. {ASSUMPTIONS}"
+            ),
+            remarks=None,
         ),
-        remarks=no_remarks,
+        coverage=(),
         diagnostic=_rename(positivity(problem, feature, sampler=sampler), "CVIM / 2 V(Y)"),
     )
 

@@ -9,7 +9,16 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.data.features import Features
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
+from pyinterp.estimands.estimand import (
+    Estimand,
+    Estimate,
+    Measurement,
+    ModelOnRows,
+    Parameter,
+    Problem,
+    Terms,
+    Words,
+)
 from pyinterp.samplers import Sampler, SamplerLike, Target, check_names, choose_sampler
 
 __all__ = ["NEAR", "positivity", "samplers_of", "variance_parts"]
@@ -39,23 +48,26 @@ def positivity(
         terms=Terms.plain(list(chosen)),
         measure=partial(_measure, features=chosen, samplers=samplers),
         read=_read,
-        no_weights="its samplers learn from rows that weigh the same",
-        label="R²_j",
-        title="positivity diagnostic",
-        quantity="R² of a feature on the others",
-        null=None,
-        range=(-np.inf, 1.0),
-        unit="",
-        meaning=(
-            "Share of the feature's variance that the other variables explain, out of sample; at 1 "
-            "positivity is violated: given the others, the feature does not vary."
+        words=Words(
+            label="R²_j",
+            title="positivity diagnostic",
+            quantity="R² of a feature on the others",
+            meaning=(
+                "Share of the feature's variance that the other variables explain, out of "
+                "sample; at 1 positivity is violated: given the others, the feature does not "
+                "vary."
+            ),
+            zero_variance="the feature is predicted equally well in all refits",
+            missing={
+                name: "a group"
+                if len(variables) > 1
+                else "constant in the evaluation rows of a refit"
+                for name, variables in chosen.items()
+            },
+            remarks=_remarks,
         ),
-        zero_variance="the feature is predicted equally well in all refits",
-        missing={
-            name: "a group" if len(variables) > 1 else "constant in the evaluation rows of a refit"
-            for name, variables in chosen.items()
-        },
-        remarks=_remarks,
+        parameter=Parameter(range=(-np.inf, 1.0)),
+        no_weights="its samplers learn from rows that weigh the same",
     )
 
 

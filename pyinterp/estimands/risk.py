@@ -10,7 +10,16 @@ import numpy as np
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.errors import LossError
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
+from pyinterp.estimands.estimand import (
+    Estimand,
+    Estimate,
+    Measurement,
+    ModelOnRows,
+    Parameter,
+    Problem,
+    Terms,
+    Words,
+)
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 
 __all__ = ["RiskRelation", "best_constant", "risk"]
@@ -49,18 +58,22 @@ def risk(
         terms=Terms.plain([label]),
         measure=partial(_measure, loss=row_loss),
         read=_loss if relation == "loss" else _explained_share,
-        label=label,
-        title="expected loss" if relation == "loss" else "explained share of expected loss",
-        details=(row_loss.name,),
+        words=Words(
+            label=label,
+            title="expected loss" if relation == "loss" else "explained share of expected loss",
+            details=(row_loss.name,),
+            unit=row_loss.unit.format(y=problem.response.name) if relation == "loss" else "",
+            meaning=note,
+            exact="No Monte Carlo error.",
+        ),
+        parameter=Parameter(
+            null=None if relation == "loss" else 0.0,
+            range=row_loss.range if relation == "loss" else (-np.inf, 1.0),
+            better="smaller" if relation == "loss" else "larger",
+        ),
         coverage=("loss",) if relation == "loss" else (),
-        null=None if relation == "loss" else 0.0,
-        range=row_loss.range if relation == "loss" else (-np.inf, 1.0),
-        unit=row_loss.unit.format(y=problem.response.name) if relation == "loss" else "",
         no_weights="" if relation == "loss" else NO_WEIGHTS,
-        meaning=note,
-        exact="No Monte Carlo error.",
-        loss=row_loss,
-        better="smaller" if relation == "loss" else "larger",
+        score=row_loss,
     )
 
 
@@ -73,14 +86,14 @@ def best_constant(case: ModelOnRows, loss: Loss) -> FloatArray | None:
     best = loss.best_constant(case.y if trained is None else trained)
     if best is None:
         return None
-    factual = case.serving(loss).factual
+    factual = case.of_kind(loss.needs).factual
     if factual.ndim == 2 and len(best) < factual.shape[1]:  # last classes absent in training
         best = np.pad(best, (0, factual.shape[1] - len(best)))
     return np.asarray(np.broadcast_to(best, factual.shape))
 
 
 def _measure(case: ModelOnRows, *, loss: Loss) -> Measurement:
-    losses = loss(case.y, case.serving(loss).factual)[:, None]
+    losses = loss(case.y, case.of_kind(loss.needs).factual)[:, None]
     measured = {"loss": Estimate.of_rows(losses, case.weights)}
     constant = best_constant(case, loss) if case.weights is None else None
     if constant is not None:

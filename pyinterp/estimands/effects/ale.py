@@ -34,8 +34,9 @@ from pyinterp.estimands.estimand import (
     Estimate,
     Measurement,
     ModelOnRows,
+    Parameter,
     Problem,
-    remarks_of,
+    Words,
 )
 from pyinterp.samplers.covariates import codes_of
 
@@ -77,23 +78,26 @@ def accumulated_local_effects(
             measure, at=at, frame=at.frame(problem.population.variables), outputs=outputs
         ),
         read=itemgetter("curve"),
-        label="ALE",
-        title="accumulated local effects",
-        of=", ".join(names),
-        details=details_of(outputs.scale, outputs.labels, "mean"),
-        null=0.0,
-        effect=True,
-        no_weights="",
-        unit=unit_of(problem, "pd", outputs.scale),
-        meaning=_meaning(names, words_of(problem, outputs.scale, outputs.labels), numeric=numeric),
-        notes=_notes(problem, at),
-        remarks=remarks_of(_beyond(problem, at)),
-        exact="No Monte Carlo error.",
-        zero_variance="a feature that no refit uses, or all refits agree exactly",
-        missing=dict.fromkeys(
-            terms_of(at, outputs.labels).names,
-            "a refit without evaluation rows on the grid, or of two neighboring levels",
+        words=Words(
+            label="ALE",
+            title="accumulated local effects",
+            of=", ".join(names),
+            details=details_of(outputs.scale, outputs.labels, "mean"),
+            unit=unit_of(problem, "pd", outputs.scale),
+            meaning=_meaning(
+                names, words_of(problem, outputs.scale, outputs.labels), numeric=numeric
+            ),
+            notes=_notes(problem, at),
+            always=_beyond(problem, at),
+            exact="No Monte Carlo error.",
+            zero_variance="a feature that no refit uses, or all refits agree exactly",
+            missing=dict.fromkeys(
+                terms_of(at, outputs.labels).names,
+                "a refit without evaluation rows on the grid, or of two neighboring levels",
+            ),
         ),
+        parameter=Parameter(null=0.0, effect=True),
+        no_weights=None,
     )
 
 

@@ -22,7 +22,15 @@ from pyinterp.estimands.effects.partial_dependence import (
     words_of,
 )
 from pyinterp.estimands.effects.scales import Scale, range_of
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
+from pyinterp.estimands.estimand import (
+    Estimand,
+    Estimate,
+    Measurement,
+    ModelOnRows,
+    Parameter,
+    Problem,
+    Words,
+)
 from pyinterp.samplers import SamplerLike
 from pyinterp.samplers.categorical import Categorical
 from pyinterp.samplers.choice import check_names, choose_sampler
@@ -75,27 +83,29 @@ def conditional_dependence(
         terms=terms,
         measure=partial(_measure, donors=at.frame(data), law=law, outputs=outputs),
         read=itemgetter("curve"),
-        label="PD",
-        title="conditional partial dependence",
-        quantity="conditional PD",
-        of=name,
-        details=details_of(outputs.scale, outputs.labels, "mean"),
-        effect=True,
-        range=range_of(outputs.scale),
-        unit=unit_of(problem, "pd", outputs.scale),
-        meaning=(
-            f"Mean {words_of(problem, outputs.scale, outputs.labels)} when `{name}` is set to the "
-            "value shown, over rows weighted by how likely the value is given their other "
-            f"variables ({'probabilities of levels' if by_level else 'density of residuals'})."
+        words=Words(
+            label="PD",
+            title="conditional partial dependence",
+            quantity="conditional PD",
+            of=name,
+            details=details_of(outputs.scale, outputs.labels, "mean"),
+            unit=unit_of(problem, "pd", outputs.scale),
+            meaning=(
+                f"Mean {words_of(problem, outputs.scale, outputs.labels)} when `{name}` is set to "
+                "the value shown, over rows weighted by how likely the value is given their "
+                "other variables "
+                f"({'probabilities of levels' if by_level else 'density of residuals'})."
+            ),
+            notes=(
+                f"Nothing is drawn, so mcse is 0, but what the sampler learns of `{name}` depends "
+                "on the seed (its learner's, and that of 5 folds where training rows are not "
+                "known), which mcse leaves out: other seeds show by how much.",
+            ),
+            missing=dict.fromkeys(
+                terms.names, "a value that no evaluation row of a refit makes likely"
+            ),
         ),
-        notes=(
-            f"Nothing is drawn, so mcse is 0, but what the sampler learns of `{name}` depends on "
-            "the seed (its learner's, and that of 5 folds where training rows are not known), "
-            "which mcse leaves out: other seeds show by how much.",
-        ),
-        missing=dict.fromkeys(
-            terms.names, "a value that no evaluation row of a refit makes likely"
-        ),
+        parameter=Parameter(effect=True, range=range_of(outputs.scale)),
     )
 
 

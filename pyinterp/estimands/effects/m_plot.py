@@ -29,8 +29,9 @@ from pyinterp.estimands.estimand import (
     Estimate,
     Measurement,
     ModelOnRows,
+    Parameter,
     Problem,
-    remarks_of,
+    Words,
 )
 
 __all__ = ["m_plot"]
@@ -80,17 +81,19 @@ def m_plot(
         terms=terms,
         measure=partial(_measure, at=at, widths=widths, outputs=outputs),
         read=itemgetter("curve"),
-        label="M-plot",
-        title="mean prediction by value",
-        quantity="M-plot",
-        of=names[0],
-        details=details_of(outputs.scale, outputs.labels, "mean"),
-        effect=True,
-        no_weights="",
-        unit=unit_of(problem, "pd", outputs.scale),
-        meaning=f"Mean {predicted} {near}. What goes with the variable counts as its effect.",
-        remarks=remarks_of(_lacking(column)),
-        missing=dict.fromkeys(terms.names, "no evaluation row near the value in a refit"),
+        words=Words(
+            label="M-plot",
+            title="mean prediction by value",
+            quantity="M-plot",
+            of=names[0],
+            details=details_of(outputs.scale, outputs.labels, "mean"),
+            unit=unit_of(problem, "pd", outputs.scale),
+            meaning=f"Mean {predicted} {near}. What goes with the variable counts as its effect.",
+            always=_lacking(column),
+            missing=dict.fromkeys(terms.names, "no evaluation row near the value in a refit"),
+        ),
+        parameter=Parameter(effect=True),
+        no_weights=None,
     )
 
 

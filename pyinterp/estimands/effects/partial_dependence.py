@@ -28,7 +28,16 @@ from pyinterp.estimands.effects.scales import (
     rescale,
 )
 from pyinterp.estimands.effects.support import support_notes
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
+from pyinterp.estimands.estimand import (
+    Estimand,
+    Estimate,
+    Measurement,
+    ModelOnRows,
+    Parameter,
+    Problem,
+    Terms,
+    Words,
+)
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss
 from pyinterp.ranges import REAL
@@ -91,27 +100,27 @@ def partial_dependence(
             average=average,
         ),
         read=partial(_read, transform=_transform(kind, at, len(labels))),
-        label={"pd": "PD", "ice": "PD", "c-ice": "c-PD", "d-ice": "d-PD"}[kind],
-        title="partial dependence",
-        quantity={"c-ice": "centered PD", "d-ice": "slope of PD"}.get(kind, "PD"),
-        of=", ".join(names),
-        details=details_of(used_scale, labels, average),
-        null=None if kind in ("pd", "ice") else 0.0,
-        effect=True,
-        range=range_of(used_scale) if kind in ("pd", "ice") else REAL,
-        unit=unit_of(problem, kind, used_scale),
-        meaning=_meaning(problem, at, kind, used_scale, labels, average),
-        exact="No Monte Carlo error.",
-        coverage=_coverage(used_scale) if kind in ("pd", "ice") and average == "mean" else (),
-        zero_variance=(
-            "the reference point, 0 by definition, or a feature that no refit uses"
+        words=Words(
+            label={"pd": "PD", "ice": "PD", "c-ice": "c-PD", "d-ice": "d-PD"}[kind],
+            title="partial dependence",
+            quantity={"c-ice": "centered PD", "d-ice": "slope of PD"}.get(kind, "PD"),
+            of=", ".join(names),
+            details=details_of(used_scale, labels, average),
+            unit=unit_of(problem, kind, used_scale),
+            meaning=_meaning(problem, at, kind, used_scale, labels, average),
+            exact="No Monte Carlo error.",
+            zero_variance="the reference point, 0 by definition, or a feature that no refit uses"
             if kind == "c-ice"
-            else "all refits agree exactly, so there is no variance"
+            else "all refits agree exactly, so there is no variance",
+            remarks=_remarks(problem, at),
         ),
-        no_model_error="the prediction of one made-up row is no mean over rows"
-        if average == "exemplar"
-        else "",
-        remarks=_remarks(problem, at),
+        parameter=Parameter(
+            null=None if kind in ("pd", "ice") else 0.0,
+            effect=True,
+            range=range_of(used_scale) if kind in ("pd", "ice") else REAL,
+        ),
+        coverage=_coverage(used_scale) if kind in ("pd", "ice") and average == "mean" else (),
+        basis="one row" if average == "exemplar" else "rows",
         curves=kind != "pd",
         no_weights=_no_weights(kind, average),
     )
@@ -177,24 +186,28 @@ def _of_uncertainty(
             average=average,
         ),
         read=partial(_read, transform=_transform(kind, at, 1)),
-        label=labels.get(kind, "PD"),
-        title=f"{ADJECTIVE[of]} partial dependence",
-        quantity={"c-ice": f"centered {quantity}", "d-ice": f"slope of {quantity}"}.get(
-            kind, quantity
+        words=Words(
+            label=labels.get(kind, "PD"),
+            title=f"{ADJECTIVE[of]} partial dependence",
+            quantity={"c-ice": f"centered {quantity}", "d-ice": f"slope of {quantity}"}.get(
+                kind, quantity
+            ),
+            of=", ".join(names),
+            details=() if which_class is None else (f"class {which_class}",),
+            unit="" if kind == "d-ice" else "nats",
+            meaning=_setting(at, kind, AVERAGE_OF[average], what, "every row"),
+            zero_variance="all refits agree exactly, so there is no variance",
+            remarks=_remarks(problem, at),
         ),
-        of=", ".join(names),
-        details=() if which_class is None else (f"class {which_class}",),
-        null=None if kind in ("pd", "ice") else 0.0,
-        effect=of == "entropy",
-        range=row_loss.range if kind in ("pd", "ice") else REAL,
-        unit="" if kind == "d-ice" else "nats",
-        meaning=_setting(at, kind, AVERAGE_OF[average], what, "every row"),
-        zero_variance="all refits agree exactly, so there is no variance",
-        loss=likelihood if problem.population.y is not None else None,
-        distributional=predictor.distribution is not None,
-        remarks=_remarks(problem, at),
+        parameter=Parameter(
+            null=None if kind in ("pd", "ice") else 0.0,
+            effect=of == "entropy",
+            range=row_loss.range if kind in ("pd", "ice") else REAL,
+        ),
+        kind=None if predictor.distribution is None else "distribution",
         curves=kind != "pd",
         no_weights=_no_weights(kind, average),
+        score=likelihood if problem.population.y is not None else None,
     )
 
 
@@ -203,7 +216,7 @@ def _measure_losses(
 ) -> Measurement:
     n = case.sample.nobs
     y, curves = case.y if needs_response else np.zeros(n), np.empty((n, len(donors)))
-    for rows, predictions in case.serving(loss).of(list(donors.columns)).cross(donors):
+    for rows, predictions in case.of_kind(loss.needs).of(list(donors.columns)).cross(donors):
         curves[rows] = loss(y[rows, None], predictions)
     return {"curve": average_curve(curves, average, case.weights)}
 

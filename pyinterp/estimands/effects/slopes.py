@@ -30,8 +30,10 @@ from pyinterp.estimands.estimand import (
     Estimate,
     Measurement,
     ModelOnRows,
+    Parameter,
     Problem,
     Terms,
+    Words,
 )
 
 __all__ = ["Step", "average_marginal_effects", "slopes"]
@@ -73,21 +75,22 @@ def slopes(
         terms=terms_of(at, outputs.labels),
         measure=partial(_measure_slopes, name=name, values=values, width=width, outputs=outputs),
         read=itemgetter("slope"),
-        label="slope",
-        title="slope of partial dependence",
-        quantity="slope of PD",
-        of=name,
-        details=details_of(outputs.scale, outputs.labels, "mean"),
-        null=0.0,
-        effect=True,
-        no_weights="",
-        meaning=(
-            f"Mean slope in `{name}` of the {words_of(problem, outputs.scale, outputs.labels)} "
-            f"when it is set to the value shown: a central difference of width {width:.3g} for "
-            "every row."
+        words=Words(
+            label="slope",
+            title="slope of partial dependence",
+            quantity="slope of PD",
+            of=name,
+            details=details_of(outputs.scale, outputs.labels, "mean"),
+            meaning=(
+                f"Mean slope in `{name}` of the {words_of(problem, outputs.scale, outputs.labels)} "
+                f"when it is set to the value shown: a central difference of width {width:.3g} for "
+                "every row."
+            ),
+            exact="No Monte Carlo error.",
+            zero_variance="a feature that no refit uses, or a slope that all refits and rows share",
         ),
-        exact="No Monte Carlo error.",
-        zero_variance="a feature that no refit uses, or a slope that all refits and rows share",
+        parameter=Parameter(null=0.0, effect=True),
+        no_weights=None,
     )
 
 
@@ -136,19 +139,20 @@ def average_marginal_effects(
             outputs=outputs,
         ),
         read=itemgetter("effects"),
-        label="AME",
-        title="average marginal effects",
-        details=details_of(outputs.scale, outputs.labels, "mean"),
-        null=0.0,
-        effect=True,
-        no_weights="",
-        meaning=(
-            f"Mean slope of the {words_of(problem, outputs.scale, outputs.labels)} in the "
-            f"variable, all variables of every row as they are.{changes}"
+        words=Words(
+            label="AME",
+            title="average marginal effects",
+            details=details_of(outputs.scale, outputs.labels, "mean"),
+            meaning=(
+                f"Mean slope of the {words_of(problem, outputs.scale, outputs.labels)} in the "
+                f"variable, all variables of every row as they are.{changes}"
+            ),
+            notes=tuple(notes),
+            exact="No Monte Carlo error.",
+            zero_variance="not used in any refit, or a slope that all refits and rows share",
         ),
-        notes=tuple(notes),
-        exact="No Monte Carlo error.",
-        zero_variance="not used in any refit, or a slope that all refits and rows share",
+        parameter=Parameter(null=0.0, effect=True),
+        no_weights=None,
     )
 
 

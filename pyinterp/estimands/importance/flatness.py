@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -21,9 +22,10 @@ from pyinterp.estimands.estimand import (
     Estimate,
     Measurement,
     ModelOnRows,
+    Parameter,
     Problem,
     Terms,
-    full_quantity,
+    Words,
 )
 from pyinterp.ranges import POSITIVE
 
@@ -116,20 +118,21 @@ def flatness(
         terms=_terms(blocks),
         measure=partial(measure_parts, curves=curves),
         read=partial(_read_rows if ice else _read, curves=curves, blocks=blocks),
-        label="FIRM",
-        coverage=() if ice else ("FIRM",),
-        title="flatness of partial dependence",
-        details=(_spread_in_words(first, spread if numbers else "range", ice=ice),),
+        words=Words(
+            label="FIRM",
+            title="flatness of partial dependence",
+            details=(_spread_in_words(first, spread if numbers else "range", ice=ice),),
+            unit=first.words.unit,
+            meaning=_meaning(spread, levels, numbers=numbers, ice=ice),
+            notes=_notes(spread, numbers=numbers, ice=ice),
+            zero_variance="its curve does not vary in any refit",
+        ),
         # Noise makes a curve vary: the estimate is positive where the truth is 0, and no test of
         # that value is one.
-        null=None,
-        range=POSITIVE,
-        unit=first.unit,
-        meaning=_meaning(spread, levels, numbers=numbers, ice=ice),
-        notes=_notes(spread, numbers=numbers, ice=ice),
+        parameter=Parameter(range=POSITIVE),
+        coverage=() if ice else ("FIRM",),
         correction=_correction(curves, blocks) if spread == "sd" and numbers and not ice else None,
         no_weights="it is of the curves of single rows" if ice else first.no_weights,
-        zero_variance="its curve does not vary in any refit",
     )
 
 
@@ -326,7 +329,6 @@ def _read_rows(
 def _correction(curves: Mapping[str, Estimand], blocks: Sequence[Block]) -> Correction:
     missing = "; of categories there is none" if any(b.spread != "sd" for b in blocks) else ""
     return Correction(
-        heading="corrected",
         underlying=partial(_read_curves, curves=curves),
         correct=partial(_corrected_spread, blocks=blocks),
         note=(
@@ -357,7 +359,8 @@ def _corrected_spread(mean: FloatArray, cov: FloatArray, *, blocks: Sequence[Blo
 
 def _spread_in_words(curve: Estimand, spread: str, *, ice: bool) -> str:
     name = "range / 4" if spread == "range" else spread
-    return f"{name} of {full_quantity('ICE' if ice else curve.quantity, details=curve.details)}"
+    quantity = "ICE" if ice else curve.words.quantity
+    return f"{name} of {replace(curve.words, quantity=quantity, of=None).description}"
 
 
 def _meaning(spread: Spread, levels: Sequence[str], *, numbers: bool, ice: bool) -> str:

@@ -9,8 +9,16 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import Features
 from pyinterp.errors import LossError, OptionError
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
-from pyinterp.estimands.importance.relation import NULL, RANGE, Relation, difference, ratio
+from pyinterp.estimands.estimand import (
+    Estimand,
+    Estimate,
+    Measurement,
+    ModelOnRows,
+    Problem,
+    Terms,
+    Words,
+)
+from pyinterp.estimands.importance.relation import PARAMETERS, Relation, difference, ratio
 from pyinterp.estimands.risk import NO_WEIGHTS, best_constant
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 
@@ -40,30 +48,30 @@ def leave_one_covariate_out(
         terms=Terms.plain(list(chosen)),
         measure=partial(_measure, features=chosen, loss=row_loss),
         read=_difference if relation == "difference" else _ratio,
-        leave_out=chosen,
-        coverage=("LOCO",) if relation == "difference" else (),
-        label="LOCO",
-        title="leave-one-covariate-out importance",
-        details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),
-        null=NULL[relation],
+        words=Words(
+            label="LOCO",
+            title="leave-one-covariate-out importance",
+            details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),
+            unit=unit,
+            meaning=_meaning(row_loss, relation, unit),
+            notes=_notes(row_loss, relation),
+            zero_variance=(
+                "the learner predicts the same without it in every refit, which does not mean "
+                "certainly 0"
+            ),
+        ),
         # The truth of an irrelevant feature is a little below 0, where learning its effect costs
         # more than the feature gives; above it the error grows with the value, as that of PFI does.
-        varies_as_square=True,
-        range=RANGE[relation],
-        unit=unit,
-        no_weights="",
-        loss=row_loss,
-        meaning=_meaning(row_loss, relation, unit),
-        notes=_notes(row_loss, relation),
-        zero_variance=(
-            "the learner predicts the same without it in every refit, which does not mean "
-            "certainly 0"
-        ),
+        parameter=PARAMETERS[relation],
+        leave_out=chosen,
+        coverage=("LOCO",) if relation == "difference" else (),
+        no_weights=None,
+        score=row_loss,
     )
 
 
 def _measure(case: ModelOnRows, *, features: Features, loss: Loss) -> Measurement:
-    original = loss(case.y, case.serving(loss).factual)[:, None]
+    original = loss(case.y, case.of_kind(loss.needs).factual)[:, None]
     without = [
         Estimate.of_rows(loss(case.y, _predict(case, name, variables, loss))[:, None], case.weights)
         for name, variables in features.items()

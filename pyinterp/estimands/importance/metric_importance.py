@@ -15,11 +15,18 @@ from pyinterp.checks import check_choice, is_count
 from pyinterp.data.features import Features
 from pyinterp.data.frames import fill_masks
 from pyinterp.errors import InferenceError, OptionError, quote
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
+from pyinterp.estimands.estimand import (
+    Estimand,
+    Estimate,
+    Measurement,
+    ModelOnRows,
+    Problem,
+    Terms,
+    Words,
+)
 from pyinterp.estimands.importance.marginal_losses import Permutations, one_term
 from pyinterp.estimands.importance.relation import (
-    NULL,
-    RANGE,
+    PARAMETERS,
     Relation,
     with_loss_below,
     without_rounding,
@@ -71,19 +78,19 @@ def metric_importance(
             _measure, features=chosen, metric=score, permutations=draws, relation=relation
         ),
         read=_read,
-        label="PFI",
-        title="permutation feature importance",
-        details=(score.name, *(("ratio",) if relation == "ratio" else ())),
-        null=NULL[relation],
-        varies_as_square=True,
-        range=RANGE[relation],
-        unit=unit,
-        meaning=f"{what} when the feature's values are permuted.",
-        notes=(score.note,) if score.note else (),
-        metric=score,
-        inexact="as some of all permutations are used",
-        unknown_error=NOT_SMOOTH,
-        zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+        words=Words(
+            label="PFI",
+            title="permutation feature importance",
+            details=(score.name, *(("ratio",) if relation == "ratio" else ())),
+            unit=unit,
+            meaning=f"{what} when the feature's values are permuted.",
+            notes=(score.note,) if score.note else (),
+            inexact="as some of all permutations are used",
+            unknown_error=NOT_SMOOTH,
+            zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+        ),
+        parameter=PARAMETERS[relation],
+        score=score,
     )
 
 
@@ -146,7 +153,7 @@ def _measure(
     relation: Relation,
 ) -> Measurement:
     y, n = case.y, case.sample.nobs
-    serving = case.serving(metric)
+    serving = case.of_kind(metric.needs)
     base = evaluate(metric, y, serving.factual)
     parts = []
     for name, whatif in serving.of_all(features):

@@ -14,7 +14,15 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import Features
 from pyinterp.errors import OptionError
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
+from pyinterp.estimands.estimand import (
+    Estimand,
+    Estimate,
+    Measurement,
+    ModelOnRows,
+    Parameter,
+    Problem,
+    Words,
+)
 from pyinterp.estimands.interaction.vint import class_terms
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.predictor import learner_name
@@ -69,19 +77,15 @@ def native_importance(problem: Problem, first: WhatIf, kind: Native | None = Non
         terms=class_terms(report.names, report.classes),
         measure=partial(_measure, features=problem.features, kind=kind, names=report.names),
         read=itemgetter("reported"),
-        label=label,
-        title="native importance",
-        quantity=DESCRIPTIONS[kind].format(statistic=label),
-        null=0.0 if kind == "raw" else None,
-        unit="",
-        meaning=NOTES[kind].format(statistic=label),
-        engine="the fitted model",
-        rowless="native importance is what the fitted model reports, whatever the evaluation rows",
-        zero_variance="all refits report the same number",
-        no_model_error=(
-            "a number that the model reports is not a mean over rows; only refits of the learner "
-            "show its sampling error"
+        words=Words(
+            label=label,
+            title="native importance",
+            quantity=DESCRIPTIONS[kind].format(statistic=label),
+            meaning=NOTES[kind].format(statistic=label),
+            zero_variance="all refits report the same number",
         ),
+        parameter=Parameter(null=0.0 if kind == "raw" else None),
+        basis="model",
     )
 
 

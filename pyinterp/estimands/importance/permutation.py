@@ -11,10 +11,18 @@ import pandas as pd
 from pyinterp.checks import check_choice, is_count
 from pyinterp.data.features import Features
 from pyinterp.errors import OptionError, list_of, quote
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
+from pyinterp.estimands.estimand import (
+    Estimand,
+    Estimate,
+    Measurement,
+    ModelOnRows,
+    Problem,
+    Terms,
+    Words,
+)
 from pyinterp.estimands.importance.conditional_losses import conditional_losses
 from pyinterp.estimands.importance.marginal_losses import Permutations, marginal_losses
-from pyinterp.estimands.importance.relation import NULL, RANGE, Relation, difference, ratio
+from pyinterp.estimands.importance.relation import PARAMETERS, Relation, difference, ratio
 from pyinterp.estimands.positivity import positivity, samplers_of, variance_parts
 from pyinterp.losses.rowwise import Loss, LossLike, choose
 from pyinterp.samplers import Sampler, SamplerLike, check_names, check_sampler, is_conditional
@@ -73,22 +81,22 @@ def permutation_importance(
             _measure, features=chosen, loss=row_loss, permutations=permutations, samplers=samplers
         ),
         read=read_difference if relation == "difference" else read_ratio,
-        label=label,
-        title=_title(chosen, samplers),
-        details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),
-        null=NULL[relation],
-        varies_as_square=True,
-        range=RANGE[relation],
-        unit=unit,
-        meaning=_meaning(row_loss, relation, unit, chosen, samplers),
-        notes=_notes(problem, chosen, samplers),
+        words=Words(
+            label=label,
+            title=_title(chosen, samplers),
+            details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),
+            unit=unit,
+            meaning=_meaning(row_loss, relation, unit, chosen, samplers),
+            notes=_notes(problem, chosen, samplers),
+            exact="All draws, no Monte Carlo error." if conditional else ALL_PAIRS,
+            inexact=SOME_PAIRS,
+            zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+        ),
+        parameter=PARAMETERS[relation],
         coverage=_coverage(relation, permutations, conditional=conditional),
-        exact="All draws, no Monte Carlo error." if conditional else ALL_PAIRS,
-        inexact=SOME_PAIRS,
-        zero_variance="never used by the learner in any refit, which does not mean certainly 0",
         no_weights=no_weights_of(permutations, conditional=conditional),
         diagnostic=beside,
-        loss=row_loss,
+        score=row_loss,
     )
 
 
@@ -104,7 +112,7 @@ def _measure(
     permutations: Permutations,
     samplers: Mapping[str, Sampler],
 ) -> Measurement:
-    serving = case.serving(loss)
+    serving = case.of_kind(loss.needs)
     losses = loss(case.y, serving.factual)
     pairs = []
     for name, whatif in serving.of_all(features):

@@ -10,12 +10,11 @@ import numpy as np
 
 from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
-from pyinterp.estimands.estimand import Estimate
-from pyinterp.ranges import POSITIVE, REAL, Range
+from pyinterp.estimands.estimand import Estimate, Parameter
+from pyinterp.ranges import POSITIVE
 
 __all__ = [
-    "NULL",
-    "RANGE",
+    "PARAMETERS",
     "Relation",
     "difference",
     "ratio",
@@ -25,9 +24,10 @@ __all__ = [
 
 Relation: TypeAlias = Literal["difference", "ratio"]
 
-# The value of no effect, and what estimates can be.
-NULL: Mapping[Relation, float] = {"difference": 0.0, "ratio": 1.0}
-RANGE: Mapping[Relation, Range] = {"difference": REAL, "ratio": POSITIVE}
+PARAMETERS: Mapping[Relation, Parameter] = {
+    "difference": Parameter(null=0.0, no_effect=0.0),
+    "ratio": Parameter(null=1.0, no_effect=1.0, range=POSITIVE),
+}
 
 # A feature that the model never uses can differ from 0 by the rounding of sums in another order.
 ROUNDING = 1e-12

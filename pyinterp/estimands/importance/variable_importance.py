@@ -83,14 +83,17 @@ def amvim(
     return replace(
         conditional,
         read=partial(_adjust, linear=np.array([name not in unsuited for name in chosen])),
-        label="AMVIM",
-        title="adjusted marginal variable importance",
-        coverage=("AMVIM",),
-        meaning=(
-            "CVIM / (1 - R²_j), the MVIM of a feature that enters linearly, without interactions, "
-            "and whose variance given the others is constant."
+        words=replace(
+            conditional.words,
+            label="AMVIM",
+            title="adjusted marginal variable importance",
+            meaning=(
+                "CVIM / (1 - R²_j), the MVIM of a feature that enters linearly, without "
+                "interactions, and whose variance given the others is constant."
+            ),
+            missing=dict.fromkeys(chosen, NOTHING_LEFT) | unsuited,
         ),
-        missing=dict.fromkeys(chosen, NOTHING_LEFT) | unsuited,
+        coverage=("AMVIM",),
     )
 
 
@@ -120,9 +123,12 @@ def _squared_pfi(
     kind = "conditional" if is_conditional(sampler) else "marginal"
     return replace(
         importance,
-        label=label,
-        title=f"{kind} variable importance",
-        details=(problem.squared_loss.name,),
+        words=replace(
+            importance.words,
+            label=label,
+            title=f"{kind} variable importance",
+            details=(problem.squared_loss.name,),
+        ),
     )
 
 

@@ -20,7 +20,15 @@ from pyinterp.estimands.effects.scales import (
     name_of,
     rescale,
 )
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
+from pyinterp.estimands.estimand import (
+    Estimand,
+    Estimate,
+    Measurement,
+    ModelOnRows,
+    Parameter,
+    Problem,
+    Words,
+)
 from pyinterp.estimands.importance.flatness import ROUNDING
 from pyinterp.estimands.interaction.vint import Sets, class_terms, sets_of
 from pyinterp.ranges import POSITIVE
@@ -131,19 +139,19 @@ def h_statistic(
             squared=squared,
             eps=eps,
         ),
-        label=LABELS.get(order, "H") + ("²" if squared and order != "importance" else ""),
-        title="importance by partial dependence" if order == "importance" else TITLE,
-        quantity=LABELS.get(order, "H²" if squared else "H"),
-        details=_details(order, used_scale, labels, normalize, squared),
-        null=None,
-        range=POSITIVE,
+        words=Words(
+            label=LABELS.get(order, "H") + ("²" if squared and order != "importance" else ""),
+            title="importance by partial dependence" if order == "importance" else TITLE,
+            quantity=LABELS.get(order, "H²" if squared else "H"),
+            details=_details(order, used_scale, labels, normalize, squared),
+            unit="" if normalize else _unit(problem, used_scale, squared=squared),
+            meaning=_meaning(order, normalize=normalize, squared=squared),
+            notes=_notes(problem, most_rows, order),
+            zero_variance="0 in all refits",
+        ),
         # The error of a mean square grows with its distance from 0.
-        varies_as_square=squared,
-        no_weights="",
-        unit="" if normalize else _unit(problem, used_scale, squared=squared),
-        meaning=_meaning(order, normalize=normalize, squared=squared),
-        notes=_notes(problem, most_rows, order),
-        zero_variance="0 in all refits",
+        parameter=Parameter(range=POSITIVE, no_effect=0.0 if squared else None),
+        no_weights=None,
     )
 
 

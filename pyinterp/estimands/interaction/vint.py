@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from operator import itemgetter
@@ -21,10 +22,10 @@ from pyinterp.estimands.estimand import (
     Estimate,
     Measurement,
     ModelOnRows,
+    Parameter,
     Problem,
     Terms,
-    full_quantity,
-    remarks_of,
+    Words,
 )
 from pyinterp.estimands.importance.flatness import curves_of, spread_of
 from pyinterp.ranges import POSITIVE
@@ -65,25 +66,30 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
         key=(
             "vint",
             # The measurement is of what is computed from surfaces, not the surfaces themselves.
-            tuple((one.key, one.label, one.description, one.meaning) for one in curves.values()),
+            tuple(
+                (one.key, one.words.label, one.description, one.words.meaning)
+                for one in curves.values()
+            ),
         ),
         terms=class_terms([":".join(pair) for pair in subsets], _classes(layouts[0])),
         measure=partial(_measure, curves=curves),
         read=itemgetter("vint"),
-        label="vint",
-        coverage=("vint",),
-        title="interaction by flatness of partial dependence",
-        details=(full_quantity(first.quantity, details=first.details),),
-        null=None,
-        range=POSITIVE,
-        unit=first.unit,
-        no_weights=first.no_weights,
-        meaning=MEANING,
-        notes=(
-            "No test of 0: noise makes curves vary, so estimates are above 0 whatever the truth.",
+        words=Words(
+            label="vint",
+            title="interaction by flatness of partial dependence",
+            details=(replace(first.words, of=None).description,),
+            unit=first.words.unit,
+            meaning=MEANING,
+            notes=(
+                "No test of 0: noise makes curves vary, so estimates are above 0 whatever the "
+                "truth.",
+            ),
+            always=_blind(problem, subsets),
+            zero_variance="no refit lets the effect of one depend on the other",
         ),
-        remarks=remarks_of(_blind(problem, subsets)),
-        zero_variance="no refit lets the effect of one depend on the other",
+        parameter=Parameter(range=POSITIVE),
+        coverage=("vint",),
+        no_weights=first.no_weights,
     )
 
 

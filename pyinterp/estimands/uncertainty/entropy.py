@@ -12,7 +12,16 @@ from pyinterp.checks import check_choice
 from pyinterp.data.features import Features
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.scales import position_of
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
+from pyinterp.estimands.estimand import (
+    Estimand,
+    Estimate,
+    Measurement,
+    ModelOnRows,
+    Parameter,
+    Problem,
+    Terms,
+    Words,
+)
 from pyinterp.estimands.importance.marginal_losses import marginal_losses
 from pyinterp.estimands.importance.permutation import (
     ALL_PAIRS,
@@ -24,7 +33,7 @@ from pyinterp.estimands.importance.permutation import (
     read_difference,
     read_ratio,
 )
-from pyinterp.estimands.importance.relation import NULL, Relation
+from pyinterp.estimands.importance.relation import PARAMETERS, Relation
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss
 from pyinterp.samplers import SAMPLERS, is_conditional
@@ -73,7 +82,7 @@ def entropy_importance(
             'use `relation="difference"`.'
         )
     ratio = relation == "ratio"
-    null = NULL[relation]
+    null = PARAMETERS[relation].null
     of_class = () if which_class is None else (f"class {which_class}",)
     what = "Factor by which" if ratio else "Increase, in nats, of"
     return Estimand(
@@ -81,34 +90,38 @@ def entropy_importance(
         terms=Terms.plain(list(chosen)),
         measure=partial(_measure, features=chosen, loss=loss, permutations=permutations),
         read=read_ratio if ratio else read_difference,
-        label="PFI_H",
-        title="entropy-based permutation feature importance",
-        quantity="entropy-PFI",
-        details=(*(("ratio",) if ratio else ()), *of_class),
-        meaning=(
-            f"{what} the expected entropy of the predictive distribution"
-            f"{' grows' if ratio else ''} when the feature is replaced by an independent draw."
+        words=Words(
+            label="PFI_H",
+            title="entropy-based permutation feature importance",
+            quantity="entropy-PFI",
+            details=(*(("ratio",) if ratio else ()), *of_class),
+            meaning=(
+                f"{what} the expected entropy of the predictive distribution"
+                f"{' grows' if ratio else ''} when the feature is replaced by an independent draw."
+            ),
+            notes=(
+                f"Near {null:g}: the feature is independent of the others, or the model does not "
+                f"use it; above {null:g}: the model is surer where it agrees with the others.",
+            ),
+            unit="" if ratio else "nats",
+            exact=ALL_PAIRS,
+            inexact=SOME_PAIRS,
+            zero_variance="never used by the learner in any refit, which does not mean certainly 0",
         ),
-        notes=(
-            f"Near {null:g}: the feature is independent of the others, or the model does not use "
-            f"it; above {null:g}: the model is surer where it agrees with the others.",
-        ),
-        null=null,
-        unit="" if ratio else "nats",
+        parameter=Parameter(null=null),
         coverage=() if ratio else ("entropy-PFI",),
-        exact=ALL_PAIRS,
-        inexact=SOME_PAIRS,
-        zero_variance="never used by the learner in any refit, which does not mean certainly 0",
-        loss=None if problem.population.y is None else negative_log_likelihood(predictor, position),
-        distributional=family is not None,
+        kind=None if family is None else "distribution",
         no_weights=no_weights_of(permutations, conditional=False),
+        score=None
+        if problem.population.y is None
+        else negative_log_likelihood(predictor, position),
     )
 
 
 def _measure(
     case: ModelOnRows, *, features: Features, loss: Loss, permutations: Permutations
 ) -> Measurement:
-    serving, nothing = case.serving(loss), np.zeros(case.sample.nobs)
+    serving, nothing = case.of_kind(loss.needs), np.zeros(case.sample.nobs)
     entropies = loss(nothing, serving.factual)
     pairs = [
         marginal_losses(

@@ -54,10 +54,13 @@ def likelihood_importance(
     of_class = () if which_class is None else (f"class {which_class}",)
     return replace(
         importance,
-        label=f"{importance.label}_L",
-        title=f"likelihood-based {importance.title}",
-        quantity=f"likelihood-{importance.label}",
-        unit="nats" if relation == "difference" else "",
-        details=(*importance.details, *of_class),
+        words=replace(
+            importance.words,
+            label=f"{importance.words.label}_L",
+            title=f"likelihood-based {importance.words.title}",
+            quantity=f"likelihood-{importance.words.label}",
+            unit="nats" if relation == "difference" else "",
+            details=(*importance.words.details, *of_class),
+        ),
         coverage=("likelihood-PFI",) if importance.coverage == ("PFI",) else (),
     )

@@ -32,19 +32,18 @@ def redundancy(
         without,
         key=("redundancy", *without.key[1:]) if isinstance(without.key, tuple) else without.key,
         measure=partial(_measure, features=chosen, samplers=samplers),
-        label="R²_j, y",
-        title="redundancy",
-        quantity=f"R² of a feature on the others and {name}",
-        meaning=(
-            f"Share of the feature's variance that the other variables and {name} explain, out of "
-            "sample."
+        words=replace(
+            without.words,
+            label="R²_j, y",
+            title="redundancy",
+            quantity=f"R² of a feature on the others and {name}",
+            meaning=(
+                f"Share of the feature's variance that the other variables and {name} explain, "
+                "out of sample."
+            ),
+            remarks=None,
         ),
-        remarks=_no_remarks,
     )
-
-
-def _no_remarks(_: object) -> Sequence[str]:
-    return ()
 
 
 def _measure(
