@@ -24,13 +24,18 @@ from pyinterp.estimands.estimand import (
     Terms,
     Words,
 )
-from pyinterp.estimands.importance.conditional_losses import number_of_draws, predicted_draws
-from pyinterp.estimands.importance.marginal_losses import Permutations, marginal_losses, one_term
+from pyinterp.estimands.importance.losses import (
+    Permutations,
+    marginal_losses,
+    mean_over_draws,
+    one_term,
+)
+from pyinterp.estimands.importance.permutation import NEVER_USED
 from pyinterp.estimands.importance.variable_importance import cvim, mvim
 from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.ranges import POSITIVE
-from pyinterp.samplers import Sampler, SamplerLike
+from pyinterp.samplers import Draws, Sampler, SamplerLike
 
 __all__ = ["causal_effects", "causal_importance", "causal_share"]
 
@@ -93,7 +98,13 @@ def causal_importance(
 
     (Khan, Saarela and Kustra 2025, Theorems 1 to 5, the fourth without its factor 2.)
     """
-    _check(problem, feature)
+    if not isinstance(feature, str):
+        raise OptionError(f"`causal` is about one feature; got {quote(feature)}.")
+    if len(problem.choose(feature)[feature]) > 1:
+        raise OptionError(
+            f"`causal` is about one variable, but {quote(feature)} is a group; make a learner "
+            "without that group."
+        )
     both = (
         mvim(problem, feature, permutations=permutations),
         cvim(problem, feature, permutations=permutations, sampler=sampler),
@@ -136,7 +147,7 @@ def causal_importance(
                 "they agree with those by permutation."
             ),
             notes=(NO_TEST,),
-            zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+            zero_variance=NEVER_USED,
         ),
         # Noise makes effects vary: mean squares are above 0 whatever the truth, and have no test.
         parameter=Parameter(range=POSITIVE, no_effect=0.0),
@@ -159,9 +170,11 @@ def causal_share(
     and Kustra 2025, eq. 23), by plug-in.
     """
     importance = causal_importance(problem, feature, permutations=permutations, sampler=sampler)
+    overlap = positivity(problem, feature, sampler=sampler)
+    share = Terms.plain(["CVIM / 2 V(Y)"])
     return replace(
         importance,
-        terms=Terms.plain(["CVIM / 2 V(Y)"]),
+        terms=share,
         read=_read_share,
         words=replace(
             importance.words,
@@ -176,24 +189,9 @@ def causal_share(
             remarks=None,
         ),
         coverage=(),
-        diagnostic=_rename(positivity(problem, feature, sampler=sampler), "CVIM / 2 V(Y)"),
+        # Under the name of the share, beside which it stands.
+        diagnostic=replace(overlap, terms=share, key=(overlap.key, "share")),
     )
-
-
-def _rename(estimand: Estimand, name: str) -> Estimand:
-    """Return an estimand of one term under another name."""
-    return replace(estimand, terms=Terms.plain([name]), key=(estimand.key, name))
-
-
-def _check(problem: Problem, feature: str) -> None:
-    """Raise `OptionError` unless `feature` is one variable."""
-    if not isinstance(feature, str):
-        raise OptionError(f"`causal` is about one feature; got {quote(feature)}.")
-    if len(problem.choose(feature)[feature]) > 1:
-        raise OptionError(
-            f"`causal` is about one variable, but {quote(feature)} is a group; make a learner "
-            "without that group."
-        )
 
 
 def _measure(
@@ -208,41 +206,40 @@ def _measure(
     loss = SECOND if two_classes else LOSSES["squared"]
     # Plug-in: the model's predictions take the place of the response.
     factual = predictions[:, 1] if two_classes else predictions
-    n = len(factual)
     marginal, _ = marginal_losses(
         whatif,
         factual,
-        np.zeros(n),
-        loss=loss,
-        permutations=permutations,
-        draw=partial(case.draw, feature),
+        np.zeros(len(factual)),
+        loss,
+        permutations,
+        partial(case.draw, feature),
     )
-    distribution = case.conditional(sampler, (feature,))
-    k = number_of_draws(whatif, distribution, permutations)
-    as_row, as_donor, by_draw = np.empty(n), np.zeros(n), np.zeros(k or 0)
-    for block, outputs in predicted_draws(whatif, distribution, k, case.draw(feature)):
+
+    def squared_effects(block: Draws, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return squared differences of two draws, whose mean is twice the draws' variance."""
         values = outputs[..., 1] if two_classes else outputs
-        # The mean squared difference of two draws is twice their variance.
-        if block.weights is None:  # the feature's own value is a draw as well
-            m = values.shape[1] + 1
-            observed = factual[block.rows]
-            mean = (values.sum(axis=1) + observed) / m
-            apart = 2 * np.square(without_rounding(values - mean[:, None], values))
-            own = without_rounding(observed - mean, values)
-            as_row[block.rows] = (apart.sum(axis=1) + 2 * np.square(own)) / (m - 1)
-        else:
-            apart = 2 * np.square(without_rounding(values - block.mean(values)[:, None], values))
-            as_row[block.rows] = block.mean(apart)
-        as_donor += block.by_donor(apart, n)
-        if k is not None and values.shape[1] == k:
-            by_draw += apart.sum(axis=0) / n
-    between = 0.0
-    if k is not None:
-        between = float(np.var(by_draw, ddof=1)) / k * max(1 - k / distribution.size, 0.0)
+        if block.weights is not None:
+            mean = block.mean(values)[:, None]
+            apart = 2 * np.square(without_rounding(values - mean, values))
+            return apart, block.mean(apart)
+        m = values.shape[1] + 1  # the feature's own value is a draw as well
+        observed = factual[block.rows]
+        mean = (values.sum(axis=1) + observed) / m
+        apart = 2 * np.square(without_rounding(values - mean[:, None], values))
+        own = 2 * np.square(without_rounding(observed - mean, values))
+        return apart, (apart.sum(axis=1) + own) / (m - 1)
+
+    conditional = mean_over_draws(
+        whatif,
+        case.conditional(sampler, (feature,)),
+        permutations,
+        case.draw(feature),
+        squared_effects,
+    )
     return {
         "marginal": marginal,
-        "conditional": one_term(as_row, distribution.deviations(as_donor), between),
-        "variance": one_term(2 * np.square(case.y - case.y.mean()), np.zeros(n)),
+        "conditional": conditional,
+        "variance": one_term(2 * np.square(case.y - case.y.mean()), 0 * factual),
     }
 
 

@@ -49,7 +49,7 @@ def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:
         ),
         parameter=Parameter(range=score.range, better=None if unclear else better),
         coverage=(score.name,),
-        no_weights="" if score.takes_weights else "it is of a function that takes no weights",
+        no_weights=None if score.takes_weights else "it is of a function that takes no weights",
         score=score,
     )
 

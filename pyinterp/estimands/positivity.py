@@ -21,7 +21,9 @@ from pyinterp.estimands.estimand import (
 )
 from pyinterp.samplers import Sampler, SamplerLike, Target, check_names, choose_sampler
 
-__all__ = ["NEAR", "positivity", "samplers_of", "variance_parts"]
+__all__ = ["NEAR", "NO_WEIGHTS", "positivity", "samplers_of", "variance_parts"]
+
+NO_WEIGHTS = "its samplers learn from rows that weigh the same"
 
 # Above it a feature hardly varies given the others: its importance rests on few rows.
 NEAR = 0.9
@@ -67,7 +69,7 @@ def positivity(
             remarks=_remarks,
         ),
         parameter=Parameter(range=(-np.inf, 1.0)),
-        no_weights="its samplers learn from rows that weigh the same",
+        no_weights=NO_WEIGHTS,
     )
 
 

@@ -300,11 +300,11 @@ def _short(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _no_weights(kind: PDKind, average: Average) -> str:
-    """Return why a PD takes no sampling weights; empty for the mean of curves."""
+def _no_weights(kind: PDKind, average: Average) -> str | None:
+    """Return why a PD takes no sampling weights; None for the mean of curves."""
     if average != "mean":
         return f"of the averages of curves only the mean is weighted, not {average!r}"
-    return "" if kind == "pd" else "the curves of single rows, which its plot draws, have none"
+    return None if kind == "pd" else "the curves of single rows, which its plot draws, have none"
 
 
 def _transform(kind: PDKind, at: Points, n_classes: int) -> FloatArray | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -24,7 +25,8 @@ from pyinterp.estimands.estimand import (
     Terms,
     Words,
 )
-from pyinterp.estimands.importance.marginal_losses import Permutations, one_term
+from pyinterp.estimands.importance.losses import Permutations, one_term
+from pyinterp.estimands.importance.permutation import NEVER_USED
 from pyinterp.estimands.importance.relation import (
     PARAMETERS,
     Relation,
@@ -63,31 +65,30 @@ def metric_importance(
     check_choice("relation", relation, ("difference", "ratio"))
     chosen = problem.choose(features)
     score = choose_metric(metric, problem.predictor, problem.response, direction=True)
-    draws = _number_or_rows(permutations, chosen)
-    unit = score.unit.format(y=problem.response.name) if relation == "difference" else ""
-    worse = "Increase in" if score.smaller_is_better else "Decrease of"
-    what = (
-        f"{worse} {score.name}{f', in {unit},' if unit else ''}"
-        if relation == "difference"
-        else f"Factor by which {score.name} gets worse"
-    )
+    draws, key = _number_or_rows(permutations, chosen)
+    differs = relation == "difference"
+    unit = score.unit.format(y=problem.response.name) if differs else ""
+    what = f"Factor by which {score.name} gets worse"
+    if differs:
+        worse = "Increase in" if score.smaller_is_better else "Decrease of"
+        what = f"{worse} {score.name}{f', in {unit},' if unit else ''}"
     return Estimand(
-        key=("metric", tuple(chosen.items()), score, relation, _key(draws)),
+        key=("metric", tuple(chosen.items()), score, relation, key),
         terms=Terms.plain(list(chosen)),
         measure=partial(
             _measure, features=chosen, metric=score, permutations=draws, relation=relation
         ),
-        read=_read,
+        read=itemgetter("importance"),
         words=Words(
             label="PFI",
             title="permutation feature importance",
-            details=(score.name, *(("ratio",) if relation == "ratio" else ())),
+            details=(score.name,) if differs else (score.name, "ratio"),
             unit=unit,
             meaning=f"{what} when the feature's values are permuted.",
             notes=(score.note,) if score.note else (),
             inexact="as some of all permutations are used",
             unknown_error=NOT_SMOOTH,
-            zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+            zero_variance=NEVER_USED,
         ),
         parameter=PARAMETERS[relation],
         score=score,
@@ -96,31 +97,28 @@ def metric_importance(
 
 def _number_or_rows(
     permutations: PermutationsOrRows, features: Features
-) -> int | dict[str, IntArray]:
-    """Return the number of permutations, or by feature the row numbers of a user's permutations."""
-    if isinstance(permutations, str):
-        return _by_name(permutations)
+) -> tuple[int | dict[str, IntArray], Hashable]:
+    """Return the number of permutations, or a user's by feature, and what stands for it in keys."""
     if isinstance(permutations, Mapping):
         absent = [name for name in features if name not in permutations]
         if absent:
             raise OptionError(f"`permutations` has none for feature {quote(absent[0])}.")
-        return {name: _row_numbers(permutations[name], name) for name in features}
+        rows = {name: _row_numbers(permutations[name], name) for name in features}
+        return rows, tuple((name, i.shape, i.tobytes()) for name, i in rows.items())
+    if isinstance(permutations, str):
+        check_choice("permutations", permutations, ("auto", "all"))
+        if permutations == "all":
+            raise OptionError(
+                'A metric is not a mean over rows, so `permutations="all"` is not defined for it; '
+                "give their number, or a loss."
+            )
+        return PERMUTATIONS, PERMUTATIONS
     if not is_count(permutations, 1):
         raise OptionError(
             "With a metric `permutations` must be a whole number of at least 1, or map features to "
             f"arrays of row numbers, not {quote(permutations)}: it has no mean over all pairs."
         )
-    return int(permutations)
-
-
-def _by_name(permutations: str) -> int:
-    check_choice("permutations", permutations, ("auto", "all"))
-    if permutations == "all":
-        raise OptionError(
-            'A metric is not a mean over rows, so `permutations="all"` is not defined for it; give '
-            "their number, or a loss."
-        )
-    return PERMUTATIONS
+    return int(permutations), int(permutations)
 
 
 def _row_numbers(values: npt.ArrayLike, name: str) -> IntArray:
@@ -135,13 +133,6 @@ def _row_numbers(values: npt.ArrayLike, name: str) -> IntArray:
             f"{quote(values)}."
         )
     return array.astype(np.intp)
-
-
-def _key(permutations: int | dict[str, IntArray]) -> object:
-    """Return a hashable key of the permutations."""
-    if isinstance(permutations, int):
-        return permutations
-    return tuple((name, index.shape, index.tobytes()) for name, index in permutations.items())
 
 
 def _measure(
@@ -181,10 +172,6 @@ def _measure(
     return {"importance": importance}
 
 
-def _read(measurement: Measurement) -> Estimate:
-    return measurement["importance"]
-
-
 def _check_permutations(index: IntArray, name: str, n: int) -> IntArray:
     """Return `index`, shape (n, K), if every column is a permutation of the n rows."""
     ordered = np.arange(n)[:, None]
@@ -206,21 +193,17 @@ def _importance(
 ) -> tuple[float, FloatArray, FloatArray]:
     """Return importance under one permutation, and rows' influences as recipients and donors."""
     worse, better = (permuted, base) if metric.smaller_is_better else (base, permuted)
-    if relation == "difference":
-        value, by_worse, by_better = worse[0] - better[0], 1.0, -1.0
-    else:
-        if better[0] <= 0:
-            raise InferenceError(
-                f"The ratio needs a positive {metric.name}, but it is {better[0]:g} in some refit; "
-                'use `relation="difference"`.'
-            )
-        value = worse[0] / better[0]
-        by_worse, by_better = 1 / better[0], -value / better[0]
-    by_permuted, by_base = (
-        (by_worse, by_better) if metric.smaller_is_better else (by_better, by_worse)
-    )
+    if relation == "ratio" and better[0] <= 0:
+        raise InferenceError(
+            f"The ratio needs a positive {metric.name}, but it is {better[0]:g} in some refit; "
+            'use `relation="difference"`.'
+        )
     # A pair of a row and its donor counts for both.
-    pair = by_permuted * permuted[1] + by_base * base[1]
+    if relation == "difference":
+        value, pair = worse[0] - better[0], worse[1] - better[1]
+    else:
+        value = worse[0] / better[0]
+        pair = (worse[1] - value * better[1]) / better[0]
     as_donor = np.empty(len(index))
     as_donor[index] = pair
     return value, pair, as_donor

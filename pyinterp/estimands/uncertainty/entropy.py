@@ -6,36 +6,21 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from pyinterp.checks import check_choice
-from pyinterp.data.features import Features
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.scales import position_of
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Parameter,
-    Problem,
-    Terms,
-    Words,
-)
-from pyinterp.estimands.importance.marginal_losses import marginal_losses
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.importance.losses import measure_losses
 from pyinterp.estimands.importance.permutation import (
     ALL_PAIRS,
+    NEVER_USED,
     SOME_PAIRS,
     Permutations,
     Replacement,
     check_permutations,
-    no_weights_of,
-    read_difference,
-    read_ratio,
 )
-from pyinterp.estimands.importance.relation import PARAMETERS, Relation
+from pyinterp.estimands.importance.relation import PARAMETERS, Relation, difference, ratio
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
-from pyinterp.losses.rowwise import Loss
 from pyinterp.samplers import SAMPLERS, is_conditional
 
 __all__ = ["entropy_importance"]
@@ -60,7 +45,7 @@ def entropy_importance(
     feature (Proposition 3), which are refused.
     """
     check_choice("relation", relation, ("difference", "ratio"))
-    check_permutations(permutations)
+    no_weights = check_permutations(permutations)
     if isinstance(sampler, str):
         check_choice("sampler", sampler, ("marginal", "conditional", *SAMPLERS))
     if is_conditional(sampler):
@@ -81,61 +66,47 @@ def entropy_importance(
             "A ratio of entropies is not defined for densities, whose entropy may be negative; "
             'use `relation="difference"`.'
         )
-    ratio = relation == "ratio"
-    null = PARAMETERS[relation].null
+    is_ratio = relation == "ratio"
+    parameter = PARAMETERS[relation]
+    null = f"{parameter.null:g}"
     of_class = () if which_class is None else (f"class {which_class}",)
-    what = "Factor by which" if ratio else "Increase, in nats, of"
+    what = "Factor by which" if is_ratio else "Increase, in nats, of"
     return Estimand(
         key=("entropy-pfi", tuple(chosen.items()), loss, permutations),
         terms=Terms.plain(list(chosen)),
-        measure=partial(_measure, features=chosen, loss=loss, permutations=permutations),
-        read=read_ratio if ratio else read_difference,
+        measure=partial(
+            measure_losses,
+            features=chosen,
+            loss=loss,
+            permutations=permutations,
+            samplers={},
+            of_response=False,
+        ),
+        read=ratio if is_ratio else difference,
         words=Words(
             label="PFI_H",
             title="entropy-based permutation feature importance",
             quantity="entropy-PFI",
-            details=(*(("ratio",) if ratio else ()), *of_class),
+            details=("ratio", *of_class) if is_ratio else of_class,
+            unit="" if is_ratio else "nats",
             meaning=(
                 f"{what} the expected entropy of the predictive distribution"
-                f"{' grows' if ratio else ''} when the feature is replaced by an independent draw."
+                f"{' grows' if is_ratio else ''} when the feature is replaced by an independent "
+                "draw."
             ),
             notes=(
-                f"Near {null:g}: the feature is independent of the others, or the model does not "
-                f"use it; above {null:g}: the model is surer where it agrees with the others.",
+                f"Near {null}: the feature is independent of the others, or the model does not "
+                f"use it; above {null}: the model is surer where it agrees with the others.",
             ),
-            unit="" if ratio else "nats",
             exact=ALL_PAIRS,
             inexact=SOME_PAIRS,
-            zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+            zero_variance=NEVER_USED,
         ),
-        parameter=Parameter(null=null),
-        coverage=() if ratio else ("entropy-PFI",),
-        kind=None if family is None else "distribution",
-        no_weights=no_weights_of(permutations, conditional=False),
+        parameter=Parameter(null=parameter.null),
+        coverage=() if is_ratio else ("entropy-PFI",),
         score=None
         if problem.population.y is None
         else negative_log_likelihood(predictor, position),
+        kind=None if family is None else "distribution",
+        no_weights=no_weights,
     )
-
-
-def _measure(
-    case: ModelOnRows, *, features: Features, loss: Loss, permutations: Permutations
-) -> Measurement:
-    serving, nothing = case.of_kind(loss.needs), np.zeros(case.sample.nobs)
-    entropies = loss(nothing, serving.factual)
-    pairs = [
-        marginal_losses(
-            whatif,
-            nothing,
-            entropies,
-            loss=loss,
-            permutations=permutations,
-            draw=partial(case.draw, name),
-            weights=case.weights,
-        )
-        for name, whatif in serving.of_all(features)
-    ]
-    return {
-        "switched": Estimate.stack([switched for switched, _ in pairs]),
-        "original": Estimate.stack([original for _, original in pairs]),
-    }
