@@ -30,7 +30,7 @@ from pyinterp.estimands.importance.losses import (
     mean_over_draws,
     one_term,
 )
-from pyinterp.estimands.importance.permutation import NEVER_USED
+from pyinterp.estimands.importance.permutation import NO_USE
 from pyinterp.estimands.importance.variable_importance import cvim, mvim
 from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.losses.rowwise import LOSSES, Loss
@@ -147,7 +147,7 @@ def causal_importance(
                 "they agree with those by permutation."
             ),
             notes=(NO_TEST,),
-            zero_variance=NEVER_USED,
+            zero_variance=NO_USE,
         ),
         # Noise makes effects vary: mean squares are above 0 whatever the truth, and have no test.
         parameter=Parameter(range=POSITIVE, no_effect=0.0),

@@ -26,7 +26,7 @@ from pyinterp.estimands.estimand import (
     Words,
 )
 from pyinterp.estimands.importance.losses import Permutations, one_term
-from pyinterp.estimands.importance.permutation import NEVER_USED
+from pyinterp.estimands.importance.permutation import NO_USE
 from pyinterp.estimands.importance.relation import (
     PARAMETERS,
     Relation,
@@ -88,7 +88,7 @@ def metric_importance(
             notes=(score.note,) if score.note else (),
             inexact="as some of all permutations are used",
             unknown_error=NOT_SMOOTH,
-            zero_variance=NEVER_USED,
+            zero_variance=NO_USE,
         ),
         parameter=PARAMETERS[relation],
         score=score,

@@ -17,7 +17,7 @@ from pyinterp.samplers import Sampler, SamplerLike, check_names, check_sampler, 
 
 __all__ = [
     "ALL_PAIRS",
-    "NEVER_USED",
+    "NO_USE",
     "SOME_PAIRS",
     "Permutations",
     "Replacement",
@@ -29,7 +29,7 @@ Replacement: TypeAlias = Literal["marginal"] | SamplerLike
 
 ALL_PAIRS = "All pairs of rows, no Monte Carlo error."
 SOME_PAIRS = 'as some of all permutations are used; `permutations="all"` has none'
-NEVER_USED = "never used by the learner in any refit, which does not mean certainly 0"
+NO_USE = "never used by the learner in any refit, which does not mean certainly 0"
 
 
 def permutation_importance(
@@ -90,7 +90,7 @@ def permutation_importance(
             notes=notes,
             exact="All draws, no Monte Carlo error." if samplers else ALL_PAIRS,
             inexact=SOME_PAIRS,
-            zero_variance=NEVER_USED,
+            zero_variance=NO_USE,
         ),
         parameter=compared.parameter,
         coverage=coverage,

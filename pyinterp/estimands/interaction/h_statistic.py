@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
@@ -13,13 +13,7 @@ import numpy as np
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import NOT_NEGATIVE, check_choice, check_count, check_flag, check_number
 from pyinterp.data.features import Features, names_of
-from pyinterp.estimands.effects.outputs import Outputs
-from pyinterp.estimands.effects.scales import (
-    Scale,
-    UsedScale,
-    name_of,
-    rescale,
-)
+from pyinterp.estimands.effects.scales import Outputs, Scale
 from pyinterp.estimands.estimand import (
     Estimand,
     Estimate,
@@ -113,40 +107,60 @@ def h_statistic(
     check_count("most_rows", most_rows, 2)
     check_number("eps", eps, NOT_NEGATIVE)
     subsets = _subsets(problem, features, order)
-    labels, positions, used_scale = Outputs.of(problem.predictor, scale, which_class)
+    outputs = Outputs.of(problem, scale, which_class)
     above, below = _parts(order, subsets)
     functions = tuple(dict.fromkeys([*above, *below]))
-    place = {function: number for number, function in enumerate(functions)}
+    due_to, what, whole = MEANINGS[order]
+    importance = order == "importance"
+    details: list[str] = [] if importance else [order]
+    if not normalize:
+        details.append("unnormalized")
+    if importance and not squared:
+        details.append("root")
+    if normalize:
+        share = "Share" if squared else "Root of the share"
+        meaning = f"{share} of the variance of {whole} that is due to {due_to}."
+    else:
+        meaning = f"{'Mean' if squared else 'Root mean'} square of {due_to}."
+    label = "PD importance" if importance else "H²" if squared else "H"
+    unit = "" if normalize else outputs.unit
+    notes = [
+        f"{due_to[0].upper()}{due_to[1:]}: {what}.",
+        "No test of 0: noise makes interactions, so estimates are above 0 whatever the truth.",
+    ]
+    if problem.population.nobs > most_rows:
+        notes.append(
+            f"At most {most_rows} evaluation rows of a refit, drawn at random, are points and "
+            "background alike."
+        )
     return Estimand(
-        key=("h", functions, tuple(problem.features.items()), positions, used_scale, most_rows),
+        key=("h", functions, tuple(problem.features.items()), outputs, most_rows),
         terms=class_terms(
-            ["total" if order == "total" else ":".join(one) for one in subsets],
-            list(labels),
+            ["total" if order == "total" else ":".join(one) for one in subsets], outputs.labels
         ),
         measure=partial(
             _measure,
             functions=functions,
             features=problem.features,
-            outputs=partial(rescale, classes=positions, scale=used_scale),
+            outputs=outputs.values,
             most=most_rows,
         ),
         read=partial(
             _read,
-            above=[place[function] for function in above],
-            below=[place[function] for function in below],
+            above=[functions.index(function) for function in above],
+            below=[functions.index(function) for function in below],
             functions=len(functions),
             normalize=normalize,
             squared=squared,
             eps=eps,
         ),
         words=Words(
-            label=LABELS.get(order, "H") + ("²" if squared and order != "importance" else ""),
-            title="importance by partial dependence" if order == "importance" else TITLE,
-            quantity=LABELS.get(order, "H²" if squared else "H"),
-            details=_details(order, used_scale, labels, normalize, squared),
-            unit="" if normalize else _unit(problem, used_scale, squared=squared),
-            meaning=_meaning(order, normalize=normalize, squared=squared),
-            notes=_notes(problem, most_rows, order),
+            label=label,
+            title="importance by partial dependence" if importance else TITLE,
+            details=(*details, *outputs.details),
+            unit=f"{unit}²" if unit and squared else unit,
+            meaning=meaning,
+            notes=tuple(notes),
             zero_variance="0 in all refits",
         ),
         # The error of a mean square grows with its distance from 0.
@@ -156,21 +170,34 @@ def h_statistic(
 
 
 TITLE = "interaction strength (Friedman's H)"
-LABELS = {"importance": "PD importance"}
-DUE_TO = {
-    "overall": "interactions of the feature",
-    "pairwise": "the interaction of the two",
-    "three-way": "the interaction of the three",
-    "total": "interactions, and main effects of features left out",
-    "importance": "the feature, alone and in interactions",
-}
-WHAT = {
-    "overall": "what the prediction has beyond the sum of the partial dependence on the feature "
-    "and that on all others",
-    "pairwise": "what the partial dependence on both has beyond the sum of those on each",
-    "three-way": "what the partial dependence on three has beyond those on two and on one of them",
-    "total": "what the prediction has beyond the sum of the partial dependences on single features",
-    "importance": "what the prediction has beyond the partial dependence on all other features",
+# By order: what the share is due to, how that is measured, and of what it is the share.
+MEANINGS: Mapping[Order, tuple[str, str, str]] = {
+    "overall": (
+        "interactions of the feature",
+        "what the prediction has beyond the sum of the partial dependence on the feature and that "
+        "on all others",
+        "the prediction",
+    ),
+    "pairwise": (
+        "the interaction of the two",
+        "what the partial dependence on both has beyond the sum of those on each",
+        "the partial dependence on both",
+    ),
+    "three-way": (
+        "the interaction of the three",
+        "what the partial dependence on three has beyond those on two and on one of them",
+        "that on all three",
+    ),
+    "total": (
+        "interactions, and main effects of features left out",
+        "what the prediction has beyond the sum of the partial dependences on single features",
+        "the prediction",
+    ),
+    "importance": (
+        "the feature, alone and in interactions",
+        "what the prediction has beyond the partial dependence on all other features",
+        "the prediction",
+    ),
 }
 
 
@@ -403,49 +430,3 @@ def _read(
         value = np.sqrt(value)
         jacobian /= np.where(counts, 2 * value, 1.0)[:, None]
     return squares.through(value, jacobian)
-
-
-def _details(
-    order: Order, scale: UsedScale, labels: Sequence[Any], normalize: bool, squared: bool
-) -> tuple[str, ...]:
-    about: list[str] = [] if order == "importance" else [order]
-    if not normalize:
-        about.append("unnormalized")
-    if not squared and order == "importance":
-        about.append("root")
-    if scale != "mean":
-        about.append(name_of(scale))
-        if len(labels) == 1:
-            about.append(f"class {labels[0]}")
-    return tuple(about)
-
-
-def _unit(problem: Problem, scale: UsedScale, *, squared: bool) -> str:
-    response = problem.population.response
-    if scale != "mean" or response is None:
-        return ""
-    return f"{response.name}²" if squared else response.name
-
-
-def _meaning(order: Order, *, normalize: bool, squared: bool) -> str:
-    of = {"pairwise": "the partial dependence on both", "three-way": "that on all three"}
-    what = "Mean square" if squared else "Root mean square"
-    if not normalize:
-        return f"{what} of {DUE_TO[order]}."
-    share = "Share" if squared else "Root of the share"
-    whole = of.get(order, "the prediction")
-    return f"{share} of the variance of {whole} that is due to {DUE_TO[order]}."
-
-
-def _notes(problem: Problem, rows: int, order: Order) -> tuple[str, ...]:
-    due = DUE_TO[order]
-    notes = [
-        f"{due[0].upper()}{due[1:]}: {WHAT[order]}.",
-        "No test of 0: noise makes interactions, so estimates are above 0 whatever the truth.",
-    ]
-    if problem.population.nobs > rows:
-        notes.append(
-            f"At most {rows} evaluation rows of a refit, drawn at random, are points and "
-            "background alike."
-        )
-    return tuple(notes)

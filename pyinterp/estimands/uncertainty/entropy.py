@@ -13,7 +13,7 @@ from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Wor
 from pyinterp.estimands.importance.losses import measure_losses
 from pyinterp.estimands.importance.permutation import (
     ALL_PAIRS,
-    NEVER_USED,
+    NO_USE,
     SOME_PAIRS,
     Permutations,
     Replacement,
@@ -100,7 +100,7 @@ def entropy_importance(
             ),
             exact=ALL_PAIRS,
             inexact=SOME_PAIRS,
-            zero_variance=NEVER_USED,
+            zero_variance=NO_USE,
         ),
         parameter=Parameter(null=parameter.null),
         coverage=() if is_ratio else ("entropy-PFI",),
