@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyinterp import datasets, distributions, estimators, r_style, samplers, simulation
     from pyinterp.estimands.effects.grids import RGrid
-    from pyinterp.estimands.estimand import Estimand, Estimate, Parameter, Terms, Words
+    from pyinterp.estimands.estimand import Estimand, Parameter, Terms, Words
+    from pyinterp.estimands.estimate import Estimate
     from pyinterp.estimands.mean_over_rows import mean_over_rows
     from pyinterp.learner.compare import compare
     from pyinterp.learner.fitted_model import FittedModel
@@ -91,7 +92,7 @@ _HOME = {
     "Distributional": "models.distributional",
     "Estimand": "estimands.estimand",
     "EstimandResults": "results.results",
-    "Estimate": "estimands.estimand",
+    "Estimate": "estimands.estimate",
     "FittedModel": "learner.fitted_model",
     "FreshDraws": "resampling",
     "HalfSampling": "resampling",

@@ -28,7 +28,7 @@ from xgboost import XGBRegressor
 import pyinterp as pi
 from pyinterp import simulation
 from pyinterp.data.features import Features
-from pyinterp.estimands.estimand import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import some_pairs
 from pyinterp.estimands.importance.permutation import permutation_importance
 from pyinterp.inference import CovType

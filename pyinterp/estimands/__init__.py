@@ -7,7 +7,8 @@ tables and plots are written once for all estimands; none is named there.
 ================  =============================================================================
 Where             What is in it
 ================  =============================================================================
-`estimand`        The types: an estimand, the problem it is defined for, and its estimates
+`estimand`        The types: an estimand, the problem it is defined for, and its words
+`estimate`        One fitted model on its rows, and values with every row's contribution
 `effects`         Partial dependence, accumulated effects, and their grids, scales and averages
 `importance`      Importances: permutation, conditional, adjusted, LOCO, flatness, native
 `interaction`     H statistics and vint

@@ -14,16 +14,8 @@ from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.effects.accumulated_effects import NO_TEST, without_rounding
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Parameter,
-    Problem,
-    Terms,
-    Words,
-)
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import (
     Permutations,
     marginal_losses,

@@ -13,15 +13,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import FINITE, check_callable, check_number, check_text
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError, quote, reason
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Parameter,
-    Terms,
-    Words,
-)
+from pyinterp.estimands.estimand import Estimand, Parameter, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.models.prediction_checks import real_numbers
 from pyinterp.ranges import REAL, Range
 

@@ -9,16 +9,8 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.data.features import Features
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Parameter,
-    Problem,
-    Terms,
-    Words,
-)
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.samplers import Sampler, SamplerLike, Target, check_names, choose_sampler
 
 __all__ = ["NEAR", "NO_WEIGHTS", "positivity", "samplers_of", "variance_parts"]

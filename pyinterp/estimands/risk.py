@@ -12,16 +12,8 @@ import numpy as np
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.errors import LossError
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Parameter,
-    Problem,
-    Terms,
-    Words,
-)
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 
 __all__ = ["RiskRelation", "best_constant", "risk"]

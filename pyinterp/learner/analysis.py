@@ -20,14 +20,8 @@ from pyinterp.errors import (
     OptionError,
     PredictionError,
 )
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Measurement,
-    ModelOnRows,
-    Problem,
-    check_estimate,
-    check_weights,
-)
+from pyinterp.estimands.estimand import Estimand, Problem, check_estimate, check_weights
+from pyinterp.estimands.estimate import Measurement, ModelOnRows
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance

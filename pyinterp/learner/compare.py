@@ -18,7 +18,8 @@ from pyinterp.checks import (
     is_list,
 )
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
-from pyinterp.estimands.estimand import Estimand, Estimate, Terms
+from pyinterp.estimands.estimand import Estimand, Terms
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import Alternative, CovType, Replicates, combine, variance
 from pyinterp.inference.independent import independent_difference, independent_variance
 from pyinterp.inference.options import InferenceOptions

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyinterp.errors import InferenceError
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.estimands.importance.relation import ROUNDING, difference, ratio, without_rounding
 
 # Central differences with a step of 1e-5 err by its square, of numbers of order one.

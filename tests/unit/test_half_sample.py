@@ -15,7 +15,7 @@ from test_square import reference
 
 import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError, RefitError
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import COV_TYPES, Half, Replicates, SquareVariance, Variance, combine
 from pyinterp.inference.half_sample.parts import variance_parts
 

@@ -10,7 +10,7 @@ from sklearn.inspection import permutation_importance as sklearn_pfi
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.samplers import balanced_permutations, distinct
 from pyinterp.whatif.batches import BatchedFeature

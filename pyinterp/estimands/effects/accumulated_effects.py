@@ -14,16 +14,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.data.columns import is_category
 from pyinterp.errors import LossError
 from pyinterp.estimands.effects.grids import grid_values
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Parameter,
-    Problem,
-    Terms,
-    Words,
-)
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.models.predictor import learner_name
 from pyinterp.ranges import POSITIVE

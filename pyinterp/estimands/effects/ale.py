@@ -30,15 +30,8 @@ from pyinterp.estimands.effects.grids import (
 )
 from pyinterp.estimands.effects.scales import Outputs, Scale
 from pyinterp.estimands.effects.support import check_complete
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Parameter,
-    Problem,
-    Words,
-)
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.samplers.covariates import codes_of
 
 __all__ = ["accumulated_local_effects", "similarity_order"]

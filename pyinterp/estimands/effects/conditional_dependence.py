@@ -15,15 +15,8 @@ from pyinterp.errors import OptionError, list_of
 from pyinterp.estimands.effects.grids import Grid, points_of, variables_of
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.effects.scales import Outputs, Scale
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Parameter,
-    Problem,
-    Words,
-)
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.samplers import SamplerLike, is_conditional
 from pyinterp.samplers.categorical import Categorical
 from pyinterp.samplers.choice import check_names, choose_sampler

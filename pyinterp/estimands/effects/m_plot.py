@@ -21,15 +21,8 @@ from pyinterp.estimands.effects.grids import (
     variables_of,
 )
 from pyinterp.estimands.effects.scales import Outputs, Scale
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Parameter,
-    Problem,
-    Words,
-)
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 
 __all__ = ["m_plot"]
 

@@ -20,15 +20,8 @@ from pyinterp.estimands.effects.averages import AVERAGES, Average, average_curve
 from pyinterp.estimands.effects.grids import Grid, Points, points_of, variables_of
 from pyinterp.estimands.effects.scales import Outputs, Scale, position_of
 from pyinterp.estimands.effects.support import support_notes
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Parameter,
-    Problem,
-    Words,
-)
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss
 

@@ -24,16 +24,8 @@ from pyinterp.estimands.effects.grids import (
 )
 from pyinterp.estimands.effects.scales import Outputs, Scale
 from pyinterp.estimands.effects.support import check_complete
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Parameter,
-    Problem,
-    Terms,
-    Words,
-)
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 
 __all__ = ["Step", "average_marginal_effects", "slopes"]
 

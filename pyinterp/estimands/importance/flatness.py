@@ -16,17 +16,8 @@ from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.effects.averages import AVERAGES
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
-from pyinterp.estimands.estimand import (
-    Correction,
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Parameter,
-    Problem,
-    Terms,
-    Words,
-)
+from pyinterp.estimands.estimand import Correction, Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.ranges import POSITIVE
 
 __all__ = ["SPREADS", "Spread", "curves_of", "flatness", "measure_parts", "parts_of", "spread_of"]

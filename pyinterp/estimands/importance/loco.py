@@ -8,15 +8,8 @@ from functools import partial
 from pyinterp._typing import FloatArray
 from pyinterp.data.features import Features
 from pyinterp.errors import LossError, OptionError
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Problem,
-    Terms,
-    Words,
-)
+from pyinterp.estimands.estimand import Estimand, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.relation import Comparison, Relation
 from pyinterp.estimands.risk import NO_WEIGHTS, best_constant
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose

@@ -12,7 +12,7 @@ import numpy as np
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.features import Features
 from pyinterp.errors import DesignError, PredictionError
-from pyinterp.estimands.estimand import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.positivity import variance_parts
 from pyinterp.losses.rowwise import Loss
 from pyinterp.samplers import ConditionalDistribution, Draws, Sampler, balanced_permutations

@@ -16,15 +16,8 @@ from pyinterp.checks import check_choice, is_count
 from pyinterp.data.features import Features
 from pyinterp.data.frames import fill_masks
 from pyinterp.errors import InferenceError, OptionError, quote
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Problem,
-    Terms,
-    Words,
-)
+from pyinterp.estimands.estimand import Estimand, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import Permutations, one_term
 from pyinterp.estimands.importance.permutation import NO_USE
 from pyinterp.estimands.importance.relation import (

@@ -14,15 +14,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import Features
 from pyinterp.errors import OptionError
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Parameter,
-    Problem,
-    Words,
-)
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.interaction.vint import class_terms
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.predictor import learner_name

@@ -12,7 +12,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.sample import Response
 from pyinterp.errors import InferenceError
-from pyinterp.estimands.estimand import Estimate, Measurement, Parameter
+from pyinterp.estimands.estimand import Parameter
+from pyinterp.estimands.estimate import Estimate, Measurement
 from pyinterp.losses.rowwise import Loss
 from pyinterp.ranges import POSITIVE
 

@@ -13,7 +13,8 @@ from pyinterp.checks import check_choice
 from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.accumulated_effects import additive_importance
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, Problem
+from pyinterp.estimands.estimand import Estimand, Problem
+from pyinterp.estimands.estimate import Estimate, Measurement
 from pyinterp.estimands.importance.permutation import (
     Permutations,
     Replacement,

@@ -14,15 +14,8 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import NOT_NEGATIVE, check_choice, check_count, check_flag, check_number
 from pyinterp.data.features import Features, names_of
 from pyinterp.estimands.effects.scales import Outputs, Scale
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Parameter,
-    Problem,
-    Words,
-)
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.flatness import ROUNDING
 from pyinterp.estimands.interaction.vint import Sets, class_terms, sets_of
 from pyinterp.ranges import POSITIVE

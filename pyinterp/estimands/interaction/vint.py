@@ -17,16 +17,8 @@ from pyinterp.checks import is_list
 from pyinterp.data.columns import is_category
 from pyinterp.data.features import check_names
 from pyinterp.errors import OptionError, quote
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Parameter,
-    Problem,
-    Terms,
-    Words,
-)
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.flatness import curves_of, spread_of
 from pyinterp.ranges import POSITIVE
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from pyinterp.data.features import Features
-from pyinterp.estimands.estimand import Estimand, Measurement, ModelOnRows, Problem
+from pyinterp.estimands.estimand import Estimand, Problem
+from pyinterp.estimands.estimate import Measurement, ModelOnRows
 from pyinterp.estimands.positivity import positivity, samplers_of, variance_parts
 from pyinterp.samplers import Sampler, SamplerLike
 
