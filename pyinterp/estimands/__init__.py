@@ -12,7 +12,7 @@ Where             What is in it
 `effects`         Partial dependence, accumulated effects, and their grids, scales and averages
 `importance`      Importances: permutation, conditional, adjusted, LOCO, flatness, native
 `interaction`     H statistics and vint
-`uncertainty`     Likelihood- and entropy-PFI, and redundancy
+`uncertainty`     Likelihood- and entropy-PFI
 `risk`            Expected loss, and the share of it that the features explain
 `metric`          A metric of all rows together, such as an area under a curve
 `positivity`      Share of a feature's variance that the other variables explain

@@ -144,17 +144,26 @@ def _measure(
         if isinstance(permutations, int):
             index = balanced_permutations(n, min(permutations, n - 1), case.draw(name))
         else:
-            index = _check_permutations(permutations[name], name, n)
+            index = permutations[name]
+            whole = index.ndim == 2 and len(index) == n
+            if not whole or not (np.sort(index, axis=0) == np.arange(n)[:, None]).all():
+                raise OptionError(
+                    f"The permutations of {quote(name)} must be an array of shape ({n}, number of "
+                    f"permutations) whose columns hold the numbers 0 to {n - 1} once each; got "
+                    f"shape {index.shape}."
+                )
         predictions = whatif.pairs(np.arange(n), whatif.donors.of_row[index])
-        comparisons = [
-            _importance(metric, evaluate(metric, y, predictions[:, k]), base, relation, index[:, k])
-            for k in range(index.shape[1])
-        ]
-        values, rows, as_donor = (np.array(part) for part in zip(*comparisons, strict=True))
-        k = len(values)
+        k = index.shape[1]
+        values, rows, donors = np.empty(k), np.zeros(n), np.zeros(n)
+        for draw in range(k):
+            permuted = evaluate(metric, y, predictions[:, draw])
+            values[draw], pair = _importance(metric, permuted, base, relation)
+            # A pair of a row and its donor counts for both.
+            rows += pair / k
+            donors[index[:, draw]] += pair / k
         # One permutation does not show how much another one differs.
         error = float(np.var(values, ddof=1) / k) if k > 1 else np.nan
-        term = one_term(values.mean() + rows.mean(axis=0), as_donor.mean(axis=0), error)
+        term = one_term(values.mean() + rows, donors, error)
         # Influences may be missing where the metric is not.
         parts.append(replace(term, value=values.mean(keepdims=True)))
     importance = Estimate.stack(parts)
@@ -165,38 +174,20 @@ def _measure(
     return {"importance": importance}
 
 
-def _check_permutations(index: IntArray, name: str, n: int) -> IntArray:
-    """Return `index`, shape (n, K), if every column is a permutation of the n rows."""
-    ordered = np.arange(n)[:, None]
-    if index.ndim != 2 or len(index) != n or not (np.sort(index, axis=0) == ordered).all():
-        raise OptionError(
-            f"The permutations of {quote(name)} must be an array of shape ({n}, number of "
-            f"permutations) whose columns hold the numbers 0 to {n - 1} once each; got shape "
-            f"{index.shape}."
-        )
-    return index
-
-
 def _importance(
     metric: Metric,
     permuted: tuple[float, FloatArray],
     base: tuple[float, FloatArray],
     relation: Relation,
-    index: IntArray,
-) -> tuple[float, FloatArray, FloatArray]:
-    """Return importance under one permutation, and rows' influences as recipients and donors."""
+) -> tuple[float, FloatArray]:
+    """Return the importance under one permutation, and the influences of rows and donors."""
     worse, better = (permuted, base) if metric.smaller_is_better else (base, permuted)
-    if relation == "ratio" and better[0] <= 0:
+    if relation == "difference":
+        return worse[0] - better[0], worse[1] - better[1]
+    if better[0] <= 0:
         raise InferenceError(
             f"The ratio needs a positive {metric.name}, but it is {better[0]:g} in some refit; "
             'use `relation="difference"`.'
         )
-    # A pair of a row and its donor counts for both.
-    if relation == "difference":
-        value, pair = worse[0] - better[0], worse[1] - better[1]
-    else:
-        value = worse[0] / better[0]
-        pair = (worse[1] - value * better[1]) / better[0]
-    as_donor = np.empty(len(index))
-    as_donor[index] = pair
-    return value, pair, as_donor
+    value = worse[0] / better[0]
+    return value, (worse[1] - value * better[1]) / better[0]

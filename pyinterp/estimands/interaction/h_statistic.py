@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -19,7 +19,6 @@ from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.flatness import ROUNDING
 from pyinterp.estimands.interaction.vint import Sets, class_terms, sets_of
 from pyinterp.ranges import POSITIVE
-from pyinterp.whatif import WhatIf
 
 __all__ = ["ORDERS", "Order", "h_statistic"]
 
@@ -135,7 +134,7 @@ def h_statistic(
             _measure,
             functions=functions,
             features=problem.features,
-            outputs=outputs.values,
+            outputs=outputs,
             most=most_rows,
         ),
         read=partial(
@@ -210,17 +209,12 @@ def _parts(
 ) -> tuple[list[Combination], list[Combination]]:
     """Return the sums whose mean squares are numerators and denominators, one each per term."""
     if order in ("pairwise", "three-way"):
-        return (
-            [
-                tuple(
-                    (Part(subset), (-1.0) ** (len(one) - size))
-                    for size in range(len(one), 0, -1)
-                    for subset in combinations(one, size)
-                )
-                for one in subsets
-            ],
-            [((Part(one), 1.0),) for one in subsets],
-        )
+        above = []
+        for one in subsets:
+            sizes = range(len(one), 0, -1)
+            parts = [Part(some) for size in sizes for some in combinations(one, size)]
+            above.append(tuple((p, (-1.0) ** (len(one) - len(p.names))) for p in parts))
+        return above, [((Part(one), 1.0),) for one in subsets]
     whole = (PREDICTION, 1.0)
     if order == "total":
         above = [(whole, *((Part((name,)), -1.0) for name in one)) for one in subsets]
@@ -280,72 +274,46 @@ class _Cross:
         return np.asarray(self.predictions @ donors.swapaxes(0, 1))
 
 
-@dataclass(frozen=True)
-class _Crossings:
-    """What-if predictions for sets of features, kept for their next use up to `KEPT_BYTES`."""
-
-    whatif: WhatIf
-    features: Features
-    outputs: Callable[[FloatArray], FloatArray]
-    row_weights: FloatArray
-    _crosses: dict[tuple[str, ...], _Cross] = field(default_factory=dict)
-
-    def of(self, names: tuple[str, ...]) -> _Cross:
-        if names in self._crosses:
-            return self._crosses[names]
-        variables = [v for name in names for v in self.features[name]]
-        whatif = self.whatif.of(variables)
-        blocks = [(block.rows, self.outputs(block.predictions)) for block in whatif.cross()]
-        order = np.argsort(np.concatenate([rows for rows, _ in blocks]))
-        stacked = np.concatenate([predictions for _, predictions in blocks], axis=1)
-        crossed = _Cross(stacked[:, order], whatif.donors.of_row, self.row_weights)
-        size = sum(one.predictions.nbytes for one in self._crosses.values())
-        if size + crossed.predictions.nbytes <= KEPT_BYTES:
-            self._crosses[names] = crossed
-        return crossed
-
-
 def _measure(
     case: ModelOnRows,
     *,
     functions: Sequence[Combination],
     features: Features,
-    outputs: Callable[[FloatArray], FloatArray],
+    outputs: Outputs,
     most: int,
 ) -> Measurement:
-    n = case.sample.nobs
-    subset = np.arange(n)
-    whatif = case.whatif
-    if n > most:
-        subset = np.sort(case.draw(DRAW).choice(n, most, replace=False))
-        whatif = whatif.take(subset)
-    weights = np.ones(len(subset)) if case.weights is None else case.weights[subset]
-    weights = weights / weights.mean()
-    squares, backgrounds = mean_squares(whatif, functions, features, outputs, weights)
-    return {"squares": _of_all_rows(squares, backgrounds, weights, subset, n)}
-
-
-def mean_squares(
-    whatif: WhatIf,
-    functions: Sequence[Combination],
-    features: Features,
-    outputs: Callable[[FloatArray], FloatArray],
-    row_weights: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    r"""Return squares of sums of centered effects, and backgrounds' contributions to their means.
+    r"""Measure squares of sums of centered effects, with backgrounds' contributions to their means.
 
     With :math:`g = \sum_S c_S F_S` and :math:`F_S(x_i) = \frac1r \sum_t f(x_{iS}, x_{t,-S})`, the
     derivative of the mean of :math:`g_i^2` by the weight of row t as a background is
     :math:`\frac2r \sum_S c_S \sum_i g_i f(x_{iS}, x_{t,-S})`; that centering changes too does
-    not matter, as g has mean 0. Weights of rows, with mean 1, make all means weighted ones.
-
-    Returns
-    -------
-    squares, backgrounds : ndarray of shape (r, classes * functions)
-        Class by class; the columns of the second have mean 0.
+    not matter, as g has mean 0. Weights of rows, with mean 1, make all means weighted ones. Of a
+    random subset of r rows, a row stands for n / r rows; the other rows contribute nothing.
     """
-    crossings = _Crossings(whatif, features, outputs, row_weights)
-    factual = outputs(whatif.factual)
+    n, whatif = case.sample.nobs, case.whatif
+    subset = np.arange(n)
+    if n > most:
+        subset = np.sort(case.draw(DRAW).choice(n, most, replace=False))
+        whatif = whatif.take(subset)
+    row_weights = np.ones(len(subset)) if case.weights is None else case.weights[subset]
+    row_weights = row_weights / row_weights.mean()
+    crosses: dict[tuple[str, ...], _Cross] = {}
+
+    def crossed(names: tuple[str, ...]) -> _Cross:
+        """Return what-if predictions, which are kept for their next use up to `KEPT_BYTES`."""
+        if names in crosses:
+            return crosses[names]
+        replaced = whatif.of([variable for name in names for variable in features[name]])
+        predictions = np.empty((len(outputs.labels), len(subset), len(replaced.donors.frame)))
+        for rows, block in replaced.cross():
+            predictions[:, rows] = outputs.values(block)
+        cross = _Cross(predictions, replaced.donors.of_row, row_weights)
+        size = sum(one.predictions.nbytes for one in crosses.values())
+        if size + predictions.nbytes <= KEPT_BYTES:
+            crosses[names] = cross
+        return cross
+
+    factual = outputs.values(whatif.factual)
     classes, r = factual.shape
     uses: dict[Part, list[tuple[int, float]]] = {}
     for number, function in enumerate(functions):
@@ -355,7 +323,7 @@ def mean_squares(
     for part, entries in uses.items():
         effect = factual
         if part != PREDICTION:
-            effect = crossings.of(part.names).effect(others=part.others)
+            effect = crossed(part.names).effect(others=part.others)
         centered = effect - (effect @ row_weights)[:, None] / r
         for number, coefficient in entries:
             sums[..., number] += coefficient * centered
@@ -370,30 +338,18 @@ def mean_squares(
         numbers = [number for number, _ in entries]
         weights = sums[..., numbers] * np.array([coefficient for _, coefficient in entries])
         weights *= row_weights[:, None]
-        donated = crossings.of(part.names).backgrounds(weights, others=part.others)
+        donated = crossed(part.names).backgrounds(weights, others=part.others)
         backgrounds[..., numbers] += 2 / r * donated * row_weights[:, None]
     backgrounds -= backgrounds.mean(axis=1, keepdims=True) * row_weights[:, None]
-    return _flat(np.square(sums)), _flat(backgrounds)
-
-
-def _flat(values: FloatArray) -> FloatArray:
-    """Return values of shape (classes, r, k) in the shape (r, classes * k)."""
-    return np.moveaxis(values, 0, 1).reshape(values.shape[1], -1)
-
-
-def _of_all_rows(
-    rows: FloatArray, donors: FloatArray, weights: FloatArray, subset: IntArray, n: int
-) -> Estimate:
-    """Return the estimate from a random subset of n rows; the other rows contribute nothing.
-
-    A row of the subset, which has r rows, stands for n / r rows.
-    """
-    value = weights @ rows / len(rows)
-    every, as_donor = np.tile(value, (n, 1)), np.zeros((n, len(value)))
-    share = n / len(subset)
-    every[subset] += share * weights[:, None] * (rows - value)
-    as_donor[subset] = share * donors
-    return Estimate(value=value, rows=every, donors=as_donor, mc_variance=np.zeros(len(value)))
+    squares, donated = (
+        np.moveaxis(values, 0, 1).reshape(r, -1) for values in (np.square(sums), backgrounds)
+    )
+    value = row_weights @ squares / r
+    rows, donors = np.tile(value, (n, 1)), np.zeros((n, len(value)))
+    rows[subset] += n / r * row_weights[:, None] * (squares - value)
+    donors[subset] = n / r * donated
+    mc_variance = np.zeros(len(value))
+    return {"squares": Estimate(value=value, rows=rows, donors=donors, mc_variance=mc_variance)}
 
 
 def _read(

@@ -1,8 +1,9 @@
-"""Entropy-PFI: how much less sure the model gets without a feature's values."""
+"""Importance for predictive uncertainty: likelihood- and entropy-PFI (Wood et al. 2024)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,12 +19,59 @@ from pyinterp.estimands.importance.permutation import (
     Permutations,
     Replacement,
     check_permutations,
+    permutation_importance,
 )
 from pyinterp.estimands.importance.relation import PARAMETERS, Relation, difference, ratio
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.samplers import SAMPLERS, is_conditional
 
-__all__ = ["entropy_importance"]
+__all__ = ["entropy_importance", "likelihood_importance"]
+
+
+def likelihood_importance(
+    problem: Problem,
+    features: str | Sequence[str] | None = None,
+    *,
+    which_class: Any = None,
+    permutations: Permutations = "auto",
+    relation: Relation = "difference",
+    sampler: Replacement = "marginal",
+) -> Estimand:
+    r"""Likelihood permutation feature importance.
+
+    .. math:: PFI_L(j) = E[-\log q(Y | \tilde X_j, X_{-j})] - E[-\log q(Y | X)]
+
+    (Wood et al. 2024, eq. 6), in nats; for classes it is the PFI for log loss.
+    """
+    predictor = problem.predictive
+    family = predictor.distribution
+    if relation == "ratio" and not (family is None or family.discrete):
+        raise OptionError(
+            "A ratio of negative log likelihoods is not defined for densities: they may be "
+            'negative; use `relation="difference"`.'
+        )
+    loss = negative_log_likelihood(predictor, position_of(predictor, which_class))
+    importance = permutation_importance(
+        problem,
+        features,
+        loss=loss,
+        permutations=permutations,
+        relation=relation,
+        sampler=sampler,
+    )
+    of_class = () if which_class is None else (f"class {which_class}",)
+    return replace(
+        importance,
+        words=replace(
+            importance.words,
+            label=f"{importance.words.label}_L",
+            title=f"likelihood-based {importance.words.title}",
+            quantity=f"likelihood-{importance.words.label}",
+            unit="nats" if relation == "difference" else "",
+            details=(*importance.words.details, *of_class),
+        ),
+        coverage=("likelihood-PFI",) if importance.coverage == ("PFI",) else (),
+    )
 
 
 def entropy_importance(
