@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyinterp import datasets, distributions, estimators, r_style, samplers, simulation
     from pyinterp.estimands.effects.grids import RGrid
-    from pyinterp.estimands.estimand import Estimand, Estimate, Terms
+    from pyinterp.estimands.estimand import Estimand, Parameter, Terms, Words
+    from pyinterp.estimands.estimate import Estimate
     from pyinterp.estimands.mean_over_rows import mean_over_rows
     from pyinterp.learner.compare import compare
     from pyinterp.learner.fitted_model import FittedModel
@@ -60,11 +61,13 @@ __all__ = [
     "Metric",
     "NestedBootstrap",
     "NestedCrossValidation",
+    "Parameter",
     "RGrid",
     "Splits",
     "Subsampling",
     "Terms",
     "UncertaintyResults",
+    "Words",
     "certify",
     "compare",
     "datasets",
@@ -89,7 +92,7 @@ _HOME = {
     "Distributional": "models.distributional",
     "Estimand": "estimands.estimand",
     "EstimandResults": "results.results",
-    "Estimate": "estimands.estimand",
+    "Estimate": "estimands.estimate",
     "FittedModel": "learner.fitted_model",
     "FreshDraws": "resampling",
     "HalfSampling": "resampling",
@@ -101,11 +104,13 @@ _HOME = {
     "Metric": "losses.metrics",
     "NestedBootstrap": "resampling",
     "NestedCrossValidation": "resampling",
+    "Parameter": "estimands.estimand",
     "RGrid": "estimands.effects.grids",
     "Splits": "resampling",
     "Subsampling": "resampling",
     "Terms": "estimands.estimand",
     "UncertaintyResults": "results.uncertainty_results",
+    "Words": "estimands.estimand",
     "certify": "simulation.certify",
     "compare": "learner.compare",
     "mean_over_rows": "estimands.mean_over_rows",

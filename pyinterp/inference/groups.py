@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.replicates import CoefficientErrors, Fold, Half, Replicates
 
 __all__ = ["side_by_side"]

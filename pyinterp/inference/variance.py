@@ -11,7 +11,7 @@ from scipy.linalg import block_diag
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.intervals import Alternative, interval, p_values, symbol
 from pyinterp.inference.replicates import Replicates, contributions
 from pyinterp.inference.simultaneous import LargestT

@@ -20,15 +20,8 @@ from pyinterp.errors import (
     OptionError,
     PredictionError,
 )
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Measurement,
-    ModelOnRows,
-    Problem,
-    check_estimate,
-    check_in_range,
-    check_weights,
-)
+from pyinterp.estimands.estimand import Estimand, Problem, check_estimate, check_weights
+from pyinterp.estimands.estimate import Measurement, ModelOnRows
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
@@ -197,13 +190,10 @@ class Analysis:
         """Return the engine that computed the estimand, for headers."""
         if estimand.leave_out:
             return Engine("refits without features")
-        if estimand.engine:
-            return Engine(estimand.engine)
-        score = estimand.metric or estimand.loss
-        if score is None and not estimand.distributional:
-            return self.engine_in_use
-        kind = "distribution" if score is None else score.needs
-        if kind == self.problem.predictor.kind:
+        if estimand.basis == "model":
+            return Engine("the fitted model")
+        kind = estimand.kind if estimand.score is None else estimand.score.needs
+        if kind in (None, self.problem.predictor.kind):
             return self.engine_in_use
         return Engine.of_all([case.of_kind(kind).engine for case in self.cases])
 
@@ -219,7 +209,7 @@ class Analysis:
         key = estimand.key, getattr(estimand.measure, "func", estimand.measure)
         if key not in self._measurements_by_key:
             if estimand.leave_out:
-                self.need_trainer().train(estimand.leave_out, estimand.label)
+                self.need_trainer().train(estimand.leave_out, estimand.words.label)
             self._measurements_by_key[key] = self._measurements(estimand)
         return self._measurements_by_key[key]
 
@@ -232,7 +222,7 @@ class Analysis:
                 [partial(estimand.measure, case) for case in cases],
                 len(cases),
                 n_jobs=self._threads,
-                label=estimand.label,
+                label=estimand.words.label,
                 progress=self.progress,
                 in_memory=True,  # models and measurements do not travel
             ) as measured,
@@ -288,8 +278,7 @@ class Analysis:
         estimates = [estimand.read(m) for m in self.measure(estimand)]
         if checked:
             for refit, estimate in zip(self.refits, estimates, strict=True):
-                check_estimate(estimate, estimand.terms, refit.evaluation.nobs)
-                check_in_range(estimate, estimand)
+                check_estimate(estimate, estimand, refit.evaluation.nobs)
         return gather(
             [
                 RefitEstimate(
@@ -298,13 +287,13 @@ class Analysis:
                 for r, e in zip(self.refits, estimates, strict=True)
             ],
             correction=self.correction,
-            no_effect=estimand.no_effect,
+            no_effect=estimand.parameter.no_effect,
             half_fits=self._half_fits(estimand),
         )
 
     def _half_fits(self, estimand: Estimand) -> HalfFits | None:
         fits = self.half_fits
-        if fits is None or not estimand.varies_as_square:
+        if fits is None or estimand.parameter.no_effect is None:
             return fits
         return replace(fits, mean_share=self.mean_share)
 
@@ -346,12 +335,12 @@ class Analysis:
         problem = self.problem
         if problem.population.y is None:
             return None
-        if estimand.metric is not None:
-            if estimand.metric not in self._fits:
-                self._fits[estimand.metric] = self._fit_by_metric(estimand.metric)
-            return self._fits[estimand.metric]
-        loss = estimand.loss
-        row_loss = choose(loss, problem.predictor, problem.response)
+        score = estimand.score
+        if isinstance(score, Metric):
+            if score not in self._fits:
+                self._fits[score] = self._fit_by_metric(score)
+            return self._fits[score]
+        row_loss = choose(score, problem.predictor, problem.response)
         if row_loss not in self._fits:
             self._fits[row_loss] = self._fit(row_loss)
         return self._fits[row_loss]
@@ -374,7 +363,10 @@ class Analysis:
         label, explained_share = "", float("nan")
         if row_loss.constant is not None and problem.population.weights is None:
             share = risk(problem, loss=row_loss, relation="explained")
-            label, explained_share = share.label, float(self.replicates(share).per_refit.mean())
+            label, explained_share = (
+                share.words.label,
+                float(self.replicates(share).per_refit.mean()),
+            )
         return GoodnessOfFit(
             name=row_loss.name,
             loss=float(expected.per_refit.mean()),

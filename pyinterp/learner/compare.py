@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import combinations
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -19,7 +18,8 @@ from pyinterp.checks import (
     is_list,
 )
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
-from pyinterp.estimands.estimand import Estimand, Estimate, Terms
+from pyinterp.estimands.estimand import Estimand, Terms
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import Alternative, CovType, Replicates, combine, variance
 from pyinterp.inference.independent import independent_difference, independent_variance
 from pyinterp.inference.options import InferenceOptions
@@ -244,16 +244,15 @@ def _with_rope(compared: ComparisonResults, rope: float) -> ComparisonResults:
     ]
     estimand = compared.estimand
     return replace(
-        compared, estimand=replace(estimand, remarks=partial(_with_notes, estimand.remarks, notes))
+        compared,
+        estimand=replace(
+            estimand,
+            words=replace(
+                estimand.words,
+                always=(*estimand.words.always, *notes),
+            ),
+        ),
     )
-
-
-def _with_notes(
-    remarks: Callable[[pd.Series[float]], Sequence[str]],
-    notes: Sequence[str],
-    estimates: pd.Series[float],
-) -> Sequence[str]:
-    return [*remarks(estimates), *notes]
 
 
 def _difference(
@@ -267,19 +266,19 @@ def _difference(
     return replace(
         estimand,
         terms=_terms(estimand.terms, contrasts, single=len(estimand.terms.names) == 1),
-        label="difference",
-        title=f"difference in {estimand.title}",
+        words=replace(
+            estimand.words,
+            label="difference",
+            title=f"difference in {estimand.words.title}",
+            quantity=f"difference in {estimand.words.quantity or estimand.words.label}",
+            meaning=_meaning(estimand, contrasts, places, paired=paired),
+            notes=(),
+            exact=None,
+            zero_variance="the two agree exactly in every refit",
+        ),
+        parameter=replace(estimand.parameter, null=0.0, no_effect=None, range=REAL, better=None),
         coverage=tuple(f"difference in {name}" for name in estimand.coverage),
-        quantity=f"difference in {estimand.quantity or estimand.label}",
-        null=0.0,
-        varies_as_square=False,
-        range=REAL,
-        meaning=_meaning(estimand, contrasts, places, paired=paired),
-        notes=(),
         correction=None,
-        better="",
-        exact="",
-        zero_variance="the two agree exactly in every refit",
     )
 
 
@@ -382,7 +381,7 @@ def _meaning(
         several = "the reference minus each of the others"
     listed = contrasts[0] if len(contrasts) == 1 else several
     how = "paired by resample" if paired else "of independent estimates"
-    sign = {"smaller": "Negative", "larger": "Positive"}.get(estimand.better, "")
+    sign = {"smaller": "Negative", "larger": "Positive"}.get(estimand.parameter.better or "", "")
     first = "first" if len(contrasts) == 1 or (to_one and not places[0][0]) else "first of the two"
     direction = f" {sign}: the {first} predicts better." if sign else ""
     return f"{estimand.description}: {listed}, {how}.{direction}"

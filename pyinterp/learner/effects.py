@@ -8,8 +8,8 @@ from typing import Any, Literal, Unpack, overload
 from pyinterp.checks import check_flag
 from pyinterp.data.features import names_of
 from pyinterp.estimands.effects.averages import Average
-from pyinterp.estimands.effects.dependence import dependence, grids_of
-from pyinterp.estimands.effects.grids import Grid
+from pyinterp.estimands.effects.conditional_dependence import dependence
+from pyinterp.estimands.effects.grids import Grid, grids_of
 from pyinterp.estimands.effects.partial_dependence import PDKind, PDOf
 from pyinterp.estimands.effects.scales import Scale
 from pyinterp.estimands.importance.flatness import Spread, flatness

@@ -99,9 +99,11 @@ class FittedModels:
             )
         analysis = self.analysis if rows is None else among(self.analysis, rows)
         groups = None if by is None else groups_of(analysis, by)
-        if estimand.rowless and (rows is not None or by is not None):
+        if estimand.basis == "model" and (rows is not None or by is not None):
             raise OptionError(
-                f"`{'by' if rows is None else 'rows'}` would change nothing: {estimand.rowless}."
+                f"`{'by' if rows is None else 'rows'}` would change nothing: "
+                f"{estimand.words.title} is what the fitted model reports, whatever the "
+                "evaluation rows."
             )
         parts = [analysis] if groups is None else apart(analysis, groups)
         context = replace(
@@ -149,8 +151,8 @@ def _takes_delta(estimand: Estimand, cov_type: CovType | None) -> bool:
 
     Distributions are predicted by more than coefficients.
     """
-    wanted = cov_type == "delta" or (cov_type is None and estimand.effect)
-    return wanted and not estimand.distributional
+    wanted = cov_type == "delta" or (cov_type is None and estimand.parameter.effect)
+    return wanted and estimand.kind != "distribution"
 
 
 def _labels(parts: Sequence[Analysis]) -> tuple[pd.Index, ...]:
@@ -186,7 +188,10 @@ def _corrected_params(
     if correction is None:
         return None
     underlying = replace(
-        estimand, read=correction.underlying, varies_as_square=False, correction=None
+        estimand,
+        read=correction.underlying,
+        parameter=replace(estimand.parameter, no_effect=None),
+        correction=None,
     )
     means = _replicates(analysis, underlying, cov_type, checked=False)
     return correction.correct(means.per_refit.mean(axis=0), variance(means, cov_type).cov)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.data.sample import Sample
-from pyinterp.estimands.estimand import ModelOnRows
+from pyinterp.estimands.estimate import ModelOnRows
 
 __all__ = ["order_note"]
 

@@ -7,10 +7,8 @@ from typing import Any, Unpack
 
 from pyinterp.estimands.importance.permutation import Permutations, Replacement
 from pyinterp.estimands.importance.relation import Relation
-from pyinterp.estimands.positivity import positivity
-from pyinterp.estimands.uncertainty.entropy import entropy_importance
-from pyinterp.estimands.uncertainty.likelihood import likelihood_importance
-from pyinterp.estimands.uncertainty.redundancy import redundancy
+from pyinterp.estimands.positivity import positivity, redundancy
+from pyinterp.estimands.uncertainty import entropy_importance, likelihood_importance
 from pyinterp.learner.fitted_models import FittedModels, Inference
 from pyinterp.learner.subgroups import ONE_GROUP
 from pyinterp.parameters import takes

@@ -21,7 +21,7 @@ NOT_CALLED = {
     "distributions", "Distributional",  # the user's own function says what is right
     "estimators",  # scikit-learn's, whose options are its own, and networks, which need PyTorch
     # Parts of an estimand, which measure and read what their author says; and metrics, likewise.
-    "Estimand", "Estimate", "Metric", "Terms",
+    "Estimand", "Estimate", "Metric", "Parameter", "Terms", "Words",
 }  # fmt: skip
 # Results, types and constants; loaders of data that need a folder.
 NO_CALLS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.replicates import RefitEstimate, gather
 from pyinterp.inference.units import units_of
 from pyinterp.inference.variance import rows

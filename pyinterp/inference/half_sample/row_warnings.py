@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.replicates import Replicates, row_effects
 
 __all__ = ["idle_share", "skewness"]
