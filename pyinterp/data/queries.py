@@ -13,9 +13,8 @@ from typing import Any
 import pandas as pd
 
 from pyinterp.data.columns import native
-from pyinterp.data.formula.columns import Columns
+from pyinterp.data.formula.columns import Columns, bare_name
 from pyinterp.data.formula.scope import double
-from pyinterp.data.formula.syntax import is_quote, name_in_quotes, tree_of
 from pyinterp.data.formula.tokens import STRING, column_code
 from pyinterp.errors import OptionError, PyinterpError, quote, reason, short
 
@@ -69,7 +68,7 @@ def evaluate(query: str, frame: pd.DataFrame, argument: str) -> pd.Series[Any]:
     """
     columns = Columns(map(str, frame.columns))
     try:
-        tree = tree_of(_without_backticks(query.strip(), columns), columns)
+        tree = columns.tree(_without_backticks(query.strip(), columns))
         values = _Query(frame, columns).values(tree)
     except Exception as error:
         raise _refusal(
@@ -112,10 +111,8 @@ class _Query:
         match node:
             case ast.Constant(value=bool() | int() | float() | str() as value):
                 return value
-            case ast.Name(id=name):
+            case _ if (name := bare_name(node)) is not None:
                 return self._column(name)
-            case ast.Call() if is_quote(node):
-                return self._column(name_in_quotes(node))
             case ast.Compare():
                 sides = pairwise((node.left, *node.comparators))
                 parts = (self._compare(op, *two) for op, two in zip(node.ops, sides, strict=True))

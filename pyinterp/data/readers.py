@@ -20,7 +20,6 @@ from pyinterp.data.formula import (
     column_code,
     column_factor,
     evaluate,
-    learns,
     names_in,
     namespace,
     parse,
@@ -99,7 +98,7 @@ class FormulaReader(Reader):
         self._parsed = parse(formula, columns, scope, numeric=self._numeric)
         names = self._parsed.terms.names.union(self._parsed.response.names)
         self._scope = Scope(names, scope)
-        used = {v for product in self._parsed.terms.products for f in product for v in f.variables}
+        used = self._parsed.terms.variables
         if used.issuperset(self._parsed.response.variables):
             raise FormulaError(
                 f"The response `{short(self._parsed.response.code)}` can't be on the right side "
@@ -149,7 +148,7 @@ class FormulaReader(Reader):
         terms = self._parsed.terms
         names = namespace(terms.names - set(self._variables), self._scope)
         needs: dict[str, str] = {}
-        for factor in dict.fromkeys(f for product in terms.products for f in product):
+        for factor in terms.factors:
             lacking = [v for v in factor.variables if variables[v].isna().any()]
             if why := _need(factor, variables, names) if lacking else "":
                 needs |= dict.fromkeys(lacking, why)
@@ -334,7 +333,7 @@ def _need(factor: Factor, variables: pd.DataFrame, names: dict[str, Any]) -> str
             f"the columns of the levels of `{short(factor.code)}` have no place for a missing one, "
             'which `design="frame"` hands over'
         )
-    if learns(factor, names):
+    if factor.learns(names):
         return f"`{short(factor.code)}` learns from all rows"
     rows = variables.isna()[list(factor.variables)].any(axis=1).to_numpy(dtype=bool)
     columns = {name: variables.loc[rows, name] for name in factor.variables}
@@ -349,7 +348,7 @@ def _need(factor: Factor, variables: pd.DataFrame, names: dict[str, Any]) -> str
 
 def _check_dates(terms: Terms, variables: pd.DataFrame) -> None:
     """Raise if a matrix would need a date as a number."""
-    for factor in dict.fromkeys(f for product in terms.products for f in product):
+    for factor in terms.factors:
         if factor.column is not None and is_date(variables[factor.column].dtype):
             raise DataError(
                 f"A formula's matrix needs numbers and levels, but `{short(factor.column)}` holds "
@@ -360,7 +359,7 @@ def _check_dates(terms: Terms, variables: pd.DataFrame) -> None:
 
 def _check_levels(terms: Terms, variables: pd.DataFrame) -> None:
     """Raise if a categorical factor has a level for nearly every row."""
-    for factor in dict.fromkeys(f for product in terms.products for f in product):
+    for factor in terms.factors:
         name = factor.levels_of
         if name is None or (factor.column is not None and not is_category(variables[name])):
             continue

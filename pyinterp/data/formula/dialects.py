@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyinterp.errors import FormulaError, short
 
-__all__ = ["FUNCTIONS", "VALUES", "refuse_among_terms", "refuse_inside_a_call"]
+__all__ = ["AMONG_TERMS", "FUNCTIONS", "INSIDE_A_CALL", "VALUES", "refuse"]
 
 _CLUSTER = (
     "random effects are no terms here; leave them out, and tell the plan which rows belong "
@@ -29,15 +31,15 @@ _EVERYWHERE = {
     "~": "a formula has one `~`, between the response and the terms",
 }  # fmt: skip
 
-_AMONG_TERMS = _EVERYWHERE | dict.fromkeys(("==", "!=", "<", ">", "<=", ">="), _COMPARE)
-_AMONG_TERMS |= dict.fromkeys(("//", "%", "<<", ">>"), _INSIDE)
-_AMONG_TERMS |= {
+AMONG_TERMS = _EVERYWHERE | dict.fromkeys(("==", "!=", "<", ">", "<=", ">="), _COMPARE)
+AMONG_TERMS |= dict.fromkeys(("//", "%", "<<", ">>"), _INSIDE)
+AMONG_TERMS |= {
     "|": _CLUSTER, "||": _CLUSTER, "[": _BRACKET, "{": _BRACKET,
     "%in%": "nested factors are written as their product, `a:b`",
     ",": "terms are joined by `+`",
 }  # fmt: skip
 
-_INSIDE_A_CALL = _EVERYWHERE | {
+INSIDE_A_CALL = _EVERYWHERE | {
     "^": "the power is Python's `**`, as in `I(x**2)`",
     "|": _EITHER,
     "||": _EITHER,
@@ -80,19 +82,10 @@ VALUES = {
 }  # fmt: skip
 
 
-def refuse_among_terms(text: str, code: str) -> None:
-    """Raise if `text` is an operator that terms can't be joined by."""
-    _refuse(text, code, _AMONG_TERMS)
-
-
-def refuse_inside_a_call(text: str, code: str) -> None:
-    """Raise if `text` is an operator that R reads differently inside a function call."""
-    _refuse(text, code, _INSIDE_A_CALL)
-
-
-def _refuse(text: str, code: str, remedies: dict[str, str]) -> None:
-    remedy = remedies.get(text)
-    if remedy is None and len(text) > 1 and text[0] == text[-1] == "%":
+def refuse(operator: str, code: str, remedies: Mapping[str, str]) -> None:
+    """Raise if an operator is one that has a remedy, `AMONG_TERMS` or `INSIDE_A_CALL`."""
+    remedy = remedies.get(operator)
+    if remedy is None and len(operator) > 1 and operator[0] == operator[-1] == "%":
         remedy = "operators of R's packages are not known; compute the column before"
     if remedy is not None:
-        raise FormulaError(f"Can't use `{text}` in `{short(code)}`: {remedy}.")
+        raise FormulaError(f"Can't use `{operator}` in `{short(code)}`: {remedy}.")

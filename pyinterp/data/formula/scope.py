@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
@@ -12,26 +11,11 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.data.formula.coding import FUNCTIONS
-from pyinterp.errors import FormulaError, short
 
-__all__ = [
-    "DOUBLE",
-    "LANGUAGE",
-    "Scope",
-    "check_not_hidden",
-    "double",
-    "in_reach",
-    "is_called",
-    "namespace",
-]
+__all__ = ["DOUBLE", "LANGUAGE", "Scope", "double", "namespace"]
 
 DOUBLE = "_double"
-
-
-LANGUAGE: Mapping[str, Any] = {
-    **FUNCTIONS,
-    "np": np,
-}
+LANGUAGE: Mapping[str, Any] = {**FUNCTIONS, "np": np}
 
 
 def double(values: Any) -> Any:
@@ -77,33 +61,5 @@ class Scope(Mapping[str, Any]):
 
 def namespace(names: Iterable[str], scope: Mapping[str, Any]) -> dict[str, Any]:
     """Return what `names` that are no columns stand for; Python's own functions are not listed."""
-    return {
-        name: LANGUAGE[name] if name in LANGUAGE else scope[name]
-        for name in names
-        if name in LANGUAGE or name in scope
-    } | {DOUBLE: double}
-
-
-def in_reach(name: str, scope: Mapping[str, Any]) -> bool:
-    """Whether code may use a name that is no column."""
-    return name in LANGUAGE or name in scope or hasattr(builtins, name)
-
-
-def is_called(name: str, scope: Mapping[str, Any]) -> bool:
-    """Whether a name that is no column is that of a function."""
-    return name in LANGUAGE or callable(scope.get(name, getattr(builtins, name, None)))
-
-
-def check_not_hidden(name: str, scope: Mapping[str, Any], written: str) -> None:
-    """Raise if a function of the language and one of the caller have the same name.
-
-    A variable of the caller such as ``C = 1.0`` can't be meant where a function is called.
-    """
-    if name not in LANGUAGE or name not in scope:
-        return
-    theirs = scope[name]
-    if theirs is not LANGUAGE[name] and (callable(theirs) or isinstance(theirs, ModuleType)):
-        raise FormulaError(
-            f"`{name}` of `{short(written)}` could mean the function of formulas or that of the "
-            "code around the formula; rename the latter."
-        )
+    values = {**scope, **LANGUAGE}
+    return {name: values[name] for name in names if name in values} | {DOUBLE: double}
