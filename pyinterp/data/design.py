@@ -39,6 +39,10 @@ class Categories(NamedTuple):
     codes: IntArray
     levels: tuple[Any, ...]
 
+    def take(self, rows: IntArray) -> Categories:
+        """Return the levels of the rows at these positions."""
+        return Categories(self.codes[rows], self.levels)
+
 
 class Swap(ABC):
     """What-if copies of rows: some variables take a donor's values, the others stay.

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.data.columns import is_category, is_date, native
-from pyinterp.data.design import ArrayDesign, Design, FormulaDesign
+from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.formula import (
     Factor,
     Scope,
@@ -25,7 +25,7 @@ from pyinterp.data.formula import (
     parse,
 )
 from pyinterp.data.frames import check_frame, one_column
-from pyinterp.data.row_data import RowData, Source, read_rows
+from pyinterp.data.row_data import RowData, read_rows
 from pyinterp.errors import DataError, FormulaError, short
 
 __all__ = ["ArrayReader", "FormulaReader", "Reader", "RowReader"]
@@ -44,7 +44,7 @@ class Reader(ABC):
         """Read fresh rows in the form of the first ones."""
 
     @abstractmethod
-    def read(self, data: RowData) -> Source:
+    def read(self, data: RowData) -> RowData:
         """Pick variables and response."""
 
     def needs(self, variables: pd.DataFrame) -> dict[str, str]:
@@ -132,14 +132,14 @@ class FormulaReader(Reader):
         check_frame(data)
         return read_rows(data)
 
-    def read(self, data: RowData) -> Source:
+    def read(self, data: RowData) -> RowData:
         """Evaluate the response and pick the variables."""
-        frame = data.frame
-        absent = [v for v in self._variables if v not in frame]
-        if absent:
-            raise DataError(f"Variable `{short(absent[0])}` of the formula is not in the data.")
-        variables, response = frame[self._variables], self._response(frame)
-        return Source(data.beside(variables), response, self.needs(variables))
+        frame, response = data.frame, self._parsed.response
+        for name in (*self._variables, *response.variables):
+            if name not in frame:
+                raise DataError(f"Variable `{short(name)}` of the formula is not in the data.")
+        variables = frame[self._variables]
+        return data.pick(variables, _response(response, frame, self._scope), self.needs(variables))
 
     def needs(self, variables: pd.DataFrame) -> dict[str, str]:
         """Return why columns of a matrix can't be missing where a variable is."""
@@ -158,8 +158,8 @@ class FormulaReader(Reader):
         """Return the formula's design matrix, or the variables as a frame."""
         if self._data is not None:
             return self._data.frame_design(variables)
-        _check_dates(self._parsed.terms, variables)
-        _check_levels(self._parsed.terms, variables)
+        for factor in self._parsed.terms.factors:
+            _check_factor(factor, variables)
         # An offset is the last column, whatever the formula has.
         offset = [name for name in map(str, variables.columns) if name not in self._variables]
         terms = self._parsed.terms
@@ -170,45 +170,6 @@ class FormulaReader(Reader):
         design.check_rows()
         design.check_coding()
         return design
-
-    def _response(self, frame: pd.DataFrame) -> pd.Series[Any]:
-        factor = self._parsed.response
-        absent = [v for v in factor.variables if v not in frame]
-        if absent:
-            raise DataError(f"Variable `{short(absent[0])}` of the formula is not in the data.")
-        value = frame[factor.column] if factor.column else self._evaluate(frame)
-        if type(value).__name__ == "_CategoricalBox":  # patsy's C(...)
-            value = pd.Categorical(value.data, categories=value.levels)
-        values = one_column(value)
-        if values is None or len(values) != len(frame):
-            raise FormulaError(
-                f"The response `{short(factor.code)}` must be one column with a value for each of "
-                f"the {len(frame)} rows of the data; it has shape {np.shape(value)}."
-            )
-        self._check_defined(values, frame)
-        return values.rename(factor.column or factor.code)
-
-    def _evaluate(self, frame: pd.DataFrame) -> Any:
-        factor = self._parsed.response
-        columns = {name: native(frame[name]) for name in factor.variables}
-        names = namespace(set(factor.names) - columns.keys(), self._scope)
-        try:
-            return evaluate(factor.code_to_run, names | {"Q": _Quote(frame)}, columns)
-        except Exception as error:
-            raise FormulaError(
-                f"Can't evaluate the response `{short(factor.code)}`: {short(error, 120)}."
-            ) from error
-
-    def _check_defined(self, values: pd.Series[Any], frame: pd.DataFrame) -> None:
-        factor = self._parsed.response
-        missing = frame[list(factor.variables)].isna().any(axis=1)
-        undefined = (values.isna() & ~missing).to_numpy(dtype=bool)
-        if undefined.any():
-            raise DataError(
-                f"The response `{short(factor.code)}` is not defined in {int(undefined.sum())} of "
-                f"{len(frame)} rows (the first is row {int(np.flatnonzero(undefined)[0])}); change "
-                "the transformation or drop those rows."
-            )
 
 
 class ArrayReader(Reader):
@@ -233,12 +194,12 @@ class ArrayReader(Reader):
             )
         return read_rows(data[1], data[0], what="exog")
 
-    def read(self, data: RowData) -> Source:
+    def read(self, data: RowData) -> RowData:
         """Return exog as variables, endog as response."""
         variables = data.frame.drop(columns=[c for c in data.frame if c in self._besides])
         if variables.shape[1] == 0:
             raise DataError("`exog` must have a variable beside the columns of weights and offset.")
-        return Source(data.beside(variables), data.endog)
+        return data.pick(variables, data.endog)
 
     def without(self, column: str) -> Self:
         """Return the reader for which a column of exog is no variable."""
@@ -246,7 +207,6 @@ class ArrayReader(Reader):
 
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
         """Return the variables as a frame or as an array."""
-        names = list(variables.columns)
         if self._data.is_frame:
             return self._data.frame_design(variables)
         for name, column in variables.items():
@@ -255,7 +215,7 @@ class ArrayReader(Reader):
                     f"An array given as `exog` must hold numbers, but `{short(name)}` has dtype "
                     f"{column.dtype}; pass a DataFrame, or use Learner.from_formula."
                 )
-        return ArrayDesign(names, self._data.array_type)
+        return self._data.array_design(variables)
 
 
 class RowReader(Reader):
@@ -275,10 +235,10 @@ class RowReader(Reader):
         """Read a frame."""
         return replace(read_rows(data), user_index=None)
 
-    def read(self, data: RowData) -> Source:
+    def read(self, data: RowData) -> RowData:
         """Return all columns but the last as variables, the last as response."""
         variables, response = data.frame.iloc[:, :-1], data.frame.iloc[:, -1]
-        return Source(variables, response, self._reader.needs(variables))
+        return data.pick(variables, response, self._reader.needs(variables))
 
     def without(self, column: str) -> Self:
         """Return the reader of rows that another reader returns without a column."""
@@ -293,14 +253,35 @@ class RowReader(Reader):
         return self._reader.design(variables, intercept=intercept)
 
 
-class _Quote:
-    """patsy's Q for the response: a column whose name is not a Python name."""
-
-    def __init__(self, frame: pd.DataFrame) -> None:
-        self._frame = frame
-
-    def __call__(self, name: str) -> pd.Series[Any]:
-        return self._frame[name]
+def _response(factor: Factor, frame: pd.DataFrame, scope: Mapping[str, Any]) -> pd.Series[Any]:
+    """Return the response of a formula, which must be defined where its variables are."""
+    value: Any = frame[factor.column] if factor.column else None
+    if value is None:
+        columns = {name: native(frame[name]) for name in factor.variables}
+        names = namespace(set(factor.names) - columns.keys(), scope)
+        try:
+            value = evaluate(factor.code_to_run, names | {"Q": frame.__getitem__}, columns)
+        except Exception as error:
+            raise FormulaError(
+                f"Can't evaluate the response `{short(factor.code)}`: {short(error, 120)}."
+            ) from error
+    if type(value).__name__ == "_CategoricalBox":  # patsy's C(...)
+        value = pd.Categorical(value.data, categories=value.levels)
+    values = one_column(value)
+    if values is None or len(values) != len(frame):
+        raise FormulaError(
+            f"The response `{short(factor.code)}` must be one column with a value for each of "
+            f"the {len(frame)} rows of the data; it has shape {np.shape(value)}."
+        )
+    missing = frame[list(factor.variables)].isna().any(axis=1)
+    undefined = (values.isna() & ~missing).to_numpy(dtype=bool)
+    if undefined.any():
+        raise DataError(
+            f"The response `{short(factor.code)}` is not defined in {int(undefined.sum())} of "
+            f"{len(frame)} rows (the first is row {int(np.flatnonzero(undefined)[0])}); change "
+            "the transformation or drop those rows."
+        )
+    return values.rename(factor.column or factor.code)
 
 
 def _without(formula: str, columns: list[str], besides: Collection[str]) -> list[str]:
@@ -346,27 +327,24 @@ def _need(factor: Factor, variables: pd.DataFrame, names: dict[str, Any]) -> str
     return ""
 
 
-def _check_dates(terms: Terms, variables: pd.DataFrame) -> None:
-    """Raise if a matrix would need a date as a number."""
-    for factor in terms.factors:
-        if factor.column is not None and is_date(variables[factor.column].dtype):
-            raise DataError(
-                f"A formula's matrix needs numbers and levels, but `{short(factor.column)}` holds "
-                "dates: write what of them counts as a function that is defined in your script, "
-                f'such as `month({short(factor.code)})`, or use `design="frame"`.'
-            )
-
-
-def _check_levels(terms: Terms, variables: pd.DataFrame) -> None:
-    """Raise if a categorical factor has a level for nearly every row."""
-    for factor in terms.factors:
-        name = factor.levels_of
-        if name is None or (factor.column is not None and not is_category(variables[name])):
-            continue
-        distinct = variables[name].nunique()
-        if distinct > MOST_LEVELS * len(variables) and distinct >= FEW_LEVELS:
-            raise DataError(
-                f"Column `{short(name)}` has {distinct} levels in {len(variables)} rows and looks "
-                f"like an identifier, from which nothing can be learned about other rows. Leave "
-                f"it out, as in `y ~ . - {short(column_code(name))}`."
-            )
+def _check_factor(factor: Factor, variables: pd.DataFrame) -> None:
+    """Raise if a matrix needed a date as a number, or a level for nearly every row."""
+    name = factor.levels_of
+    if name is None:
+        return
+    column = variables[name]
+    if factor.column is not None and is_date(column.dtype):
+        raise DataError(
+            f"A formula's matrix needs numbers and levels, but `{short(name)}` holds "
+            "dates: write what of them counts as a function that is defined in your script, "
+            f'such as `month({short(factor.code)})`, or use `design="frame"`.'
+        )
+    if factor.column is not None and not is_category(column):
+        return
+    distinct = column.nunique()
+    if distinct > MOST_LEVELS * len(variables) and distinct >= FEW_LEVELS:
+        raise DataError(
+            f"Column `{short(name)}` has {distinct} levels in {len(variables)} rows and looks "
+            f"like an identifier, from which nothing can be learned about other rows. Leave "
+            f"it out, as in `y ~ . - {short(column_code(name))}`."
+        )

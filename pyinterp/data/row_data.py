@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -11,7 +13,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_exotic, read_variables
-from pyinterp.data.design import FrameDesign
+from pyinterp.data.design import ArrayDesign, FrameDesign
 from pyinterp.data.form import Form, form_of
 from pyinterp.data.frames import (
     as_column,
@@ -29,39 +31,10 @@ from pyinterp.data.weights import Weights, WeightsType, read_weights
 from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.representation import about
 
-__all__ = ["RowData", "Rows", "Source", "read_rows"]
+__all__ = ["RowData", "Rows", "read_rows"]
 
 Rows: TypeAlias = str | npt.ArrayLike | None
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Source:
-    """Variables and response that a reader has picked from rows.
-
-    Attributes
-    ----------
-    variables : pandas.DataFrame, N rows
-        In the order of the design, the offset last.
-    response : pandas.Series or None, N rows
-        With the response's name.
-    needs : mapping of str to str
-        Why a variable must have a value in every row, whatever the learner takes, by variable.
-    note : str
-        Footnote on how columns were picked; empty if there is none.
-    """
-
-    variables: pd.DataFrame
-    response: pd.Series[Any] | None
-    needs: dict[str, str] = field(default_factory=dict)
-    note: str = ""
-
-    @property
-    def endog(self) -> pd.Series[Any]:
-        """The response, which learners need."""
-        if self.response is None:
-            raise DataError("A learner needs a response.")
-        return self.response
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +46,7 @@ class RowData:
     frame : pandas.DataFrame, N rows
         All columns in the user's types, with a RangeIndex.
     endog : pandas.Series or None, N rows
-        The response, if it was given beside the frame.
+        The response that was given beside the frame, then that of the reader, with its name.
     endog_name : str
         The user's name of the response; empty if it has none.
     is_frame : bool
@@ -87,9 +60,15 @@ class RowData:
     note : str
         Footnote: missing values behind rows that are left out, and those that are kept.
     weights : Weights or None
+    repeats : ndarray of int, shape (N,), or None
+        Position in the user's data of every row, if weights repeat them.
     offset : Offset or None
     what : str
         What the data are called in messages.
+    variables : pandas.DataFrame, N rows
+        Those that a reader has picked, in the order of the design, the offset last.
+    needs : mapping of str to str
+        Why a variable must have a value in every row, whatever the learner takes, by variable.
     """
 
     frame: pd.DataFrame
@@ -101,13 +80,18 @@ class RowData:
     complete: BoolArray
     note: str = ""
     weights: Weights | None = None
+    repeats: IntArray | None = None
     offset: Offset | None = None
     what: str = "data"
+    variables: pd.DataFrame = field(default_factory=pd.DataFrame)
+    needs: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def repeats(self) -> IntArray | None:
-        """Position in the user's data of every row, if weights repeat them."""
-        return None if self.weights is None else self.weights.repeats
+    def response(self) -> pd.Series[Any]:
+        """The response, which learners need."""
+        if self.endog is None:
+            raise DataError("A learner needs a response.")
+        return self.endog
 
     @property
     def index(self) -> pd.Index | None:
@@ -121,13 +105,12 @@ class RowData:
         names = [str(name) for name in variables.columns]
         return FrameDesign(names, self.form.of_columns(self.frame, names))
 
-    @property
-    def array_type(self) -> Any:
-        """The type of an array that holds the user's rows: double if columns have several."""
+    def array_design(self, variables: pd.DataFrame) -> ArrayDesign:
+        """Return the design that hands variables over as an array of the type of the user's."""
         types = set(self.frame.dtypes)
         plain = next(iter(types))
         mixed = len(types) > 1 or not isinstance(plain, np.dtype) or is_exotic(plain)
-        return np.float64 if mixed else plain
+        return ArrayDesign([str(name) for name in variables], np.float64 if mixed else plain)
 
     @property
     def besides(self) -> list[str]:
@@ -143,22 +126,33 @@ class RowData:
         weights: FloatArray = self.weights.values  # noqa: PD011 - no frame
         return weights > 0
 
-    @property
+    @cached_property
     def weighting(self) -> str:
         """Column and type of weights, and what they make of the rows; empty without."""
         if self.weights is None:
             return ""
-        return self.weights.in_words(np.flatnonzero(self.complete))
+        return self.weights.in_words(np.flatnonzero(self.complete), self.repeats)
 
-    def with_endog(self, response: pd.Series[Any] | None) -> Self:
-        """Return the same rows with the response as a column, under its name, if it is none yet."""
-        if response is None or str(response.name) in self.frame:
-            return self
-        return replace(self, frame=self.frame.assign(**{str(response.name): response}))
+    def pick(
+        self,
+        variables: pd.DataFrame,
+        endog: pd.Series[Any] | None,
+        needs: Mapping[str, str] | None = None,
+        note: str = "",
+    ) -> Self:
+        """Return the same rows with what a reader has picked: variables and response.
 
-    def beside(self, variables: pd.DataFrame) -> pd.DataFrame:
-        """Return variables of all rows with the offset, if there is one, as the last of them."""
-        return variables if self.offset is None else self.offset.beside(variables, self.repeats)
+        The offset, if there is one, is the last variable, and the response is a column of the
+        frame under its name.
+        """
+        if self.offset is not None:
+            variables = self.offset.beside(variables, self.repeats)
+        frame = self.frame
+        if endog is not None and str(endog.name) not in frame:
+            frame = frame.assign(**{str(endog.name): endog})
+        return replace(
+            self, frame=frame, variables=variables, endog=endog, needs=needs or {}, note=note
+        )
 
     def column(self, by: str | npt.ArrayLike, what: str) -> pd.Series[Any]:
         """Return a column by its name, or an array, for all N rows.
@@ -204,7 +198,6 @@ class RowData:
 
     def choose(
         self,
-        source: Source,
         missing: MissingValues,
         subset: BoolArray | None = None,
         others: tuple[pd.Series[Any], ...] = (),
@@ -213,7 +206,6 @@ class RowData:
 
         Parameters
         ----------
-        source : Source
         missing : MissingValues
             What becomes of rows with missing values.
         subset : ndarray of bool, shape (N,), optional
@@ -221,20 +213,20 @@ class RowData:
             Columns other than variables and response that must have a value in every row.
         """
         part = self.positive if subset is None else self.positive & subset
-        must = [column[part] for column in (source.response, *others) if column is not None]
-        needs = source.needs
+        must = [column[part] for column in (self.endog, *others) if column is not None]
+        needs = dict(self.needs)
         if self.offset is not None:
-            needs = needs | {self.offset.name: "an offset is a known part of every prediction"}
-        mask, note = missing.rows(source.variables[part], must, needs)
+            needs[self.offset.name] = "an offset is a known part of every prediction"
+        mask, note = missing.rows(self.variables[part], must, needs)
         complete = np.zeros(len(part), dtype=bool)
         complete[part] = mask
-        return replace(self, complete=complete, note=" ".join(filter(None, (note, source.note))))
+        return replace(self, complete=complete, note=" ".join(filter(None, (note, self.note))))
 
-    def sample(self, source: Source, y: FloatArray | None, response: Response | None) -> Sample:
+    def sample(self, y: FloatArray | None, response: Response | None) -> Sample:
         """Return the analyzed rows, for which `y` is the response as numbers."""
         rows = np.flatnonzero(self.complete)
         return Sample(
-            variables=read_variables(source.variables[self.complete]).reset_index(drop=True),
+            variables=read_variables(self.variables[self.complete]).reset_index(drop=True),
             y=y,
             response=response,
             rows=rows,
@@ -279,9 +271,10 @@ def read_rows(
     read = read_weights(weights, weights_type, frame, rows=index, data=what)
     apart = read_offset(offset, exposure, frame, rows=index, data=what)
     form = form_of(data, frame)
-    if read is not None and read.repeats is not None:
-        frame = frame.take(read.repeats).reset_index(drop=True)
-        response = None if response is None else response.take(read.repeats).reset_index(drop=True)
+    repeats = None if read is None else read.repeats()
+    if repeats is not None:
+        frame = frame.take(repeats).reset_index(drop=True)
+        response = None if response is None else response.take(repeats).reset_index(drop=True)
     return RowData(
         frame=frame,
         endog=response,
@@ -291,6 +284,7 @@ def read_rows(
         user_index=index,
         complete=np.ones(len(frame), dtype=bool),
         weights=read,
+        repeats=repeats,
         offset=apart,
         what=what,
     )

@@ -39,7 +39,6 @@ class Weights:
     values: FloatArray
     column: str | None = None
 
-    @property
     def repeats(self) -> IntArray | None:
         """Position of the user's row that every analyzed row is; None if each is itself."""
         if self.kind == "sampling":
@@ -53,10 +52,10 @@ class Weights:
         chosen = self.values[rows]
         return None if np.ptp(chosen) == 0 else chosen / chosen.mean()
 
-    def in_words(self, analyzed: IntArray) -> str:
+    def in_words(self, analyzed: IntArray, repeats: IntArray | None) -> str:
         """Return column, type, and the number of distinct rows or Kish's effective one."""
-        if self.repeats is not None:
-            size = f"{len(np.unique(self.repeats[analyzed]))} distinct rows"
+        if repeats is not None:
+            size = f"{len(np.unique(repeats[analyzed]))} distinct rows"
         else:
             chosen = self.values[analyzed]
             effective = chosen.sum() ** 2 / np.square(chosen).sum()

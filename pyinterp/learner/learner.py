@@ -20,7 +20,7 @@ from pyinterp.data.formula import callers_names
 from pyinterp.data.frames import as_frame, check_frame
 from pyinterp.data.missing import Missing, MissingValues
 from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, RowReader
-from pyinterp.data.row_data import RowData, Rows, Source, read_rows
+from pyinterp.data.row_data import RowData, Rows, read_rows
 from pyinterp.data.sample import Sample, read_response
 from pyinterp.data.weights import WeightsType
 from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, quote, short
@@ -257,9 +257,8 @@ class Learner:
     ) -> None:
         check_estimator(estimator)
         self._reader, self._options, self.groups = reader, options or RefitOptions(), groups
-        source = reader.read(data)
-        data = data.with_endog(source.response)
-        estimator = suit(estimator, source.endog)
+        data = reader.read(data)
+        estimator = suit(estimator, data.response)
         self._missing = MissingValues(
             option=missing, takes=takes_missing(estimator), learner=learner_name(estimator)
         )
@@ -274,7 +273,7 @@ class Learner:
         if not part.any():
             which = quote(subset) if isinstance(subset, str) else "the mask"
             raise DataError(f"`subset` must keep some of the rows, but {which} keeps none.")
-        self.data, self.population = self._choose(data, source, part)
+        self.data, self.population = self._choose(data, part)
         self.dropped_rows = int((part & data.positive & ~self.data.complete).sum())
         self.missing_note = self.data.note
         sizes = {len(data.frame), self.population.nobs}
@@ -282,22 +281,21 @@ class Learner:
         self._encode()
 
     def _choose(
-        self, data: RowData, source: Source, part: npt.NDArray[np.bool_] | None = None
+        self, data: RowData, part: npt.NDArray[np.bool_] | None = None
     ) -> tuple[RowData, Sample]:
         """Return rows that say which of them are analyzed, and these."""
-        data = data.choose(source, self._missing, part)
+        data = data.choose(self._missing, part)
         y, response = read_response(
-            source.endog[data.complete],
-            str(source.endog.name),
+            data.response[data.complete],
+            str(data.response.name),
             classifier=is_classifier(self.estimator),
             learner=learner_name(self.estimator),
         )
-        return data, data.sample(source, y, response)
+        return data, data.sample(y, response)
 
     def _fresh(self, data: Any) -> Sample:
         """Return the analyzed rows of new data in the form of the first."""
-        rows = self._reader.rows(data)
-        return self._choose(rows, self._reader.read(rows))[1]
+        return self._choose(self._reader.read(self._reader.rows(data)))[1]
 
     def _encode(self) -> None:
         """Set the design and the features of the variables at hand."""
