@@ -72,14 +72,19 @@ class Design(ABC):
     discrete : frozenset of str
         Variables that the design treats as categories, numbers among them (``C(year)``): only
         their observed values can be encoded.
-    single : bool
-        Whether all columns are numbers in single precision.
+    singles : frozenset of str
+        Variables that are numbers in single precision.
     """
 
     variables: tuple[str, ...]
     columns: tuple[str, ...]
     discrete: frozenset[str] = frozenset()
-    single: bool = False
+    singles: frozenset[str] = frozenset()
+
+    @property
+    def single(self) -> bool:
+        """Whether all variables are numbers in single precision."""
+        return len(self.variables) > 0 and self.singles.issuperset(self.variables)
 
     @abstractmethod
     def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> Matrix:
@@ -108,7 +113,7 @@ class Design(ABC):
 
     def in_precision(self, name: str, values: FloatArray) -> FloatArray:
         """Return numbers of a variable as rows of this design hold them: rounded in single ones."""
-        return values
+        return values.astype(np.float32).astype(np.float64) if name in self.singles else values
 
     def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
         """Return the categorical factors that this design itself turns into columns."""
@@ -116,15 +121,6 @@ class Design(ABC):
 
     def __repr__(self) -> str:
         return about(self, f"{list_of(self.variables)} as {len(self.columns)} columns")
-
-
-def _is_single(dtype: Any) -> bool:
-    """Whether a column of a user's frame holds numbers in single precision."""
-    return str(dtype).lower() in ("float32", "float[pyarrow]")
-
-
-def _in_single(values: FloatArray) -> FloatArray:
-    return values.astype(np.float32).astype(np.float64)
 
 
 class _VariablesDesign(Design):
@@ -157,7 +153,8 @@ class ArrayDesign(_VariablesDesign):
     def __init__(self, variables: Sequence[str], dtype: Any = np.float64) -> None:
         super().__init__(variables)
         self._dtype = np.dtype(dtype)
-        self.single = self._dtype == np.float32
+        if self._dtype == np.float32:
+            self.singles = frozenset(variables)
 
     def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> FloatArray:
         """Return the variables as an array."""
@@ -173,10 +170,6 @@ class ArrayDesign(_VariablesDesign):
         """Overwrite the variables' columns."""
         values = self._array(donors[list(names)])
         return _ColumnSwap(self, frame, self.driven(names), values)
-
-    def in_precision(self, name: str, values: FloatArray) -> FloatArray:
-        """Return numbers in the precision of the array."""
-        return _in_single(values) if self.single else values
 
     def _array(self, frame: pd.DataFrame) -> FloatArray:
         if self._dtype.kind == "f":
@@ -201,16 +194,12 @@ class FrameDesign(_VariablesDesign):
     def __init__(self, variables: Sequence[str], form: Form | None = None) -> None:
         super().__init__(variables)
         self._form = form or Form()
-        types = [self._form.types.get(name) for name in variables]
-        self.single = all(map(_is_single, types))
+        types = ((name, str(self._form.types.get(name)).lower()) for name in variables)
+        self.singles = frozenset(n for n, t in types if t in ("float32", "float[pyarrow]"))
 
     def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> Matrix:
         """Return the variables in the user's form."""
         return self._form.write(self.plain(frame), index)
-
-    def in_precision(self, name: str, values: FloatArray) -> FloatArray:
-        """Return numbers in the precision of the variable's column."""
-        return _in_single(values) if _is_single(self._form.types.get(name)) else values
 
     def plain(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the variables in plain types, as estimands read them."""

@@ -24,10 +24,15 @@ from pyinterp.data.frames import (
     is_frame,
 )
 from pyinterp.data.missing import MissingValues
-from pyinterp.data.offset import Offset, read_offset
 from pyinterp.data.queries import evaluate
 from pyinterp.data.sample import Response, Sample
-from pyinterp.data.weights import Weights, WeightsType, read_weights
+from pyinterp.data.weights import (
+    Offset,
+    Weights,
+    WeightsType,
+    read_offset,
+    read_weights,
+)
 from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.representation import about
 
@@ -262,16 +267,19 @@ def read_rows(
     weights, weights_type, offset, exposure
         As in `Learner`.
     """
-    frame = as_frame(data, what)
-    index = index_of(data, endog)
+    frame, index = as_frame(data, what), index_of(data, endog)
+
+    def column(values: Any, argument: str) -> pd.Series[Any]:
+        return column_of(values, frame, argument, rows=index, data=what)
+
     response = None
     if endog is not None:
         check_aligned(endog, index, endog_name, what)
         response = as_column(endog, len(frame), endog_name, what).rename(_name_of(endog) or "y")
-    read = read_weights(weights, weights_type, frame, rows=index, data=what)
-    apart = read_offset(offset, exposure, frame, rows=index, data=what)
+    row_weights = read_weights(weights, weights_type, column)
+    row_offset = read_offset(offset, exposure, column)
     form = form_of(data, frame)
-    repeats = None if read is None else read.repeats()
+    repeats = None if row_weights is None else row_weights.repeats()
     if repeats is not None:
         frame = frame.take(repeats).reset_index(drop=True)
         response = None if response is None else response.take(repeats).reset_index(drop=True)
@@ -283,9 +291,9 @@ def read_rows(
         form=form,
         user_index=index,
         complete=np.ones(len(frame), dtype=bool),
-        weights=read,
+        weights=row_weights,
         repeats=repeats,
-        offset=apart,
+        offset=row_offset,
         what=what,
     )
 

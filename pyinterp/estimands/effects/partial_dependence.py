@@ -12,8 +12,8 @@ from scipy import linalg
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
+from pyinterp.data.columns import typical_rows
 from pyinterp.data.features import names_of
-from pyinterp.data.typical import typical_rows
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote, short
 from pyinterp.estimands.effects.averages import AVERAGES, Average, average_curve
 from pyinterp.estimands.effects.grids import Grid, Points, points_of
