@@ -28,7 +28,7 @@ from pyinterp.data.frames import check_frame, one_column
 from pyinterp.data.row_data import RowData, read_rows
 from pyinterp.errors import DataError, FormulaError, short
 
-__all__ = ["ArrayReader", "FormulaReader", "Reader", "RowReader"]
+__all__ = ["ArrayReader", "FormulaReader", "Reader"]
 
 MOST_LEVELS = 0.8  # of the number of rows: a column with more names its rows
 FEW_LEVELS = 20  # in so few rows as this, levels may be distinct by chance
@@ -46,6 +46,12 @@ class Reader(ABC):
     @abstractmethod
     def read(self, data: RowData) -> RowData:
         """Pick variables and response."""
+
+    def reread(self, rows: pd.DataFrame) -> RowData:
+        """Read rows as `read` returns them: the variables, and the response as last column."""
+        data = replace(read_rows(rows), user_index=None)
+        variables = data.frame.iloc[:, :-1]
+        return data.pick(variables, data.frame.iloc[:, -1], self.needs(variables))
 
     def needs(self, variables: pd.DataFrame) -> dict[str, str]:
         """Return why variables must have a value in every row, by variable; none by default."""
@@ -75,6 +81,11 @@ class FormulaReader(Reader):
         Hand the variables over as a DataFrame instead of a matrix.
     trusted : bool
         Whether the formula may use names of the caller and any function.
+
+    Attributes
+    ----------
+    variables : list of str
+        The variables of the right side, in the order of the data.
     """
 
     def __init__(
@@ -86,42 +97,37 @@ class FormulaReader(Reader):
         as_frame: bool,
         trusted: bool = True,
     ) -> None:
-        frame = data.frame
         self.formula = formula
         self._data = data if as_frame else None
-        self._numeric = None if trusted else [str(c) for c in frame if _is_number(frame[c])]
-        self._expand(_without(formula, [str(c) for c in frame], data.besides), scope)
+        types = data.frame.dtypes.items()
+        numeric = [str(name) for name, t in types if pd.api.types.is_numeric_dtype(t)]
+        self._numeric = None if trusted else numeric
+        self._expand(_without(formula, [str(c) for c in data.frame], data.besides), scope)
 
     def _expand(self, columns: Sequence[str], scope: Mapping[str, Any]) -> None:
         """Read the formula, in which `.` stands for these columns."""
-        formula, self._columns = self.formula, columns
-        self._parsed = parse(formula, columns, scope, numeric=self._numeric)
-        names = self._parsed.terms.names.union(self._parsed.response.names)
-        self._scope = Scope(names, scope)
-        used = self._parsed.terms.variables
-        if used.issuperset(self._parsed.response.variables):
+        self._columns = columns
+        self._response, self._terms = parse(self.formula, columns, scope, numeric=self._numeric)
+        self._scope = Scope(self._terms.names.union(self._response.names), scope)
+        used = self._terms.variables
+        if used.issuperset(self._response.variables):
             raise FormulaError(
-                f"The response `{short(self._parsed.response.code)}` can't be on the right side "
-                f"too, where it would predict itself; got {short(formula)!r}."
+                f"The response `{short(self._response.code)}` can't be on the right side "
+                f"too, where it would predict itself; got {short(self.formula)!r}."
             )
-        self._variables = [c for c in columns if c in used]
-        if not self._variables:
+        self.variables = [c for c in columns if c in used]
+        if not self.variables:
             raise FormulaError(
                 "The formula must have at least one variable on its right side; got "
-                f"{short(formula)!r}."
+                f"{short(self.formula)!r}."
             )
         if self._data is not None:
-            _check_selects(self._parsed.terms)
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The variables of the right side, in the order of the data."""
-        return tuple(self._variables)
+            _check_selects(self._terms)
 
     def without(self, column: str) -> Self:
         """Return the reader for whose `.` a column does not stand; itself if that is no change."""
         columns = _without(self.formula, list(self._columns), [column])
-        if column not in self._variables or column in columns:
+        if column not in self.variables or column in columns:
             return self
         new = copy(self)
         new._expand(columns, self._scope)
@@ -134,21 +140,20 @@ class FormulaReader(Reader):
 
     def read(self, data: RowData) -> RowData:
         """Evaluate the response and pick the variables."""
-        frame, response = data.frame, self._parsed.response
-        for name in (*self._variables, *response.variables):
+        frame, response = data.frame, self._response
+        for name in (*self.variables, *response.variables):
             if name not in frame:
                 raise DataError(f"Variable `{short(name)}` of the formula is not in the data.")
-        variables = frame[self._variables]
+        variables = frame[self.variables]
         return data.pick(variables, _response(response, frame, self._scope), self.needs(variables))
 
     def needs(self, variables: pd.DataFrame) -> dict[str, str]:
         """Return why columns of a matrix can't be missing where a variable is."""
         if self._data is not None:
             return {}
-        terms = self._parsed.terms
-        names = namespace(terms.names - set(self._variables), self._scope)
+        names = namespace(self._terms.names.difference(self.variables), self._scope)
         needs: dict[str, str] = {}
-        for factor in terms.factors:
+        for factor in self._terms.factors:
             lacking = [v for v in factor.variables if variables[v].isna().any()]
             if why := _need(factor, variables, names) if lacking else "":
                 needs |= dict.fromkeys(lacking, why)
@@ -158,14 +163,11 @@ class FormulaReader(Reader):
         """Return the formula's design matrix, or the variables as a frame."""
         if self._data is not None:
             return self._data.frame_design(variables)
-        for factor in self._parsed.terms.factors:
+        for factor in self._terms.factors:
             _check_factor(factor, variables)
         # An offset is the last column, whatever the formula has.
-        offset = [name for name in map(str, variables.columns) if name not in self._variables]
-        terms = self._parsed.terms
-        terms = terms._replace(
-            products=(*terms.products, *((column_factor(name),) for name in offset))
-        )
+        offset = [(column_factor(str(c)),) for c in variables if c not in self.variables]
+        terms = Terms(self._terms.intercept, (*self._terms.products, *offset))
         design = FormulaDesign(terms, variables, self._scope, intercept=intercept)
         design.check_rows()
         design.check_coding()
@@ -218,41 +220,6 @@ class ArrayReader(Reader):
         return self._data.array_design(variables)
 
 
-class RowReader(Reader):
-    """Reads rows in the form in which another reader returns them.
-
-    Parameters
-    ----------
-    reader : Reader
-        It has read the first data, and makes designs. Rows are the variables that it returns, with
-        its response as the last column.
-    """
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader, self.formula = reader, reader.formula
-
-    def rows(self, data: Any) -> RowData:
-        """Read a frame."""
-        return replace(read_rows(data), user_index=None)
-
-    def read(self, data: RowData) -> RowData:
-        """Return all columns but the last as variables, the last as response."""
-        variables, response = data.frame.iloc[:, :-1], data.frame.iloc[:, -1]
-        return data.pick(variables, response, self._reader.needs(variables))
-
-    def without(self, column: str) -> Self:
-        """Return the reader of rows that another reader returns without a column."""
-        return type(self)(self._reader.without(column))
-
-    def needs(self, variables: pd.DataFrame) -> dict[str, str]:
-        """Return why variables must have a value in every row, by variable."""
-        return self._reader.needs(variables)
-
-    def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
-        """Return the reader's design, its state learned from `variables`."""
-        return self._reader.design(variables, intercept=intercept)
-
-
 def _response(factor: Factor, frame: pd.DataFrame, scope: Mapping[str, Any]) -> pd.Series[Any]:
     """Return the response of a formula, which must be defined where its variables are."""
     value: Any = frame[factor.column] if factor.column else None
@@ -288,10 +255,6 @@ def _without(formula: str, columns: list[str], besides: Collection[str]) -> list
     """Return the columns that `.` stands for: weights are no variable unless they are named."""
     named = names_in(formula, besides) if besides else ()
     return [name for name in columns if name not in besides or name in named]
-
-
-def _is_number(column: pd.Series[Any]) -> bool:
-    return bool(pd.api.types.is_numeric_dtype(column.dtype))
 
 
 def _check_selects(terms: Terms) -> None:

@@ -18,7 +18,6 @@ from pyinterp.data.form import Form, form_of
 from pyinterp.data.frames import (
     as_column,
     as_frame,
-    check_aligned,
     column_of,
     index_of,
     is_frame,
@@ -179,11 +178,9 @@ class RowData:
         """Return a column by its name, or an array, for all N rows; values may be missing."""
         if isinstance(by, str):
             return column_of(by, self.frame, what, data=self.what)
-        check_aligned(by, self.user_index, what, self.what)
-        if self.repeats is None:
-            return as_column(by, len(self.frame), what, self.what)
-        column = as_column(by, len(self.weights.values), what, self.what)  # type: ignore[union-attr]  # they repeat rows
-        return column.take(self.repeats).reset_index(drop=True)
+        rows = len(self.frame) if self.weights is None else len(self.weights.values)
+        column = as_column(by, rows, what, self.what, self.user_index)
+        return column if self.repeats is None else column.take(self.repeats).reset_index(drop=True)
 
     def mask(self, rows: Rows, argument: str = "rows") -> BoolArray:
         """Return which of all N rows a mask, or a query of columns, names; None names all.
@@ -274,8 +271,8 @@ def read_rows(
 
     response = None
     if endog is not None:
-        check_aligned(endog, index, endog_name, what)
-        response = as_column(endog, len(frame), endog_name, what).rename(_name_of(endog) or "y")
+        response = as_column(endog, len(frame), endog_name, what, index)
+        response = response.rename(_name_of(endog) or "y")
     row_weights = read_weights(weights, weights_type, column)
     row_offset = read_offset(offset, exposure, column)
     form = form_of(data, frame)
@@ -308,16 +305,13 @@ def _name_of(endog: Any) -> str:
 
 def _booleans(values: Any, argument: str) -> BoolArray:
     """Return values as booleans, if they are; missing ones are not."""
-    column = pd.Series(values)
+    column = pd.Series(values).infer_objects()
     if column.isna().any():
         raise DataError(
             f"`{argument}` must be True or False in every row, but it is missing in "
             f"{int(column.isna().sum())} rows."
         )
-    if (
-        not pd.api.types.is_bool_dtype(column)
-        and not column.map(lambda v: v is True or v is False).all()
-    ):
+    if not pd.api.types.is_bool_dtype(column):
         raise OptionError(
             f'`{argument}` must be a boolean per row, or a query such as "age > 50", not values '
             f"such as {quote(column.iloc[0])}; positions become a mask by "

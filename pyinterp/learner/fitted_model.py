@@ -170,7 +170,7 @@ class FittedModel(Interpretable):
         sample = data.sample(numbers, about)
         design = reader.design(sample.variables)
         if units:
-            sample = sample.with_clusters(_cluster_numbers(units[0][data.complete]))
+            sample = replace(sample, clusters=_cluster_numbers(units[0][data.complete]))
         self._assemble(
             predictor,
             design,
