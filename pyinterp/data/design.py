@@ -17,7 +17,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.form import Form
-from pyinterp.data.formula import Factor, Scope, Terms, learn, namespace, reason_of
+from pyinterp.data.formula.coding import Factor, Scope, Terms, learn, reason_of
 from pyinterp.errors import DesignError, FormulaError, list_of, short
 from pyinterp.representation import about
 
@@ -235,14 +235,10 @@ class FormulaDesign(Design):
         self, terms: Terms, frame: pd.DataFrame, scope: Mapping[str, Any], *, intercept: bool
     ) -> None:
         self._learned, self._frame, self._intercept = terms, frame, intercept
-        self._scope = Scope(terms.names.difference(frame.columns), scope)
-        self._learn()
+        self._scope = Scope(terms.names, scope)
+        self._coding = learn(terms, frame, self._scope)
         terms_of_coding = enumerate(self._coding.terms)
         self._take(terms, [t for t, factors in terms_of_coding if intercept or factors])
-
-    def _learn(self) -> None:
-        names = namespace(self._learned.names.difference(self._frame.columns), self._scope)
-        self._coding = learn(self._learned, self._frame, names)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what patsy has learned, which can't be pickled but learned again."""
@@ -250,7 +246,7 @@ class FormulaDesign(Design):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._learn()
+        self._coding = learn(self._learned, self._frame, self._scope)
 
     def _take(self, terms: Terms, positions: Sequence[int]) -> None:
         """Use those terms only that are at `positions` among the learned ones."""

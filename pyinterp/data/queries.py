@@ -13,8 +13,8 @@ from typing import Any
 import pandas as pd
 
 from pyinterp.data.columns import native
+from pyinterp.data.formula.coding import double
 from pyinterp.data.formula.columns import Columns, bare_name
-from pyinterp.data.formula.scope import double
 from pyinterp.data.formula.tokens import STRING, column_code
 from pyinterp.errors import OptionError, PyinterpError, quote, reason, short
 

@@ -13,17 +13,10 @@ import pandas as pd
 
 from pyinterp.data.columns import is_category, is_date, native
 from pyinterp.data.design import Design, FormulaDesign
-from pyinterp.data.formula import (
-    Factor,
-    Scope,
-    Terms,
-    column_code,
-    column_factor,
-    evaluate,
-    names_in,
-    namespace,
-    parse,
-)
+from pyinterp.data.formula import names_in, parse
+from pyinterp.data.formula.coding import Factor, Scope, Terms
+from pyinterp.data.formula.factors import column_factor
+from pyinterp.data.formula.tokens import column_code
 from pyinterp.data.frames import check_frame, one_column
 from pyinterp.data.row_data import RowData, read_rows
 from pyinterp.errors import DataError, FormulaError, short
@@ -151,11 +144,10 @@ class FormulaReader(Reader):
         """Return why columns of a matrix can't be missing where a variable is."""
         if self._data is not None:
             return {}
-        names = namespace(self._terms.names.difference(self.variables), self._scope)
         needs: dict[str, str] = {}
         for factor in self._terms.factors:
             lacking = [v for v in factor.variables if variables[v].isna().any()]
-            if why := _need(factor, variables, names) if lacking else "":
+            if why := _need(factor, variables, self._scope) if lacking else "":
                 needs |= dict.fromkeys(lacking, why)
         return needs
 
@@ -225,9 +217,8 @@ def _response(factor: Factor, frame: pd.DataFrame, scope: Mapping[str, Any]) -> 
     value: Any = frame[factor.column] if factor.column else None
     if value is None:
         columns = {name: native(frame[name]) for name in factor.variables}
-        names = namespace(set(factor.names) - columns.keys(), scope)
         try:
-            value = evaluate(factor.code_to_run, names | {"Q": frame.__getitem__}, columns)
+            value = factor.values(columns, scope)
         except Exception as error:
             raise FormulaError(
                 f"Can't evaluate the response `{short(factor.code)}`: {short(error, 120)}."
@@ -268,7 +259,7 @@ def _check_selects(terms: Terms) -> None:
         )
 
 
-def _need(factor: Factor, variables: pd.DataFrame, names: dict[str, Any]) -> str:
+def _need(factor: Factor, variables: pd.DataFrame, scope: Mapping[str, Any]) -> str:
     """Return why a factor needs its variables in every row; empty if it is missing with them."""
     if factor.column is not None and not is_category(variables[factor.column]):
         return ""
@@ -277,12 +268,12 @@ def _need(factor: Factor, variables: pd.DataFrame, names: dict[str, Any]) -> str
             f"the columns of the levels of `{short(factor.code)}` have no place for a missing one, "
             'which `design="frame"` hands over'
         )
-    if factor.learns(names):
+    if factor.learns(scope):
         return f"`{short(factor.code)}` learns from all rows"
     rows = variables.isna()[list(factor.variables)].any(axis=1).to_numpy(dtype=bool)
     columns = {name: variables.loc[rows, name] for name in factor.variables}
     try:
-        values = one_column(evaluate(factor.code_to_run, names, columns))
+        values = one_column(factor.values(columns, scope))
     except Exception:  # noqa: BLE001 - whatever a user's function raises
         values = None
     if values is None or not values.isna().all():

@@ -9,8 +9,7 @@ Module         What is in it
 =============  =================================================================
 `tokens`       Tokens, those of R's operators that are refused included
 `columns`      The columns of the data, as code names them
-`coding`       Factors, and columns from terms; the one module that imports patsy
-`scope`        What names stand for: the language's functions, then the caller's
+`coding`       Factors, their names, and columns from terms; the module that imports patsy
 `dialects`     Operators and functions of R's packages that are refused
 `factors`      Python code as factors: nothing that R would read in another way
 `algebra`      Terms as sets of products of factors: ``+ - : * / ^`` and ``.``
@@ -28,41 +27,19 @@ from typing import Any, NamedTuple
 
 from pyinterp.data.formula.algebra import read_terms
 from pyinterp.data.formula.coding import (
-    Coding,
     Factor,
     Terms,
     callers_names,
-    evaluate,
-    learn,
     library_coding,
     linear_hypotheses,
-    reason_of,
 )
 from pyinterp.data.formula.columns import Columns
-from pyinterp.data.formula.factors import FactorReader, column_factor
-from pyinterp.data.formula.scope import Scope, namespace
+from pyinterp.data.formula.factors import FactorReader
 from pyinterp.data.formula.tokens import atom_end, code_of, column_code, read_tokens
 from pyinterp.data.formula.trust import untrusted_check
 from pyinterp.errors import FormulaError, short
 
-__all__ = [
-    "Coding",
-    "Factor",
-    "Formula",
-    "Scope",
-    "Terms",
-    "callers_names",
-    "column_code",
-    "column_factor",
-    "evaluate",
-    "learn",
-    "library_coding",
-    "linear_hypotheses",
-    "names_in",
-    "namespace",
-    "parse",
-    "reason_of",
-]
+__all__ = ["Formula", "callers_names", "library_coding", "linear_hypotheses", "names_in", "parse"]
 
 
 class Formula(NamedTuple):

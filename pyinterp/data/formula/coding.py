@@ -1,11 +1,13 @@
-"""Columns from the terms of a formula, coded by patsy: the one module that imports it."""
+"""Factors, what their names stand for, and columns from terms: the module that imports patsy."""
 
 from __future__ import annotations
 
+import importlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,12 +23,14 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.errors import DesignError, FormulaError, short
 
 __all__ = [
-    "FUNCTIONS",
+    "DOUBLE",
+    "LANGUAGE",
     "Coding",
     "Factor",
+    "Scope",
     "Terms",
     "callers_names",
-    "evaluate",
+    "double",
     "learn",
     "library_coding",
     "linear_hypotheses",
@@ -46,11 +50,61 @@ class RScale(Standardize):  # type: ignore[misc]  # patsy has no types
         return super().transform(x, ddof=1)
 
 
-# What formulas may call without an import.
-FUNCTIONS: Mapping[str, Any] = {
+# What formulas may use without an import.
+LANGUAGE: Mapping[str, Any] = {
     **{name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__},
     "scale": patsy.stateful_transform(RScale),
+    "np": np,
 }
+DOUBLE = "_double"
+
+
+def double(values: Any) -> Any:
+    """Return numbers and truth values in double precision, as R computes; others as they are.
+
+    Whole numbers of NumPy overflow, and its truth values have no sum, in silence.
+    """
+    dtype = getattr(values, "dtype", None)
+    if getattr(dtype, "kind", "O") in "biuf":
+        if isinstance(values, pd.Series) and not isinstance(dtype, np.dtype):
+            numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+            return pd.Series(numbers, index=values.index)
+        return values.astype(np.float64)
+    return float(values) if isinstance(values, bool) else values
+
+
+class Scope(Mapping[str, Any]):
+    """Names of the caller that a formula uses, which can be pickled: modules by their names."""
+
+    def __init__(self, names: Iterable[str], scope: Mapping[str, Any]) -> None:
+        self._values = {name: scope[name] for name in names if name in scope}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getstate__(self) -> dict[str, tuple[bool, Any]]:
+        values = self._values.items()
+        modules = {name: value.__name__ for name, value in values if isinstance(value, ModuleType)}
+        return {name: (name in modules, modules.get(name, value)) for name, value in values}
+
+    def __setstate__(self, state: dict[str, tuple[bool, Any]]) -> None:
+        self._values = {
+            name: importlib.import_module(value) if module else value
+            for name, (module, value) in state.items()
+        }
+
+
+def _environment(names: Iterable[str], scope: Mapping[str, Any]) -> patsy.EvalEnvironment:
+    """Return what `names` that are no columns stand for: the language's before the caller's."""
+    values = {**scope, **LANGUAGE}
+    used = {name: values[name] for name in names if name in values}
+    return patsy.EvalEnvironment([used | {DOUBLE: double}])
 
 
 @dataclass(frozen=True)
@@ -70,7 +124,7 @@ class Factor:
     variables : tuple of str
         The columns that it uses.
     names : tuple of str
-        Other names that it uses: of functions, and of the caller.
+        Other names: of functions, and of the caller.
     code_to_run : str
         The code that is evaluated: operands of arithmetic are double numbers.
     levels_of : str or None
@@ -106,9 +160,15 @@ class Factor:
     memorize_finish = patsy.EvalFactor.memorize_finish
     _eval = patsy.EvalFactor._eval
 
-    def learns(self, names: dict[str, Any]) -> bool:
+    def learns(self, scope: Mapping[str, Any]) -> bool:
         """Whether it learns from the rows, as splines and ``center(x)`` do."""
-        return self.memorize_passes_needed({}, patsy.EvalEnvironment([names])) > 0
+        return self.memorize_passes_needed({}, _environment(self.names, scope)) > 0
+
+    def values(self, columns: Mapping[str, Any], scope: Mapping[str, Any]) -> Any:
+        """Return the value of the code, which learns nothing from the rows."""
+        with np.errstate(all="ignore"):  # infinite and missing values are reported as such
+            environment = _environment(self.names, scope)
+            return environment.eval(self.code_to_run, inner_namespace=columns)
 
 
 class Terms(NamedTuple):
@@ -143,12 +203,6 @@ def callers_names(depth: int) -> Mapping[str, Any]:
     """Return the names that the code around a call sees; 0 is the code that calls this."""
     names: Mapping[str, Any] = patsy.EvalEnvironment.capture(depth + 1).namespace
     return names
-
-
-def evaluate(code: str, names: dict[str, Any], columns: Mapping[str, Any]) -> Any:
-    """Return the value of a factor's code; names of columns come first."""
-    with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-        return patsy.EvalEnvironment([names]).eval(code, inner_namespace=columns)
 
 
 def linear_hypotheses(hypotheses: object, terms: Sequence[str]) -> tuple[FloatArray, FloatArray]:
@@ -289,16 +343,8 @@ class Coding:
             start += len(columns)
 
 
-def learn(terms: Terms, frame: pd.DataFrame, names: dict[str, Any]) -> Coding:
-    """Return the coded terms, their state learned from `frame`.
-
-    Parameters
-    ----------
-    terms : Terms
-    frame : pandas.DataFrame
-    names : dict from str
-        What names that are no columns stand for.
-    """
+def learn(terms: Terms, frame: pd.DataFrame, scope: Mapping[str, Any]) -> Coding:
+    """Return the coded terms, their state learned from `frame`; `scope` has the caller's names."""
     described = [patsy.INTERCEPT] * terms.intercept + list(map(patsy.Term, terms.products))
     try:
         with np.errstate(all="ignore"):  # infinite and missing values are reported as such
@@ -306,7 +352,7 @@ def learn(terms: Terms, frame: pd.DataFrame, names: dict[str, Any]) -> Coding:
                 patsy.incr_dbuilder(
                     patsy.ModelDesc([], described),
                     lambda: iter([frame]),
-                    patsy.EvalEnvironment([names]),
+                    _environment(terms.names, scope),
                 )
             )
     except Exception as error:

@@ -11,10 +11,9 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from pyinterp.data.formula.coding import Factor
+from pyinterp.data.formula.coding import DOUBLE, LANGUAGE, Factor
 from pyinterp.data.formula.columns import Columns, bare_name
 from pyinterp.data.formula.dialects import FUNCTIONS, INSIDE_A_CALL, VALUES, refuse
-from pyinterp.data.formula.scope import DOUBLE, LANGUAGE
 from pyinterp.data.formula.tokens import Token, code_of, column_code
 from pyinterp.errors import FormulaError, did_you_mean, short
 
@@ -90,7 +89,9 @@ class FactorReader:
             ast.unparse(tree),
             quoted_code,
             variables=columns.used_by(tree),
-            names=tuple(dict.fromkeys(n.id for n in ast.walk(tree) if isinstance(n, ast.Name))),
+            names=tuple(
+                {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - {*columns.names}
+            ),
             code_to_run=ast.unparse(_Doubles().visit(columns.tree(quoted_code))),
             levels_of=next((n for n in map(bare_name, categorical) if n in columns), None),
         )
