@@ -149,18 +149,17 @@ class FittedModel(Interpretable):
             endog=y if isinstance(y, str) else None,
             besides=[cluster] if isinstance(cluster, str) else [],
         )
-        source = reader.read(rows)
         units = () if cluster is None else (rows.values(cluster, "cluster").rename("cluster"),)
         choice = MissingValues(
             option=missing, takes=takes_missing(fitted), learner=learner_name(fitted), least=1
         )
-        data = rows.with_endog(source.response).choose(source, choice, others=units)
+        data = reader.read(rows).choose(choice, others=units)
         if data.offset is not None:
-            data.offset.check_apart([str(name) for name in source.variables][:-1])
+            data.offset.check_apart([str(name) for name in data.variables][:-1])
             check_takes_offset(fitted, exposure=data.offset.exposure)
             fitted = OffsetModel(fitted, data.offset.name, fitted=True)
             data = replace(data, note=" ".join(filter(None, (data.note, fitted.note))))
-        response = source.response
+        response = data.endog
         predictor, about, numbers = predictor_of(
             fitted,
             classes,
@@ -168,10 +167,10 @@ class FittedModel(Interpretable):
             "" if response is None else str(response.name),
             weighted=data.weights is not None,
         )
-        sample = data.sample(source, numbers, about)
+        sample = data.sample(numbers, about)
         design = reader.design(sample.variables)
         if units:
-            sample = sample.with_clusters(_cluster_numbers(units[0][data.complete]))
+            sample = replace(sample, clusters=_cluster_numbers(units[0][data.complete]))
         self._assemble(
             predictor,
             design,

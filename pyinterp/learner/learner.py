@@ -19,8 +19,8 @@ from pyinterp.data.features import features_of
 from pyinterp.data.formula import callers_names
 from pyinterp.data.frames import as_frame, check_frame
 from pyinterp.data.missing import Missing, MissingValues
-from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, RowReader
-from pyinterp.data.row_data import RowData, Rows, Source, read_rows
+from pyinterp.data.readers import ArrayReader, FormulaReader, Reader
+from pyinterp.data.row_data import RowData, Rows, read_rows
 from pyinterp.data.sample import Sample, read_response
 from pyinterp.data.weights import WeightsType
 from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, quote, short
@@ -118,6 +118,8 @@ class Learner:
     Learner.from_formula : The usual way to make one.
     """
 
+    _rereads = False  # fresh data are rows as a reader returns them
+
     def __init__(
         self,
         endog: npt.ArrayLike,
@@ -141,9 +143,9 @@ class Learner:
             offset=offset,
             exposure=exposure,
         )
-        self._setup(
-            ArrayReader(data), data, estimator, groups=groups, missing=missing, subset=subset
-        )
+        reader = ArrayReader(data)
+        data = reader.read(data)
+        self._setup(reader, data, estimator, groups=groups, missing=missing, subset=subset)
 
     @classmethod
     def from_formula(
@@ -239,6 +241,7 @@ class Learner:
             rows.offset.check_apart(reader.variables)
         options = RefitOptions(design_state=design_state, unseen_levels=unseen_levels)
         new = cls.__new__(cls)
+        rows = reader.read(rows)
         new._setup(
             reader, rows, estimator, groups=groups, missing=missing, subset=subset, options=options
         )
@@ -257,9 +260,7 @@ class Learner:
     ) -> None:
         check_estimator(estimator)
         self._reader, self._options, self.groups = reader, options or RefitOptions(), groups
-        source = reader.read(data)
-        data = data.with_endog(source.response)
-        estimator = suit(estimator, source.endog)
+        estimator = suit(estimator, data.response)
         self._missing = MissingValues(
             option=missing, takes=takes_missing(estimator), learner=learner_name(estimator)
         )
@@ -274,7 +275,7 @@ class Learner:
         if not part.any():
             which = quote(subset) if isinstance(subset, str) else "the mask"
             raise DataError(f"`subset` must keep some of the rows, but {which} keeps none.")
-        self.data, self.population = self._choose(data, source, part)
+        self.data, self.population = self._choose(data, part)
         self.dropped_rows = int((part & data.positive & ~self.data.complete).sum())
         self.missing_note = self.data.note
         sizes = {len(data.frame), self.population.nobs}
@@ -282,22 +283,23 @@ class Learner:
         self._encode()
 
     def _choose(
-        self, data: RowData, source: Source, part: npt.NDArray[np.bool_] | None = None
+        self, data: RowData, part: npt.NDArray[np.bool_] | None = None
     ) -> tuple[RowData, Sample]:
         """Return rows that say which of them are analyzed, and these."""
-        data = data.choose(source, self._missing, part)
+        data = data.choose(self._missing, part)
         y, response = read_response(
-            source.endog[data.complete],
-            str(source.endog.name),
+            data.response[data.complete],
+            str(data.response.name),
             classifier=is_classifier(self.estimator),
             learner=learner_name(self.estimator),
         )
-        return data, data.sample(source, y, response)
+        return data, data.sample(y, response)
 
     def _fresh(self, data: Any) -> Sample:
         """Return the analyzed rows of new data in the form of the first."""
-        rows = self._reader.rows(data)
-        return self._choose(rows, self._reader.read(rows))[1]
+        reader = self._reader
+        rows = reader.reread(data) if self._rereads else reader.read(reader.rows(data))
+        return self._choose(rows)[1]
 
     def _encode(self) -> None:
         """Set the design and the features of the variables at hand."""
@@ -561,10 +563,10 @@ class Learner:
                 "without."
             )
         new = Learner.__new__(Learner)
-        reader = RowReader(self._reader)
+        new._rereads = True
         new._setup(
-            reader,
-            reader.rows(rows),
+            self._reader,
+            self._reader.reread(rows),
             self.estimator,
             groups=self.groups,
             missing=self._missing.option,
@@ -619,7 +621,7 @@ class Learner:
     def _with_clusters(self, plan: Resampling, units: Units) -> Sample:
         if plan.cluster is None:
             return self.population
-        return self.population.with_clusters(units.of_row)
+        return replace(self.population, clusters=units.of_row)
 
     def _labels(self, by: str | npt.ArrayLike | None, what: str) -> npt.NDArray[np.intp] | None:
         """Return the level of every analyzed row for a column name or an array."""

@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from pyinterp.data.columns import native
-from pyinterp.data.design import ArrayDesign, Design, FrameDesign
+from pyinterp.data.design import Design, FrameDesign
 from pyinterp.data.formula import names_in
 from pyinterp.data.frames import column_of
-from pyinterp.data.row_data import RowData, Source
+from pyinterp.data.row_data import RowData
 from pyinterp.errors import DataError
 from pyinterp.models.column_names import Match, formula_of, is_statsmodels, match
 from pyinterp.models.predictor import learner_name
@@ -41,22 +41,21 @@ class ModelReader:
         others = {*data.besides, *besides} | ({endog} if endog is not None else set())
         self._match: Match = match(fitted, data, others, learner_name(fitted))
 
-    def read(self, data: RowData) -> Source:
+    def read(self, data: RowData) -> RowData:
         """Pick variables, in the order of the model and with its names, and response."""
         variables = data.frame[self._match.columns]
         if self._match.names is not None:
             variables = variables.set_axis(self._match.names, axis=1)
-        return Source(data.beside(variables), self._response(), note=self._match.note)
+        return data.pick(variables, self._response(), note=self._match.note)
 
     def design(self, variables: pd.DataFrame) -> Design:
         """Return the encoding of the variables for the model: as frames or as arrays."""
-        names = list(variables.columns)
         if self._takes_frames():
             pandas_only = is_statsmodels(self._fitted) and self._data.form.library is not None
             if self._data.is_frame and not pandas_only:
                 return self._data.frame_design(variables)
-            return FrameDesign(names)
-        return ArrayDesign(names, self._data.array_type)
+            return FrameDesign(list(variables.columns))
+        return self._data.array_design(variables)
 
     def _takes_frames(self) -> bool:
         """Whether the model predicts frames: as in its training, or like the user's rows."""

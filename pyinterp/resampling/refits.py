@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -12,7 +12,7 @@ import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.checks import check_choice, check_jobs
-from pyinterp.data.design import Design, FormulaDesign
+from pyinterp.data.design import Categories, Design, FormulaDesign
 from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import (
     DesignError,
@@ -130,7 +130,9 @@ def refit(
         and chains the cause.
     """
     parts = list(plan.parts(population, units, seeds.stream("splits"), read))
-    designs = [_design_for(design, part, plan, options) for part in parts]
+    # Levels of the data at hand are coded once, those of fresh draws in every part.
+    coded = design.categories(population.variables) if plan.shares_data else None
+    designs = [_design_for(design, part, plan, options, population, coded) for part in parts]
     jobs: Iterator[Callable[[], Any]] = (
         partial(
             _attempt,
@@ -262,33 +264,50 @@ def _refit(k: int, predictor: Predictor, design: Design, part: Part) -> Refit:
 
 
 def _design_for(
-    design: Design, part: Part, plan: Resampling, options: RefitOptions
+    design: Design,
+    part: Part,
+    plan: Resampling,
+    options: RefitOptions,
+    population: Sample,
+    coded: Mapping[str, Categories] | None,
 ) -> Design | Exception:
     try:
         if options.unseen_levels == "raise":
-            _check_levels(design, part, plan)
+            _check_levels(design, part, plan, population, coded)
         if not isinstance(design, FormulaDesign):
             return design
-        encoder = design
         if options.design_state == "refit":
-            encoder = design.relearn(part.train.variables)
-        encoder.encode(part.evaluation.variables)  # rows outside the knots or levels fail here
+            design = design.relearn(part.train.variables)
+        if options.design_state == "refit" or not plan.shares_data:
+            design.encode(part.evaluation.variables)  # rows outside the knots or levels fail here
     except PyinterpError as error:
         return error
-    return encoder
+    return design
 
 
-def _check_levels(design: Design, part: Part, plan: Resampling) -> None:
-    trained = design.categories(part.train.variables)
-    for name, evaluated in design.categories(part.evaluation.variables).items():
-        unseen = np.setdiff1d(evaluated.codes, trained[name].codes)
+def _check_levels(
+    design: Design,
+    part: Part,
+    plan: Resampling,
+    population: Sample,
+    coded: Mapping[str, Categories] | None,
+) -> None:
+    if coded is None:
+        trained = design.categories(part.train.variables)
+        evaluated = design.categories(part.evaluation.variables)
+    else:
+        where = np.searchsorted(population.rows, part.train.rows)
+        trained = {name: factor.take(where) for name, factor in coded.items()}
+        where = np.searchsorted(population.rows, part.evaluation.rows)
+        evaluated = {name: factor.take(where) for name, factor in coded.items()}
+    for name, (codes, levels) in evaluated.items():
+        unseen = np.setdiff1d(codes, trained[name].codes)
         if len(unseen):
-            level = evaluated.levels[int(unseen[0])]
             strata = "draw within levels (`strata=`), " if plan.stratifies else ""
             raise DesignError(
-                f"Level {level!r} of `{name}` is in the evaluation rows but not in the training "
-                f"rows: merge rare levels, {strata}or accept that it is treated as the reference "
-                'level (`unseen_levels="allow"`).'
+                f"Level {levels[int(unseen[0])]!r} of `{name}` is in the evaluation rows but not "
+                f"in the training rows: merge rare levels, {strata}or accept that it is treated "
+                'as the reference level (`unseen_levels="allow"`).'
             )
 
 

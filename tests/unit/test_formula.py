@@ -13,7 +13,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp.data.formula import column_code, names_in, parse
+from pyinterp.data.formula import names_in, parse
+from pyinterp.data.formula.tokens import column_code
 from pyinterp.errors import FormulaError
 
 COLUMNS = ["y", "x", "z", "g"]

@@ -14,7 +14,7 @@ from scipy import linalg
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
-from pyinterp.data.typical import typical_rows
+from pyinterp.data.columns import typical_rows
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.averages import AVERAGES, Average, average_curve
 from pyinterp.estimands.effects.grids import Grid, Points, points_of, variables_of
