@@ -11,7 +11,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
 from pyinterp.inference.half_sample.constants import LARGEST_GROWTH
 from pyinterp.inference.replicates import Half, Replicates, contributions
-from pyinterp.resampling.halves import LEAST_PAIRS
+from pyinterp.resampling.plans import LEAST_PAIRS
 
 __all__ = ["VarianceParts", "training_parts", "variance_parts"]
 
