@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyinterp.estimands.estimand import Estimand, Parameter, Terms, Words
     from pyinterp.estimands.estimate import Estimate
     from pyinterp.estimands.mean_over_rows import mean_over_rows
+    from pyinterp.inference import register_variance
     from pyinterp.learner.compare import compare
     from pyinterp.learner.fitted_model import FittedModel
     from pyinterp.learner.learner import Learner, LearnerResults
@@ -76,6 +77,7 @@ __all__ = [
     "mean_over_rows",
     "plot",
     "r_style",
+    "register_variance",
     "report",
     "samplers",
     "simulation",
@@ -115,6 +117,7 @@ _HOME = {
     "compare": "learner.compare",
     "mean_over_rows": "estimands.mean_over_rows",
     "plot": "results.side_by_side",
+    "register_variance": "inference",
     "report": "report_page",
     "statsmodels_learner": "models.adapters",
     "summary_col": "results.side_by_side",

@@ -6,40 +6,53 @@ In come `Replicates`, the estimates of every refit with every row's contribution
 ================  =============================================================================
 Module            What is in it
 ================  =============================================================================
-`replicates`      Estimates of every refit, arranged by the resampling plan
-`groups`          Replicates of groups of rows side by side
-`cov_types`       The names of variances, and which is the default
-`variance`        What a variance is; naive and corrected over refits, rows and U-statistics
-`units`           Rows or clusters that were sampled, and corrections for their number
+`replicates`      Estimates of every refit, arranged by the resampling plan; groups side by side
+`variance`        What a variance is: a covariance, its reference distribution, its words
+`cov_types`       `register_variance`, the names of variances, the default, and the options
+`over_refits`     The variances ``naive`` and ``corrected``
+`over_rows`       The variances ``rows`` and ``ustat``, of one fitted model
 `delta`           The delta method, of a model with a covariance of its coefficients
 `half_sample`     The default: pairs of refits on complementary halves (a folder)
 `nested_cv`       Nested cross-validation
 `bootstrap`       Percentile and BCa intervals of the nested bootstrap
-`intervals`       t intervals, their sides and adjustments
-`interval_scale`  Scales on which intervals stay inside the range of an estimand
+`intervals`       Quantiles and sides of t intervals, adjustments of p-values
 `simultaneous`    Bands and p-values of the largest t
 `terms`           `TermInference`: statistics, p-values and intervals of terms
 `contrasts`       Linear hypotheses
 `joint_tests`     Several hypotheses at once, and whether a curve is flat
 `independent`     Differences of independent estimates
-`equivalence`     Bayesian correlated t test with a region of practical equivalence
-`ranking`         How probable each rank is for each term
+`posterior`       How probable ranks are, and regions of practical equivalence
 `coverage`        What studies say about the coverage of intervals: a table, `coverage.csv`
 `digits`          How tables print numbers and p-values
-`options`         The options of inference, the same for every estimand
 ================  =============================================================================
 
-A new variance is a function from `Replicates` to `Variance` and its name in `cov_types`. No
-estimand may be named here.
+A new variance is a file with a function from `Replicates` to `Variance` that is registered, here or
+outside the package. No estimand may be named here.
 """
 
+# Every file of a variance registers it when it is imported.
+from pyinterp.inference import delta, nested_cv, over_refits, over_rows  # noqa: F401
 from pyinterp.inference.bootstrap import BootstrapVariance
-from pyinterp.inference.cov_types import COV_TYPES, CovType, default, variance
-from pyinterp.inference.groups import side_by_side
-from pyinterp.inference.half_sample.variance import SquareVariance
+from pyinterp.inference.cov_types import (
+    COV_TYPES,
+    CovType,
+    InferenceOptions,
+    default,
+    register_variance,
+    variance,
+)
+from pyinterp.inference.half_sample.square import SquareVariance
+from pyinterp.inference.half_sample.variance import half_sample  # noqa: F401 - likewise
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, check_adjustment
-from pyinterp.inference.replicates import Fold, Half, RefitEstimate, Replicates, combine, gather
-from pyinterp.inference.terms import TermInference
+from pyinterp.inference.replicates import (
+    Fold,
+    RefitEstimate,
+    Replicates,
+    combine,
+    gather,
+    side_by_side,
+)
+from pyinterp.inference.terms import IntervalScale, TermInference
 from pyinterp.inference.variance import Variance
 
 __all__ = [
@@ -49,7 +62,8 @@ __all__ = [
     "BootstrapVariance",
     "CovType",
     "Fold",
-    "Half",
+    "InferenceOptions",
+    "IntervalScale",
     "RefitEstimate",
     "Replicates",
     "SquareVariance",
@@ -59,6 +73,7 @@ __all__ = [
     "combine",
     "default",
     "gather",
+    "register_variance",
     "side_by_side",
     "variance",
 ]

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_alpha, check_choice
 from pyinterp.errors import InferenceError
+from pyinterp.inference.cov_types import register_variance
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds
 from pyinterp.inference.replicates import Replicates, row_effects
-from pyinterp.inference.variance import Variance
+from pyinterp.inference.variance import Variance, covariance
 
-__all__ = ["BootstrapVariance", "bootstrap", "bootstrap_bca"]
+__all__ = ["BootstrapVariance"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -39,7 +41,7 @@ class BootstrapVariance(Variance):
     acceleration: FloatArray
 
     def of(self, terms: IntArray) -> Self:
-        """Return that of some of the terms."""
+        """Return the variance of some of the terms."""
         return replace(
             super().of(terms),
             means=self.means[:, terms],
@@ -67,7 +69,8 @@ class BootstrapVariance(Variance):
         check_choice("alternative", alternative, ALTERNATIVES)
         tail = alpha / 2 if alternative == "two-sided" else alpha
         varies = np.where(bse > 0, 1.0, np.nan)
-        low, high = self._lower.limit(tail), -self._upper.limit(tail)
+        low = _limit(self.means, tail, self.bias, self.acceleration)
+        high = -_limit(-self.means, tail, -self.bias, -self.acceleration)
         return bounds(low * varies, high * varies, alternative)
 
     def joint_interval(
@@ -82,7 +85,7 @@ class BootstrapVariance(Variance):
         check_alpha(alpha)
         if (bse > 0).sum() < 2:
             return self.interval(estimate, bse, alpha, alternative)
-        c = -self._largest(estimate, bse, alternative).limit(alpha)[0]
+        c = -_limit(-self._largest(estimate, bse, alternative), alpha)[0]
         half = c * np.where(bse > 0, bse, np.nan)
         # No narrower than that of the term alone, which the percentiles give.
         single = self.interval(estimate, bse, alpha, alternative)
@@ -101,16 +104,18 @@ class BootstrapVariance(Variance):
             return self.p_values(estimate, bse, null, alternative)
         away = np.divide(estimate - null, bse, out=np.full(len(bse), np.nan), where=bse > 0)
         signed = {"two-sided": np.abs(away), "greater": away, "less": -away}[alternative]
-        largest = self._largest(estimate, bse, alternative)
-        joint = [np.nan if np.isnan(t) else largest.p_value(-float(t))[0] for t in signed]
+        negated = -self._largest(estimate, bse, alternative)
+        joint = [np.nan if np.isnan(t) else _p_value(negated, -float(t))[0] for t in signed]
         return np.maximum(joint, self.p_values(estimate, bse, null, alternative))
 
-    def _largest(self, estimate: FloatArray, bse: FloatArray, alternative: Alternative) -> _Side:
-        """Return the negated largest deviation from the estimate, of every bootstrap sample."""
+    def _largest(
+        self, estimate: FloatArray, bse: FloatArray, alternative: Alternative
+    ) -> FloatArray:
+        """Return the largest deviation from the estimate, of every bootstrap sample, (B, 1)."""
         vary = bse > 0
         away = (self.means - estimate)[:, vary] / bse[vary]
         signed = {"two-sided": np.abs(away), "greater": -away, "less": away}[alternative]
-        return _Side(-signed.max(axis=1, keepdims=True), np.zeros(1), np.zeros(1))
+        return np.asarray(signed.max(axis=1, keepdims=True))
 
     def statistic(
         self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
@@ -130,18 +135,11 @@ class BootstrapVariance(Variance):
         The smallest alpha at which the interval excludes the null value.
         """
         check_choice("alternative", alternative, ALTERNATIVES)
-        greater, less = self._lower.p_value(null), self._upper.p_value(np.negative(null))
+        greater = _p_value(self.means, null, self.bias, self.acceleration)
+        less = _p_value(-self.means, np.negative(null), -self.bias, -self.acceleration)
         both = np.minimum(2 * np.minimum(greater, less), 1.0)
         p = {"two-sided": both, "greater": greater, "less": less}[alternative]
         return np.where(bse > 0, p, np.nan)
-
-    @property
-    def _lower(self) -> _Side:
-        return _Side(self.means, self.bias, self.acceleration)
-
-    @property
-    def _upper(self) -> _Side:
-        return _Side(-self.means, -self.bias, -self.acceleration)
 
 
 def bootstrap(replicates: Replicates) -> BootstrapVariance:
@@ -156,7 +154,7 @@ def bootstrap(replicates: Replicates) -> BootstrapVariance:
     """
     means = _means(replicates)
     zeros = np.zeros(means.shape[1])
-    return _variance(means, "bootstrap", bias=zeros, acceleration=zeros)
+    return _variance(means, bias=zeros, acceleration=zeros, bca=False)
 
 
 def bootstrap_bca(replicates: Replicates) -> BootstrapVariance:
@@ -180,77 +178,68 @@ def bootstrap_bca(replicates: Replicates) -> BootstrapVariance:
     least = 1 / (2 * len(means))
     return _variance(
         means,
-        "bootstrap-bca",
         bias=ndtri(np.clip(below, least, 1 - least)),
-        acceleration=_acceleration(replicates),
+        acceleration=np.concatenate([_acceleration(group) for group in replicates.parts]),
+        bca=True,
     )
 
 
-class _Side(NamedTuple):
-    """Bootstrap means whose percentiles are lower limits.
+def _limit(
+    means: FloatArray,
+    tail: float,
+    bias: FloatArray | float = 0.0,
+    acceleration: FloatArray | float = 0.0,
+) -> FloatArray:
+    """Return the lower limits with probability `tail` below them, shape (q,).
 
     Upper limits are the negated lower limits of the negated means.
     """
-
-    means: FloatArray
-    bias: FloatArray
-    acceleration: FloatArray
-
-    def limit(self, tail: float) -> FloatArray:
-        """Return the limits with probability `tail` below them, shape (q,)."""
-        return _quantile(self.means, self._level(tail))
-
-    def p_value(self, value: FloatArray | float) -> FloatArray:
-        """Return the smallest tail whose limit is above `value`, shape (q,)."""
-        ordered, count = np.sort(self.means, axis=0), len(self.means)
-        at = (ordered <= value).sum(axis=0)
-        place = np.clip(at, 1, count - 1)
-        below, above = (np.take_along_axis(ordered, p[None], 0)[0] for p in (place - 1, place))
-        inside = (at > 0) & (at < count)
-        step = np.divide(value - below, above - below, out=np.zeros(len(at)), where=inside)
-        level = np.where(inside, place + step, 1.0) / (count + 1)
-        return np.where(at < count, self._tail(level), 1.0)
-
-    def _level(self, tail: float) -> FloatArray:
-        """Return the levels of the quantiles of the means that are the limits."""
-        moved = self.bias + ndtri(tail)
-        scale = 1 - self.acceleration * moved
-        # Beyond the pole of the acceleration there is no limit.
-        far = np.where(moved > 0, 1.0, 0.0)
-        level = np.divide(moved, scale, out=np.zeros_like(moved), where=scale > 0)
-        return np.where(self._plain, tail, np.where(scale > 0, ndtr(self.bias + level), far))
-
-    def _tail(self, level: FloatArray) -> FloatArray:
-        """Return the tail that a level belongs to: the inverse of `_level`."""
-        moved = ndtri(level) - self.bias
-        scale = 1 + self.acceleration * moved
-        far = np.where(moved > 0, 1.0, 0.0)
-        tail = np.divide(moved, scale, out=np.zeros_like(moved), where=scale > 0)
-        return np.where(self._plain, level, np.where(scale > 0, ndtr(tail - self.bias), far))
-
-    @property
-    def _plain(self) -> FloatArray:
-        # Percentile intervals have their level as it is, without rounding.
-        return np.asarray((self.bias == 0) & (self.acceleration == 0))
-
-
-def _quantile(values: FloatArray, levels: FloatArray) -> FloatArray:
-    """Return the quantile of every column at its level; minus infinity where there is none."""
+    moved = bias + ndtri(tail)
+    scale = 1 - acceleration * moved
+    # Beyond the pole of the acceleration there is no limit.
+    far = np.where(moved > 0, 1.0, 0.0)
+    level = np.divide(moved, scale, out=np.zeros_like(moved * scale), where=scale > 0)
+    level = np.where(scale > 0, ndtr(bias + level), far)
+    # Percentile intervals have their level as it is, without rounding.
+    level = np.where(_plain(bias, acceleration), tail, level)
     quantiles = [
-        np.quantile(column, level, method="weibull")
-        for column, level in zip(values.T, levels, strict=True)
+        np.quantile(column, at, method="weibull")
+        for column, at in zip(means.T, np.broadcast_to(level, means.shape[1]), strict=True)
     ]
-    return np.where(levels > 1 / (len(values) + 1), quantiles, -np.inf)
+    return np.where(level > 1 / (len(means) + 1), quantiles, -np.inf)
+
+
+def _p_value(
+    means: FloatArray,
+    value: FloatArray | float,
+    bias: FloatArray | float = 0.0,
+    acceleration: FloatArray | float = 0.0,
+) -> FloatArray:
+    """Return the smallest tail whose lower limit is above `value`, shape (q,)."""
+    ordered, count = np.sort(means, axis=0), len(means)
+    at = (ordered <= value).sum(axis=0)
+    place = np.clip(at, 1, count - 1)
+    below, above = (np.take_along_axis(ordered, p[None], 0)[0] for p in (place - 1, place))
+    inside = (at > 0) & (at < count)
+    step = np.divide(value - below, above - below, out=np.zeros(len(at)), where=inside)
+    level = np.where(inside, place + step, 1.0) / (count + 1)
+    # The tail of a level: the inverse of what `_limit` does.
+    moved = ndtri(level) - bias
+    scale = 1 + acceleration * moved
+    far = np.where(moved > 0, 1.0, 0.0)
+    tail = np.divide(moved, scale, out=np.zeros_like(moved), where=scale > 0)
+    tail = np.where(scale > 0, ndtr(tail - bias), far)
+    return np.where(at < count, np.where(_plain(bias, acceleration), level, tail), 1.0)
+
+
+def _plain(bias: FloatArray | float, acceleration: FloatArray | float) -> npt.NDArray[np.bool_]:
+    """Whether limits are percentiles."""
+    return np.equal(bias, 0) & np.equal(acceleration, 0)
 
 
 def _means(replicates: Replicates) -> FloatArray:
     """Return the mean of every bootstrap sample over its splits, shape (B, q)."""
-    if replicates.bootstraps is None:
-        raise InferenceError(
-            '`cov_type="bootstrap"` and "bootstrap-bca" need the means of bootstrap samples over '
-            "their splits: fit with `pi.NestedBootstrap()`."
-        )
-    numbers, of = np.unique(replicates.bootstraps, return_inverse=True)
+    numbers, of = np.unique(np.asarray(replicates.bootstraps), return_inverse=True)
     if len(numbers) < 2:
         raise InferenceError(
             f"A variance over bootstraps needs at least 2 bootstrap samples; there is "
@@ -262,15 +251,11 @@ def _means(replicates: Replicates) -> FloatArray:
 
 
 def _acceleration(replicates: Replicates) -> FloatArray:
-    return np.concatenate([_acceleration_of(group) for group in replicates.parts])
-
-
-def _acceleration_of(replicates: Replicates) -> FloatArray:
-    positions, effects = row_effects(replicates.estimates, replicates.rows)
+    position, effects = row_effects(replicates.estimates, replicates.rows)
     clusters = [c for c in replicates.clusters if c is not None]
     if clusters:
         unit = np.zeros(len(effects), np.intp)
-        unit[np.concatenate(positions)] = np.concatenate(clusters)
+        unit[position] = np.concatenate(clusters)
         numbers, of_row = np.unique(unit, return_inverse=True)
         summed = np.zeros((len(numbers), effects.shape[1]))
         np.add.at(summed, of_row, effects)
@@ -282,18 +267,15 @@ def _acceleration_of(replicates: Replicates) -> FloatArray:
 
 
 def _variance(
-    means: FloatArray, cov_type: str, *, bias: FloatArray, acceleration: FloatArray
+    means: FloatArray, *, bias: FloatArray, acceleration: FloatArray, bca: bool
 ) -> BootstrapVariance:
-    count, q = means.shape
-    bca = cov_type == "bootstrap-bca"
+    count = len(means)
     kind = "BCa from" if bca else "percentiles of"
     least = f"{2 / (count + 1):.2g} ({1 / (count + 1):.2g} if one-sided)"
     skewed = ", but for skewness" if bca else ""
     return BootstrapVariance(
-        cov=np.cov(means, rowvar=False, ddof=1).reshape(q, q),
+        cov=covariance(means),
         df=count - 1,
-        cov_type=cov_type,
-        label="bootstrap, BCa" if bca else "bootstrap",
         rescales=False,
         of_t=False,
         note=(
@@ -313,3 +295,7 @@ def _variance(
         bias=bias,
         acceleration=acceleration,
     )
+
+
+register_variance("bootstrap", bootstrap, needs="bootstraps")
+register_variance("bootstrap-bca", bootstrap_bca, label="bootstrap, BCa", needs="bootstraps")

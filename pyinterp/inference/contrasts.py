@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from textwrap import wrap
 
 import numpy as np
@@ -13,13 +13,13 @@ from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_params
 from statsmodels.stats.contrast import ContrastResults
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError, quote
-from pyinterp.inference import Alternative, TermInference
 from pyinterp.inference.digits import cell, number_format, p_text
 from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_variance
-from pyinterp.inference.intervals import symbol
+from pyinterp.inference.intervals import Alternative, symbol
+from pyinterp.inference.terms import IntervalScale, TermInference
 
 __all__ = ["Contrasts", "Hypotheses", "certain", "contrasts"]
 
@@ -82,28 +82,29 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
 
     def __init__(
         self,
+        inference: TermInference,
+        places: Sequence[tuple[TermInference, int, float]],
         *,
-        effect: FloatArray,
-        sd: FloatArray,
-        t: FloatArray,
-        pvalue: FloatArray,
-        df: float,
         names: Sequence[str],
         notes: Sequence[str],
-        alternative: Alternative,
-        p_heading: str,
-        limits: Callable[[float], FloatArray],
     ) -> None:
-        super().__init__(effect=effect, t=t, sd=sd, df_denom=df)
-        self.pvalue = np.squeeze(pvalue)
-        self.notes, self._limits = list(notes), limits
-        self.alternative, self._p_heading = alternative, p_heading
+        """Take every hypothesis from its place: an inference, its term, and the term's weight."""
+        super().__init__(
+            effect=np.array([weight * of.estimate[j] for of, j, weight in places]),
+            t=np.array([np.sign(weight) * of.statistic[j] for of, j, weight in places]),
+            sd=np.array([abs(weight) * of.bse[j] for of, j, weight in places]),
+            df_denom=inference.variance.df,
+        )
+        self.pvalue = np.squeeze([of.p_values[j] for of, j, _ in places])
+        self.notes, self._places = list(notes), places
+        self.alternative = inference.alternative
+        self._p_heading = inference.variance.p_heading(inference.alternative)
         self.c_names = list(names)
 
     def conf_int(self, alpha: float = 0.05) -> FloatArray:
         """Return 1 - alpha intervals of the effects, shape (k, 2)."""
         check_alpha(alpha)
-        return self._limits(alpha)
+        return np.array([np.sort(weight * of.interval(alpha)[j]) for of, j, weight in self._places])
 
     def summary_frame(
         self, xname: Sequence[str] | None = None, alpha: float = 0.05
@@ -191,30 +192,24 @@ def contrasts(
     zero_variance : str
         Why there can be no variance.
     """
-    for weight, name in zip(hypotheses.weights, hypotheses.names, strict=True):
-        _check_terms(weight, name, hypotheses.terms, inference, size, missing, zero_variance)
     for row in range(len(hypotheses.names)):
+        _check_terms(hypotheses, row, inference, size, missing, zero_variance)
         _check_inside(hypotheses, row, inference)
-    several = _several(hypotheses, inference)
-    rows = [_of_row(hypotheses, row, inference, several) for row in range(len(hypotheses.target))]
-    tests = pd.DataFrame([row.test for row in rows])
-    return Contrasts(
-        effect=_column(tests, "effect"),
-        sd=_column(tests, "sd"),
-        t=_column(tests, "t"),
-        pvalue=_column(tests, "p"),
-        df=inference.variance.df,
-        names=hypotheses.names,
-        notes=_notes(inference, several, single=len(several.bse) < len(rows)),
-        alternative=inference.alternative,
-        p_heading=inference.variance.p_heading(inference.alternative),
-        limits=lambda alpha: np.array([row.interval(alpha) for row in rows]),
-    )
-
-
-def _notes(inference: TermInference, several: TermInference, *, single: bool) -> list[str]:
-    notes = [ONE_SQUARE] if single and inference.variance.varies_as_square else []
-    if isinstance(several.variance, ContrastVariance) and len(several.bse):
+    (rows,) = np.nonzero(np.count_nonzero(hypotheses.weights, axis=1) > 1)
+    several = _several(hypotheses, rows, inference)
+    places = []
+    for row, target in enumerate(hypotheses.target):
+        one = hypotheses.single(row)
+        if one is None:
+            places.append((several, int(np.flatnonzero(rows == row)[0]), 1.0))
+        else:
+            term, weight = one
+            side = inference.alternative if weight > 0 else OPPOSITE[inference.alternative]
+            places.append((inference.about(term, float(target / weight), side), term, weight))
+    notes = []
+    if inference.variance.varies_as_square and len(rows) < len(places):
+        notes.append(ONE_SQUARE)
+    if isinstance(several.variance, ContrastVariance) and len(rows):
         notes.append(TWO_SIDES)
     if inference.p_adjust is not None or inference.simultaneous:
         notes.append(
@@ -224,64 +219,24 @@ def _notes(inference: TermInference, several: TermInference, *, single: bool) ->
         notes.append("No t and P: this model is taken as it is, and intervals are over rows.")
     if inference.alternative != "two-sided":
         notes.append(f"One-sided: the alternative is {inference.alternative}.")
-    return notes
+    return Contrasts(inference, places, names=hypotheses.names, notes=notes)
 
 
-@dataclass(frozen=True)
-class _Row:
-    """One hypothesis: its test, and its interval at any level."""
-
-    test: dict[str, float]
-    interval: Callable[[float], FloatArray]
-
-
-def _of_row(
-    hypotheses: Hypotheses, row: int, inference: TermInference, several: TermInference
-) -> _Row:
-    one = hypotheses.single(row)
-    if one is None:
-        return _row(several, int(np.flatnonzero(_of_several_terms(hypotheses) == row)[0]), 1.0)
-    term, weight = one
-    side = inference.alternative if weight > 0 else OPPOSITE[inference.alternative]
-    about = inference.about(term, float(hypotheses.target[row] / weight), side)
-    return _row(about, term, weight)
-
-
-def _row(inference: TermInference, j: int, weight: float) -> _Row:
-    """Return the test of one term times a weight."""
-    return _Row(
-        {
-            "effect": weight * inference.estimate[j],
-            "sd": abs(weight) * inference.bse[j],
-            "t": float(np.sign(weight)) * inference.statistic[j],
-            "p": inference.p_values[j],
-        },
-        lambda alpha: np.sort(weight * inference.interval(alpha)[j]),
-    )
-
-
-def _of_several_terms(hypotheses: Hypotheses) -> np.ndarray:
-    """Return the hypotheses about several terms."""
-    return np.flatnonzero(np.count_nonzero(hypotheses.weights, axis=1) > 1)
-
-
-def _several(hypotheses: Hypotheses, inference: TermInference) -> TermInference:
-    """Return inference about the contrasts of several terms."""
-    rows = _of_several_terms(hypotheses)
+def _several(hypotheses: Hypotheses, rows: IntArray, inference: TermInference) -> TermInference:
+    """Return inference about the contrasts of several terms, which stand in these rows."""
     weights = hypotheses.weights[rows]
     used = np.flatnonzero(weights.any(axis=0))  # terms without estimate are not
     weights = weights[:, used]
     of_terms = inference.variance.of(used)
     variance = contrast_variance(weights, of_terms, inference.estimate[used], inference.bse[used])
-    return TermInference(
+    return replace(
+        inference,
         estimate=weights @ inference.estimate[used],
         bse=np.sqrt(np.clip(np.diag(variance.cov), 0.0, None)),
         null=hypotheses.target[rows],
-        has_test=inference.has_test,
         variance=variance,
-        alternative=inference.alternative,
-        p_adjust=inference.p_adjust,
-        simultaneous=inference.simultaneous,
+        scale=IntervalScale(),
+        symmetric=False,
     )
 
 
@@ -291,17 +246,17 @@ def certain(weights: FloatArray, cov: FloatArray) -> FloatArray:
 
 
 def _check_terms(
-    weight: FloatArray,
-    name: str,
-    terms: Sequence[str],
+    hypotheses: Hypotheses,
+    row: int,
     inference: TermInference,
     size: FloatArray,
     missing: Mapping[str, str],
     zero_variance: str,
 ) -> None:
     """Raise unless all terms of a contrast have an estimate, and it varies."""
+    weight, name = hypotheses.weights[row], hypotheses.names[row]
     (used,) = np.nonzero(weight)
-    absent = [terms[int(j)] for j in used if np.isnan(inference.estimate[j])]
+    absent = [hypotheses.terms[int(j)] for j in used if np.isnan(inference.estimate[j])]
     if absent:
         why = missing.get(absent[0], "")
         raise InferenceError(
@@ -343,7 +298,3 @@ def _check_inside(hypotheses: Hypotheses, row: int, inference: TermInference) ->
     raise InferenceError(
         f"`{term} = {value:g}` can't be tested: its values are {where}{why}. Test a value inside."
     )
-
-
-def _column(tests: pd.DataFrame, name: str) -> FloatArray:
-    return np.asarray(tests[name], dtype=np.float64)

@@ -1,44 +1,143 @@
-"""The variance estimators by name, and the default."""
+"""Variance estimators by name: how they are registered, which is the default, and the options."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, TypeAlias
 
-from pyinterp.checks import check_choice
-from pyinterp.inference.bootstrap import bootstrap, bootstrap_bca
-from pyinterp.inference.delta import delta
-from pyinterp.inference.half_sample.variance import half_sample, half_sample_t
-from pyinterp.inference.nested_cv import nested_cv
+from pyinterp.checks import check_callable, check_choice, check_flag, check_text
+from pyinterp.errors import InferenceError, OptionError, quote
+from pyinterp.inference.intervals import ALTERNATIVES, Alternative, check_adjustment
 from pyinterp.inference.replicates import Replicates
-from pyinterp.inference.variance import Variance, corrected_variance, naive, rows, ustat
+from pyinterp.inference.variance import Variance
+from pyinterp.resampling.plans import LEAST_PAIRS
 
-__all__ = ["COV_TYPES", "CovType", "default", "variance"]
-
-CovType: TypeAlias = Literal[
-    "half-sample",
-    "half-sample-t",
-    "nested-cv",
-    "bootstrap",
-    "bootstrap-bca",
-    "corrected",
-    "naive",
-    "delta",
-    "rows",
-    "ustat",
+__all__ = [
+    "COV_TYPES",
+    "CovType",
+    "Estimator",
+    "InferenceOptions",
+    "default",
+    "register_variance",
+    "variance",
 ]
-COV_TYPES: Mapping[CovType, Callable[[Replicates], Variance]] = {
-    "half-sample": half_sample,
-    "half-sample-t": half_sample_t,
-    "nested-cv": nested_cv,
-    "bootstrap": bootstrap,
-    "bootstrap-bca": bootstrap_bca,
-    "corrected": corrected_variance,
-    "naive": naive,
-    "delta": delta,
-    "rows": rows,
-    "ustat": ustat,
+
+CovType: TypeAlias = (
+    Literal[
+        "half-sample",
+        "half-sample-t",
+        "nested-cv",
+        "bootstrap",
+        "bootstrap-bca",
+        "corrected",
+        "naive",
+        "delta",
+        "rows",
+        "ustat",
+    ]
+    | str
+)
+Estimator: TypeAlias = Callable[[Replicates], Variance]
+
+# What replicates may have, by the name that `register_variance` takes, and where it comes from.
+NEEDS = {
+    "refits": (
+        "at least 2 refits",
+        'it is not defined for one refit. Fit with `resampling=pi.Bootstrap(15)`, or use "ustat", '
+        "which is for one fitted model",
+    ),
+    "pairs": (
+        f"at least {LEAST_PAIRS} pairs of refits on complementary halves",
+        "fit with `pi.HalfSampling()`",
+    ),
+    "folds": ("folds within folds", "fit with `pi.NestedCrossValidation()`"),
+    "bootstraps": (
+        "the means of bootstrap samples over their splits",
+        "fit with `pi.NestedBootstrap()`",
+    ),
+    "model": (
+        "one fitted model, not several refits",
+        "use `pi.FittedModel(...)`, or leave `cov_type` out",
+    ),
+    "coefficients": (
+        "one fitted model that states the covariance of its coefficients, as statsmodels does, and "
+        "an estimand of that model alone",
+        "leave `cov_type` out",
+    ),
 }
+
+# The estimators that are registered, by name; each checks what it needs.
+COV_TYPES: dict[str, Estimator] = {}
+_PLACES: dict[str, tuple[str, str]] = {}  # module and name of each
+
+
+def register_variance(
+    name: str, estimator: Estimator, *, label: str = "", needs: str = ""
+) -> Estimator:
+    """Give a variance estimator a name, by which every ``cov_type=`` finds it.
+
+    Parameters
+    ----------
+    name : str
+        The value of `cov_type`.
+    estimator : callable
+        ``estimator(replicates)`` returns a `Variance` of the q estimates of a `Replicates`: their
+        covariance, the degrees of freedom of t, and a note that says what the intervals are for.
+    label : str
+        What headers of tables call it; by default the name.
+    needs : {"", "refits", "pairs", "folds", "bootstraps", "model", "coefficients"}
+        Without which it is refused, with the plan of resampling that gives it: at least two refits,
+        pairs of halves, folds within folds, splits of bootstrap samples, one fitted model, or the
+        covariance of its coefficients.
+
+    Returns
+    -------
+    callable
+        The estimator, as it was.
+
+    Raises
+    ------
+    OptionError
+        If another estimator has the name. The same function may be defined and registered again.
+    """
+    check_text("name", name)
+    check_callable("estimator", estimator, "estimator(replicates), which returns a Variance")
+    check_choice("needs", needs, ("", *NEEDS))
+    place = getattr(estimator, "__module__", ""), getattr(estimator, "__qualname__", "")
+    if _PLACES.setdefault(name, place) != place:
+        raise OptionError(
+            f'`name` must be new, but "{name}" is the name of another variance; choose another.'
+        )
+    COV_TYPES[name] = partial(_estimate, name, estimator, label, needs)
+    return estimator
+
+
+def _estimate(
+    name: str, estimator: Estimator, label: str, needs: str, replicates: Replicates
+) -> Variance:
+    """Return the variance of a registered estimator, with its name and label."""
+    present = {
+        "refits": len(replicates.estimates) > 1,
+        "pairs": len(replicates.pairs) >= LEAST_PAIRS and len(replicates.estimates) > 1,
+        "folds": bool(replicates.folds),
+        "bootstraps": replicates.bootstraps is not None,
+        "model": len(replicates.estimates) == 1,
+        "coefficients": replicates.coefficient_errors is not None,
+    }
+    if needs and not present[needs]:
+        what, remedy = NEEDS[needs]
+        raise InferenceError(f'`cov_type="{name}"` needs {what}: {remedy}.')
+    found = estimator(replicates)
+    q = replicates.per_refit.shape[1]
+    if not isinstance(found, Variance) or found.cov.shape != (q, q):
+        raise InferenceError(
+            f'The estimator of `cov_type="{name}"` must return a `pyinterp.inference.Variance` '
+            f"whose `cov` has shape ({q}, {q}), not {quote(found)}."
+        )
+    cov_type = found.cov_type or name
+    return replace(found, cov_type=cov_type, label=found.label or label or cov_type)
 
 
 def default(replicates: Replicates) -> CovType:
@@ -67,3 +166,30 @@ def variance(replicates: Replicates, cov_type: CovType | None) -> Variance:
     name = default(replicates) if cov_type is None else cov_type
     check_choice("cov_type", name, COV_TYPES)
     return COV_TYPES[name](replicates)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InferenceOptions:
+    """Options of inference, checked; none of them needs new predictions.
+
+    `pyinterp.parameters` describes them.
+    """
+
+    cov_type: CovType | None = None
+    alternative: Alternative = "two-sided"
+    p_adjust: str | None = None
+    simultaneous: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("alternative", self.alternative, ALTERNATIVES)
+        if self.cov_type is not None:
+            check_choice("cov_type", self.cov_type, COV_TYPES)
+        if self.p_adjust is not None:
+            check_adjustment(self.p_adjust)
+        check_flag("simultaneous", self.simultaneous)
+        object.__setattr__(self, "simultaneous", bool(self.simultaneous))
+        if self.simultaneous and self.p_adjust is not None:
+            raise OptionError(
+                "Give `simultaneous` or `p_adjust`, not both: simultaneous intervals have p-values "
+                "of their own, which are adjusted alike."
+            )

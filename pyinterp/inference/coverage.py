@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["Coverage", "CoverageCase", "coverage_of", "coverages"]
+__all__ = ["Coverage", "coverage_of", "coverages"]
 
 SOURCES = {
     "published": "In simulations by Molnar et al. (2021; 15 refits) of ",
@@ -19,6 +19,7 @@ SOURCES = {
     "battery": "In simulations of ",
     "uncertainty": "In simulations (the processes of Wood et al. 2024, section 3.4.1) of ",
 }
+NUMBERS = {"n_low", "n_high", "settings", "terms", "mean", "nine_of_ten"}
 
 
 class Coverage(NamedTuple):
@@ -60,73 +61,57 @@ class Coverage(NamedTuple):
     nine_of_ten: int
     source: str
 
-    @classmethod
-    def of(cls, cells: Sequence[str]) -> Coverage:
-        """Return a row of the table."""
-        estimand, loss, learners, cov_type, plan, *numbers, source = cells
-        low, high, settings, terms, mean, nine = map(int, numbers)
-        first = estimand, loss, learners, cov_type, plan
-        return cls(*first, low, high, settings, terms, mean, nine, source)
-
-
-class CoverageCase(NamedTuple):
-    """For what coverage is looked up.
-
-    Attributes
-    ----------
-    estimand : sequence of str
-        Names of its kind, the most special first.
-    loss : str
-    learners : str
-    cov_type, plan : str
-    n : int
-        Number of rows.
-    """
-
-    estimand: Sequence[str]
-    loss: str
-    learners: str
-    cov_type: str
-    plan: str
-    n: int
-
 
 @cache
 def coverages() -> tuple[Coverage, ...]:
     """Return all rows of the table."""
     text = resources.files("pyinterp.inference").joinpath("coverage.csv").read_text("utf-8")
-    _, *rows = csv.reader(text.splitlines())
-    return tuple(Coverage.of(row) for row in rows)
+    table = []
+    for row in csv.DictReader(text.splitlines()):
+        cells: dict[str, Any] = {k: int(v) if k in NUMBERS else v for k, v in row.items()}
+        table.append(Coverage(**cells))
+    return tuple(table)
 
 
-def coverage_of(case: CoverageCase) -> str:
+@lru_cache(maxsize=256)  # every table of an analysis says the same
+def coverage_of(
+    estimand: tuple[str, ...], *, loss: str, learners: str, cov_type: str, plan: str, n: int
+) -> str:
     """Return what is known about the intervals of a case, in words; empty if nothing is.
 
     Of all learners that were studied where this one was not.
+
+    Parameters
+    ----------
+    estimand : tuple of str
+        Names of its kind, the most special first.
+    loss, learners, cov_type, plan : str
+    n : int
+        Number of rows.
     """
-    for estimand in case.estimand:
-        wanted = (estimand, case.cov_type, case.plan)
+    for name in estimand:
         rows = [
             row
             for row in coverages()
-            if (row.estimand, row.cov_type, row.plan) == wanted and row.loss in ("", case.loss)
+            if (row.estimand, row.cov_type, row.plan) == (name, cov_type, plan)
+            and row.loss in ("", loss)
         ]
         if rows:
-            return _sentence(case, [r for r in rows if r.learners == case.learners] or rows)
+            return _sentence([row for row in rows if row.learners == learners] or rows, n)
     return ""
 
 
-def _sentence(case: CoverageCase, rows: Sequence[Coverage]) -> str:
+def _sentence(rows: Sequence[Coverage], n: int) -> str:
     low, high = min(r.n_low for r in rows), max(r.n_high for r in rows)
     *kinds, last = sorted({r.learners for r in rows})
     learners = f"{', '.join(kinds)} and {last}" if kinds else last
-    n = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
-    beyond = "" if low <= case.n <= high else f"; here {case.n:,}"
+    sizes = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
+    beyond = "" if low <= n <= high else f"; here {n:,}"
     terms = sum(r.terms for r in rows)
     mean = round(sum(r.terms * r.mean for r in rows) / terms)
     settings = sum(r.settings for r in rows)
     plural = "" if settings == 1 else "s"
-    counts = f"{settings} setting{plural}, {terms} terms, {n}{beyond}"
+    counts = f"{settings} setting{plural}, {terms} terms, {sizes}{beyond}"
     return (
         f"{SOURCES[rows[0].source]}{learners} ({counts}) nominal 95% intervals covered {mean}% on "
         f"average, and {min(r.nine_of_ten for r in rows)}% or more for nine terms of ten."

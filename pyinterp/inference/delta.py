@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
-from pyinterp.errors import InferenceError
-from pyinterp.inference.replicates import Replicates
+from pyinterp.inference.cov_types import register_variance
+from pyinterp.inference.replicates import CoefficientErrors, Replicates
 from pyinterp.inference.variance import Variance
-
-__all__ = ["delta"]
 
 
 def delta(replicates: Replicates) -> Variance:
@@ -21,23 +21,20 @@ def delta(replicates: Replicates) -> Variance:
     :math:`\Sigma` is their covariance. ``get_margeff`` of statsmodels and marginaleffects take the
     same variance. Degrees of freedom are the ones of the model's own tests.
     """
-    errors = replicates.coefficient_errors
-    if errors is None:
-        raise InferenceError(
-            '`cov_type="delta"` must have one fitted model that states the covariance of its '
-            "coefficients, as statsmodels does, and an estimand of that model alone; these results "
-            "have none. Leave `cov_type` out."
-        )
+    # Results without them are refused before.
+    errors = cast("CoefficientErrors", replicates.coefficient_errors)
     clusters = any(c is not None for c in replicates.clusters)
     law = "z" if np.isinf(errors.df) else f"t, {errors.df:g} df"
     return Variance(
         cov=errors.changes.T @ errors.changes,
         df=errors.df,
-        cov_type="delta",
-        label=f"delta ({errors.cov_type})" if errors.cov_type else "delta",
+        label=f"delta ({errors.cov_type})" if errors.cov_type else "",
         note=(
             f"Intervals (delta method, {law}) are for this model fitted to new responses of these "
             "rows, by the covariance of its coefficients"
             + (", in which clusters count only if the model was fitted so." if clusters else ".")
         ),
     )
+
+
+register_variance("delta", delta, needs="coefficients")

@@ -6,7 +6,7 @@ import numpy as np
 
 from pyinterp._typing import FloatArray
 
-__all__ = ["cell", "number_format", "p_text"]
+__all__ = ["cell", "number_format", "p_in_words", "p_text"]
 
 SMALLEST = 0.0005  # p-value that is printed as a number
 
@@ -17,7 +17,8 @@ def number_format(values: FloatArray, errors: FloatArray | None = None) -> str:
     With more, if two digits of a usual error need them, but with three of the largest error at
     most: many terms that are nearly 0 do not set the decimals of all.
     """
-    decimals = 4 if _largest(values) == 0.0 else 3 - _exponent(_largest(values))
+    largest = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+    decimals = 4 if largest == 0.0 else 3 - _exponent(largest)
     positive = np.empty(0) if errors is None else errors[np.isfinite(errors) & (errors > 0)]
     if len(positive):
         usual = 1 - _exponent(float(np.median(positive)))
@@ -38,9 +39,10 @@ def p_text(p: float) -> str:
     return "<0.001" if p < SMALLEST else cell(p, "%.3f")
 
 
+def p_in_words(p: float) -> str:
+    """Return a p-value as sentences say it, such as ``P = 0.020``."""
+    return f"P {p_text(p)}" if p < SMALLEST else f"P = {p_text(p)}"
+
+
 def _exponent(value: float) -> int:
     return int(np.floor(np.log10(value)))
-
-
-def _largest(values: FloatArray) -> float:
-    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))

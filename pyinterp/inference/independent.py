@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
@@ -46,18 +47,13 @@ def independent_variance(parts: Sequence[Variance], places: Places) -> Variance:
             "Variances of independent estimates must be of one type to be compared, but these are "
             f"{kinds}; use `cov_type=`."
         )
-    q = len(parts[0].cov)
-    every = np.zeros((len(parts) * q, len(parts) * q))
-    for k, part in enumerate(parts):
-        every[k * q : (k + 1) * q, k * q : (k + 1) * q] = part.cov
-    signs = np.zeros((len(places), len(parts)))
-    for row, (one, other) in enumerate(places):
-        signs[row, one], signs[row, other] = 1.0, -1.0
+    q, each = len(parts[0].cov), np.eye(len(parts))
+    signs = np.array([each[one] - each[other] for one, other in places])
     weights = np.kron(signs, np.eye(q))
     df = min(_welch(parts[one], parts[other]) for one, other in places)
     several = ", the smallest of all differences" if len(places) * q > 1 else ""
     return Variance(
-        cov=weights @ every @ weights.T,
+        cov=weights @ block_diag(*(part.cov for part in parts)) @ weights.T,
         df=df,
         cov_type=parts[0].cov_type,
         label=f"{parts[0].label}, unpaired",

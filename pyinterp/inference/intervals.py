@@ -20,33 +20,12 @@ __all__ = [
     "adjusts_intervals",
     "bounds",
     "check_adjustment",
-    "interval",
-    "p_values",
     "symbol",
+    "t_quantile",
 ]
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
-
-
-def interval(
-    estimate: FloatArray,
-    bse: FloatArray,
-    df: float,
-    *,
-    alpha: float = 0.05,
-    alternative: Alternative = "two-sided",
-) -> FloatArray:
-    """Return 1 - alpha t intervals, shape (q, 2); a one-sided one is unbounded on one side.
-
-    The interval excludes a value exactly when its test at `alpha` rejects that value. Where the
-    standard error is not positive it is missing.
-    """
-    check_alpha(alpha)
-    check_choice("alternative", alternative, ALTERNATIVES)
-    level = alpha / 2 if alternative == "two-sided" else alpha
-    half = t_quantile(level, df) * np.where(bse > 0, bse, np.nan)
-    return bounds(estimate - half, estimate + half, alternative)
 
 
 def symbol(df: float) -> str:
@@ -71,17 +50,6 @@ def bounds(low: FloatArray, high: FloatArray, alternative: Alternative) -> Float
     elif alternative == "less":
         low = -np.inf + missing
     return np.column_stack([low, high])
-
-
-def p_values(
-    tvalues: FloatArray, df: float, *, alternative: Alternative = "two-sided"
-) -> FloatArray:
-    """Return p-values of t statistics."""
-    check_choice("alternative", alternative, ALTERNATIVES)
-    if alternative == "two-sided":
-        return np.asarray(2 * stats.t.sf(np.abs(tvalues), df))
-    signed = tvalues if alternative == "greater" else -tvalues
-    return np.asarray(stats.t.sf(signed, df))
 
 
 # Methods of statsmodels, by all of their names; it lists local false discovery rates but has none.

@@ -12,7 +12,7 @@ from scipy import stats
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, certain
-from pyinterp.inference.digits import p_text
+from pyinterp.inference.digits import p_in_words
 from pyinterp.inference.simultaneous import LargestT
 from pyinterp.inference.variance import Variance
 
@@ -57,7 +57,7 @@ class JointTest:
 
     def summary(self) -> str:
         """Return the test in a line."""
-        p = _p(self.pvalue)
+        p = p_in_words(self.pvalue)
         if self.method == "F":
             df = f"{self.df_num}, {self.df_denom:g}"
             return f"F test: F({df}) = {self.statistic:.3f}, {p}"
@@ -143,11 +143,6 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> J
     return JointTest(statistic=F, pvalue=pvalue, df_num=rank, df_denom=below, method="F")
 
 
-def _p(pvalue: float) -> str:
-    text = p_text(pvalue)
-    return f"P {text}" if text.startswith("<") else f"P = {text}"
-
-
 @dataclass(frozen=True, kw_only=True)
 class FlatTest:
     """A joint test that a curve or surface is flat.
@@ -174,7 +169,7 @@ class FlatTest:
     def __str__(self) -> str:
         return (
             f"Flat curve: largest |t| = {self.statistic:.3f} of {self.points} points (at "
-            f"{self.term}), {self.df:g} df, {_p(self.pvalue)}"
+            f"{self.term}), {self.df:g} df, {p_in_words(self.pvalue)}"
         )
 
 

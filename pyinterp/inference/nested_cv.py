@@ -8,10 +8,9 @@ from scipy.linalg import block_diag
 from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimate import Estimate
+from pyinterp.inference.cov_types import register_variance
 from pyinterp.inference.replicates import Replicates, contributions
-from pyinterp.inference.variance import Variance
-
-__all__ = ["nested_cv"]
+from pyinterp.inference.variance import Variance, covariance
 
 
 def nested_cv(replicates: Replicates) -> Variance:
@@ -33,8 +32,6 @@ def nested_cv(replicates: Replicates) -> Variance:
     return Variance(
         cov=block_diag(*blocks),
         df=np.inf,
-        cov_type="nested-cv",
-        label="nested CV",
         rescales=False,
         note=(
             "Intervals (nested cross-validation, normal) are for the learner trained on "
@@ -46,11 +43,6 @@ def nested_cv(replicates: Replicates) -> Variance:
 def _covariance(replicates: Replicates) -> FloatArray:
     """Return the covariance of the estimates of one group of rows, or of all."""
     folds = replicates.folds
-    if not folds:
-        raise InferenceError(
-            '`cov_type="nested-cv"` needs folds within folds: fit with '
-            "`pi.NestedCrossValidation()`."
-        )
     count = folds[0].number
     whole = [fold for fold in folds if len(fold.inner) == count - 1]
     if not whole:
@@ -64,11 +56,10 @@ def _covariance(replicates: Replicates) -> FloatArray:
     )
     inner = np.concatenate([contributions(e) for fold in whole for e in fold.inner])
     n = count * float(np.mean([len(fold.outer.rows) for fold in whole]))
-    q = inner.shape[1]
-    cov = np.cov(inner, rowvar=False, ddof=1).reshape(q, q)
+    cov = covariance(inner)
     spread = np.diag(cov) / (n * (count - 1) / count)
     error = np.clip(np.square(difference).mean(axis=0) - variances.mean(axis=0), 0.0, None)
-    ratio = np.sqrt(np.divide(error, spread, out=np.ones(q), where=spread > 0))
+    ratio = np.sqrt(np.divide(error, spread, out=np.ones(len(spread)), where=spread > 0))
     ratio = np.clip(ratio, 1.0, np.sqrt(count))
     return np.asarray(cov / n * np.outer(ratio, ratio))
 
@@ -76,3 +67,6 @@ def _covariance(replicates: Replicates) -> FloatArray:
 def _mean(estimates: tuple[Estimate, ...]) -> FloatArray:
     sizes = [len(e.rows) for e in estimates]
     return np.asarray(np.average([e.value for e in estimates], axis=0, weights=sizes))
+
+
+register_variance("nested-cv", nested_cv, label="nested CV", needs="folds")

@@ -1,4 +1,4 @@
-"""Estimates of every refit with the rows that evaluated it: what variances are computed from."""
+"""Estimates of every refit with the rows that evaluated it, from which variances are computed."""
 
 from __future__ import annotations
 
@@ -19,28 +19,38 @@ from pyinterp.resampling import Group
 __all__ = [
     "CoefficientErrors",
     "Fold",
-    "Half",
     "RefitEstimate",
     "Replicates",
     "combine",
     "contributions",
     "gather",
     "row_effects",
+    "side_by_side",
 ]
 
+# Contributions that differ by less than this share of the estimate differ by rounding.
+ROUNDING = 1e-12
 
-class Half(NamedTuple):
-    """A refit on one half of the rows, evaluated on the other.
+
+class RefitEstimate(NamedTuple):
+    """The estimate of one refit, and the rows that evaluated it.
 
     Attributes
     ----------
     estimate : Estimate
     rows : ndarray of int
-        The rows that evaluated it, by their position in the data.
+        By their position in the data.
+    group : Group or None
+        The pair, fold or bootstrap sample of the refit.
+    clusters, weights : ndarray or None
+        Of the rows.
     """
 
     estimate: Estimate
     rows: IntArray
+    group: Group | None = None
+    clusters: IntArray | None = None
+    weights: FloatArray | None = None
 
 
 class Fold(NamedTuple):
@@ -92,7 +102,7 @@ class Replicates:
         The position in the data of every evaluation row, per fitted model.
     correction : float
         c of Nadeau and Bengio: n2/n1 if refits share rows, else 0.
-    pairs : tuple of pairs of Half
+    pairs : tuple of pairs of RefitEstimate
         Refits on complementary halves.
     folds : tuple of Fold
         Folds of nested cross-validation.
@@ -104,10 +114,10 @@ class Replicates:
         The value of no effect, of an estimand that varies as the square of an effect; None for
         others.
     half_fits : tuple of HalfFits
-        What refits on halves find, and those of the estimate, of every learner whose estimates
+        How refits on halves and refits for the estimate predict, for every learner whose estimates
         these are; () where that is not known.
     groups : tuple of Replicates
-        Those of the groups of rows whose terms stand side by side; () without groups.
+        One for each group of rows whose terms stand side by side; () without groups.
     cluster_count : int or None
         How many clusters evaluate any refit; None without clusters.
     weights : tuple of (ndarray or None)
@@ -120,7 +130,7 @@ class Replicates:
     clusters: tuple[IntArray | None, ...]
     correction: float
     rows: tuple[IntArray, ...] = ()
-    pairs: tuple[tuple[Half, Half], ...] = ()
+    pairs: tuple[tuple[RefitEstimate, RefitEstimate], ...] = ()
     folds: tuple[Fold, ...] = ()
     bootstraps: IntArray | None = None
     has_own_refits: bool = True
@@ -146,18 +156,36 @@ class Replicates:
         """Whether the estimates are, or are made of, ratios to the learner's loss."""
         return any(part.estimates[0].below is not None for part in self.parts)
 
+    @cached_property
+    def skewness(self) -> FloatArray:
+        r""":math:`|g| / \sqrt n` of every term, g the skewness of the rows' contributions.
+
+        Contributions, as donors too, are averaged over the refits that a row evaluates. 0 for terms
+        whose rows all contribute the same. Of ratios, if it is larger, the skewness of the
+        contributions to the loss that divides them.
+        """
+        if self.groups:
+            return np.concatenate([group.skewness for group in self.groups])
+        if not self.rows or not len(self.estimates[0].rows):
+            return np.zeros(len(self.estimates[0].value))
+        skewness = _skewness(self.estimates, self.rows)
+        losses = [Estimate.of_rows(e.below) for e in self.estimates if e.below is not None]
+        return np.fmax(skewness, _skewness(losses, self.rows)) if losses else skewness
+
+    @cached_property
+    def idle_share(self) -> FloatArray:
+        """The share of half refits in which a feature has no effect at all, per term.
+
+        A refit that never uses a rare level, or a weak feature, has exactly the value of no effect
+        there. The share is 0 for other estimands and plans.
+        """
+        halves = [half.estimate.value for pair in self.pairs for half in pair]
+        if self.no_effect is None or not halves:
+            return np.zeros(len(self.estimates[0].value))
+        return np.asarray((np.array(halves) == self.no_effect).mean(axis=0))
+
     def __repr__(self) -> str:
         return about(self, f"{len(self.estimates)} estimates", f"{len(self.pairs)} pairs")
-
-
-class RefitEstimate(NamedTuple):
-    """The estimate of one refit, with its group and the rows that evaluated it."""
-
-    estimate: Estimate
-    group: Group | None
-    rows: IntArray
-    clusters: IntArray | None
-    weights: FloatArray | None = None
 
 
 def gather(
@@ -171,27 +199,29 @@ def gather(
 
     If all refits are of pairs, their mean is the estimate too.
     """
-    halves: dict[int, list[Half]] = {}
+    halves: dict[int, list[RefitEstimate]] = {}
     outer: dict[int, tuple[Estimate, int]] = {}
     inner: dict[int, list[Estimate]] = {}
-    for estimate, group, rows, *_ in estimates:
-        if group is None or group.kind == "bootstrap":
-            continue
-        if group.kind == "pair":
-            halves.setdefault(group.number, []).append(Half(estimate, rows))
-        elif group.inner:
-            inner.setdefault(group.number, []).append(estimate)
-        else:
-            outer[group.number] = estimate, group.size
-    separate = [e for e in estimates if e.group is None or e.group.estimates]
+    samples: list[int] = []
+    separate: list[RefitEstimate] = []
+    for one in estimates:
+        group = one.group
+        if group is None or group.estimates:
+            separate.append(one)
+        if group is not None and group.kind == "bootstrap":
+            samples.append(group.number)
+        elif group is not None and group.kind == "pair":
+            halves.setdefault(group.number, []).append(one)
+        elif group is not None and group.inner:
+            inner.setdefault(group.number, []).append(one.estimate)
+        elif group is not None:
+            outer[group.number] = one.estimate, group.size
     counted = separate or estimates
-    clusters = [e.clusters for e in estimates if e.clusters is not None]
-    groups = [e.group for e in counted]
-    samples = [g.number for g in groups if g is not None and g.kind == "bootstrap"]
+    clusters = [one.clusters for one in estimates if one.clusters is not None]
     return Replicates(
-        estimates=tuple(e.estimate for e in counted),
-        clusters=tuple(e.clusters for e in counted),
-        rows=tuple(e.rows for e in counted),
+        estimates=tuple(one.estimate for one in counted),
+        clusters=tuple(one.clusters for one in counted),
+        rows=tuple(one.rows for one in counted),
         correction=correction,
         # A pair of which one refit failed says nothing.
         pairs=tuple((pair[0], pair[1]) for pair in halves.values() if len(pair) == 2),
@@ -201,7 +231,7 @@ def gather(
         no_effect=no_effect,
         half_fits=() if half_fits is None else (half_fits,),
         cluster_count=len(np.unique(np.concatenate(clusters))) if clusters else None,
-        weights=tuple(e.weights for e in counted),
+        weights=tuple(one.weights for one in counted),
     )
 
 
@@ -217,16 +247,55 @@ def combine(
             "Results by groups can't be combined with others: compare one group at a time, which "
             "`rows=` gives, or use `differences()` between the groups of one result."
         )
+    return replace(
+        _refit_by_refit(function, parts),
+        no_effect=no_effect,
+        half_fits=tuple(fit for part in parts for fit in part.half_fits),
+        coefficient_errors=None,  # those of two models are not independent
+    )
 
-    def side(halves: Sequence[Half]) -> Half:
-        return Half(function(*(half.estimate for half in halves)), halves[0].rows)
 
+def side_by_side(groups: Sequence[Replicates]) -> Replicates:
+    """Return the replicates of the same refits on several groups of rows as one.
+
+    Values stand one group after the other. A row has no contribution, NaN, to another group's.
+    Variances that are computed of rows take those of each group from `Replicates.groups`.
+    """
+    every = [group.coefficient_errors for group in groups if group.coefficient_errors is not None]
+    changes = [errors.changes for errors in every]
+    together = _refit_by_refit(_on_all_rows, groups)
+    return replace(
+        together,
+        rows=tuple(np.concatenate(same) for same in zip(*(g.rows for g in groups), strict=True)),
+        clusters=tuple(
+            None if same[0] is None else np.concatenate([c for c in same if c is not None])
+            for same in zip(*(g.clusters for g in groups), strict=True)
+        ),
+        pairs=tuple(
+            tuple(
+                half._replace(rows=np.concatenate([part.rows for part in parts]))
+                for half, *parts in zip(*halves, strict=True)
+            )
+            for halves in zip(together.pairs, *(g.pairs for g in groups), strict=True)
+        ),
+        groups=tuple(groups),
+        coefficient_errors=(
+            every[0]._replace(changes=np.concatenate(changes, axis=1)) if every else None
+        ),
+    )
+
+
+def _refit_by_refit(function: Callable[..., Estimate], parts: Sequence[Replicates]) -> Replicates:
+    """Return the first replicates with the estimates of a function of the estimates of all."""
     return replace(
         parts[0],
         estimates=tuple(map(function, *(part.estimates for part in parts))),
         pairs=tuple(
-            (side([pair[0] for pair in same]), side([pair[1] for pair in same]))
-            for same in zip(*(part.pairs for part in parts), strict=True)
+            tuple(
+                same[0]._replace(estimate=function(*(half.estimate for half in same)))
+                for same in zip(*halves, strict=True)
+            )
+            for halves in zip(*(part.pairs for part in parts), strict=True)
         ),
         folds=tuple(
             Fold(
@@ -236,9 +305,27 @@ def combine(
             )
             for same in zip(*(part.folds for part in parts), strict=True)
         ),
-        no_effect=no_effect,
-        half_fits=tuple(fit for part in parts for fit in part.half_fits),
-        coefficient_errors=None,  # those of two models are not independent
+    )
+
+
+def _on_all_rows(*parts: Estimate) -> Estimate:
+    """Return estimates on different rows as one on all of them."""
+    donors = any(part.donors is not None for part in parts)
+    n, q = sum(len(part.rows) for part in parts), sum(len(part.value) for part in parts)
+    rows = np.full((n, q), np.nan)
+    as_donors = np.full((n, q), np.nan) if donors else None
+    i = j = 0
+    for part in parts:
+        here = np.s_[i : i + len(part.rows), j : j + len(part.value)]
+        rows[here] = part.rows
+        if as_donors is not None:
+            as_donors[here] = 0.0 if part.donors is None else part.donors
+        i, j = i + len(part.rows), j + len(part.value)
+    return Estimate(
+        value=np.concatenate([part.value for part in parts]),
+        rows=rows,
+        donors=as_donors,
+        mc_variance=np.concatenate([part.mc_variance for part in parts]),
     )
 
 
@@ -249,21 +336,33 @@ def contributions(estimate: Estimate) -> FloatArray:
 
 def row_effects(
     estimates: Sequence[Estimate], rows: Sequence[IntArray]
-) -> tuple[list[IntArray], FloatArray]:
+) -> tuple[IntArray, FloatArray]:
     """Average every row's contribution over the refits that it evaluates.
 
     Returns
     -------
-    positions : list of ndarray of int
-        Per estimate, where its rows stand in `effects`.
+    position : ndarray of int
+        Where the rows of all estimates, one after the other, stand in `effects`.
     effects : ndarray of shape (number of distinct rows, q)
         A row's contribution, as a donor too, as it deviates from the estimate, averaged over the
         times that it evaluates.
     """
     distinct, position = np.unique(np.concatenate(rows), return_inverse=True)
-    positions = np.split(position, np.cumsum([len(r) for r in rows])[:-1])
     effects = np.zeros((len(distinct), len(estimates[0].value)))
-    for estimate, at in zip(estimates, positions, strict=True):
+    ends = np.cumsum([len(each) for each in rows])
+    for estimate, at in zip(estimates, np.split(position, ends[:-1]), strict=True):
         np.add.at(effects, at, contributions(estimate) - estimate.value)
     effects /= np.bincount(position, minlength=len(distinct))[:, None]
-    return positions, effects
+    return position, effects
+
+
+def _skewness(estimates: Sequence[Estimate], rows: Sequence[IntArray]) -> FloatArray:
+    _, effects = row_effects(estimates, rows)
+    away = effects - effects.mean(axis=0)
+    largest = np.abs(away).max(axis=0)
+    size = np.abs([estimate.value for estimate in estimates]).max(axis=0)
+    # As shares of the largest, whose powers are numbers whatever the unit.
+    shares = np.divide(away, largest, out=np.zeros_like(away), where=largest > ROUNDING * size)
+    second, third = (np.power(shares, k).mean(axis=0) for k in (2, 3))
+    ratio = np.divide(third, second**1.5, out=np.zeros_like(third), where=second > 0)
+    return np.asarray(np.abs(ratio) / np.sqrt(len(away)))

@@ -2,28 +2,73 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pyinterp._typing import FloatArray
-from pyinterp.inference.interval_scale import IDENTITY, IntervalScale
+from pyinterp.checks import check_alpha
 from pyinterp.inference.intervals import Alternative, adjust, adjusted_level, adjusts_intervals
 from pyinterp.inference.variance import Variance
+from pyinterp.ranges import REAL, Range
 from pyinterp.representation import about
 
-__all__ = ["TermInference"]
+__all__ = ["IntervalScale", "TermInference"]
 
 
-class _OnScale(NamedTuple):
-    """Estimates, standard errors and null values, shape (q,) each."""
+@dataclass(frozen=True)
+class IntervalScale:
+    r"""A function g of estimates with range (a, b), and its inverse.
 
-    estimate: FloatArray
-    bse: FloatArray
-    null: FloatArray
+    .. math:: g(x) = \log\frac{x - a}{b - x}, \quad g(x) = \log(x - a) \text{ if } b = \infty, \quad
+        g(x) = -\log(b - x) \text{ if } a = -\infty
+
+    A t interval of g(x), whose standard error is that of x times :math:`g'(x)`, has its limits
+    inside the range, and is nearer to its nominal level where x is skewed near an end.
+    """
+
+    range: Range = REAL
+
+    @cached_property
+    def name(self) -> str:
+        """The name of the function; empty for the identity."""
+        return ("", "log", "logit")[int(np.isfinite(self.range).sum())]
+
+    def of(self, values: FloatArray) -> FloatArray:
+        """Return g of the values: infinite at the ends of the range and beyond."""
+        low, high = self.range
+        with np.errstate(divide="ignore"):
+            from_low = np.log(np.clip(values - low, 0, None)) if np.isfinite(low) else 0.0
+            to_high = np.log(np.clip(high - values, 0, None)) if np.isfinite(high) else 0.0
+        return np.asarray(from_low - to_high if self.name else values)
+
+    def slope(self, values: FloatArray) -> FloatArray:
+        """Return the derivative of g; infinite at the ends of the range."""
+        low, high = self.range
+        slopes = np.zeros_like(values)
+        with np.errstate(divide="ignore"):
+            for end, distance in ((low, values - low), (high, high - values)):
+                if np.isfinite(end):
+                    slopes = slopes + 1 / np.clip(distance, 0, None)
+        return slopes if self.name else np.ones_like(values)
+
+    def back(self, values: FloatArray) -> FloatArray:
+        """Return the inverse of g."""
+        low, high = self.range
+        with np.errstate(over="ignore"):
+            if self.name == "logit":
+                return np.asarray(low + (high - low) / (1 + np.exp(-values)))
+            if np.isfinite(low):
+                return np.asarray(low + np.exp(values))
+            if np.isfinite(high):
+                return np.asarray(high - np.exp(-values))
+        return values
+
+    def clip(self, limits: FloatArray) -> FloatArray:
+        """Return limits that end where the range does."""
+        return np.clip(limits, *self.range) if self.name else limits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +90,7 @@ class TermInference:
     simultaneous : bool
         Whether intervals cover all terms at once (sup-t), and p-values are theirs.
     scale : IntervalScale
-        That of the estimand's range, which no interval leaves.
+        The scale for the estimand's range, which no interval leaves.
     symmetric : bool
         Whether t intervals are symmetric on that scale; else they end where the range does.
     has_test : bool
@@ -59,9 +104,15 @@ class TermInference:
     alternative: Alternative = "two-sided"
     p_adjust: str | None = None
     simultaneous: bool = False
-    scale: IntervalScale = IDENTITY
+    scale: IntervalScale = field(default_factory=IntervalScale)
     symmetric: bool = False
     has_test: bool = True
+    _limits: dict[float, FloatArray] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def rescales(self) -> bool:
+        """Whether intervals and tests are on another scale than the estimates."""
+        return self.symmetric and bool(self.scale.name) and self.variance.rescales
 
     @cached_property
     def _inside(self) -> npt.NDArray[np.bool_]:
@@ -70,25 +121,20 @@ class TermInference:
         return np.asarray(np.isfinite(slope) & self.rescales)
 
     @cached_property
-    def _on_scale(self) -> _OnScale:
+    def _on_scale(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Estimates, standard errors and null values on the scale of the intervals."""
         inside, scale = self._inside, self.scale
         slope = np.where(inside, scale.slope(self.estimate), 1.0)
-        return _OnScale(
+        return (
             np.where(inside, scale.of(self.estimate), self.estimate),
             self.bse * slope,
             np.where(inside, scale.of(self._nulls), self._nulls),
         )
 
-    @property
+    @cached_property
     def _nulls(self) -> FloatArray:
         """Null values; missing without a test."""
         return self.null if self.has_test else np.full_like(self.null, np.nan)
-
-    @property
-    def rescales(self) -> bool:
-        """Whether intervals and tests are on another scale than the estimates."""
-        return self.symmetric and bool(self.scale.name) and self.variance.rescales
 
     @cached_property
     def null_error(self) -> FloatArray:
@@ -109,16 +155,22 @@ class TermInference:
         return adjust(raw, self.p_adjust, self.count)
 
     def interval(self, alpha: float) -> FloatArray:
-        """Return 1 - alpha intervals, shape (q, 2); missing where `bse` is 0."""
+        """Return 1 - alpha intervals, shape (q, 2), once per level; missing where `bse` is 0."""
+        check_alpha(alpha)
+        if alpha in self._limits:
+            return self._limits[alpha]
         estimate, bse, _ = self._on_scale
         if self.simultaneous:
             limits = self.variance.joint_interval(estimate, bse, alpha, self.alternative)
         else:
             level = adjusted_level(alpha, self.p_adjust, self.count)
             limits = self.variance.interval(estimate, bse, level, self.alternative)
-        return self.scale.clip(np.where(self._inside[:, None], self.scale.back(limits), limits))
+        limits = np.where(self._inside[:, None], self.scale.back(limits), limits)
+        self._limits[alpha] = self.scale.clip(limits)
+        self._limits[alpha].setflags(write=False)
+        return self._limits[alpha]
 
-    @property
+    @cached_property
     def count(self) -> int:
         """Number of terms that count in adjustments: those with a standard error."""
         return int((self.bse > 0).sum())
@@ -129,7 +181,7 @@ class TermInference:
         nulls[term] = null
         return replace(self, null=nulls, alternative=alternative)
 
-    @property
+    @cached_property
     def note(self) -> str:
         """How p-values and intervals allow for several terms, in words; empty if they do not."""
         return self._note(f"all {self.count} terms together" if self.count > 1 else "the one term")

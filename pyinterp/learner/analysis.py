@@ -25,8 +25,7 @@ from pyinterp.estimands.estimate import Measurement, ModelOnRows
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
-from pyinterp.inference.half_sample.half_fits import HalfFits, signal_and_spread
-from pyinterp.inference.half_sample.mean_share import mean_share
+from pyinterp.inference.half_sample.half_fits import HalfFits, mean_share, signal_and_spread
 from pyinterp.learner.row_order import order_note
 from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import Loss, choose
@@ -282,7 +281,7 @@ class Analysis:
         return gather(
             [
                 RefitEstimate(
-                    e, r.group, r.evaluation.rows, r.evaluation.clusters, r.evaluation.weights
+                    e, r.evaluation.rows, r.group, r.evaluation.clusters, r.evaluation.weights
                 )
                 for r, e in zip(self.refits, estimates, strict=True)
             ],

@@ -20,9 +20,15 @@ from pyinterp.checks import (
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Terms
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import Alternative, CovType, Replicates, combine, variance
+from pyinterp.inference import (
+    Alternative,
+    CovType,
+    InferenceOptions,
+    Replicates,
+    combine,
+    variance,
+)
 from pyinterp.inference.independent import independent_difference, independent_variance
-from pyinterp.inference.options import InferenceOptions
 from pyinterp.learner.independence import check_independent, context_of_all
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike

@@ -15,8 +15,14 @@ from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, quote, short
 from pyinterp.estimands.estimand import Estimand
 from pyinterp.estimands.groups import by_group
-from pyinterp.inference import Alternative, CovType, Replicates, side_by_side, variance
-from pyinterp.inference.options import InferenceOptions
+from pyinterp.inference import (
+    Alternative,
+    CovType,
+    InferenceOptions,
+    Replicates,
+    side_by_side,
+    variance,
+)
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.delta import coefficient_errors
 from pyinterp.learner.subgroups import By, among, apart, groups_of

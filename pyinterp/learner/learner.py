@@ -420,7 +420,7 @@ class Learner:
         analysis = Analysis(
             problem=problem,
             refits=refits,
-            correction=plan.correction(context.n_train, context.n_evaluation),
+            correction=context.n_evaluation / context.n_train if plan.shares_data else 0.0,
             context=context,
             seeds=seeds,
             leave_out=LeaveOut(

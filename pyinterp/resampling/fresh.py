@@ -8,13 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pyinterp._typing import IntArray
 from pyinterp.checks import check_count
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DataError, OptionError, PyinterpError, quote, reason
 from pyinterp.representation import call_form
-from pyinterp.resampling.resampling import Part, Resampling, check_fraction, check_size
-from pyinterp.resampling.units import Units
+from pyinterp.resampling.resampling import Part, Resampling, Units, check_fraction, part_of
 
 __all__ = ["FreshDraws"]
 
@@ -37,6 +35,7 @@ class FreshDraws(Resampling):
     """
 
     shares_data: ClassVar[bool] = False
+    label: ClassVar[str] = "fresh draws"
 
     generator: Callable[[np.random.Generator], Any]
     refits: int = 15
@@ -54,16 +53,6 @@ class FreshDraws(Resampling):
                 f"not {quote(self.generator)}."
             )
 
-    @property
-    def number(self) -> int:
-        """Number of refits."""
-        return self.refits
-
-    @property
-    def label(self) -> str:
-        """What tables call the plan."""
-        return "fresh draws"
-
     def parts(
         self,
         population: Sample,
@@ -74,29 +63,20 @@ class FreshDraws(Resampling):
         """Yield every refit's own rows: the first `fraction` train, the rest evaluate."""
         count = 0
         for k, stream in enumerate(rng.spawn(self.refits), start=1):
-            sample = _with_classes_of(population, read(self._draw(stream)), k)
+            try:
+                drawn = self.generator(stream)
+            except PyinterpError:
+                raise
+            except Exception as error:
+                raise DataError(f"The `generator` of FreshDraws failed: {reason(error)}") from error
+            sample = _with_classes_of(population, read(drawn), k)
             # Row i of one draw is not row i of another: rows are numbered through.
             sample = replace(sample, rows=np.arange(count, count + sample.nobs), index=None)
             count += sample.nobs
-            first = round(self.fraction * sample.nobs)
-            rows = np.arange(sample.nobs)
-            check_size(rows[:first], rows[first:], self.label, sample.nobs)
-            _check_classes(sample, rows[:first], k)
-            yield Part(
-                sample.take(rows[:first]),
-                sample.take(rows[first:]),
-                n_train=first,
-                n_evaluation=sample.nobs - first,
-            )
-
-    def _draw(self, stream: np.random.Generator) -> Any:
-        """Draw data with the user's generator."""
-        try:
-            return self.generator(stream)
-        except PyinterpError:
-            raise
-        except Exception as error:
-            raise DataError(f"The `generator` of FreshDraws failed: {reason(error)}") from error
+            rows, first = np.arange(sample.nobs), round(self.fraction * sample.nobs)
+            part = part_of(sample, rows[:first], rows[first:], of_row=rows, label=self.label)
+            _check_classes(part.train, k)
+            yield part
 
 
 def _with_classes_of(population: Sample, fresh: Sample, k: int) -> Sample:
@@ -115,11 +95,10 @@ def _with_classes_of(population: Sample, fresh: Sample, k: int) -> Sample:
     return replace(fresh, y=positions[fresh.y.astype(np.intp)], response=ours)
 
 
-def _check_classes(fresh: Sample, train: IntArray, k: int) -> None:
-    if fresh.y is None or fresh.response is None or fresh.response.classes is None:
-        return
-    for position, label in enumerate(fresh.response.classes):
-        if position not in fresh.y[train]:
+def _check_classes(train: Sample, k: int) -> None:
+    classes = None if train.response is None else train.response.classes
+    for position, label in enumerate(classes or ()):
+        if train.y is not None and position not in train.y:
             raise DataError(
                 f"Every refit's training rows must hold every class, but fresh draw {k} has no "
                 f"training row of class {quote(label)}; draw more rows."

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,31 +17,13 @@ from pyinterp.models.adapters import column_positions, without_columns
 from pyinterp.models.predictor import Kind
 from pyinterp.parallel import outcomes, threads
 from pyinterp.random import Seeds
-from pyinterp.resampling.refits import Refit, RefitOptions, fit_one
+from pyinterp.resampling.refits import Refit, RefitOptions, fit_one, outcome_of
 
 __all__ = ["LeaveOut"]
 
 Key: TypeAlias = tuple[int, tuple[str, ...]]
 # Predictions by their kind; the first is what the model predicts by default.
 ByKind: TypeAlias = dict[Kind, FloatArray]
-
-
-class _Job(NamedTuple):
-    """One refit to train again, without the variables of one feature."""
-
-    refit: Refit
-    feature: str
-    variables: tuple[str, ...]
-    design: Design
-
-    @property
-    def key(self) -> Key:
-        return self.refit.number, self.variables
-
-    @property
-    def left_out(self) -> set[str]:
-        """The columns that the estimator is not given."""
-        return set(self.refit.design.columns) - set(self.design.columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,82 +69,73 @@ class LeaveOut:
         RefitError
             If the learner can't be trained or predict without a feature.
         """
-        jobs = self._jobs(features)
+        todo = [
+            (refit, feature, variables)
+            for refit in self.refits
+            for feature, variables in features.items()
+            if (refit.number, variables) not in self._predictions
+        ]
+        designs: dict[tuple[int, tuple[str, ...]], Design | None] = {}
+        jobs = []
+        for refit, feature, variables in todo:
+            key = id(refit.design), variables  # refits usually share one design
+            if key not in designs:
+                designs[key] = refit.design.without(variables)
+            reduced = designs[key]
+            if reduced is None:
+                self._predictions[refit.number, variables] = None
+            else:
+                jobs.append((refit, feature, variables, reduced))
         if not jobs:
             return
         where = column_positions(self.estimator)
         if where:
             raise OptionError(
-                f"{label} trains the learner without `{jobs[0].feature}`, but `{where}` refers to "
+                f"{label} trains the learner without `{jobs[0][1]}`, but `{where}` refers to "
                 "columns by position, and positions would then mean other columns; refer to them "
                 "by name, or by dtype (`make_column_selector`)."
             )
-        workers = threads.workers(self.options.n_jobs)
-        trained = (
-            partial(
-                _predict,
-                without_columns(self.estimator, job.left_out),
-                *parts,
-                self.seeds.stream("refits", job.refit.number) if self.options.reseed else None,
-                workers=workers,
-                weights=None if job.refit.train is None else job.refit.train.weights,
-            )
-            for job, parts in _with_rows(jobs)
-        )
         with outcomes(
-            trained,
+            self._training([(refit, reduced) for refit, _, _, reduced in jobs]),
             len(jobs),
             n_jobs=self.options.n_jobs,
             label=f"{label} refits",
             progress=self.options.progress,
         ) as fits:
-            for job, outcome in zip(jobs, fits, strict=True):
+            for (refit, feature, variables, _), outcome in zip(jobs, fits, strict=True):
                 if isinstance(outcome, Exception):
-                    raise RefitError(_failure(label, job, outcome)) from outcome
-                self._predictions[job.key] = outcome
+                    raise RefitError(_failure(label, feature, refit, outcome)) from outcome
+                self._predictions[refit.number, variables] = outcome
 
-    def _jobs(self, features: Mapping[str, tuple[str, ...]]) -> list[_Job]:
-        """List the (refit, feature) pairs still to train.
-
-        Where no design column is left, the prediction is stored as None.
-        """
-        designs: dict[tuple[int, tuple[str, ...]], Design | None] = {}
-        jobs = []
-        for refit in self.refits:
-            for feature, variables in features.items():
-                if (refit.number, variables) in self._predictions:
-                    continue
-                key = id(refit.design), variables  # refits usually share one design
-                if key not in designs:
-                    designs[key] = refit.design.without(variables)
-                reduced = designs[key]
-                if reduced is None:
-                    self._predictions[refit.number, variables] = None
-                else:
-                    jobs.append(_Job(refit, feature, variables, reduced))
-        return jobs
-
-
-def _with_rows(
-    jobs: Sequence[_Job],
-) -> Iterator[tuple[_Job, tuple[Matrix, FloatArray, Response, Matrix]]]:
-    """Yield every job with its training rows, responses and evaluation rows.
-
-    The rows of a refit are encoded once for all of its jobs.
-    """
-    last: Refit | None = None
-    for job in jobs:
-        refit, train = job.refit, job.refit.train
-        if train is None or train.y is None or train.response is None:
-            raise OptionError("A learner can be trained again only if its training rows are known.")
-        if refit is not last:
-            last = refit
-            full = [refit.design.encode(s.variables, s.index) for s in (train, refit.evaluation)]
-        rows, evaluation = (
-            _reduce(job.design, refit.design, matrix, sample)
-            for matrix, sample in zip(full, (train, refit.evaluation), strict=True)
-        )
-        yield job, (rows, train.y, train.response, evaluation)
+    def _training(
+        self, jobs: list[tuple[Refit, Design]]
+    ) -> Iterator[Callable[[], ByKind | Exception]]:
+        """Yield jobs that train refits with reduced designs; rows are encoded once per refit."""
+        workers = threads.workers(self.options.n_jobs)
+        last: Refit | None = None
+        for refit, reduced in jobs:
+            full, train = refit.design, refit.train
+            if train is None or train.y is None or train.response is None:
+                raise OptionError(
+                    "A learner can be trained again only if its training rows are known."
+                )
+            if refit is not last:
+                last = refit
+                encoded = [full.encode(s.variables, s.index) for s in (train, refit.evaluation)]
+            rows, evaluation = (
+                _reduce(reduced, full, matrix, sample)
+                for matrix, sample in zip(encoded, (train, refit.evaluation), strict=True)
+            )
+            yield partial(
+                outcome_of,
+                partial(_fit_and_predict, workers=workers, weights=train.weights),
+                without_columns(self.estimator, set(full.columns) - set(reduced.columns)),
+                rows,
+                train.y,
+                train.response,
+                evaluation,
+                self.seeds.stream("refits", refit.number) if self.options.reseed else None,
+            )
 
 
 def _reduce(design: Design, full: Design, matrix: Matrix, sample: Sample) -> Matrix:
@@ -173,7 +146,7 @@ def _reduce(design: Design, full: Design, matrix: Matrix, sample: Sample) -> Mat
     return design.encode(sample.variables, sample.index)
 
 
-def _predict(
+def _fit_and_predict(
     estimator: Any,
     matrix: Matrix,
     y: FloatArray,
@@ -183,27 +156,24 @@ def _predict(
     *,
     workers: int,
     weights: FloatArray | None,
-) -> ByKind | Exception:
-    try:
-        predictor = fit_one(estimator, matrix, y, response, rng, workers=workers, weights=weights)
-        with threads.shared_cores([predictor.estimator], workers):
-            answers: ByKind = {predictor.kind: predictor(evaluation)}
-            if predictor.kind == "probability":
-                answers["label"] = predictor.as_kind("label")(evaluation)
-            return answers
-    except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by train
-        return error
+) -> ByKind:
+    predictor = fit_one(estimator, matrix, y, response, rng, workers=workers, weights=weights)
+    with threads.shared_cores([predictor.estimator], workers):
+        answers: ByKind = {predictor.kind: predictor(evaluation)}
+        if predictor.kind == "probability":
+            answers["label"] = predictor.as_kind("label")(evaluation)
+        return answers
 
 
-def _failure(label: str, job: _Job, error: Exception) -> str:
+def _failure(label: str, feature: str, refit: Refit, error: Exception) -> str:
     remedy = (
         "a learner that names its columns needs them all: select columns by dtype "
         '(`make_column_selector`), use a formula with `design="matrix"`'
-        if isinstance(job.refit.design, FrameDesign)
+        if isinstance(refit.design, FrameDesign)
         else "choose settings that allow fewer columns"
     )
     return (
-        f"{label} trains the learner without `{job.feature}`, but refit {job.refit.number} then "
-        f"failed: {type(error).__name__}: {str(error).rstrip('.')}. Remedy: {remedy}, or leave "
-        f"`{job.feature}` out of `features`."
+        f"{label} trains the learner without `{feature}`, but refit {refit.number} then failed: "
+        f"{type(error).__name__}: {str(error).rstrip('.')}. Remedy: {remedy}, or leave "
+        f"`{feature}` out of `features`."
     )

@@ -1,37 +1,60 @@
-"""Plans that split the rows at hand."""
+"""Plans that split the rows at hand: by draws, into folds, or into complementary halves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_count
-from pyinterp.errors import DataError
+from pyinterp.errors import DataError, OptionError
 from pyinterp.representation import call_form
 from pyinterp.resampling.resampling import (
-    REDRAWS,
     By,
+    Group,
     Split,
     Splitting,
-    all_present,
+    Units,
     check_fraction,
+    problem_of_split,
+    problem_of_train,
     redraw,
 )
-from pyinterp.resampling.units import Units
 
-__all__ = ["Bootstrap", "CrossValidation", "Holdout", "Subsampling", "subsample"]
+__all__ = ["LEAST_PAIRS", "Bootstrap", "CrossValidation", "HalfSampling", "Holdout", "Subsampling"]
 
 # Molnar et al. (2021, section 8).
 STUDIED_REFITS = 15
+# The bootstrap's expected share of distinct rows.
+FRACTION = 0.632
+LEAST_PAIRS, LEAST_UNITS = 5, 40
+
+
+class _Draws(Splitting):
+    """A plan whose refits train on draws of units within strata that depend on nothing else."""
+
+    stratifies: ClassVar[bool] = True
+
+    def split(
+        self, units: Units, rng: np.random.Generator, classes: FloatArray | None
+    ) -> Iterator[Split]:
+        """Yield the units of every refit."""
+        problem = partial(problem_of_split, units, classes, stratifies=True)
+        for _ in range(self.number):
+            yield redraw(partial(self.draw, units, rng), problem, self.label)
+
+    @abstractmethod
+    def draw(self, units: Units, rng: np.random.Generator) -> Split:
+        """Draw the units of one refit."""
 
 
 @dataclass(frozen=True, eq=False)
-class Bootstrap(Splitting):
+class Bootstrap(_Draws):
     """Draw n units with replacement to train; evaluate on those not drawn (out of bag).
 
     Parameters
@@ -45,7 +68,7 @@ class Bootstrap(Splitting):
         stand on both sides.
     """
 
-    stratifies: ClassVar[bool] = True
+    label: ClassVar[str] = "bootstrap"
 
     refits: int = 15
     _: KW_ONLY
@@ -58,38 +81,20 @@ class Bootstrap(Splitting):
         check_count("refits", self.refits)
 
     @property
-    def number(self) -> int:
-        """Number of refits."""
-        return self.refits
-
-    @property
-    def label(self) -> str:
-        """What tables call the plan."""
-        return "bootstrap"
-
-    @property
     def study_name(self) -> str:
         """Name under which published simulations studied this plan."""
         plain = self.refits == STUDIED_REFITS and self.cluster is None and self.strata is None
         return "bootstrap" if plain else ""
 
-    def split(
-        self, units: Units, rng: np.random.Generator, classes: FloatArray | None
-    ) -> Iterator[Split]:
-        """Yield the units of every refit."""
-
-        def draw() -> Split:
-            train = np.concatenate(
-                [rng.choice(stratum, size=len(stratum)) for stratum in units.within_strata()]
-            )
-            return Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))
-
-        for _ in range(self.refits):
-            yield redraw(draw, units, classes, self.label)
+    def draw(self, units: Units, rng: np.random.Generator) -> Split:
+        """Draw the units of one refit."""
+        strata = units.within_strata()
+        train = np.concatenate([rng.choice(stratum, size=len(stratum)) for stratum in strata])
+        return Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))
 
 
 @dataclass(frozen=True, eq=False)
-class Subsampling(Splitting):
+class Subsampling(_Draws):
     """Draw a fraction of the units without replacement to train; evaluate on the others.
 
     Parameters
@@ -102,11 +107,9 @@ class Subsampling(Splitting):
         As in `Bootstrap`.
     """
 
-    stratifies: ClassVar[bool] = True
-
     refits: int = 15
     _: KW_ONLY
-    fraction: float = 0.632
+    fraction: float = FRACTION
     strata: By = None
     cluster: By = None
 
@@ -117,11 +120,6 @@ class Subsampling(Splitting):
         check_fraction(self.fraction)
 
     @property
-    def number(self) -> int:
-        """Number of refits."""
-        return self.refits
-
-    @property
     def label(self) -> str:
         """What tables call the plan."""
         return f"subsampling, {self.fraction:.3g}"
@@ -130,18 +128,15 @@ class Subsampling(Splitting):
     def study_name(self) -> str:
         """Name under which published simulations studied this plan."""
         plain = self.refits == STUDIED_REFITS and self.cluster is None and self.strata is None
-        return "subsampling" if plain and self.fraction == 0.632 else ""
+        return "subsampling" if plain and self.fraction == FRACTION else ""
 
-    def split(
-        self, units: Units, rng: np.random.Generator, classes: FloatArray | None
-    ) -> Iterator[Split]:
-        """Yield the units of every refit."""
-        for _ in range(self.refits):
-            yield redraw(lambda: subsample(units, self.fraction, rng), units, classes, self.label)
+    def draw(self, units: Units, rng: np.random.Generator) -> Split:
+        """Draw the units of one refit."""
+        return _subsample(units, self.fraction, rng)
 
 
 @dataclass(frozen=True, eq=False)
-class Holdout(Splitting):
+class Holdout(_Draws):
     """Train once on a fraction of the units and evaluate on the others.
 
     One fitted model has no learner-level standard error; intervals are those of that model on
@@ -155,9 +150,7 @@ class Holdout(Splitting):
         As in `Bootstrap`.
     """
 
-    stratifies: ClassVar[bool] = True
-
-    fraction: float = 0.632
+    fraction: float = FRACTION
     _: KW_ONLY
     strata: By = None
     cluster: By = None
@@ -168,20 +161,13 @@ class Holdout(Splitting):
         check_fraction(self.fraction)
 
     @property
-    def number(self) -> int:
-        """Number of refits."""
-        return 1
-
-    @property
     def label(self) -> str:
         """What tables call the plan."""
         return f"holdout, {self.fraction:.3g}"
 
-    def split(
-        self, units: Units, rng: np.random.Generator, classes: FloatArray | None
-    ) -> Iterator[Split]:
-        """Yield the units of every refit."""
-        yield redraw(lambda: subsample(units, self.fraction, rng), units, classes, self.label)
+    def draw(self, units: Units, rng: np.random.Generator) -> Split:
+        """Draw the units of the one refit."""
+        return _subsample(units, self.fraction, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,49 +219,149 @@ class CrossValidation(Splitting):
                 f"for {self.folds} folds."
             )
 
-        def deal() -> IntArray:
+        def deal() -> list[Split]:
             # Dealing one stratum after the other keeps folds equal in size and in strata.
             shuffled = np.concatenate([rng.permutation(s) for s in units.within_strata()])
             fold = np.empty(units.count, np.intp)
             fold[shuffled] = np.arange(units.count) % self.folds
-            return fold
+            return [
+                Split(np.flatnonzero(fold != k), np.flatnonzero(fold == k))
+                for k in range(self.folds)
+            ]
 
-        def split(fold: IntArray, k: int) -> Split:
-            return Split(np.flatnonzero(fold != k), np.flatnonzero(fold == k))
-
-        def complete() -> IntArray:
-            for _ in range(REDRAWS):
-                fold = deal()
-                if classes is None or all(
-                    all_present(classes, units.rows(split(fold, k).train))
-                    for k in range(self.folds)
-                ):
-                    return fold
-            raise DataError(
-                f"Every refit's training rows must hold every class, but {REDRAWS} partitions into "
-                f"{self.folds} folds did not; merge rare classes or give `strata=` the response."
+        def problem(splits: list[Split]) -> str:
+            problems = (
+                problem_of_train(units, classes, split.train, stratifies=True) for split in splits
             )
+            return next(filter(None, problems), "")
 
         for _ in range(self.repeats):
-            fold = complete()
-            for k in range(self.folds):
-                yield split(fold, k)
+            yield from redraw(deal, problem, self.label)
 
 
-def subsample(units: Units, fraction: float, rng: np.random.Generator) -> Split:
+@dataclass(frozen=True, eq=False)
+class HalfSampling(Splitting):
+    """Refits on .632 of the units for the estimate, pairs of refits on halves for its variance.
+
+    The estimate is the mean over `refits` that train on 0.632 n units, drawn without replacement,
+    and are evaluated on the others. Each of the `pairs` splits the units into two random halves;
+    one refit trains on the first and is evaluated on the second, another the reverse. Two disjoint
+    training sets show all of the variance that training causes, which refits on overlapping ones
+    hide; see ``cov_type="half-sample"``.
+
+    Parameters
+    ----------
+    refits : int
+        Number of refits for the estimate; 0 estimates with the halves themselves, that is for
+        training sets of n/2.
+    pairs : int
+        Number of pairs M, at least 5; the degrees of freedom of t. 8 suffice when training is
+        dear.
+    cluster : str or array of shape (n,), optional
+        Draw whole clusters, the levels of this column.
+    strata : None
+        Refused: halves with the same share of every class would hide the variance of that share.
+
+    Notes
+    -----
+    There are ``refits + 2 * pairs`` fits on 24.5 n training rows by default, against 9.5 n for
+    ``Subsampling(15)``.
+    """
+
+    label: ClassVar[str] = "half-sampling"
+
+    refits: int = 15
+    _: KW_ONLY
+    pairs: int = 15
+    cluster: By = None
+    strata: By = None
+
+    __repr__ = call_form
+
+    def __post_init__(self) -> None:
+        check_count("refits", self.refits, least=0)
+        if self.refits == 1:
+            raise OptionError("`refits` must be 0 or at least 2: one refit has no variance.")
+        check_count("pairs", self.pairs)
+        if self.pairs < LEAST_PAIRS:
+            raise OptionError(
+                f"`pairs` must be at least {LEAST_PAIRS}, not {self.pairs}: with fewer, intervals "
+                "are not known to cover."
+            )
+        if self.strata is not None:
+            raise OptionError(
+                "`strata` can't be given to half-sampling: halves with the same share of every "
+                "stratum would hide the variance of that share; leave it out."
+            )
+
+    @property
+    def number(self) -> int:
+        """Number of refits, those for the variance included."""
+        return self.refits + 2 * self.pairs
+
+    @property
+    def study_name(self) -> str:
+        """Name under which published simulations studied this plan."""
+        plain = self.refits == 15 and self.pairs == 15 and self.cluster is None
+        return "half-sampling" if plain else ""
+
+    def lacking(self, groups: Sequence[Group | None]) -> str:
+        """Return what is needed if too many refits failed; a pair counts only if both succeed."""
+        numbers = [group.number for group in groups if group is not None]
+        pairs, refits = len(numbers) - len(set(numbers)), len(groups) - len(numbers)
+        if pairs >= LEAST_PAIRS and refits >= min(2, self.refits):
+            return ""
+        needed = f"{LEAST_PAIRS} pairs of which both succeed"
+        outcome = f"{pairs} of {self.pairs} pairs are whole"
+        if self.refits:
+            needed = f"2 refits for the estimate and {needed}"
+            outcome = f"{refits} of {self.refits} refits succeeded and {outcome}"
+        return f"Half-sampling needs at least {needed}, but {outcome}."
+
+    def split(
+        self, units: Units, rng: np.random.Generator, classes: FloatArray | None
+    ) -> Iterator[Split]:
+        """Yield the units of every refit."""
+        if units.count < LEAST_UNITS:
+            what = "rows" if self.cluster is None else "clusters"
+            other = f"pi.Bootstrap(15{'' if self.cluster is None else ', cluster=...'})"
+            raise DataError(
+                f"Half-sampling needs at least {LEAST_UNITS} {what}, below which its intervals are "
+                f"not known to cover; got {units.count}. `{other}` gives estimates, with intervals "
+                "that are too narrow."
+            )
+        problem = partial(problem_of_split, units, classes)
+        for _ in range(self.refits):
+            yield redraw(partial(_subsample, units, FRACTION, rng), problem, self.label)
+
+        def halves() -> Split:
+            """Split units into random halves; if their number is odd a random one is larger."""
+            shuffled = rng.permutation(units.count)
+            middle = (units.count + int(rng.integers(2))) // 2
+            return Split(np.sort(shuffled[:middle]), np.sort(shuffled[middle:]))
+
+        def problem_of_halves(halves: Split) -> str:
+            either = (problem_of_train(units, classes, half) for half in halves[:2])
+            return next(filter(None, either), "")
+
+        for pair in range(self.pairs):
+            first, second, _ = redraw(halves, problem_of_halves, self.label)
+            yield Split(first, second, Group("pair", pair))
+            yield Split(second, first, Group("pair", pair))
+
+
+def _subsample(units: Units, fraction: float, rng: np.random.Generator) -> Split:
     """Draw a fraction of the units, of every stratum, to train; the others evaluate."""
-    strata = list(units.within_strata())
-    sizes = _shares(np.array([len(s) for s in strata]), fraction)
-    train = np.concatenate(
-        [rng.choice(s, size=k, replace=False) for s, k in zip(strata, sizes, strict=True)]
-    )
-    return Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))
-
-
-def _shares(counts: npt.NDArray[np.int64], fraction: float) -> npt.NDArray[np.int64]:
-    """Return how many of each stratum to draw: their total is round(fraction * n)."""
+    strata = units.within_strata()
+    counts = np.array([len(stratum) for stratum in strata])
+    # The largest remainders are rounded up, so that the total is round(fraction * n).
     exact = fraction * counts
-    sizes: npt.NDArray[np.int64] = np.floor(exact).astype(np.int64)
+    sizes = np.floor(exact).astype(np.intp)
     remainder = round(fraction * int(counts.sum())) - int(sizes.sum())
     sizes[np.argsort(sizes - exact, kind="stable")[:remainder]] += 1
-    return sizes
+    drawn: list[IntArray] = [
+        rng.choice(stratum, size=size, replace=False)
+        for stratum, size in zip(strata, sizes, strict=True)
+    ]
+    train = np.concatenate(drawn)
+    return Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from pyinterp.parallel import outcomes, threads
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.representation import about
-from pyinterp.resampling import Group, Part, Resampling, Units
+from pyinterp.resampling.resampling import Group, Part, Resampling, Units
 
 __all__ = [
     "DesignState",
@@ -39,10 +39,13 @@ __all__ = [
     "RefitOptions",
     "UnseenLevels",
     "estimating",
+    "fit_alone",
     "fit_one",
+    "outcome_of",
     "refit",
 ]
 
+T = TypeVar("T")
 OnError: TypeAlias = Literal["raise", "drop"]
 DesignState: TypeAlias = Literal["all", "refit"]
 UnseenLevels: TypeAlias = Literal["raise", "allow"]
@@ -132,34 +135,48 @@ def refit(
     parts = list(plan.parts(population, units, seeds.stream("splits"), read))
     # Levels of the data at hand are coded once, those of fresh draws in every part.
     coded = design.categories(population.variables) if plan.shares_data else None
-    designs = [_design_for(design, part, plan, options, population, coded) for part in parts]
-    jobs: Iterator[Callable[[], Any]] = (
-        partial(
-            _attempt,
-            estimator,
-            *_training(refit_design, part),
-            seeds.stream("refits", k) if options.reseed else None,
-            workers=threads.workers(options.n_jobs),
-            weights=part.train.weights,
-        )
-        for k, (refit_design, part) in enumerate(zip(designs, parts, strict=True), start=1)
-    )
+    designs: list[Design] = []
+
+    def jobs() -> Iterator[Callable[[], Predictor | Exception]]:
+        workers = threads.workers(options.n_jobs)
+        for k, part in enumerate(parts, start=1):
+            train, rng = part.train, seeds.stream("refits", k) if options.reseed else None
+            designs.append(design)
+            try:
+                designs[-1] = _design_for(design, part, plan, options, population, coded)
+                matrix = designs[-1].encode(train.variables, train.index)
+            except PyinterpError as error:  # such as levels or values that were never seen
+                yield partial(_failure, error)
+                continue
+            fit = partial(fit_one, workers=workers, weights=train.weights)
+            yield partial(outcome_of, fit, estimator, matrix, train.y, train.response, rng)
+
     refits = []
-    failed: list[tuple[int, Exception]] = []
+    failures: list[tuple[str, Exception]] = []
     with outcomes(
-        jobs, len(parts), n_jobs=options.n_jobs, label="Refits", progress=options.progress
+        jobs(), len(parts), n_jobs=options.n_jobs, label="Refits", progress=options.progress
     ) as fits:
-        for k, (outcome, refit_design, part) in enumerate(
-            zip(fits, designs, parts, strict=True), start=1
-        ):
-            if isinstance(refit_design, Exception) or isinstance(outcome, Exception):
-                error = refit_design if isinstance(refit_design, Exception) else outcome
-                if options.on_error == "raise":
-                    raise RefitError(_failure(k, len(parts), error)) from error
-                failed.append((k, error))
-            else:
-                refits.append(_refit(k, outcome, refit_design, part))
-    _report(failed, len(parts), plan.lacking([r.group for r in refits]))
+        for k, (outcome, part) in enumerate(zip(fits, parts, strict=True), start=1):
+            if not isinstance(outcome, Exception):
+                refits.append(
+                    Refit(number=k, predictor=outcome, design=designs[k - 1], **part._asdict())
+                )
+                continue
+            ours = isinstance(outcome, PyinterpError)
+            why = f"{type(outcome).__name__}: {outcome}" if ours else explanation(outcome)
+            failures.append((f"Refit {k} of {len(parts)} failed: {why}", outcome))
+            if options.on_error == "raise":
+                raise RefitError(failures[0][0]) from outcome
+    if failures:
+        first, cause = failures[0]
+        lacking = plan.lacking([r.group for r in refits])
+        if lacking:
+            raise RefitError(f"{lacking} {first}") from cause
+        warnings.warn(
+            f"{len(failures)} of {len(parts)} refits failed and were left out. {first}",
+            RefitWarning,
+            stacklevel=level_of_caller(),
+        )
     return tuple(refits)
 
 
@@ -222,45 +239,17 @@ def fit_alone(
         ) from error
 
 
-def _training(design: Design | Exception, part: Part) -> tuple[Any, Any, Any]:
-    if isinstance(design, Exception):
-        return design, None, None
+def outcome_of(function: Callable[..., T], *arguments: Any) -> T | Exception:
+    """Return what a function of a learner returns, or the exception that it raises."""
     try:
-        train = part.train
-        return design.encode(train.variables, train.index), train.y, train.response
-    except PyinterpError as error:  # fresh rows with levels or values never seen
-        return error, None, None
-
-
-def _attempt(
-    estimator: Any,
-    matrix: Matrix | Exception,
-    y: FloatArray,
-    response: Response,
-    rng: np.random.Generator | None,
-    *,
-    workers: int,
-    weights: FloatArray | None,
-) -> Predictor | Exception:
-    if isinstance(matrix, Exception):
-        return matrix
-    try:
-        return fit_one(estimator, matrix, y, response, rng, workers=workers, weights=weights)
-    except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by refit
+        return function(*arguments)
+    except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by its caller
         return error
 
 
-def _refit(k: int, predictor: Predictor, design: Design, part: Part) -> Refit:
-    return Refit(
-        number=k,
-        predictor=predictor,
-        design=design,
-        evaluation=part.evaluation,
-        train=part.train,
-        n_train=part.n_train,
-        n_evaluation=part.n_evaluation,
-        group=part.group,
-    )
+def _failure(error: Exception) -> Exception:
+    """Return the outcome of a refit whose rows can't be encoded."""
+    return error
 
 
 def _design_for(
@@ -270,18 +259,16 @@ def _design_for(
     options: RefitOptions,
     population: Sample,
     coded: Mapping[str, Categories] | None,
-) -> Design | Exception:
-    try:
-        if options.unseen_levels == "raise":
-            _check_levels(design, part, plan, population, coded)
-        if not isinstance(design, FormulaDesign):
-            return design
-        if options.design_state == "refit":
-            design = design.relearn(part.train.variables)
-        if options.design_state == "refit" or not plan.shares_data:
-            design.encode(part.evaluation.variables)  # rows outside the knots or levels fail here
-    except PyinterpError as error:
-        return error
+) -> Design:
+    """Return the design for a refit; raise if it has evaluation rows that it can't encode."""
+    if options.unseen_levels == "raise":
+        _check_levels(design, part, plan, population, coded)
+    if not isinstance(design, FormulaDesign):
+        return design
+    if options.design_state == "refit":
+        design = design.relearn(part.train.variables)
+    if options.design_state == "refit" or not plan.shares_data:
+        design.encode(part.evaluation.variables)  # rows outside the knots or levels fail here
     return design
 
 
@@ -311,29 +298,7 @@ def _check_levels(
             )
 
 
-def _failure(k: int, total: int, error: Exception) -> str:
-    ours = isinstance(error, PyinterpError)
-    message = f"{type(error).__name__}: {error}" if ours else explanation(error)
-    return f"Refit {k} of {total} failed: {message}"
-
-
-def _report(failed: Sequence[tuple[int, Exception]], total: int, lacking: str) -> None:
-    if not failed:
-        return
-    k, first = failed[0]
-    if lacking:
-        raise RefitError(f"{lacking} {_failure(k, total, first)}") from first
-    warnings.warn(
-        f"{len(failed)} of {total} refits failed and were left out. {_failure(k, total, first)}",
-        RefitWarning,
-        stacklevel=level_of_caller(),
-    )
-
-
 def estimating(refits: Sequence[Refit]) -> tuple[Refit, ...]:
     """Return the refits whose mean is the estimate."""
-    return tuple(r for r in refits if _estimates(r)) or tuple(refits)
-
-
-def _estimates(refit: Refit) -> bool:
-    return refit.group is None or refit.group.estimates
+    separate = [r for r in refits if r.group is None or r.group.estimates]
+    return tuple(separate or refits)

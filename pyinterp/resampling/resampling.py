@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,24 +15,26 @@ from pyinterp.checks import SHARE, check_number
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DataError
 from pyinterp.representation import about
-from pyinterp.resampling.units import Units
 
 __all__ = [
-    "REDRAWS",
     "By",
     "Group",
     "Part",
     "Resampling",
     "Split",
     "Splitting",
-    "all_present",
+    "Units",
     "check_fraction",
-    "check_size",
+    "part_of",
+    "problem_of_split",
+    "problem_of_train",
     "redraw",
 ]
 
 By: TypeAlias = str | npt.ArrayLike | None
+T = TypeVar("T")
 REDRAWS = 200
+EVERY_CLASS = "Every refit's training rows must hold every class"
 
 
 class Group(NamedTuple):
@@ -86,6 +89,60 @@ class Split(NamedTuple):
         return about(self, f"{len(self.train)} units train", f"{len(self.evaluation)} evaluate")
 
 
+@dataclass(frozen=True)
+class Units:
+    """What is resampled: rows, or whole clusters of rows, within strata.
+
+    Attributes
+    ----------
+    of_row : ndarray of int, shape (n,)
+        The unit of every row, 0, 1, ...
+    strata : ndarray of int, shape (number of units,)
+        The stratum of every unit.
+    """
+
+    of_row: IntArray
+    strata: IntArray
+
+    @classmethod
+    def make(
+        cls, nobs: int, cluster: npt.NDArray[Any] | None, strata: npt.NDArray[Any] | None
+    ) -> Units:
+        """Give every unit a number; clusters must not straddle strata."""
+        of_row = np.arange(nobs) if cluster is None else np.unique(cluster, return_inverse=True)[1]
+        of_unit = np.zeros(int(of_row.max()) + 1, np.intp)
+        if strata is not None:
+            codes = np.unique(strata, return_inverse=True)[1]
+            of_unit[of_row] = codes
+            torn = of_row[of_unit[of_row] != codes]
+            if len(torn):
+                raise DataError(
+                    f"A cluster must lie within one stratum, but cluster number {torn[0]} does "
+                    "not; choose strata that are constant within clusters."
+                )
+        return cls(of_row.astype(np.intp), of_unit)
+
+    @property
+    def count(self) -> int:
+        """Number of units."""
+        return len(self.strata)
+
+    def within_strata(self) -> list[IntArray]:
+        """Return the units of each stratum."""
+        return [np.flatnonzero(self.strata == stratum) for stratum in np.unique(self.strata)]
+
+    def rows(self, units: IntArray) -> IntArray:
+        """Return the rows of `units`, in order, a repeated unit's rows repeated."""
+        order: IntArray = np.argsort(self.of_row, kind="stable")
+        if self.count == len(order):
+            return order[units]
+        blocks = np.split(order, np.cumsum(np.bincount(self.of_row))[:-1])
+        return np.concatenate([order[:0], *(blocks[unit] for unit in units)])
+
+    def __repr__(self) -> str:
+        return about(self, f"{self.count} units of {len(self.of_row)} rows")
+
+
 class Resampling(ABC):
     """A plan for training and evaluating refits.
 
@@ -95,12 +152,15 @@ class Resampling(ABC):
         Whether refits share rows, so that the naive variance is too small.
     stratifies : bool
         Whether the plan can draw within strata.
+    refits : int
+        Number of refits, of plans that are told it.
     """
 
     shares_data: ClassVar[bool] = True
     stratifies: ClassVar[bool] = False
     strata: By = None
     cluster: By = None
+    refits: int = 1
 
     @property
     def study_name(self) -> str:
@@ -122,9 +182,9 @@ class Resampling(ABC):
         return self
 
     @property
-    @abstractmethod
     def number(self) -> int:
         """Number of refits, those for the variance included."""
+        return self.refits
 
     @property
     @abstractmethod
@@ -166,10 +226,6 @@ class Resampling(ABC):
             return ""
         return f"At least {least} refits must succeed, but {len(groups)} of {self.number} did."
 
-    def correction(self, n_train: float, n_evaluation: float) -> float:
-        """Return c of the variance (1/m + c) s²: n2/n1 when refits share rows, else 0."""
-        return n_evaluation / n_train if self.shares_data else 0.0
-
 
 class Splitting(Resampling):
     """A plan that splits the rows at hand."""
@@ -184,15 +240,14 @@ class Splitting(Resampling):
         """Yield every refit's training and evaluation rows."""
         categorical = population.response is not None and population.response.classes is not None
         classes = population.y if categorical else None
-        for split in self.split(units, rng, classes):
-            train, evaluation = units.rows(split.train), units.rows(split.evaluation)
-            check_size(train, evaluation, self.label, population.nobs)
-            yield Part(
-                population.take(train),
-                population.take(evaluation),
-                n_train=len(np.unique(split.train)),
-                n_evaluation=len(np.unique(split.evaluation)),
-                group=split.group,
+        for train, evaluation, group in self.split(units, rng, classes):
+            yield part_of(
+                population,
+                units.rows(train),
+                units.rows(evaluation),
+                of_row=units.of_row,
+                label=self.label,
+                group=group,
             )
 
     @abstractmethod
@@ -202,51 +257,62 @@ class Splitting(Resampling):
         """Yield the units of every refit."""
 
 
-def redraw(
-    draw: Callable[[], Split],
-    units: Units,
-    classes: FloatArray | None,
-    label: str,
+def part_of(
+    sample: Sample,
+    train: IntArray,
+    evaluation: IntArray,
     *,
-    strata: bool = True,
-) -> Split:
-    """Draw until both parts have rows and the training rows have every class.
-
-    `strata` says whether the plan can draw within strata, for advice.
-    """
-    one_sided = 0
-    for _ in range(REDRAWS):
-        split = draw()
-        if not len(split.evaluation) or not len(split.train):
-            one_sided += 1
-        elif classes is None or all_present(classes, units.rows(np.unique(split.train))):
-            return split
-    if one_sided == REDRAWS:
-        raise DataError(
-            "Every refit needs rows that train and rows that evaluate, but "
-            f"{REDRAWS} draws of {label} did not give both; there are {units.count} rows or "
-            f"clusters in {len(np.unique(units.strata))} strata: use larger strata, or more rows."
-        )
-    advice = " or give `strata=` the response" if strata else ""
-    raise DataError(
-        f"Every refit's training rows must hold every class, but {REDRAWS} draws of {label} did "
-        f"not; merge rare classes{advice}."
-    )
-
-
-def all_present(classes: FloatArray, rows: IntArray) -> bool:
-    """Whether every class occurs in `rows`."""
-    return len(np.unique(classes[rows])) == len(np.unique(classes))
-
-
-def check_size(train: IntArray, evaluation: IntArray, label: str, nobs: int) -> None:
-    """Raise `DataError` unless both parts have at least two rows."""
+    of_row: IntArray,
+    label: str,
+    group: Group | None = None,
+) -> Part:
+    """Return the part with these rows; `DataError` unless both sides have two distinct ones."""
     trains, evaluates = len(np.unique(train)), len(np.unique(evaluation))
     if trains < 2 or evaluates < 2:
         raise DataError(
             "Every refit needs at least 2 distinct training rows and 2 evaluation rows, but "
-            f"{label} of {nobs} rows gave {trains} and {evaluates}."
+            f"{label} of {sample.nobs} rows gave {trains} and {evaluates}."
         )
+    return Part(
+        sample.take(train),
+        sample.take(evaluation),
+        n_train=len(np.unique(of_row[train])),
+        n_evaluation=len(np.unique(of_row[evaluation])),
+        group=group,
+    )
+
+
+def redraw(draw: Callable[[], T], problem: Callable[[T], str], label: str) -> T:
+    """Draw until there is no problem; `DataError` with the last one, of `REDRAWS` draws, if not."""
+    for _ in range(REDRAWS):
+        outcome = draw()
+        what = problem(outcome)
+        if not what:
+            return outcome
+    raise DataError(what.format(draws=f"{REDRAWS} draws of {label}"))
+
+
+def problem_of_train(
+    units: Units, classes: FloatArray | None, train: IntArray, *, stratifies: bool = False
+) -> str:
+    """Return what is wrong if training units lack a class, for `redraw`; empty if they do not."""
+    if classes is None or len(np.unique(classes[units.rows(train)])) == len(np.unique(classes)):
+        return ""
+    advice = " or give `strata=` the response" if stratifies else ""
+    return f"{EVERY_CLASS}, but {{draws}} did not give that; merge rare classes{advice}."
+
+
+def problem_of_split(
+    units: Units, classes: FloatArray | None, split: Split, *, stratifies: bool = False
+) -> str:
+    """Return what is wrong if a split lacks a side, or its training units a class."""
+    if len(split.evaluation) and len(split.train):
+        return problem_of_train(units, classes, np.unique(split.train), stratifies=stratifies)
+    return (
+        "Every refit needs rows that train and rows that evaluate, but {draws} did not give both; "
+        f"there are {units.count} rows or clusters in {len(np.unique(units.strata))} strata: use "
+        "larger strata, or more rows."
+    )
 
 
 def check_fraction(value: object) -> None:

@@ -6,28 +6,22 @@ import copy
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import PredefinedSplit
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import IntArray
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, quote, reason
 from pyinterp.representation import call_form
-from pyinterp.resampling.resampling import By, Part, Resampling, Split, Splitting, check_size
-from pyinterp.resampling.units import Units
+from pyinterp.resampling.resampling import By, Part, Resampling, Split, Units, part_of
 
 __all__ = ["Splits", "plan_of"]
 
 
-class _Pair(NamedTuple):
-    train: IntArray
-    test: IntArray
-
-
 @dataclass(frozen=True, eq=False)
-class Splits(Splitting):
+class Splits(Resampling):
     """Train and evaluate on splits of the user's own.
 
     `Learner.fit` takes the splitter or the list as it is, and makes this plan of it.
@@ -49,7 +43,7 @@ class Splits(Splitting):
     splits: Any
     _: KW_ONLY
     cluster: By = None
-    _pairs: tuple[_Pair, ...] = field(default=(), init=False)
+    _splits: tuple[Split, ...] = field(default=(), init=False)
 
     __repr__ = call_form
 
@@ -68,34 +62,29 @@ class Splits(Splitting):
             )
 
     @property
-    def names_rows(self) -> bool:
-        """Whether this is a list of rows, by their positions in the data."""
-        return not _is_splitter(self.splits)
-
-    @property
     def of_positions(self) -> bool:
         """Whether rows are named by their positions in the data, by a list or a splitter."""
-        return self.names_rows or isinstance(self.splits, PredefinedSplit)
+        return not _is_splitter(self.splits) or isinstance(self.splits, PredefinedSplit)
 
     @property
     def number(self) -> int:
         """Number of refits; 0 before the splits are drawn, where the splitter needs the data."""
-        return len(self._pairs) if self._pairs else 0 if not self.names_rows else len(self.splits)
+        return len(self._splits or (() if _is_splitter(self.splits) else self.splits))
 
     @property
     def label(self) -> str:
         """What tables call the plan."""
-        name = "" if self.names_rows else f"{type(self.splits).__name__}, "
+        name = f"{type(self.splits).__name__}, " if _is_splitter(self.splits) else ""
         return f"{name}{self.number} splits"
 
     @property
     def note(self) -> str:
         """Footnote: for what the variance holds."""
-        if not self._pairs:
+        if not self._splits:
             return ""
-        sizes = sorted({len(np.unique(pair.train)) for pair in self._pairs})
+        sizes = sorted({len(np.unique(split.train)) for split in self._splits})
         notes = []
-        if all(pair.train.max() < pair.test.min() for pair in self._pairs):
+        if all(split.train.max() < split.evaluation.min() for split in self._splits):
             notes.append(
                 "Every refit is evaluated on rows after its training rows. Standard errors take "
                 "rows as exchangeable, which ordered data need not be."
@@ -109,20 +98,28 @@ class Splits(Splitting):
 
     def on(self, population: Sample, units: Units, rng: np.random.Generator) -> Splits:
         """Return the plan with its splits drawn and checked."""
-        if self.names_rows:
-            pairs = [_read(pair, k, population.nobs) for k, pair in enumerate(self.splits, 1)]
+        if _is_splitter(self.splits):
+            groups = None if self.cluster is None else units.of_row
+            splits = _draw(self.splits, population, groups, rng)
         else:
-            pairs = _draw(self.splits, population, None if self.cluster is None else units, rng)
-        if len(pairs) < 2:
+            splits = [_read(pair, k, population.nobs) for k, pair in enumerate(self.splits, 1)]
+        if len(splits) < 2:
             raise OptionError(
-                f"There must be at least 2 splits, but {quote(self.splits)} gives {len(pairs)}; "
+                f"There must be at least 2 splits, but {quote(self.splits)} gives {len(splits)}; "
                 "for one use `pi.Holdout`."
             )
-        for k, pair in enumerate(pairs, 1):
-            _check(pair, k, population.nobs, units)
-        _check_different(pairs)
+        seen: dict[tuple[bytes, bytes], int] = {}
+        for k, split in enumerate(splits, 1):
+            _check(split, k, population.nobs, units)
+            key = np.sort(split.train).tobytes(), np.sort(split.evaluation).tobytes()
+            if key in seen:
+                raise OptionError(
+                    f"Splits must differ, but split {k} is split {seen[key]} again, which would "
+                    "count the same refit twice."
+                )
+            seen[key] = k
         new = replace(self)
-        object.__setattr__(new, "_pairs", tuple(pairs))
+        object.__setattr__(new, "_splits", tuple(splits))
         return new
 
     def parts(
@@ -133,27 +130,14 @@ class Splits(Splitting):
         read: Callable[[Any], Sample],
     ) -> Iterator[Part]:
         """Yield every refit's training and evaluation rows."""
-        plan = self if self._pairs else self.on(population, units, rng)
-        for train, test in plan._pairs:
-            check_size(train, test, plan.label, population.nobs)
-            yield Part(
-                population.take(train),
-                population.take(test),
-                n_train=len(np.unique(units.of_row[train])),
-                n_evaluation=len(np.unique(units.of_row[test])),
-            )
-
-    def split(
-        self, units: Units, rng: np.random.Generator, classes: FloatArray | None
-    ) -> Iterator[Split]:
-        """Yield the rows of every refit, as `parts` does."""
-        for train, test in self._pairs:
-            yield Split(train, test)
+        plan = self if self._splits else self.on(population, units, rng)
+        for train, evaluation, _ in plan._splits:
+            yield part_of(population, train, evaluation, of_row=units.of_row, label=plan.label)
 
 
 def plan_of(resampling: object) -> object:
     """Return `Splits` of a splitter or a list; anything else as it is."""
-    if isinstance(resampling, Resampling) or resampling is None:
+    if isinstance(resampling, Resampling):
         return resampling
     if _is_splitter(resampling) or isinstance(resampling, list | tuple):
         return Splits(resampling)
@@ -161,48 +145,41 @@ def plan_of(resampling: object) -> object:
 
 
 def _is_splitter(splits: object) -> bool:
-    return (
-        not isinstance(splits, str | type)
-        and callable(getattr(splits, "split", None))
-        and (callable(getattr(splits, "get_n_splits", None)))
-    )
+    methods = (getattr(splits, name, None) for name in ("split", "get_n_splits"))
+    return not isinstance(splits, str | type) and all(map(callable, methods))
 
 
 def _draw(
-    splitter: Any, population: Sample, units: Units | None, rng: np.random.Generator
-) -> list[_Pair]:
+    splitter: Any, population: Sample, groups: IntArray | None, rng: np.random.Generator
+) -> list[Split]:
     """Return the splits of a splitter of scikit-learn."""
     splitter = copy.copy(splitter)
     seed = int(rng.integers(2**31 - 1))
     if getattr(splitter, "random_state", seed) is None:
         splitter.random_state = seed
-    groups = None if units is None else units.of_row
     try:
         with warnings.catch_warnings():
             # Splitters that ignore clusters are refused if they tear one apart.
             warnings.filterwarnings("ignore", message=".*groups parameter is ignored")
             pairs = list(splitter.split(population.variables, population.y, groups))
     except Exception as error:
-        hint = (
-            " Its groups are `pi.Splits(splitter, cluster=...)`."
-            if units is None and "group" in str(error).lower()
-            else ""
-        )
+        lacks_groups = groups is None and "group" in str(error).lower()
+        hint = " Its groups are `pi.Splits(splitter, cluster=...)`." if lacks_groups else ""
         why = reason(error).rstrip(".")
         raise OptionError(
             f"{type(splitter).__name__} can't split the {population.nobs} rows: {why}.{hint}"
         ) from error
-    return [_Pair(np.asarray(train, np.intp), np.asarray(test, np.intp)) for train, test in pairs]
+    return [Split(np.asarray(train, np.intp), np.asarray(test, np.intp)) for train, test in pairs]
 
 
-def _read(pair: Any, k: int, nobs: int) -> _Pair:
+def _read(pair: Any, k: int, nobs: int) -> Split:
     """Return a pair of positions or masks as positions."""
     if not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:
         raise OptionError(
             f"Every split must be a pair (train, test) of positions or masks; split {k} is "
             f"{quote(pair)}."
         )
-    return _Pair(_positions(pair[0], k, "train", nobs), _positions(pair[1], k, "test", nobs))
+    return Split(_positions(pair[0], k, "train", nobs), _positions(pair[1], k, "test", nobs))
 
 
 def _positions(rows: Any, k: int, side: str, nobs: int) -> IntArray:
@@ -225,9 +202,10 @@ def _positions(rows: Any, k: int, side: str, nobs: int) -> IntArray:
     return array.astype(np.intp)
 
 
-def _check(pair: _Pair, k: int, nobs: int, units: Units) -> None:
+def _check(split: Split, k: int, nobs: int, units: Units) -> None:
     """Raise `OptionError` if a split can't train and evaluate a refit."""
-    for side, rows in zip(("train", "test"), pair, strict=True):
+    train, test, _ = split
+    for side, rows in (("train", train), ("test", test)):
         if not len(rows):
             raise OptionError(f"Split {k} has no {side} rows; leave it out.")
         wrong = rows[(rows < 0) | (rows >= nobs)]
@@ -236,29 +214,17 @@ def _check(pair: _Pair, k: int, nobs: int, units: Units) -> None:
                 f"Rows are counted from 0 to {nobs - 1}, but split {k} has {side} row {wrong[0]}; "
                 "positions are those of the data, not its index."
             )
-    if len(np.unique(pair.test)) < len(pair.test):
+    if len(np.unique(test)) < len(test):
         raise OptionError(f"Split {k} has a test row twice; each may evaluate a refit once.")
-    both = np.intersect1d(pair.train, pair.test)
+    both = np.intersect1d(train, test)
     if len(both):
         raise OptionError(
             f"Train and test rows must be apart, but split {k} has {len(both)} rows in both, "
             f"such as {both[0]}."
         )
-    across = np.intersect1d(units.of_row[pair.train], units.of_row[pair.test])
+    across = np.intersect1d(units.of_row[train], units.of_row[test])
     if len(across):
         raise OptionError(
             f"No cluster may stand on both sides, but split {k} has {len(across)} that do; use a "
             "splitter of groups, such as GroupKFold."
         )
-
-
-def _check_different(pairs: Sequence[_Pair]) -> None:
-    seen: dict[tuple[bytes, bytes], int] = {}
-    for k, pair in enumerate(pairs, 1):
-        key = np.sort(pair.train).tobytes(), np.sort(pair.test).tobytes()
-        if key in seen:
-            raise OptionError(
-                f"Splits must differ, but split {k} is split {seen[key]} again, which would count "
-                "the same refit twice."
-            )
-        seen[key] = k

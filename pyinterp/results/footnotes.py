@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.inference.coverage import CoverageCase, coverage_of
+from pyinterp.inference.coverage import coverage_of
 from pyinterp.inference.half_sample.constants import LARGEST_IDLE_SHARE, LARGEST_SKEWNESS
-from pyinterp.inference.half_sample.row_warnings import idle_share, skewness
 from pyinterp.losses.rowwise import Loss
 
 if TYPE_CHECKING:
@@ -255,7 +254,7 @@ def _of_rows(several: Sequence[EstimandResults]) -> list[Footnote]:
         variance = results.variance
         if variance.reason or not variance.of_t or variance.cov_type == "delta":  # rows as they are
             continue
-        skewed, idle = skewness(results.replicates), idle_share(results.replicates)
+        skewed, idle = results.replicates.skewness, results.replicates.idle_share
         errors = np.asarray(results.bse > 0)
         # Not rows whose interval holds the null value: intervals of what does not matter are wide.
         differs = errors if results.null is None else np.asarray(results.pvalues < NOMINAL)
@@ -291,15 +290,14 @@ def _coverage(results: EstimandResults) -> str:
     estimand, context, variance = results.estimand, results.context, results.variance
     if variance.warning:
         return ""
-    case = CoverageCase(
-        estimand=estimand.coverage,
+    covered = coverage_of(
+        tuple(estimand.coverage),
         loss=estimand.score.name if isinstance(estimand.score, Loss) else "",
         learners=context.family,
         cov_type=variance.cov_type,
         plan=context.study_name,
         n=context.nobs,
     )
-    covered = coverage_of(case)
     single = not results.inference.note and results.alternative == "two-sided"
     if covered:
         return f" {covered}" if single and not context.failed_refits else ""

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pyinterp.checks import check_alpha, check_count, check_flag
 from pyinterp.inference import Variance
-from pyinterp.inference.ranking import rank_probabilities
+from pyinterp.inference.posterior import rank_probabilities
 from pyinterp.parameters import takes
 from pyinterp.results import summary as tables
 from pyinterp.results.footnotes import NotesOption

@@ -24,14 +24,18 @@ from pyinterp.checks import (
 from pyinterp.data.formula import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Terms
-from pyinterp.inference import Alternative, Replicates, SquareVariance, TermInference, Variance
+from pyinterp.inference import (
+    Alternative,
+    IntervalScale,
+    Replicates,
+    SquareVariance,
+    TermInference,
+    Variance,
+)
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
-from pyinterp.inference.equivalence import rope_probabilities
-from pyinterp.inference.half_sample.parts import variance_parts
-from pyinterp.inference.half_sample.row_warnings import idle_share, skewness
-from pyinterp.inference.half_sample.variance import half_sample
-from pyinterp.inference.interval_scale import IntervalScale
+from pyinterp.inference.half_sample.variance import half_sample, variance_parts
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
+from pyinterp.inference.posterior import rope_probabilities
 from pyinterp.results.header import Context, GoodnessOfFit
 from pyinterp.results.ranks import Ranks, ranks_of
 from pyinterp.results.tabular import TableOfEstimands
@@ -371,8 +375,8 @@ class EstimandResults(TableOfEstimands):
                 "growth_ratio": parts.ratio_growth if self.replicates.relative else np.nan,
                 "variance": np.diag(variance.cov),
                 "variance_null": at_null,
-                "unused": idle_share(self.replicates),
-                "skewness": skewness(self.replicates),
+                "unused": self.replicates.idle_share,
+                "skewness": self.replicates.skewness,
             },
             index=self._index,
         )

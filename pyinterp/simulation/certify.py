@@ -52,7 +52,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -61,7 +61,6 @@ from scipy import stats
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_count, check_jobs
 from pyinterp.errors import OptionError, quote
-from pyinterp.inference import CovType
 from pyinterp.inference.digits import number_format
 from pyinterp.learner.learner import Learner, LearnerResults
 from pyinterp.parallel.progress import ProgressOption, check_progress, clock, tell
@@ -281,7 +280,7 @@ def certify(
         },
         n=[results.nobs],
         resamplings={context.plan: results.resampling},
-        cov_types={context.plan: [cast("CovType", table.cov_type)]},
+        cov_types={context.plan: [table.cov_type]},
         repetitions=data_sets,
         truth_refits=truth_refits,
         alpha=alpha,

@@ -12,7 +12,6 @@ import pyinterp as pi
 from battery.rows import BAND, Answer, Row
 from pyinterp.errors import LossError
 from pyinterp.inference.half_sample.constants import LARGEST_IDLE_SHARE, LARGEST_SKEWNESS
-from pyinterp.inference.half_sample.row_warnings import idle_share, skewness
 
 LEVEL = 0.05
 FIELDS = ("estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high", "warned")
@@ -46,8 +45,8 @@ def printed(answers: Mapping[str, Answer]) -> pd.DataFrame:
 
 
 def _warned(results: pi.EstimandResults) -> np.ndarray:
-    marked = (skewness(results.replicates) > LARGEST_SKEWNESS) | (
-        idle_share(results.replicates) > LARGEST_IDLE_SHARE
+    marked = (results.replicates.skewness > LARGEST_SKEWNESS) | (
+        results.replicates.idle_share > LARGEST_IDLE_SHARE
     )
     return np.where(marked | bool(results.variance.warning), 1.0, 0.0)
 

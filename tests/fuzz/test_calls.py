@@ -19,6 +19,7 @@ NOT_CALLED = {
     "CausalResults", "CurveResults", "EstimandResults", "ImportanceResults", "LearnerResults",
     "datasets", "UncertaintyResults", "r_style", "samplers", "simulation",
     "distributions", "Distributional",  # the user's own function says what is right
+    "register_variance",  # a function of a user, which serves the whole session
     "estimators",  # scikit-learn's, whose options are its own, and networks, which need PyTorch
     # Parts of an estimand, which measure and read what their author says; and metrics, likewise.
     "Estimand", "Estimate", "Metric", "Parameter", "Terms", "Words",

@@ -17,7 +17,7 @@ import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import COV_TYPES, BootstrapVariance, Replicates, variance
-from pyinterp.inference.bootstrap import _Side
+from pyinterp.inference.bootstrap import _limit, _p_value
 from pyinterp.resampling import Units
 
 EXACT = 1e-10
@@ -468,8 +468,8 @@ class TestOtherCovTypes:
             ("corrected", r'splits of different bootstrap samples.*use "bootstrap"'),
             ("half-sample", "needs at least 5 pairs"),
             ("nested-cv", "needs folds within folds"),
-            ("rows", 'for one fitted model, but .* use "bootstrap"'),
-            ("ustat", 'for one fitted model, but .* use "bootstrap"'),
+            ("rows", "needs one fitted model, not several refits: .* or leave `cov_type` out"),
+            ("ustat", "needs one fitted model, not several refits"),
         ],
     )
     def test_those_that_do_not_apply_say_why(
@@ -535,8 +535,9 @@ def test_bootstrap_means_are_over_the_refits_that_succeeded(data: pd.DataFrame) 
 
 def test_acceleration_alone_moves_a_limit() -> None:
     """Efron's level z / (1 - a z) at bias 0; and its inverse."""
-    side = _Side(np.arange(60.0)[:, None], np.zeros(1), np.array([0.1]))
+    means, moved = np.arange(60.0), (np.zeros(1), np.array([0.1]))
     z = stats.norm.ppf(0.05)
-    expected = stats.norm.cdf(z / (1 - 0.1 * z))
-    assert side._level(0.05)[0] == pytest.approx(expected, rel=1e-12)
-    assert side._tail(np.array([expected]))[0] == pytest.approx(0.05, rel=1e-12)
+    level = stats.norm.cdf(z / (1 - 0.1 * z))
+    (limit,) = _limit(means[:, None], 0.05, *moved)
+    assert limit == pytest.approx(np.quantile(means, level, method="weibull"), rel=1e-12)
+    assert _p_value(means[:, None], limit, *moved)[0] == pytest.approx(0.05, rel=1e-12)

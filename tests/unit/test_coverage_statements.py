@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeClassifier
 
 from pyinterp.inference import coverage
-from pyinterp.inference.coverage import Coverage, CoverageCase, coverage_of, coverages
+from pyinterp.inference.coverage import Coverage, coverage_of, coverages
 from pyinterp.models.families import family_of
 
 HALVES = ("half-sample", "halves")
@@ -72,11 +73,14 @@ def test_boosting_of_other_libraries() -> None:
 
 
 @pytest.fixture
-def table(monkeypatch: pytest.MonkeyPatch) -> None:
+def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(coverage, "coverages", lambda: TABLE)
+    coverage_of.cache_clear()
+    yield
+    coverage_of.cache_clear()
 
 
-def case(**options: Any) -> CoverageCase:
+def said(**options: Any) -> str:
     usual: dict[str, Any] = {
         "estimand": ("PFI over all pairs", "PFI"),
         "loss": "squared error",
@@ -85,7 +89,7 @@ def case(**options: Any) -> CoverageCase:
         "plan": "halves",
         "n": 300,
     }
-    return CoverageCase(**usual | options)
+    return coverage_of(**usual | options)
 
 
 @pytest.mark.usefixtures("table")
@@ -93,16 +97,16 @@ def test_statements_are_of_the_case_at_hand() -> None:
     of, covered = "In simulations of", "nominal 95% intervals covered 96% on average"
     end = f"{covered}, and 93% or more for nine terms of ten."
     counts = "21 settings, 56 terms, n = 40 to 2,000"
-    assert coverage_of(case()) == f"{of} forests ({counts}) {end}"
-    assert coverage_of(case(n=30_000)) == f"{of} forests ({counts}; here 30,000) {end}"
-    assert coverage_of(case(learners="")) == (
+    assert said() == f"{of} forests ({counts}) {end}"
+    assert said(n=30_000) == f"{of} forests ({counts}; here 30,000) {end}"
+    assert said(learners="") == (
         f"{of} boosting and forests (25 settings, 70 terms, n = 40 to 2,000) {covered}, and 92% or "
         "more for nine terms of ten."
     )
-    neighbors = coverage_of(case(learners="nearest neighbors", loss="log loss"))
+    neighbors = said(learners="nearest neighbors", loss="log loss")
     assert neighbors.startswith(f"{of} nearest neighbors (1 setting, 2 terms, n = 200; here 300)")
-    curve = case(estimand=("PD",), loss="", cov_type="corrected", plan="bootstrap")
-    assert coverage_of(curve).startswith(
+    curve = said(estimand=("PD",), loss="", cov_type="corrected", plan="bootstrap")
+    assert curve.startswith(
         "In simulations by Molnar et al. (2021; 15 refits) of forests (4 settings, 12 terms"
     )
 
@@ -119,7 +123,7 @@ def test_statements_are_of_the_case_at_hand() -> None:
     ids=str,
 )
 def test_nothing_is_said_of_what_was_not_studied(options: dict[str, Any]) -> None:
-    assert coverage_of(case(**options)) == ""
+    assert said(**options) == ""
 
 
 def test_the_table_has_one_line_per_case() -> None:

@@ -220,7 +220,7 @@ def test_a_model_that_predicts_by_others_has_no_delta_method(data: pd.DataFrame)
 
     model = pi.FittedModel(Deaf(), data[["a", "b"]], data["y"])
     assert model.ame("a").cov_type == "rows"
-    with pytest.raises(InferenceError, match="must have one fitted model that states"):
+    with pytest.raises(InferenceError, match="needs one fitted model that states"):
         model.ame("a", cov_type="delta")
 
 
@@ -347,5 +347,5 @@ def test_two_models_have_no_common_covariance(data: pd.DataFrame) -> None:
     difference = pi.compare(one, two)
     assert difference.cov_type == "rows"
     assert difference.pvalues.isna().all()
-    with pytest.raises(InferenceError, match="must have one fitted model that states"):
+    with pytest.raises(InferenceError, match="needs one fitted model that states"):
         pi.compare(one, two, cov_type="delta")

@@ -8,7 +8,7 @@ import pytest
 from pyinterp.data.features import check_names, features_of, names_of
 from pyinterp.errors import OptionError
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import COV_TYPES, Fold, Half, Replicates, default
+from pyinterp.inference import COV_TYPES, Fold, RefitEstimate, Replicates, default
 
 VARIABLES = ("a", "b", "c")
 
@@ -59,7 +59,7 @@ def test_names_are_one_or_several_known_strings() -> None:
 
 def test_the_default_variance_is_the_best_that_refits_can_serve() -> None:
     one = Estimate.of_rows(np.ones((2, 1)))
-    half = Half(one, np.arange(2))
+    half = RefitEstimate(one, np.arange(2))
     several = {"estimates": (one, one), "clusters": (None, None)}
     expected = {
         "half-sample": {"pairs": ((half, half),), "correction": 0.5},

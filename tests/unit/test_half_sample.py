@@ -16,8 +16,15 @@ from test_square import reference
 import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError, RefitError
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import COV_TYPES, Half, Replicates, SquareVariance, Variance, combine
-from pyinterp.inference.half_sample.parts import variance_parts
+from pyinterp.inference import (
+    COV_TYPES,
+    RefitEstimate,
+    Replicates,
+    SquareVariance,
+    Variance,
+    combine,
+)
+from pyinterp.inference.half_sample.variance import variance_parts
 
 EXACT = 1e-12
 
@@ -44,7 +51,9 @@ def make_evidence(
         halves = shuffled[: n // 2], shuffled[n // 2 :]
         # The first refit trains on the first half and is evaluated on the second.
         found.append(
-            tuple(Half(make_estimate(rng, len(h), q, donors=donors), h) for h in halves[::-1])
+            tuple(
+                RefitEstimate(make_estimate(rng, len(h), q, donors=donors), h) for h in halves[::-1]
+            )
         )
     return Replicates(
         estimates=tuple(make_estimate(rng, 15, q, donors=donors) for _ in range(7)),
@@ -129,7 +138,9 @@ def test_rows_that_train_and_evaluate_are_counted_in_full(pairs: int, share: flo
             rows = a[train].mean(axis=0) + b[rest]
             value = rows.mean(axis=0)
             made.append(
-                Half(Estimate(value=value, rows=rows, donors=None, mc_variance=np.zeros(3)), rest)
+                RefitEstimate(
+                    Estimate(value=value, rows=rows, donors=None, mc_variance=np.zeros(3)), rest
+                )
             )
         found.append(tuple(made))
         means = [(a + b)[half].mean(axis=0) for half in halves]
@@ -211,7 +222,7 @@ def as_ratio(estimate: Estimate) -> Estimate:
 def test_ratios_vary_in_proportion_to_their_size(seed: int) -> None:
     replicates = make_evidence(seed, no_effect=1.0, half_fits=(Fit(1.1, 0.6),))
     pairs = [
-        tuple(Half(as_ratio(half.estimate), half.rows) for half in pair)
+        tuple(RefitEstimate(as_ratio(half.estimate), half.rows) for half in pair)
         for pair in replicates.pairs
     ]
     estimates = tuple(map(as_ratio, replicates.estimates))
@@ -272,7 +283,12 @@ def test_the_error_of_the_standard_error_is_that_over_plans(no_effect: float | N
                 )
                 for sign in (1, -1)
             ]
-            pairs.append((Half(halves[0], np.array([0, 1])), Half(halves[1], np.array([2, 3]))))
+            pairs.append(
+                (
+                    RefitEstimate(halves[0], np.array([0, 1])),
+                    RefitEstimate(halves[1], np.array([2, 3])),
+                )
+            )
         estimates = tuple(
             Estimate(value=v, rows=v[None], donors=None, mc_variance=np.zeros(2))
             for v in 30 + rng.normal(size=(40, 2)) * 4

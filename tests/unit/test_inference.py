@@ -22,8 +22,12 @@ from pyinterp.inference import (
     simultaneous,
     variance,
 )
-from pyinterp.inference.intervals import adjust, interval, p_values
+from pyinterp.inference.intervals import adjust
 from pyinterp.inference.simultaneous import LargestT
+
+
+def student(df: float) -> Variance:
+    return Variance(cov=np.eye(1), df=df, note="")
 
 
 def learner_evidence(m: int = 6, q: int = 3, correction: float = 0.58) -> Replicates:
@@ -96,7 +100,7 @@ def test_defaults() -> None:
 def test_a_variance_that_does_not_apply_says_why() -> None:
     with pytest.raises(InferenceError, match="not defined for one refit"):
         variance(model_evidence(), "corrected")
-    with pytest.raises(InferenceError, match=r"for one fitted model, but .* over 6 refits"):
+    with pytest.raises(InferenceError, match=r"needs one fitted model, not several refits"):
         variance(learner_evidence(), "ustat")
     with pytest.raises(OptionError, match="Did you mean `corrected`"):
         variance(learner_evidence(), "corected")
@@ -124,25 +128,26 @@ def test_interval_excludes_the_null_exactly_when_p_is_below_alpha(
     estimate: float, null: float, bse: float, df: int, alpha: float, alternative: str
 ) -> None:
     one, error = np.array([estimate]), np.array([bse])
-    (low, high) = interval(one, error, df, alpha=alpha, alternative=alternative)[0]
-    (p,) = p_values((one - null) / error, df, alternative=alternative)
+    (low, high) = student(df).interval(one, error, alpha, alternative)[0]
+    (p,) = student(df).p_values(one, error, null, alternative)
     if abs(p - alpha) > 1e-9:
         assert (p < alpha) == (not low <= null <= high)
 
 
 def test_small_p_values_do_not_become_0() -> None:
-    (p,) = p_values(np.array([40.0]), 100.0)
+    (p,) = student(100.0).p_values(np.array([40.0]), np.ones(1), 0.0, "two-sided")
     assert p == pytest.approx(2 * stats.t.sf(40.0, 100.0))
     assert 0 < p < 1e-60
-    (left,) = p_values(np.array([-40.0]), 100.0, alternative="less")
+    (left,) = student(100.0).p_values(np.array([-40.0]), np.ones(1), 0.0, "less")
     assert left == pytest.approx(p / 2)
 
 
 def test_no_interval_without_variance() -> None:
-    limits = interval(np.array([1.0, 1.0]), np.array([0.0, 1.0]), 5.0)
+    one, errors = np.array([1.0, 1.0]), np.array([0.0, 1.0])
+    limits = student(5.0).interval(one, errors, 0.05, "two-sided")
     assert np.isnan(limits[0]).all()
     assert np.isfinite(limits[1]).all()
-    greater = interval(np.array([1.0, 1.0]), np.array([0.0, 1.0]), 5.0, alternative="greater")
+    greater = student(5.0).interval(one, errors, 0.05, "greater")
     assert np.isnan(greater[0]).all()
     assert greater[1, 1] == np.inf
 
@@ -160,7 +165,7 @@ def test_adjustment_is_statsmodels_and_leaves_missing_p_values_out(method: str) 
 @pytest.mark.parametrize("alpha", [0, 1, 5, -0.1, True, "0.05", None])
 def test_alpha_must_be_in_0_1(alpha: object) -> None:
     with pytest.raises(OptionError, match=r"`alpha` must be a number in \(0, 1\), not"):
-        interval(np.ones(1), np.ones(1), 3.0, alpha=alpha)
+        student(3.0).interval(np.ones(1), np.ones(1), alpha, "two-sided")
 
 
 @pytest.mark.parametrize("q", [1, 2])

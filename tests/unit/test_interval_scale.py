@@ -16,8 +16,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.inference.interval_scale import IntervalScale
-from pyinterp.inference.terms import TermInference
+from pyinterp.inference.terms import IntervalScale, TermInference
 from pyinterp.inference.variance import Variance
 from pyinterp.ranges import POSITIVE, REAL, SHARES
 

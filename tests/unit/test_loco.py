@@ -29,7 +29,7 @@ from test_square import reference
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError, LossError, OptionError, RefitError
-from pyinterp.inference import COV_TYPES, Half
+from pyinterp.inference import COV_TYPES, RefitEstimate
 from pyinterp.resampling.refits import Refit
 
 # The same fits in another order of operations: rounding of sums of some dozen terms.
@@ -45,7 +45,7 @@ def learner(data: pd.DataFrame, estimator: Any, formula: str = FORMULA, **option
 
 def each(results: pi.EstimandResults, refits: Sequence[Refit]) -> Iterator[tuple[Refit, Any]]:
     """Pair every refit, those in pairs included, with its estimate."""
-    halves: list[Half] = [half for pair in results.replicates.pairs for half in pair]
+    halves: list[RefitEstimate] = [half for pair in results.replicates.pairs for half in pair]
     found = [*results.replicates.estimates, *(half.estimate for half in halves)]
     yield from zip(refits, found, strict=True)
 

@@ -17,7 +17,7 @@ from test_square import reference
 
 import pyinterp as pi
 from pyinterp.errors import PredictionError
-from pyinterp.inference.half_sample.mean_share import mean_share
+from pyinterp.inference.half_sample.half_fits import mean_share
 from pyinterp.random import Seeds
 from pyinterp.resampling import Group
 

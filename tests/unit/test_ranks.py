@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
-from pyinterp.inference.ranking import rank_probabilities
+from pyinterp.inference.posterior import rank_probabilities
 
 DRAWS = 100_000
 ERROR = 4 * 0.5 / DRAWS**0.5  # four Monte Carlo errors

@@ -16,7 +16,7 @@ def one(value: float) -> Estimate:
 
 def found(value: float, group: Group | None) -> RefitEstimate:
     at = int(value)
-    return RefitEstimate(one(value), group, np.array([at, at + 1]), np.array([at, at]))
+    return RefitEstimate(one(value), np.array([at, at + 1]), group, np.array([at, at]))
 
 
 def values(replicates: Replicates) -> list[float]:
@@ -92,9 +92,7 @@ def test_effects_of_rows_are_means_over_the_times_that_they_evaluate() -> None:
     np.testing.assert_array_equal(contributions(with_donors)[:, 0], [2.0, 3.0, 4.0])
     without = Estimate.of_rows(np.array([[4.0], [0.0]]))
     np.testing.assert_array_equal(contributions(without), without.rows)
-    positions, effects = row_effects(
-        [with_donors, without], [np.array([9, 2, 2]), np.array([5, 9])]
-    )
+    position, effects = row_effects([with_donors, without], [np.array([9, 2, 2]), np.array([5, 9])])
     # Rows 2, 5 and 9: (0 + 1) / 2, 2, (-1 - 2) / 2.
     np.testing.assert_allclose(effects[:, 0], [0.5, 2.0, -1.5])
-    np.testing.assert_array_equal(np.concatenate(positions), [2, 0, 0, 1, 2])
+    np.testing.assert_array_equal(position, [2, 0, 0, 1, 2])

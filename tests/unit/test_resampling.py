@@ -221,7 +221,7 @@ def test_training_rows_hold_every_class(plan: Resampling) -> None:
 def test_a_class_that_cannot_be_in_every_training_part_is_an_error() -> None:
     y = np.zeros(40)
     y[0] = 1
-    with pytest.raises(DataError, match=r"must hold every class.*5 folds.*merge rare classes"):
+    with pytest.raises(DataError, match=r"must hold every class.*5-fold.*merge rare classes"):
         parts_of(pi.CrossValidation(5), 40, y=y, classes=("a", "b"))
 
 

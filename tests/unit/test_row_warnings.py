@@ -14,9 +14,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import Half, Replicates
+from pyinterp.inference import RefitEstimate, Replicates
 from pyinterp.inference.half_sample.constants import LARGEST_IDLE_SHARE, LARGEST_SKEWNESS
-from pyinterp.inference.half_sample.row_warnings import idle_share, skewness
 
 
 def model(errors: np.ndarray) -> pi.FittedModel:
@@ -29,7 +28,7 @@ def test_it_is_the_skewness_of_the_losses_of_one_model() -> None:
     errors = np.random.default_rng(1).standard_t(4, size=80)
     loss = model(errors).loss()
     expected = abs(stats.skew(errors**2)) / np.sqrt(80)
-    assert skewness(loss.replicates) == pytest.approx(expected)
+    assert loss.replicates.skewness == pytest.approx(expected)
 
 
 def test_of_a_learner_rows_are_averaged_over_the_refits_that_they_evaluate() -> None:
@@ -45,19 +44,19 @@ def test_of_a_learner_rows_are_averaged_over_the_refits_that_they_evaluate() -> 
         np.add.at(times, refit.evaluation.rows, 1)
     mean = (total / np.where(times > 0, times, np.nan))[times > 0]
     expected = abs(stats.skew(mean)) / np.sqrt(len(mean))
-    assert skewness(results.loss().replicates) == pytest.approx(expected)
+    assert results.loss().replicates.skewness == pytest.approx(expected)
 
 
 def test_few_rows_that_decide_are_beyond_the_limit() -> None:
     even = np.random.default_rng(3).normal(size=80)
-    assert skewness(model(even).loss().replicates)[0] < LARGEST_SKEWNESS
+    assert model(even).loss().replicates.skewness[0] < LARGEST_SKEWNESS
     one = even.copy()
     one[7] = 40.0
     result = model(one).loss()
-    assert skewness(result.replicates)[0] > LARGEST_SKEWNESS
+    assert result.replicates.skewness[0] > LARGEST_SKEWNESS
     # A single row that differs has a skewness of nearly root n.
-    assert skewness(result.replicates)[0] == pytest.approx(1.0, abs=0.02)
-    assert skewness(model(one).pfi().replicates)[0] > LARGEST_SKEWNESS
+    assert result.replicates.skewness[0] == pytest.approx(1.0, abs=0.02)
+    assert model(one).pfi().replicates.skewness[0] > LARGEST_SKEWNESS
 
 
 def test_ratios_depend_on_the_skewness_of_the_loss_too() -> None:
@@ -68,20 +67,18 @@ def test_ratios_depend_on_the_skewness_of_the_loss_too() -> None:
     results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(seed=1)
     ratio, difference = (results.pfi(relation=r) for r in ("ratio", "difference"))
     plain = tuple(replace(e, below=None) for e in ratio.replicates.estimates)
-    assert skewness(replace(ratio.replicates, estimates=plain))[0] < LARGEST_SKEWNESS
-    assert (
-        skewness(ratio.replicates)[0] == skewness(results.loss().replicates)[0] > LARGEST_SKEWNESS
-    )
-    assert skewness(difference.replicates)[0] < LARGEST_SKEWNESS
+    assert replace(ratio.replicates, estimates=plain).skewness[0] < LARGEST_SKEWNESS
+    assert ratio.replicates.skewness[0] == results.loss().replicates.skewness[0] > LARGEST_SKEWNESS
+    assert difference.replicates.skewness[0] < LARGEST_SKEWNESS
     # Of groups it is the loss of the group.
     frame["g"] = np.where(np.arange(120) < 60, "with", "without")
     groups = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(seed=1)
-    by = skewness(groups.pfi(relation="ratio", by="g").replicates)
+    by = groups.pfi(relation="ratio", by="g").replicates.skewness
     assert by[0] > LARGEST_SKEWNESS > by[1]
 
 
 def test_rows_that_contribute_the_same_have_none() -> None:
-    assert skewness(model(np.full(30, 2.0)).loss().replicates)[0] == 0
+    assert model(np.full(30, 2.0)).loss().replicates.skewness[0] == 0
 
 
 def test_the_limit_is_edgeworth_s() -> None:
@@ -107,8 +104,8 @@ def test_it_does_not_depend_on_the_unit(unit: float) -> None:
     errors = np.random.default_rng(6).standard_t(4, size=80)
     x = np.random.default_rng(0).normal(size=80)
     scaled = pi.FittedModel(lambda rows: unit * rows[:, 0], x[:, None], unit * (x + errors)).loss()
-    expected = skewness(model(errors).loss().replicates)
-    np.testing.assert_allclose(skewness(scaled.replicates), expected, rtol=1e-9)
+    expected = model(errors).loss().replicates.skewness
+    np.testing.assert_allclose(scaled.replicates.skewness, expected, rtol=1e-9)
 
 
 def of_halves(values: list[list[float]], estimate: list[float], **options: Any) -> Replicates:
@@ -119,7 +116,7 @@ def of_halves(values: list[list[float]], estimate: list[float], **options: Any) 
         zeros = np.zeros(len(found))
         return Estimate(value=found, rows=found[None], donors=None, mc_variance=zeros)
 
-    halves = [Half(one(value), np.array([k % 2])) for k, value in enumerate(values)]
+    halves = [RefitEstimate(one(value), np.array([k % 2])) for k, value in enumerate(values)]
     return Replicates(
         estimates=(one(estimate), one(estimate)),
         clusters=(None, None),
@@ -132,16 +129,16 @@ def of_halves(values: list[list[float]], estimate: list[float], **options: Any) 
 def test_unused_is_the_share_of_half_refits_with_exactly_no_effect() -> None:
     values = [[0.0, 0.1, 0.0], [0.0, 0.2, 0.0], [0.3, -0.1, 0.0], [1e-300, 0.1, 0.0]]
     replicates = of_halves(values, [0.1, 0.1, 0.0], no_effect=0.0)
-    np.testing.assert_array_equal(idle_share(replicates), [0.5, 0.0, 1.0])
+    np.testing.assert_array_equal(replicates.idle_share, [0.5, 0.0, 1.0])
     # The refits of the estimate may be those that never use it.
     unused = of_halves(values, [0.0, 0.1, 0.0], no_effect=0.0)
-    np.testing.assert_array_equal(idle_share(unused), [0.5, 0.0, 1.0])
+    np.testing.assert_array_equal(unused.idle_share, [0.5, 0.0, 1.0])
     ratios = [[1 + v for v in row] for row in values[:2]]
     replicates = of_halves(ratios, [1.1, 1.1, 1.0], no_effect=1.0)
-    np.testing.assert_array_equal(idle_share(replicates), [1.0, 0.0, 1.0])
+    np.testing.assert_array_equal(replicates.idle_share, [1.0, 0.0, 1.0])
     # 0 is no value of no effect of a curve or of a ratio.
-    assert not idle_share(of_halves(values, [0.1, 0.1, 0.0])).any()
-    assert not idle_share(of_halves(values, [0.1, 0.1, 0.0], no_effect=1.0)).any()
+    assert not of_halves(values, [0.1, 0.1, 0.0]).idle_share.any()
+    assert not of_halves(values, [0.1, 0.1, 0.0], no_effect=1.0).idle_share.any()
 
 
 def test_other_plans_have_no_halves_that_could_be_unused() -> None:
@@ -149,7 +146,7 @@ def test_other_plans_have_no_halves_that_could_be_unused() -> None:
     results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(
         pi.Bootstrap(5), seed=1
     )
-    np.testing.assert_array_equal(idle_share(results.pfi().replicates), [0.0])
+    np.testing.assert_array_equal(results.pfi().replicates.idle_share, [0.0])
 
 
 def test_a_rare_dummy_of_a_tree_is_unused_in_many_halves() -> None:
@@ -163,10 +160,10 @@ def test_a_rare_dummy_of_a_tree_is_unused_in_many_halves() -> None:
     expected = [
         np.mean([h.estimate.value[k] == 0 for p in pfi.replicates.pairs for h in p]) for k in (0, 1)
     ]
-    np.testing.assert_array_equal(idle_share(pfi.replicates), expected)
+    np.testing.assert_array_equal(pfi.replicates.idle_share, expected)
     table = pfi.variance_parts()
     np.testing.assert_array_equal(table["unused"], expected)
-    np.testing.assert_array_equal(table["skewness"], skewness(pfi.replicates))
+    np.testing.assert_array_equal(table["skewness"], pfi.replicates.skewness)
     assert table.loc["rare", "unused"] > LARGEST_IDLE_SHARE
     assert table.loc["x", "unused"] == 0
-    assert not idle_share(results.pd("x", points=3).replicates).any()
+    assert not results.pd("x", points=3).replicates.idle_share.any()

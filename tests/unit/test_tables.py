@@ -28,7 +28,6 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp.errors import OptionError, PyinterpError
 from pyinterp.inference.digits import p_text
-from pyinterp.inference.half_sample.row_warnings import idle_share, skewness
 
 PLAN = pi.HalfSampling(3, pairs=6)
 WIDEST = 104
@@ -237,7 +236,7 @@ def test_rows_that_are_not_to_be_trusted_carry_the_number_of_their_footnote() ->
     tree = DecisionTreeRegressor(max_depth=3, random_state=0)
     results = pi.Learner.from_formula("y ~ x + far + dummy", rare(), tree).fit(seed=1)
     pfi = results.pfi()
-    shares, g = idle_share(pfi.replicates), skewness(pfi.replicates)
+    shares, g = pfi.replicates.idle_share, pfi.replicates.skewness
     table = pfi.summary()
     marked: dict[str, str] = {}
     for note in table.notes:

@@ -1,12 +1,16 @@
-"""What a learner finds on halves, and on the training sets of the estimate."""
+"""How a learner predicts when it is trained on halves, and on the training sets of the estimate."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import pandas as pd
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, Matrix
+from pyinterp.errors import PyinterpError
 from pyinterp.inference.half_sample.constants import (
     BEYOND_NOISE,
     CERTAIN,
@@ -14,11 +18,14 @@ from pyinterp.inference.half_sample.constants import (
     LARGEST_IDLE_SHARE,
     STABLE,
 )
+from pyinterp.random import Seeds
+from pyinterp.resampling.refits import Refit
 
-__all__ = ["HalfFits", "signal_and_spread"]
+__all__ = ["HalfFits", "mean_share", "signal_and_spread"]
 
 # By how much the variance that training causes goes up from 0.632 n to n/2 rows, to first order.
 SIZES = 0.632 / 0.5
+MIXTURES = 1000
 ROUNDING = 1e-12
 MORE_ROWS = "so that halves do not show its variance; fit on more rows, or let it adapt to fewer"
 
@@ -44,56 +51,55 @@ class HalfFits:
     halves: FloatArray
     mean_share: float = 1.0
 
-    @property
+    @cached_property
     def growth(self) -> float:
         """The factor g by which refits of the estimate find more than halves; 1 within noise."""
-        signal, half, error = self._signals
+        signal, half, error, _ = self._means
         if signal <= 0 or signal - half <= BEYOND_NOISE * error:
             return 1.0
         return float(np.clip(signal / half, 1.0, LARGEST_GROWTH)) if half > 0 else LARGEST_GROWTH
 
-    @property
+    @cached_property
     def reason(self) -> str:
         """Why halves say too little of the learner; empty if they do not."""
-        signal, half, error = self._signals
-        enough = max(LARGEST_GROWTH * half, 0.0)
-        if signal > enough and signal - half > CERTAIN * error:
+        signal, half, error, spread = self._means
+        if signal > max(LARGEST_GROWTH * half, 0.0) and signal - half > CERTAIN * error:
             return (
                 f"trained on half the rows the learner finds {max(half / signal, 0.0):.0%} of what "
                 f"it finds on 63.2% (the covariance of response and prediction), {MORE_ROWS}"
             )
         constant = float((self.halves[:, 1] == 0).mean())
-        if self._spread > 0 and constant > LARGEST_IDLE_SHARE:
+        if spread > 0 and constant > LARGEST_IDLE_SHARE:
             return (
                 f"trained on half the rows {constant:.0%} of the refits predict the same for every "
                 f"row, {MORE_ROWS}"
             )
         return ""
 
-    @property
+    @cached_property
     def warning(self) -> str:
         """Say so where predictions on halves vary more than their size tells; else empty."""
-        half = float(self.halves[:, 1].mean())
-        if self._spread <= 0 or SIZES * self._spread >= STABLE * half:
+        spread, half = self._means[3], float(self.halves[:, 1].mean())
+        if spread <= 0 or SIZES * spread >= STABLE * half:
             return ""
         return (
-            f"Trained on half the rows, predictions vary {half / self._spread:.3g} times as much "
+            f"Trained on half the rows, predictions vary {half / spread:.3g} times as much "
             "as on 63.2%, as they do where features are nearly as many as rows: standard errors "
             "are too large. Fit on more rows, or use a penalty."
         )
 
-    @property
-    def _signals(self) -> tuple[float, float, float]:
-        """Signals at both sizes, and the standard error of their difference over refits."""
-        parts = (self.estimating[:, 0], self.halves[:, 0])
+    @cached_property
+    def _means(self) -> tuple[float, float, float, float]:
+        """Signals at both sizes, the error of their difference, and the spread at the first."""
+        half = float(self.halves[:, 0].mean())
         if not len(self.estimating):
-            return 0.0, float(parts[1].mean()), 0.0
-        error = np.sqrt(sum(part.var(ddof=1) / len(part) for part in parts))
-        return float(parts[0].mean()), float(parts[1].mean()), float(error)
-
-    @property
-    def _spread(self) -> float:
-        return float(self.estimating[:, 1].mean()) if len(self.estimating) else 0.0
+            return 0.0, half, 0.0, 0.0
+        error = np.sqrt(
+            self.estimating[:, 0].var(ddof=1) / len(self.estimating)
+            + self.halves[:, 0].var(ddof=1) / len(self.halves)
+        )
+        signal, spread = self.estimating.mean(axis=0)
+        return float(signal), half, float(error), float(spread)
 
 
 def signal_and_spread(y: FloatArray, prediction: FloatArray) -> FloatArray:
@@ -105,3 +111,56 @@ def signal_and_spread(y: FloatArray, prediction: FloatArray) -> FloatArray:
     f = f - f.mean(axis=0)
     away = observed - observed.mean(axis=0)
     return np.array([(f * away).mean(axis=0).sum(), (f * f).mean(axis=0).sum()])
+
+
+def mean_share(refits: Sequence[Refit], variables: pd.DataFrame, seeds: Seeds) -> float:
+    r"""Return r, the share of the predictions' training variance that stays in their mean.
+
+    .. math:: r = 1 - S_f / A_f, \quad A_f = \frac{1}{4M} \sum_{j, x} (f_{j0}(x) - f_{j1}(x))^2,
+        \quad S_f = \frac{1}{M - 1} \sum_{j, x} (\bar f_j(x) - \bar f(x))^2
+
+    with :math:`f_{jh}` the prediction, less its mean over rows, of the refit on half h of pair j,
+    and :math:`\bar f_j` the mean of a pair. It is 1 for learners that are linear in the training
+    rows, 0 for pure noise. The 1,000 rows x are mixtures of the data's: every variable has its
+    value in another row, so that few of them are training rows. They are encoded once per design.
+
+    Parameters
+    ----------
+    refits : sequence of Refit
+        Those in pairs of complementary halves count.
+    variables : DataFrame
+        Variables of all rows of the data.
+    seeds : Seeds
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 where nothing varies, or where the learner refuses such rows.
+    """
+    rng = seeds.stream("draws", name="mixtures of rows")
+    rows = pd.concat(
+        [
+            column.take(rng.integers(len(variables), size=MIXTURES)).reset_index(drop=True)
+            for _, column in variables.items()
+        ],
+        axis=1,
+    )
+    encoded: dict[int, Matrix] = {}
+    predictions: dict[int, list[FloatArray]] = {}
+    try:
+        for refit in refits:
+            if refit.group is not None and refit.group.kind == "pair":
+                if id(refit.design) not in encoded:
+                    encoded[id(refit.design)] = refit.design.encode(rows)
+                values = refit.predictor(encoded[id(refit.design)]).reshape(MIXTURES, -1)
+                predictions.setdefault(refit.group.number, []).append(values)
+    except PyinterpError:
+        return 1.0
+    f = np.array([pair for pair in predictions.values() if len(pair) == 2])
+    size = float(np.square(f).mean())
+    f = f - f.mean(axis=2, keepdims=True)
+    A = float(np.square(f[:, 0] - f[:, 1]).mean(axis=0).sum() / 4)
+    S = float(f.mean(axis=1).var(axis=0, ddof=1).sum())
+    if ROUNDING**2 * size * f[0, 0].size >= A:
+        return 1.0
+    return float(np.clip(1 - S / A, 0.0, 1.0))

@@ -18,11 +18,18 @@ positive or missing.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
 import numpy as np
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import check_alpha
+from pyinterp.inference.intervals import Alternative, bounds, t_quantile
+from pyinterp.inference.simultaneous import LargestT
+from pyinterp.inference.variance import Variance
 
-__all__ = ["effect_variance", "error_at_zero", "limits", "statistic"]
+__all__ = ["SquareVariance", "effect_variance", "error_at_zero", "limits", "statistic"]
 
 
 def effect_variance(c: FloatArray, error: FloatArray) -> FloatArray:
@@ -89,3 +96,76 @@ def statistic(
     plain = (c - null) / s0
     above = np.minimum(of_effect, np.where(c > 0, np.maximum(plain, 0.0), c / s0))
     return np.where(null > 0, above, plain)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SquareVariance(Variance):
+    """The half-sample covariance of estimands that vary as squares, with the hull of `limits`.
+
+    Attributes
+    ----------
+    no_effect : float
+        The value of no effect: 0 of a difference, 1 of a ratio.
+    at_no_effect : ndarray of shape (q,)
+        The measured standard errors of estimates whose true value is that one.
+    """
+
+    varies_as_square: ClassVar[bool] = True
+
+    no_effect: float
+    at_no_effect: FloatArray
+
+    def of(self, terms: IntArray) -> Self:
+        """Return the variance of some of the terms."""
+        return replace(super().of(terms), at_no_effect=self.at_no_effect[terms])
+
+    def interval(
+        self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative
+    ) -> FloatArray:
+        """Return 1 - alpha intervals, shape (q, 2); missing where `bse` is 0.
+
+        A one-sided interval has one of the two limits at the same alpha: a square has no sign, so
+        alpha is not spent on one side.
+        """
+        check_alpha(alpha)
+        q = t_quantile(alpha / 2, self.df)
+        low, high = limits(*self._above(estimate, bse), q).T + self.no_effect
+        return bounds(low, high, alternative)
+
+    def null_error(self, estimate: FloatArray, bse: FloatArray) -> FloatArray:
+        """Return the standard errors at no effect, by which the test of it divides."""
+        return np.where(bse > 0, error_at_zero(*self._above(estimate, bse)), bse)
+
+    def statistic(
+        self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
+    ) -> FloatArray:
+        """Return t statistics of ``estimate = null``; missing where `bse` is 0."""
+        return statistic(*self._above(estimate, bse), null - self.no_effect)
+
+    def p_values(
+        self,
+        estimate: FloatArray,
+        bse: FloatArray,
+        null: FloatArray | float,
+        alternative: Alternative,
+    ) -> FloatArray:
+        """Return p-values; one-sided the two-sided ones, or 1 for an estimate on the other side."""
+        p = super().p_values(estimate, bse, null, "two-sided")
+        if alternative == "two-sided":
+            return p
+        other = estimate <= null if alternative == "greater" else estimate >= null
+        return np.where(other & ~np.isnan(p), 1.0, p)
+
+    def p_heading(self, alternative: Alternative) -> str:
+        """Return what tables call P."""
+        return super().p_heading("two-sided") if alternative == "two-sided" else "P"
+
+    def _joint(self, bse: FloatArray, alternative: Alternative) -> LargestT:
+        return super()._joint(bse, "two-sided")
+
+    def _above(
+        self, estimate: FloatArray, bse: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return estimates above no effect, and their two standard errors, missing for 0."""
+        error = np.where(bse > 0, bse, np.nan)
+        return estimate - self.no_effect, error, np.minimum(self.at_no_effect, error)

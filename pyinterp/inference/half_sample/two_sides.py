@@ -80,9 +80,9 @@ def contrast_variance(
     both = Variance(
         cov=weights @ of_terms.cov @ weights.T,
         df=of_terms.df,
+        note=of_terms.note,
         cov_type=of_terms.cov_type,
         label=of_terms.label,
-        note=of_terms.note,
     )
     if not of_terms.varies_as_square:
         return both

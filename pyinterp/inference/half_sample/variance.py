@@ -1,100 +1,145 @@
-"""Variance of a learner from refits on complementary halves."""
+"""Variance of a learner from refits on complementary halves, and what it is made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Self
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import check_alpha
-from pyinterp.inference.half_sample import square
-from pyinterp.inference.half_sample.constants import FEW_CLUSTERS, MARGIN
-from pyinterp.inference.half_sample.parts import VarianceParts, variance_parts
-from pyinterp.inference.intervals import Alternative, bounds, t_quantile
-from pyinterp.inference.replicates import Replicates
-from pyinterp.inference.simultaneous import LargestT
-from pyinterp.inference.variance import Variance
+from pyinterp._typing import FloatArray
+from pyinterp.errors import InferenceError
+from pyinterp.inference.cov_types import register_variance
+from pyinterp.inference.half_sample.constants import FEW_CLUSTERS, LARGEST_GROWTH, MARGIN
+from pyinterp.inference.half_sample.square import SquareVariance
+from pyinterp.inference.replicates import RefitEstimate, Replicates, contributions
+from pyinterp.inference.variance import Variance, covariance
+from pyinterp.resampling.plans import LEAST_PAIRS
 
-__all__ = ["SquareVariance", "half_sample", "half_sample_t"]
+__all__ = ["VarianceParts", "half_sample", "training_parts", "variance_parts"]
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class SquareVariance(Variance):
-    """The half-sample covariance of estimands that vary as squares, with the hull of `square`.
+@dataclass(frozen=True, kw_only=True)
+class VarianceParts:
+    r"""The parts of the variance of q estimates, from M pairs and m refits.
 
     Attributes
     ----------
-    no_effect : float
-        The value of no effect: 0 of a difference, 1 of a ratio.
-    at_no_effect : ndarray of shape (q,)
-        The measured standard errors of estimates whose true value is that one.
+    pairs : int
+        M, the degrees of freedom.
+    estimates : ndarray of shape (m, q)
+        The estimates whose mean is reported.
+    A : ndarray of shape (q, q)
+        :math:`A = \frac{1}{4M} \sum_j D_j D_j^\top`. In expectation it is at least the variance of
+        the mean of many refits on halves, for any learner: disjoint halves have no training row in
+        common, so their difference has all of the variance by training (Efron and Stein 1981).
+    A_of_pairs, S_of_pairs : ndarray of shape (M, q)
+        What every pair gives for the diagonal of A, and for S.
+    S : ndarray of shape (q,)
+        The variance of the means of the pairs.
+    by_refits : ndarray of shape (q, q)
+        :math:`s^2/m`, the covariance of the mean of `estimates` by the choice of refits; S/M if the
+        pairs are the estimate.
+    growth, mean_share : float
+        g and r of the fit; of several learners the largest.
+    ratio_growth : ndarray of shape (q,)
+        By what factor ratios are larger than on halves.
     """
 
-    no_effect: float
-    at_no_effect: FloatArray
+    pairs: int
+    estimates: FloatArray
+    A: FloatArray
+    A_of_pairs: FloatArray
+    S_of_pairs: FloatArray
+    S: FloatArray
+    by_refits: FloatArray
+    growth: float
+    mean_share: float
+    ratio_growth: FloatArray
 
-    def of(self, terms: IntArray) -> Self:
-        """Return the variance of some of the terms."""
-        return replace(super().of(terms), at_no_effect=self.at_no_effect[terms])
+    def bse_error(self, of_pairs: FloatArray) -> FloatArray:
+        """Return the Monte Carlo error of standard errors, by the choice of pairs and refits.
 
-    @property
-    def varies_as_square(self) -> bool:
-        """Whether intervals are the hull of `square`."""
-        return True
-
-    def interval(
-        self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative
-    ) -> FloatArray:
-        """Return 1 - alpha intervals, shape (q, 2); missing where `bse` is 0.
-
-        A one-sided interval has one of the two limits at the same alpha: a square has no sign, so
-        alpha is not spent on one side.
+        Parameters
+        ----------
+        of_pairs : ndarray of shape (M, q)
+            What every pair gives for the variance, which is their mean plus `by_refits`.
         """
-        check_alpha(alpha)
-        q = t_quantile(alpha / 2, self.df)
-        low, high = square.limits(*self._above(estimate, bse), q).T + self.no_effect
-        return bounds(low, high, alternative)
+        m = len(self.estimates)
+        of_refits = np.square(self.estimates - self.estimates.mean(axis=0)) / (m - 1)
+        variance = of_pairs.mean(axis=0) + np.diag(self.by_refits)
+        noise = np.zeros_like(variance)
+        for each in (of_pairs, of_refits):
+            # As shares of the variance, whose squares are numbers whatever the unit.
+            missing = np.full_like(each, np.nan)
+            shares = np.divide(each, variance, out=missing, where=variance > 0)
+            noise += shares.var(axis=0, ddof=1) / len(shares)
+        return np.asarray(np.sqrt(noise * variance) / 2)
 
-    def null_error(self, estimate: FloatArray, bse: FloatArray) -> FloatArray:
-        """Return the standard errors at no effect, by which the test of it divides."""
-        return np.where(bse > 0, square.error_at_zero(*self._above(estimate, bse)), bse)
 
-    def statistic(
-        self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
-    ) -> FloatArray:
-        """Return t statistics of ``estimate = null``; missing where `bse` is 0."""
-        return square.statistic(*self._above(estimate, bse), null - self.no_effect)
+def variance_parts(replicates: Replicates) -> VarianceParts:
+    r"""Return the parts of the variance; `InferenceError` without pairs of halves.
 
-    def p_values(
-        self,
-        estimate: FloatArray,
-        bse: FloatArray,
-        null: FloatArray | float,
-        alternative: Alternative,
-    ) -> FloatArray:
-        """Return p-values; one-sided the two-sided ones, or 1 for an estimate on the other side."""
-        p = super().p_values(estimate, bse, null, "two-sided")
-        if alternative == "two-sided":
-            return p
-        other = estimate <= null if alternative == "greater" else estimate >= null
-        return np.where(other & ~np.isnan(p), 1.0, p)
+    :math:`D_j = (\tau_{j0} - \tau_{j1}) - (\epsilon_{j0} - \epsilon_{j1})` is the difference of
+    the parts by training of a pair's refits, less the difference of their parts by evaluation rows
+    (`training_parts`). A row that trains one of a pair evaluates the other; the minus adds up what
+    it does in both ways.
+    """
+    m, pairs = len(replicates.estimates), len(replicates.pairs)
+    if pairs < LEAST_PAIRS or m < 2:
+        raise InferenceError(
+            f"The half-sample variance needs at least {LEAST_PAIRS} pairs of refits on "
+            f"complementary halves and 2 refits that estimate, but these results have {pairs} and "
+            f"{m}: fit with `pi.HalfSampling()`."
+        )
+    each = np.array([[half.estimate.value for half in pair] for pair in replicates.pairs])
+    groups = [[half for pair in part.pairs for half in pair] for part in replicates.parts]
+    by_training = np.concatenate([*map(training_parts, groups)], axis=1).reshape(each.shape)
+    # The part by training less the part by evaluating.
+    signed = 2 * by_training - (each - each[0, 0])
+    differences, means = signed[:, 0] - signed[:, 1], each.mean(axis=1)
+    S_of_pairs = np.square(means - means.mean(axis=0)) * pairs / (pairs - 1)
+    estimates, fits = replicates.per_refit, replicates.half_fits
+    own = replicates.has_own_refits
+    estimate, on_halves = estimates.mean(axis=0), means.mean(axis=0)
+    ratio = np.divide(estimate, on_halves, out=np.ones_like(estimate), where=on_halves > 0)
+    return VarianceParts(
+        pairs=pairs,
+        estimates=estimates,
+        A=differences.T @ differences / (4 * pairs),
+        A_of_pairs=np.square(differences) / 4,
+        S_of_pairs=S_of_pairs,
+        S=S_of_pairs.mean(axis=0),
+        by_refits=covariance(estimates) / m if own else covariance(means) / pairs,
+        growth=max((fit.growth for fit in fits), default=1.0),
+        mean_share=max((fit.mean_share for fit in fits), default=1.0),
+        ratio_growth=np.clip(ratio, 1.0, LARGEST_GROWTH),
+    )
 
-    def p_heading(self, alternative: Alternative) -> str:
-        """Return what tables call P."""
-        return super().p_heading("two-sided") if alternative == "two-sided" else "P"
 
-    def _joint(self, bse: FloatArray, alternative: Alternative) -> LargestT:
-        return super()._joint(bse, "two-sided")
+def training_parts(halves: Sequence[RefitEstimate]) -> FloatArray:
+    r"""Return the parts of the estimates that are due to training, up to a constant, (2M, q).
 
-    def _above(
-        self, estimate: FloatArray, bse: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return estimates above no effect, and their two standard errors, missing for 0."""
-        error = np.where(bse > 0, bse, np.nan)
-        return estimate - self.no_effect, error, np.minimum(self.at_no_effect, error)
+    Least squares of :math:`t_{ij} = \tau_{jh} + b_i`: the contributions t of every row i, as a
+    donor too, to the estimate of each split j by a level of the refit and an effect of the row. The
+    rows' effects are eliminated from the normal equations. Exact where estimates add up what
+    training rows and evaluation rows do.
+    """
+    sizes = np.array([len(half.rows) for half in halves])
+    rows, position = np.unique(np.concatenate([h.rows for h in halves]), return_inverse=True)
+    positions = np.split(position, np.cumsum(sizes)[:-1])
+    member = np.zeros((len(rows), len(halves)))
+    around = halves[0].estimate.value  # what is common to all costs digits
+    sums = np.zeros((len(rows), len(around)))
+    for k, (half, at) in enumerate(zip(halves, positions, strict=True)):
+        member[at, k] = 1.0
+        sums[at] += contributions(half.estimate) - around
+    times = member.sum(axis=1, keepdims=True)
+    totals = sizes[:, None] * np.array([half.estimate.value - around for half in halves])
+    shared = np.diag(sizes) - member.T @ (member / times)
+    # The solution is unique up to a constant: take the one that adds up to 0. A missing term
+    # changes no other.
+    return np.asarray(np.linalg.solve(shared + 1.0, totals - member.T @ (sums / times)))
 
 
 def half_sample_t(replicates: Replicates) -> Variance:
@@ -106,7 +151,7 @@ def half_sample_t(replicates: Replicates) -> Variance:
     above; intervals are symmetric.
     """
     parts = variance_parts(replicates)
-    return _plain(replicates, parts, "half-sample-t")
+    return _plain(replicates, parts, "half-sample-t", parts.A, parts.A_of_pairs)
 
 
 def half_sample(replicates: Replicates) -> Variance:
@@ -129,65 +174,62 @@ def half_sample(replicates: Replicates) -> Variance:
     """
     parts = variance_parts(replicates)
     if replicates.no_effect is None:
-        return _plain(replicates, parts, "half-sample")
-    A, S = parts.of_pairs
+        return _plain(replicates, parts, "half-sample", parts.A, parts.A_of_pairs)
+    A, S = parts.A_of_pairs, parts.S_of_pairs
     margin, growth = (0.0, parts.ratio_growth) if replicates.relative else (MARGIN, parts.growth)
     larger = (A - margin * S).mean(axis=0) > S.mean(axis=0)
     of_pairs = np.square(growth) * np.where(larger, A - margin * S, S)
     of_halves = of_pairs.mean(axis=0)
     at_zero = np.minimum((parts.growth * parts.mean_share) ** 2 * parts.S, of_halves)
-    plain = _plain(replicates, parts, "half-sample")
-    own = {
-        "cov": plain.cov - parts.A + _with_diagonal(parts.A, of_halves),
-        "bse_error": parts.bse_error(of_pairs),
-    }
+    # The correlations of A with these variances.
+    old = np.diag(parts.A)
+    scale = np.sqrt(np.divide(of_halves, old, out=np.zeros_like(old), where=old > 0))
+    scaled = parts.A * np.outer(scale, scale)
+    np.fill_diagonal(scaled, of_halves)
+    plain = _plain(replicates, parts, "half-sample", scaled, of_pairs)
     return SquareVariance(
-        **{**vars(plain), **own},
+        **vars(plain),
         no_effect=replicates.no_effect,
         at_no_effect=np.sqrt(at_zero + np.diag(parts.by_refits)),
     )
 
 
-def _plain(replicates: Replicates, parts: VarianceParts, cov_type: str) -> Variance:
-    """Return the variance A + s²/m, or missing with the reason, with its words."""
-    refused = _first(fit.reason for fit in replicates.half_fits)
-    warning = _first(fit.warning for fit in replicates.half_fits)
+def _plain(
+    replicates: Replicates,
+    parts: VarianceParts,
+    cov_type: str,
+    of_halves: FloatArray,
+    of_pairs: FloatArray,
+) -> Variance:
+    """Return the variance of halves plus s²/m, or missing with the reason, with its words.
+
+    Parameters
+    ----------
+    of_halves : ndarray of shape (q, q)
+    of_pairs : ndarray of shape (M, q)
+        What every pair gives for its diagonal.
+    """
+    fits, count = replicates.half_fits, replicates.cluster_count
+    refused = next((fit.reason for fit in fits if fit.reason), "")
+    warnings = [fit.warning for fit in fits if fit.warning][:1]
+    if count is not None and count < FEW_CLUSTERS:
+        warnings.append(
+            f"There are {count} clusters; with fewer than {FEW_CLUSTERS}, 95% intervals covered "
+            "93% and tests of size 5% rejected 6% in simulations."
+        )
     on = "63.2% of" if replicates.has_own_refits else "half"
-    of = "rows" if replicates.cluster_count is None else "clusters"
+    of = "rows" if count is None else "clusters"
     note = f"Intervals ({cov_type}, {parts.pairs} df) are for the learner trained on {on} the {of}."
-    cov = parts.A + parts.by_refits
+    cov = of_halves + parts.by_refits
     return Variance(
         cov=np.full_like(cov, np.nan) if refused else cov,
         df=parts.pairs,
-        cov_type=cov_type,
-        label=cov_type,
         note="" if refused else note,
         reason=refused,
-        bse_error=parts.bse_error(parts.of_pairs[0]),
-        warning="" if refused else " ".join(filter(None, [warning, _few_clusters(replicates)])),
+        bse_error=parts.bse_error(of_pairs),
+        warning="" if refused else " ".join(warnings),
     )
 
 
-def _few_clusters(replicates: Replicates) -> str:
-    """Warn if halves are made of few clusters."""
-    count = replicates.cluster_count
-    if count is None or count >= FEW_CLUSTERS:
-        return ""
-    return (
-        f"There are {count} clusters; with fewer than {FEW_CLUSTERS}, 95% intervals covered 93% "
-        "and tests of size 5% rejected 6% in simulations."
-    )
-
-
-def _first(texts: Iterable[str]) -> str:
-    """Return the first text that is not empty."""
-    return next(filter(None, texts), "")
-
-
-def _with_diagonal(cov: FloatArray, variances: FloatArray) -> FloatArray:
-    """Return the covariance with these variances and the same correlations."""
-    old = np.diag(cov)
-    scale = np.sqrt(np.divide(variances, old, out=np.zeros_like(old), where=old > 0))
-    scaled = np.asarray(cov * np.outer(scale, scale))
-    np.fill_diagonal(scaled, variances)
-    return scaled
+register_variance("half-sample", half_sample, needs="pairs")
+register_variance("half-sample-t", half_sample_t, needs="pairs")

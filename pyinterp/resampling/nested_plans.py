@@ -1,0 +1,211 @@
+"""Plans that resample within resampling, which shows the error of resampling itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from itertools import combinations
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import check_choice, check_count
+from pyinterp.errors import DataError
+from pyinterp.representation import call_form
+from pyinterp.resampling.resampling import (
+    By,
+    Group,
+    Split,
+    Splitting,
+    Units,
+    check_fraction,
+    problem_of_split,
+    problem_of_train,
+    redraw,
+)
+
+__all__ = ["NestedBootstrap", "NestedCrossValidation"]
+
+SplitBy: TypeAlias = Literal["row", "copy"]
+
+
+@dataclass(frozen=True, eq=False)
+class NestedCrossValidation(Splitting):
+    """Nested cross-validation of Bates, Hastie and Tibshirani (2024): a costly reference.
+
+    The estimate is that of repeated cross-validation. For its variance every fold is left out
+    while the others are cross-validated among themselves: how far that inner mean is from the
+    fold's own shows the error that cross-validation makes; see ``cov_type="nested-cv"``.
+
+    Parameters
+    ----------
+    folds : int
+        Number of folds K, at least 3.
+    repeats : int
+        Number of partitions into folds. The authors advise many, 50 to 200.
+
+    Notes
+    -----
+    There are ``folds**2 * repeats`` fits: 5,000 by default.
+    """
+
+    folds: int = 10
+    _: KW_ONLY
+    repeats: int = 50
+
+    __repr__ = call_form
+
+    def __post_init__(self) -> None:
+        check_count("folds", self.folds, least=3)
+        check_count("repeats", self.repeats)
+
+    @property
+    def number(self) -> int:
+        """Number of refits, those for the variance included."""
+        return self.folds**2 * self.repeats
+
+    @property
+    def label(self) -> str:
+        """What tables call the plan."""
+        return f"nested {self.folds}-fold cross-validation, {self.repeats} times"
+
+    def lacking(self, groups: Sequence[Group | None]) -> str:
+        """Return what is needed if too many refits failed; one fold must have all its refits."""
+        outer = [group for group in groups if group is not None and not group.inner]
+        sizes = Counter(group.number for group in groups if group is not None)
+        whole = sum(sizes[group.number] == self.folds for group in outer)
+        if whole and len(outer) > 1:
+            return ""
+        return (
+            "Nested cross-validation needs at least 2 folds whose own refit succeeds, and one "
+            f"without which all {self.folds} refits succeed, but of {self.folds * self.repeats} "
+            f"folds there are {len(outer)} and {whole}."
+        )
+
+    def split(
+        self, units: Units, rng: np.random.Generator, classes: FloatArray | None
+    ) -> Iterator[Split]:
+        """Yield the units of every refit."""
+        if units.count < 2 * self.folds:
+            raise DataError(
+                f"Nested cross-validation needs at least 2 rows per fold; got {units.count} rows "
+                f"for {self.folds} folds."
+            )
+        numbers = range(self.folds)
+
+        def deal() -> IntArray:
+            fold: IntArray = rng.permutation(np.arange(units.count) % self.folds)
+            return fold
+
+        def problem(fold: IntArray) -> str:
+            """Say so if two folds are left out and the others lack a class."""
+            problems = (
+                problem_of_train(units, classes, np.flatnonzero((fold != j) & (fold != k)))
+                for j, k in combinations(numbers, 2)
+            )
+            return next(filter(None, problems), "")
+
+        for repeat in range(self.repeats):
+            fold = redraw(deal, problem, self.label)
+            for k in numbers:
+                out = fold == k
+                outer = Group("fold", repeat * self.folds + k, size=self.folds)
+                yield Split(np.flatnonzero(~out), np.flatnonzero(out), outer)
+                for j in numbers:
+                    if j != k:
+                        train = np.flatnonzero(~out & (fold != j))
+                        yield Split(train, np.flatnonzero(fold == j), outer._replace(inner=True))
+
+
+@dataclass(frozen=True, eq=False)
+class NestedBootstrap(Splitting):
+    """Draw bootstrap samples of the rows and split each of them several times (Khan et al. 2025).
+
+    The plan of their Algorithms 1 and 2. The estimate is the mean over all refits; the means of
+    the bootstrap samples show its sampling error, see ``cov_type="bootstrap"``.
+
+    Parameters
+    ----------
+    bootstraps : int
+        Number B of bootstrap samples: n draws with replacement. Percentile intervals at a level
+        alpha need more than 2 / alpha - 1 of them, 40 for 95%.
+    splits : int
+        Number k of splits of each sample into rows that train and rows that evaluate.
+    fraction : float
+        Share that trains: of a sample's distinct rows or, for ``split_by="copy"``, of its n draws.
+    split_by : {"row", "copy"}
+        "row" keeps all copies of a row on one side of a split: no row both trains and evaluates.
+        "copy" is the algorithm as printed, which deals out the n draws. About half of those that
+        evaluate have a copy that trains (1 - exp(-fraction)), so that losses and importances are
+        in part those of training rows; it is here for comparison.
+    cluster : str or array of shape (n,), optional
+        Draw and split whole clusters, the levels of this column; they take the place of rows.
+
+    Notes
+    -----
+    There are ``bootstraps * splits`` fits: 1,000 by default. A bootstrap sample has 0.632 n
+    distinct rows, so that "row" trains on about 0.67 x 0.632 n = 0.42 n of them, some more than
+    once: the estimate is for a learner with that little data. A row that was drawn twice evaluates
+    twice. Copies donate feature values to each other, which takes about 1/n off an importance.
+    """
+
+    bootstraps: int = 100
+    splits: int = 10
+    _: KW_ONLY
+    fraction: float = 0.67
+    split_by: SplitBy = "row"
+    cluster: By = None
+
+    __repr__ = call_form
+
+    def __post_init__(self) -> None:
+        check_count("bootstraps", self.bootstraps, least=2)
+        check_count("splits", self.splits)
+        check_fraction(self.fraction)
+        check_choice("split_by", self.split_by, get_args(SplitBy))
+
+    @property
+    def number(self) -> int:
+        """Number of refits."""
+        return self.bootstraps * self.splits
+
+    @property
+    def label(self) -> str:
+        """What tables call the plan."""
+        by = ", by copy" if self.split_by == "copy" else ""
+        return f"nested bootstrap, {self.bootstraps} x {self.splits}{by}"
+
+    @property
+    def where(self) -> str:
+        """Whether evaluation rows train the model too."""
+        return "partly in sample" if self.split_by == "copy" else super().where
+
+    def split(
+        self, units: Units, rng: np.random.Generator, classes: FloatArray | None
+    ) -> Iterator[Split]:
+        """Yield the units of every refit."""
+
+        def problem(sample: IntArray) -> str:
+            return problem_of_train(units, classes, np.unique(sample))
+
+        def sample_of(stream: np.random.Generator) -> IntArray:
+            return np.sort(stream.integers(units.count, size=units.count))
+
+        for number, stream in enumerate(rng.spawn(self.bootstraps)):
+            sample = redraw(partial(sample_of, stream), problem, self.label)
+            draw = partial(self._split, sample, stream, Group("bootstrap", number))
+            for _ in range(self.splits):
+                yield redraw(draw, partial(problem_of_split, units, classes), self.label)
+
+    def _split(self, sample: IntArray, rng: np.random.Generator, group: Group) -> Split:
+        pool = np.unique(sample) if self.split_by == "row" else sample
+        shuffled = rng.permutation(len(pool))
+        first = round(self.fraction * len(pool))
+        train, evaluation = (np.sort(pool[part]) for part in np.split(shuffled, [first]))
+        if self.split_by == "row":
+            trains = np.isin(sample, train)
+            train, evaluation = sample[trains], sample[~trains]
+        return Split(train, evaluation, group)

@@ -1,0 +1,103 @@
+"""A variance of a user's: naive loops give the same, and every option takes its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+from pyinterp.errors import InferenceError, OptionError
+from pyinterp.inference import COV_TYPES, Replicates, Variance, cov_types
+
+
+def jackknife(replicates: Replicates) -> Variance:
+    """Return the jackknife over groups of rows that refits leave out."""
+    values = replicates.per_refit
+    m = len(values)
+    away = values - values.mean(axis=0)
+    return Variance(cov=(m - 1) / m * away.T @ away, df=m - 1, note="Intervals of groups.")
+
+
+@pytest.fixture(autouse=True)
+def registered() -> Iterator[None]:
+    before = dict(COV_TYPES), dict(cov_types._PLACES)
+    yield
+    for former, now in zip(before, (COV_TYPES, cov_types._PLACES), strict=True):
+        now.clear()
+        now.update(former)
+
+
+@pytest.fixture(scope="module")
+def folds() -> pi.LearnerResults:
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["x", "z", "noise"])
+    data["y"] = data["x"] + data["z"] / 2 + rng.normal(size=60)
+    learner = pi.Learner.from_formula("y ~ x + z + noise", data, LinearRegression())
+    return learner.fit(pi.CrossValidation(6), seed=1)
+
+
+def test_it_is_what_loops_over_the_refits_give(folds: pi.LearnerResults) -> None:
+    assert pi.register_variance("jackknife", jackknife, needs="refits") is jackknife
+    for results in (folds.pfi(cov_type="jackknife"), folds.pd("x", points=4, cov_type="jackknife")):
+        values = results.refit_frame().to_numpy()
+        expected = np.zeros(values.shape[1])
+        for row in values:
+            expected += 5 / 6 * (row - values.sum(axis=0) / 6) ** 2
+        np.testing.assert_allclose(results.bse, np.sqrt(expected), rtol=1e-12)
+        assert (results.cov_type, results.df_resid, results.variance.label) == (
+            "jackknife", 5, "jackknife",
+        )  # fmt: skip
+        low, high = results.conf_int().to_numpy().T
+        assert (low < results.params).all()
+        assert (high > results.params).all()
+
+
+def test_tables_comparisons_groups_and_hypotheses_take_it(folds: pi.LearnerResults) -> None:
+    pi.register_variance("jackknife", jackknife, label="jackknife, groups")
+    pfi = folds.pfi(cov_type="jackknife")
+    assert "Intervals of groups." in str(pfi.summary())
+    assert pfi.glance()["cov_type"].item() == "jackknife"
+    assert pfi.t_test("x = z").sd[0] > 0
+    assert pi.compare([folds, folds.model.fit(folds.resampling, seed=1)], cov_type="jackknife")
+    half = np.arange(60) % 2
+    assert (folds.loss(by=half, cov_type="jackknife").bse > 0).all()
+
+
+def test_what_it_needs_is_asked_for(folds: pi.LearnerResults) -> None:
+    for needs, remedy in (("pairs", r"pi\.HalfSampling"), ("model", r"pi\.FittedModel"),
+                          ("bootstraps", r"pi\.NestedBootstrap")):  # fmt: skip
+        pi.register_variance("mine", jackknife, needs=needs)
+        with pytest.raises(InferenceError, match=rf'`cov_type="mine"` needs .*{remedy}'):
+            folds.pfi(cov_type="mine")
+
+
+def test_names_are_not_taken_twice_but_by_the_same_function() -> None:
+    pi.register_variance("mine", jackknife)
+    pi.register_variance("mine", jackknife, label="again")
+
+    def other(replicates: Replicates) -> Variance:
+        return jackknife(replicates)
+
+    for name in ("mine", "half-sample"):
+        with pytest.raises(OptionError, match=f'"{name}" is the name of another variance'):
+            pi.register_variance(name, other)
+
+
+def test_bad_arguments_and_answers_are_refused(folds: pi.LearnerResults) -> None:
+    with pytest.raises(OptionError, match="`estimator` must be"):
+        pi.register_variance("mine", "jackknife")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match='`needs` must be one of "", "refits"'):
+        pi.register_variance("mine", jackknife, needs="refit")
+    with pytest.raises(OptionError, match="`name`"):
+        pi.register_variance(3, jackknife)  # type: ignore[arg-type]
+    pi.register_variance("numbers", lambda replicates: replicates.per_refit)  # type: ignore
+    pi.register_variance("small", lambda _: Variance(cov=np.eye(1), df=3, note=""))
+    for name in ("numbers", "small"):
+        with pytest.raises(InferenceError, match=r"must return a .*Variance.* shape \(3, 3\)"):
+            folds.pfi(cov_type=name)
+    with pytest.raises(OptionError, match="Did you mean `numbers`"):
+        folds.pfi(cov_type="number")
