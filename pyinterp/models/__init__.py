@@ -8,7 +8,6 @@ twice. What differs between libraries is here and nowhere else.
 Module                What is in it
 ====================  =========================================================================
 `predictor`           Predictions of an estimator: means, probabilities or labels
-`answers`             Labels, decision functions and orders of classes
 `prediction_checks`   What predictions must be
 `families`            Kinds of learners, of which simulations speak
 `final_step`          The model inside pipelines, searches and other wrappers

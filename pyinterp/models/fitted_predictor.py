@@ -13,11 +13,10 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import is_list
 from pyinterp.data.sample import Response, read_response
 from pyinterp.errors import DataError, OptionError, list_of, quote, short
-from pyinterp.models.answers import plain
 from pyinterp.models.column_names import is_statsmodels
 from pyinterp.models.native_boosters import Booster
 from pyinterp.models.offset_model import OffsetModel
-from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.models.predictor import Predictor, learner_name, plain
 from pyinterp.models.shares import check_shares, predicts_shares
 
 __all__ = ["check_classes", "predictor_of"]
