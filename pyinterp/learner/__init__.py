@@ -18,10 +18,8 @@ Module            What is in it
 `conditions`      ``positivity``, ``plot_positivity``, ``causal``
 `uncertainties`   ``likelihood_pfi``, ``entropy_pfi``, ``redundancy``, ``uncertainty``
 `interpretable`   `Interpretable`, with all these methods, ``loss``, ``metric`` and ``importance``
-`delta`           How estimates of one model change with its coefficients
-`analysis`        Fitted models with their measurements, by estimand
+`analysis`        Fitted models with their measurements, on all rows or on some
 `row_order`       A footnote on rows that look ordered in time
-`subgroups`       Some of the evaluation rows, or every level of a column
 `compare`         ``compare``: tests of learners, and of results, against each other
 `independence`    Checks and headers of results of independent data sets
 ================  =============================================================================

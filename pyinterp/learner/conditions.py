@@ -13,8 +13,7 @@ from pyinterp.estimands.causal import causal_effects, causal_importance, causal_
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.importance.permutation import Permutations
 from pyinterp.estimands.positivity import positivity, samplers_of
-from pyinterp.learner.fitted_models import FittedModels, Inference
-from pyinterp.learner.subgroups import ONE_GROUP, among
+from pyinterp.learner.fitted_models import ONE_GROUP, FittedModels, Inference
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import CausalResults
@@ -84,7 +83,7 @@ class Conditions(FittedModels):
                 f"`plot_positivity` is about one variable; `feature` must be its name, not "
                 f"{quote(feature)}."
             )
-        analysis = self.analysis if rows is None else among(self.analysis, rows)
+        analysis = self.analysis if rows is None else self.analysis.among(rows)
         variables = analysis.problem.choose(feature)
         (feature_sampler,) = samplers_of(analysis.problem, variables, sampler).values()
         estimating = {refit.number for refit in analysis.estimating}

@@ -12,10 +12,9 @@ from pyinterp.estimands.risk import RiskRelation, risk
 from pyinterp.learner.conditions import Conditions
 from pyinterp.learner.default_table import DefaultTable
 from pyinterp.learner.effects import Effects
-from pyinterp.learner.fitted_models import Inference
+from pyinterp.learner.fitted_models import ONE_GROUP, Inference
 from pyinterp.learner.local_effects import LocalEffects
 from pyinterp.learner.measures import measures_of
-from pyinterp.learner.subgroups import ONE_GROUP
 from pyinterp.learner.uncertainties import Uncertainties
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike

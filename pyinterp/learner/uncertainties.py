@@ -11,8 +11,7 @@ from pyinterp.estimands.positivity import positivity
 from pyinterp.estimands.uncertainty.entropy import entropy_importance
 from pyinterp.estimands.uncertainty.likelihood import likelihood_importance
 from pyinterp.estimands.uncertainty.redundancy import redundancy
-from pyinterp.learner.fitted_models import FittedModels, Inference
-from pyinterp.learner.subgroups import ONE_GROUP
+from pyinterp.learner.fitted_models import ONE_GROUP, FittedModels, Inference
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import ImportanceResults
