@@ -10,10 +10,8 @@ Module            What is in it
 `learner`         `Learner`, its ``fit``, and the results of fits
 `fitted_model`    `FittedModel`
 `fitted_models`   ``estimate``, which makes results of any estimand
-`effects`         ``pd``, ``firm``, ``vint``, ``h_statistic``
-`local_effects`   ``ale``, ``m_plot``, ``slopes``, ``ame``
+`effects`         ``pd``, ``ale``, ``slopes``, ``ame`` and the like; ``firm``, ``vint``
 `importances`     ``pfi``, ``mvim``, ``cvim``, ``amvim``, ``loco``, ``native_importance``
-`measures`        The measures of which ``importance`` puts several into one table
 `default_table`   ``params``, ``bse``, ``summary`` and the like of a fit, taken from its ``pfi()``
 `conditions`      ``positivity``, ``plot_positivity``, ``causal``
 `uncertainties`   ``likelihood_pfi``, ``entropy_pfi``, ``redundancy``, ``uncertainty``

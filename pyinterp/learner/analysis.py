@@ -82,8 +82,8 @@ class Analysis:
         The user's data, in which subgroups are named; None if every refit draws rows of its own.
     whole : Analysis or None
         The analysis of all rows, if this is one of some of them.
-    kept : tuple of ndarray of int
-        By refit, the evaluation rows of `whole` that are kept.
+    positions : tuple of ndarray of int
+        By refit, its rows among the evaluation rows of `whole`.
     memory_mb : float
         Bound on the memory of one predict call's copies.
     n_jobs : int or None
@@ -104,7 +104,7 @@ class Analysis:
     progress: ProgressOption = True
     data: RowData | None = None
     whole: Analysis | None = None
-    kept: tuple[IntArray, ...] = ()
+    positions: tuple[IntArray, ...] = ()
     _measurements_by_key: dict[Any, tuple[Measurement, ...]] = field(
         default_factory=dict, init=False
     )
@@ -121,7 +121,7 @@ class Analysis:
         """One case per refit; each keeps its predictions on the rows as they are."""
         if self.whole is None:
             return tuple([self._case(refit) for refit in self.refits])
-        return tuple(map(_on_rows, self.whole.cases, self.kept))
+        return tuple(map(_on_rows, self.whole.cases, self.positions))
 
     def _case(self, refit: Refit) -> ModelOnRows:
         whatif = dispatch(
@@ -228,7 +228,7 @@ class Analysis:
         )
         data = self.data and replace(self.data, complete=self.data.complete & rows)
         self._among[key] = replace(
-            self, refits=refits, context=context, data=data, whole=self, kept=kept
+            self, refits=refits, context=context, data=data, whole=self, positions=kept
         )
         return self._among[key]
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Unpack
+from typing import Any, Unpack
+
+from sklearn.metrics import get_scorer_names
 
 from pyinterp.data.features import names_of
+from pyinterp.errors import OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.importance.permutation import Permutations
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import RiskRelation, risk
@@ -13,20 +16,33 @@ from pyinterp.learner.conditions import Conditions
 from pyinterp.learner.default_table import DefaultTable
 from pyinterp.learner.effects import Effects
 from pyinterp.learner.fitted_models import ONE_GROUP, Inference
-from pyinterp.learner.local_effects import LocalEffects
-from pyinterp.learner.measures import measures_of
 from pyinterp.learner.uncertainties import Uncertainties
 from pyinterp.losses.metric_functions import MetricLike
+from pyinterp.losses.metrics import METRICS
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import ImportanceResults
 from pyinterp.samplers import SamplerLike, check_names, check_sampler
 
-__all__ = ["Interpretable"]
+__all__ = ["MEASURES", "Interpretable"]
+
+# Measures with one value per feature: their methods, and which options of `importance` they take.
+BY_PERMUTATION = ("features", "permutations")
+MEASURES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "pfi": ("pfi", BY_PERMUTATION),
+    "mvim": ("mvim", BY_PERMUTATION),
+    "cvim": ("cvim", (*BY_PERMUTATION, "sampler")),
+    "amvim": ("amvim", (*BY_PERMUTATION, "sampler")),
+    "loco": ("loco", ("features",)),
+    "firm": ("firm", ("features",)),
+    "likelihood_pfi": ("likelihood_pfi", BY_PERMUTATION),
+    "entropy_pfi": ("entropy_pfi", BY_PERMUTATION),
+    "native": ("native_importance", ()),
+}
 
 
-class Interpretable(Effects, LocalEffects, DefaultTable, Conditions, Uncertainties):
+class Interpretable(Effects, DefaultTable, Conditions, Uncertainties):
     """Methods common to a fitted learner and a single fitted model: one per estimand."""
 
     @takes()
@@ -126,10 +142,25 @@ class Interpretable(Effects, LocalEffects, DefaultTable, Conditions, Uncertainti
             If there is no such measure, or the fit can't have it: a `FittedModel` no LOCO, and not
             every model reports an importance.
         """
-        chosen = measures_of(names_of(measures, "measures"))
+        names = names_of(measures, "measures")
+        if not names:
+            raise OptionError("`measures` must name at least one measure.")
+        metrics = [*METRICS, *get_scorer_names()]
+        for name in names:
+            if name not in MEASURES and name not in metrics:
+                raise OptionError(
+                    f"`measures` must be among {list_of(MEASURES, most=20)}, or metrics: "
+                    f"{list_of(METRICS, most=20, limit=300)} or the name of a scorer of "
+                    f"scikit-learn; got {quote(name)}." + did_you_mean(name, [*MEASURES, *metrics])
+                )
         check_sampler(sampler)
         check_names(sampler, self.analysis.problem.choose(features))
         options = {"features": features, "permutations": permutations, "sampler": sampler}
-        return ImportanceResults(
-            {name: measure.of(self, options, **inference) for name, measure in chosen.items()}
-        )
+        results = {}
+        for name in names:
+            method, taken = MEASURES.get(name, ("pfi", BY_PERMUTATION))
+            chosen: dict[str, Any] = {option: options[option] for option in taken}
+            if name not in MEASURES:
+                chosen["metric"] = name
+            results[name] = getattr(self, method)(**chosen, **inference)
+        return ImportanceResults(results)

@@ -523,12 +523,11 @@ class Learner:
             population,
             self.data,
             groups=self.groups,
-            dropped_rows=self.dropped_rows,
-            plan="none (one fitted model)",
-            where="in sample",
             seed=seeds.entropy,
+            where="in sample",
+            dropped_rows=self.dropped_rows,
             formula=self._reader.formula,
-            settings=specification(self.estimator),
+            specification=specification(self.estimator),
         )
 
     def variables_of(self, data: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:

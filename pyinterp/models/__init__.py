@@ -14,12 +14,10 @@ Module                What is in it
 `predictive`          The distribution that a fitted regressor states
 `distributional`      A regressor of the user's own with its distribution
 `coefficients`        Coefficients with their covariance, and the model with others
-`shares`              Binomial models of successes among trials
 `copies`              Unfitted copies of estimators, and their seeds
 `specification`       A learner with its settings, for headers
 `fitted_predictor`    What a model that was fitted elsewhere predicts, and its response
-`model_reader`        Evaluation rows of a model that was fitted elsewhere
-`column_names`        Columns matched by name, whichever library the model comes from
+`model_reader`        Evaluation rows of such a model, their columns matched by name
 `adapters`            What estimators say about themselves, and statsmodels models as learners
 `native_boosters`     Boosters trained without their scikit-learn classes
 `sample_weight`       Sampling weights in the fit of learners

@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sklearn.model_selection._search import BaseSearchCV
 
 __all__ = ["family_of"]
 
-LINEAR, TREES, FORESTS, BOOSTING = "linear models", "single trees", "forests", "boosting"
-LASSOS, NEIGHBORS = "lassos", "nearest neighbors"
-# By the end of the class's name, or the package that it is from.
-NAMES = {
-    "DecisionTreeRegressor": TREES,
-    "DecisionTreeClassifier": TREES,
-    "ExtraTreeRegressor": TREES,
-    "ExtraTreeClassifier": TREES,
-    "RandomForestRegressor": FORESTS,
-    "RandomForestClassifier": FORESTS,
-    "ExtraTreesRegressor": FORESTS,
-    "ExtraTreesClassifier": FORESTS,
-    "GradientBoostingRegressor": BOOSTING,
-    "GradientBoostingClassifier": BOOSTING,
-    "HistGradientBoostingRegressor": BOOSTING,
-    "HistGradientBoostingClassifier": BOOSTING,
-    "Lasso": LASSOS,
-    "LassoCV": LASSOS,
-    "LassoLars": LASSOS,
-    "LassoLarsCV": LASSOS,
-    "LassoLarsIC": LASSOS,
-    "ElasticNet": LASSOS,
-    "ElasticNetCV": LASSOS,
-    "MultiTaskLasso": LASSOS,
-    "MultiTaskElasticNet": LASSOS,
-    "StatsmodelsRegressor": LINEAR,
-    "StatsmodelsClassifier": LINEAR,
-}
-PACKAGES = {
-    "sklearn.linear_model": LINEAR,
-    "sklearn.neighbors": NEIGHBORS,
-    "lightgbm": BOOSTING,
-    "xgboost": BOOSTING,
-    "catboost": BOOSTING,
+# The first that matches package and name of a class.
+FAMILIES = {
+    "single trees": r".*\.(DecisionTree|ExtraTree)(Regressor|Classifier)",
+    "forests": r".*\.(RandomForest|ExtraTrees)(Regressor|Classifier)",
+    "boosting": r"(lightgbm|xgboost|catboost)\..*|.*\.(Hist)?GradientBoosting\w+",
+    "lassos": r".*\.((MultiTask)?(Lasso|ElasticNet)|(Lasso|LassoLars|ElasticNet)CV|LassoLars(IC)?)",
+    "linear models": r".*\.Statsmodels(Regressor|Classifier)|sklearn\.linear_model\..*",
+    "nearest neighbors": r"sklearn\.neighbors\..*",
 }
 
 
@@ -56,9 +31,7 @@ def family_of(estimator: Any) -> str:
     if isinstance(estimator, BaseSearchCV):
         return family_of(estimator.estimator)
     for kind in type(estimator).__mro__:
-        if kind.__name__ in NAMES:
-            return NAMES[kind.__name__]
-        for package, family in PACKAGES.items():
-            if kind.__module__.startswith(package):
+        for family, pattern in FAMILIES.items():
+            if re.fullmatch(pattern, f"{kind.__module__}.{kind.__name__}"):
                 return family
     return ""

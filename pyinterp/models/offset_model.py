@@ -22,8 +22,8 @@ from statsmodels.genmod.families.links import Log
 
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.errors import OptionError
-from pyinterp.models.column_names import is_statsmodels
 from pyinterp.models.copies import fresh
+from pyinterp.models.model_reader import is_statsmodels
 from pyinterp.models.predictor import is_classifier, learner_name
 from pyinterp.models.sample_weight import weight_option
 

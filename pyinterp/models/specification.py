@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from inspect import Parameter, signature
 from typing import Any
 
-import numpy as np
+from sklearn.utils._pprint import _changed_params
 
 from pyinterp.errors import NO_VALUE, short
 from pyinterp.models.predictor import learner_name
@@ -33,38 +32,17 @@ def _whole(estimator: Any) -> str:
         parts = [_whole(step) for _, step in steps if step not in (None, "passthrough")]
         return f"{type(estimator).__name__}({', '.join(parts)})"
     name = learner_name(estimator)
-    if hasattr(estimator, "learner_name") or not _is_estimator(estimator):
+    if hasattr(estimator, "learner_name") or not hasattr(estimator, "get_params"):
         return name  # it says itself what matters
-    settings = ", ".join(f"{key}={_value(value)}" for key, value in _settings(estimator).items())
-    return f"{name}({settings})" if settings else name
+    settings = []
+    for key, value in _changed_params(estimator).items():
+        if key not in LEFT_OUT:
+            settings.append(f"{key}={_value(value)}")
+    return f"{name}({', '.join(settings)})" if settings else name
 
 
 def _is_estimator(value: object) -> bool:
     return callable(getattr(value, "get_params", None)) and not isinstance(value, type)
-
-
-def _settings(estimator: Any) -> dict[str, Any]:
-    """Return the parameters whose values are not those of the signature."""
-    defaults = {
-        name: parameter.default for name, parameter in signature(type(estimator)).parameters.items()
-    }
-    return {
-        name: value
-        for name, value in estimator.get_params(deep=False).items()
-        if name not in LEFT_OUT and not _is_default(value, defaults.get(name))
-    }
-
-
-def _is_default(value: object, default: object) -> bool:
-    if default is Parameter.empty:
-        return False
-    if value is default:
-        return True
-    if isinstance(value, np.ndarray) or isinstance(default, np.ndarray):
-        return False
-    if isinstance(value, float) and isinstance(default, float) and value != value:  # noqa: PLR0124 - NaN
-        return default != default  # noqa: PLR0124 - NaN
-    return type(value) is type(default) and bool(value == default)
 
 
 def _value(value: object) -> str:
