@@ -23,7 +23,7 @@ def _of_pfi(
     """Return the method of a fit that is a method of its ``pfi()``, with the same parameters."""
 
     @wraps(method)
-    def of_fit(self: DefaultTable, *args: P.args, **options: P.kwargs) -> R:
+    def of_fit(self: DefaultTable, /, *args: P.args, **options: P.kwargs) -> R:
         return method(self._pfi, *args, **options)
 
     of_fit.__doc__ = "\n\n".join([first_line, *(method.__doc__ or "").split("\n\n")[1:]])

@@ -36,13 +36,12 @@ from pyinterp.models.adapters import (
     wants_frames,
 )
 from pyinterp.models.copies import fresh
-from pyinterp.models.families import family_of
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.sample_weight import check_takes_weights
-from pyinterp.models.specification import specification
+from pyinterp.models.specification import family_of, specification
 from pyinterp.parallel.progress import ProgressOption, check_progress
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds

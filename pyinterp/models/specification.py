@@ -1,16 +1,29 @@
-"""A learner with its settings that are not defaults, in one line."""
+"""What headers say of a learner: its settings that are not defaults, in one line, and its kind."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils._pprint import _changed_params
 
 from pyinterp.errors import NO_VALUE, short
 from pyinterp.models.predictor import learner_name
 
-__all__ = ["specification"]
+__all__ = ["family_of", "specification"]
+
+# Kinds of learners of which simulations say how often intervals cover: the first that matches
+# package and name of a class.
+FAMILIES = {
+    "single trees": r".*\.(DecisionTree|ExtraTree)(Regressor|Classifier)",
+    "forests": r".*\.(RandomForest|ExtraTrees)(Regressor|Classifier)",
+    "boosting": r"(lightgbm|xgboost|catboost)\..*|.*\.(Hist)?GradientBoosting\w+",
+    "lassos": r".*\.((MultiTask)?(Lasso|ElasticNet)|(Lasso|LassoLars|ElasticNet)CV|LassoLars(IC)?)",
+    "linear models": r".*\.Statsmodels(Regressor|Classifier)|sklearn\.linear_model\..*",
+    "nearest neighbors": r"sklearn\.neighbors\..*",
+}
 
 LONGEST = 100  # characters of a learner with its settings
 LONGEST_VALUE = 30
@@ -56,3 +69,20 @@ def _value(value: object) -> str:
         return getattr(value, "__name__", type(value).__name__)
     text = short(value, LONGEST_VALUE)
     return type(value).__name__ if NO_VALUE.search(text) else text
+
+
+def family_of(estimator: Any) -> str:
+    """Return the kind of a learner, of the last step of pipelines; empty for all others.
+
+    A search is what it searches among; a bag of trees that is not called a forest is no forest.
+    """
+    steps = getattr(estimator, "steps", None)
+    if isinstance(steps, list) and steps:
+        return family_of(steps[-1][1])
+    if isinstance(estimator, BaseSearchCV):
+        return family_of(estimator.estimator)
+    for kind in type(estimator).__mro__:
+        for family, pattern in FAMILIES.items():
+            if re.fullmatch(pattern, f"{kind.__module__}.{kind.__name__}"):
+                return family
+    return ""
