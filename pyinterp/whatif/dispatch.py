@@ -15,10 +15,15 @@ from pyinterp.checks import check_choice
 from pyinterp.data.design import Design
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DesignError, OptionError, PredictionError
-from pyinterp.models.answers import ClassOrder, most_probable
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.prediction_checks import spread
-from pyinterp.models.predictor import Kind, Predictor, learner_name
+from pyinterp.models.predictor import (
+    ClassOrder,
+    Kind,
+    Predictor,
+    learner_name,
+    most_probable,
+)
 from pyinterp.whatif.batches import BatchedWhatIf
 from pyinterp.whatif.calibration import Before, calibrated_forest, calibrated_linear, final_steps
 from pyinterp.whatif.forest import Forest
