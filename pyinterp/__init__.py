@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pyinterp.results.together import CausalResults, CurveResults, ImportanceResults
     from pyinterp.results.uncertainty_results import UncertaintyResults
     from pyinterp.simulation.certify import certify
+    from pyinterp.whatif import ExactWhatIf, register_engine
 
 __version__ = "0.1.0.dev0"
 
@@ -49,6 +50,7 @@ __all__ = [
     "Estimand",
     "EstimandResults",
     "Estimate",
+    "ExactWhatIf",
     "FittedModel",
     "FreshDraws",
     "HalfSampling",
@@ -73,6 +75,7 @@ __all__ = [
     "mean_over_rows",
     "plot",
     "r_style",
+    "register_engine",
     "report",
     "samplers",
     "simulation",
@@ -90,6 +93,7 @@ _HOME = {
     "Estimand": "estimands.estimand",
     "EstimandResults": "results.results",
     "Estimate": "estimands.estimand",
+    "ExactWhatIf": "whatif",
     "FittedModel": "learner.fitted_model",
     "FreshDraws": "resampling",
     "HalfSampling": "resampling",
@@ -110,6 +114,7 @@ _HOME = {
     "compare": "learner.compare",
     "mean_over_rows": "estimands.mean_over_rows",
     "plot": "results.side_by_side",
+    "register_engine": "whatif",
     "report": "report_page",
     "statsmodels_learner": "models.adapters",
     "summary_col": "results.side_by_side",

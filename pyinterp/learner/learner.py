@@ -52,7 +52,7 @@ from pyinterp.resampling.refits import (
     refit,
 )
 from pyinterp.results.header import Context, clusters_in_words, context_of
-from pyinterp.whatif import ENGINES, EngineName
+from pyinterp.whatif import EngineName, engine_names
 
 __all__ = ["Learner", "LearnerResults"]
 
@@ -371,7 +371,7 @@ class Learner:
         check_flag("reseed", reseed)
         check_progress(progress)
         check_memory(memory_mb)
-        check_choice("engine", engine, ENGINES)
+        check_choice("engine", engine, engine_names())
         if self.data.weights is not None and not plan.shares_data:
             raise OptionError(
                 "Weights are of the data at hand, but this plan draws new data for every refit; "
