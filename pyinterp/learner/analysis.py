@@ -280,7 +280,7 @@ class Analysis:
     def case_of(self, predictor: Predictor) -> ModelOnRows:
         """Return the case of the one model with other coefficients, on the same rows."""
         (case,) = self.cases
-        whatif = with_coefficients(case.whatif, predictor, memory_mb=self.memory_mb)
+        whatif = with_coefficients(case.whatif, predictor)
         return replace(case, whatif=whatif, serve=lambda _: whatif, _by_kind={})
 
     def replicates(self, estimand: Estimand, *, checked: bool = True) -> Replicates:
@@ -396,7 +396,7 @@ class Analysis:
             return same.of_kind(kind).take(self.within[number])
         refit, case = self._refit_and_rows(number)
         if kind == "label":
-            return dispatch_labels(case.whatif, engine=self.engine, memory_mb=self.memory_mb)
+            return dispatch_labels(case.whatif, engine=self.engine)
         if kind == "distribution":
             if refit.predictor.kind == "probability":
                 return case.whatif

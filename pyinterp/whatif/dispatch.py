@@ -67,16 +67,11 @@ def register_engine(engine: _Engine) -> _Engine:
     OptionError
         If it is not a subclass with all methods and a name that no other engine has.
     """
-    if not (isinstance(engine, type) and issubclass(engine, ExactWhatIf)):
+    kind = isinstance(engine, type) and issubclass(engine, ExactWhatIf)
+    if not kind or inspect.isabstract(engine):
         raise OptionError(
-            f"`engine` must be a subclass of `pi.ExactWhatIf`, the class itself, not "
-            f"{quote(engine)}."
-        )
-    if inspect.isabstract(engine):
-        lacking = sorted(engine.__abstractmethods__)
-        raise OptionError(
-            f"An engine must have the methods `read` and `table`, but {engine.__name__} lacks "
-            f"{list_of(lacking)}."
+            "`engine` must be a subclass of `pi.ExactWhatIf` with the methods `read` and `table`, "
+            f"the class itself, not {quote(engine)}."
         )
     name, others = getattr(engine, "name", None), ("auto", "batched", *KINDS)
     if not isinstance(name, str) or not name or name in others:
@@ -133,12 +128,12 @@ def dispatch(
     return batched
 
 
-def with_coefficients(whatif: WhatIf, predictor: Predictor, *, memory_mb: float = 256.0) -> WhatIf:
+def with_coefficients(whatif: WhatIf, predictor: Predictor) -> WhatIf:
     """Return what-if predictions of the same model with other coefficients, by the same engine.
 
     It was proven to reproduce the model's predictions, whatever the coefficients.
     """
-    batched = WhatIf(predictor, whatif.design, whatif.sample, memory_mb=memory_mb)
+    batched = WhatIf(predictor, whatif.design, whatif.sample, memory_mb=whatif.memory_mb)
     if isinstance(whatif, LinearWhatIf):
         model = read_linear(final_step(predictor.estimator).model, predictor.kind)
         if model is not None:
@@ -146,7 +141,7 @@ def with_coefficients(whatif: WhatIf, predictor: Predictor, *, memory_mb: float 
     return batched
 
 
-def dispatch_labels(whatif: WhatIf, *, engine: str = "auto", memory_mb: float = 256.0) -> WhatIf:
+def dispatch_labels(whatif: WhatIf, *, engine: str = "auto") -> WhatIf:
     """Return what-if predictions of the labels that a model's own ``predict`` says.
 
     Probabilities serve where the most probable class is that label: of models without a
@@ -166,7 +161,7 @@ def dispatch_labels(whatif: WhatIf, *, engine: str = "auto", memory_mb: float = 
         if np.array_equal(most_probable(ordered), labels.argmax(axis=-1)):
             return whatif
     engine = "batched" if engine == "batched" else "auto"
-    return dispatch(predictor, design, sample, engine=engine, memory_mb=memory_mb)
+    return dispatch(predictor, design, sample, engine=engine, memory_mb=whatif.memory_mb)
 
 
 def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
@@ -20,6 +20,7 @@ from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.prediction_checks import check_finite
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.parallel import go_on
+from pyinterp.representation import about
 from pyinterp.samplers import Distinct, distinct
 from pyinterp.whatif.inputs import PROBES, Before, ColumnValues, Inputs
 
@@ -131,11 +132,6 @@ class WhatIf:
         """Predictions on the rows as they are, shape (n,) or (n, classes)."""
         return self.predictor(self.design.encode(self.sample.variables, self.sample.index))
 
-    def of_all(self, features: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, FeatureWhatIf]]:
-        """Yield the name and the what-if predictions of every feature."""
-        for name, variables in features.items():
-            yield name, self.of(variables)
-
     def of(self, variables: Sequence[str]) -> FeatureWhatIf:
         """Return what-if predictions with some variables replaced together."""
         return FeatureWhatIf(self, variables)
@@ -150,6 +146,9 @@ class WhatIf:
     def donors(self, variables: Sequence[str]) -> Distinct:
         """Return the distinct values of the sample's rows; values that predict alike may be one."""
         return distinct(self.sample.variables, variables)
+
+    def __repr__(self) -> str:
+        return about(self, self.predictor.name, self.engine.name, f"{self.sample.nobs} rows")
 
 
 class FeatureWhatIf:

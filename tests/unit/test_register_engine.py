@@ -209,7 +209,7 @@ class TestRegistration:
             def read(model: Any, kind: Any) -> Any:
                 return model if kind == "mean" else None
 
-        with pytest.raises(OptionError, match="but Half lacks table"):
+        with pytest.raises(OptionError, match="with the methods `read` and `table`"):
             pi.register_engine(Half)
 
     @pytest.mark.parametrize("label", ["auto", "trees", "batched", "", None])

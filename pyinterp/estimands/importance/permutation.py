@@ -107,7 +107,8 @@ def _measure(
     serving = case.serving(loss)
     losses = loss(case.y, serving.factual)
     pairs = []
-    for name, whatif in serving.of_all(features):
+    for name, variables in features.items():
+        whatif = serving.of(variables)
         draw = partial(case.draw, name)
         if name in samplers:
             distribution = case.conditional(samplers[name], whatif.variables)

@@ -112,7 +112,7 @@ def _measure(
     entropies = loss(nothing, serving.factual)
     pairs = [
         marginal_losses(
-            whatif,
+            serving.of(variables),
             nothing,
             entropies,
             loss=loss,
@@ -120,7 +120,7 @@ def _measure(
             draw=partial(case.draw, name),
             weights=case.weights,
         )
-        for name, whatif in serving.of_all(features)
+        for name, variables in features.items()
     ]
     return {
         "switched": Estimate.stack([switched for switched, _ in pairs]),
