@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pyinterp.results.together import CausalResults, CurveResults, ImportanceResults
     from pyinterp.results.uncertainty_results import UncertaintyResults
     from pyinterp.simulation.certify import certify
+    from pyinterp.whatif import ExactWhatIf, register_engine
 
 __version__ = "0.1.0.dev0"
 
@@ -51,6 +52,7 @@ __all__ = [
     "Estimand",
     "EstimandResults",
     "Estimate",
+    "ExactWhatIf",
     "FittedModel",
     "FreshDraws",
     "HalfSampling",
@@ -77,6 +79,7 @@ __all__ = [
     "mean_over_rows",
     "plot",
     "r_style",
+    "register_engine",
     "register_variance",
     "report",
     "samplers",
@@ -95,6 +98,7 @@ _HOME = {
     "Estimand": "estimands.estimand",
     "EstimandResults": "results.results",
     "Estimate": "estimands.estimate",
+    "ExactWhatIf": "whatif",
     "FittedModel": "learner.fitted_model",
     "FreshDraws": "resampling",
     "HalfSampling": "resampling",
@@ -117,6 +121,7 @@ _HOME = {
     "compare": "learner.compare",
     "mean_over_rows": "estimands.mean_over_rows",
     "plot": "results.side_by_side",
+    "register_engine": "whatif",
     "register_variance": "inference",
     "report": "report_page",
     "statsmodels_learner": "models.adapters",

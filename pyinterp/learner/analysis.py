@@ -135,7 +135,7 @@ class Analysis:
     def _serve(self, refit: Refit, whatif: WhatIf, kind: Kind) -> WhatIf:
         """Return what-if predictions of a refit that are not the ones it makes by default."""
         if kind == "label":
-            return dispatch_labels(whatif, engine=self.engine, memory_mb=self.memory_mb)
+            return dispatch_labels(whatif, engine=self.engine)
         predictor = refit.predictor
         if kind == "distribution":
             if predictor.kind == "probability":
@@ -300,7 +300,7 @@ class Analysis:
     def case_of(self, predictor: Predictor) -> ModelOnRows:
         """Return the case of the one model with other coefficients, on the same rows."""
         (case,) = self.cases
-        whatif = with_coefficients(case.whatif, predictor, memory_mb=self.memory_mb)
+        whatif = with_coefficients(case.whatif, predictor)
         return replace(case, whatif=whatif, serve=lambda _: whatif, _by_kind={})
 
     def coefficient_errors(self, estimand: Estimand) -> CoefficientErrors | None:

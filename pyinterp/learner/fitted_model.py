@@ -32,7 +32,7 @@ from pyinterp.models.specification import specification
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit
 from pyinterp.results.header import clusters_in_words, context_of
-from pyinterp.whatif import ENGINES, EngineName
+from pyinterp.whatif import EngineName, engine_names
 
 __all__ = ["FittedModel"]
 
@@ -209,7 +209,7 @@ class FittedModel(Interpretable):
         **words: Any,
     ) -> None:
         """Set the analysis; `words` are other fields of its context."""
-        check_choice("engine", engine, ENGINES)
+        check_choice("engine", engine, engine_names())
         seeds = Seeds.start(seed)
         offset = None if data.offset is None else data.offset.name
         refit = Refit(

@@ -57,7 +57,7 @@ from pyinterp.resampling.refits import (
     refit,
 )
 from pyinterp.results.header import Context, clusters_in_words, context_of
-from pyinterp.whatif import ENGINES, EngineName
+from pyinterp.whatif import EngineName, engine_names
 
 __all__ = ["Learner", "LearnerResults"]
 
@@ -391,7 +391,7 @@ class Learner:
         check_flag("reseed", reseed)
         check_progress(progress)
         check_memory(memory_mb)
-        check_choice("engine", engine, ENGINES)
+        check_choice("engine", engine, engine_names())
         by_row = self.data.weights is not None or self.data.offset is not None
         if by_row and not plan.shares_data:
             raise OptionError(

@@ -27,7 +27,7 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp.parallel import jobs as parallel
 from pyinterp.parallel.progress import with_progress
-from pyinterp.whatif import batches, trees
+from pyinterp.whatif import trees, whatif
 from pyinterp.whatif.walks import squared_pairs
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -240,7 +240,7 @@ def test_no_call_of_ours_lasts_long(monkeypatch) -> None:
     monkeypatch.setattr(trees, "squared_pairs", walk)
     X, y = frame[["a", "b"]], frame["y"]
     pi.FittedModel(predict, X, y).pfi("a")
-    assert max(rows) <= batches.MOST_ROWS < sum(rows)
+    assert max(rows) <= whatif.MOST_ROWS < sum(rows)
     pi.FittedModel(DecisionTreeRegressor(max_depth=3).fit(X, y), X, y).pfi("a")
     assert max(walked) < len(frame) == sum(walked)
 

@@ -13,7 +13,7 @@ import pyinterp as pi
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.samplers import balanced_permutations, distinct
-from pyinterp.whatif.batches import BatchedFeature
+from pyinterp.whatif import FeatureWhatIf
 
 EXACT = 1e-10  # the bar for closed forms; measured differences are near 1e-14
 
@@ -169,7 +169,7 @@ def test_auto_takes_all_pairs_while_few_rows_are_predicted(monkeypatch) -> None:
     fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1, engine="batched")
     assert (fitted.pfi().mcse == 0).all()
     # b has few distinct values, a and c have 40: only b stays under this bound.
-    monkeypatch.setattr(BatchedFeature, "most_pairs", lambda *_: 40 * X["b"].nunique())
+    monkeypatch.setattr(FeatureWhatIf, "most_pairs", lambda *_: 40 * X["b"].nunique())
     monkeypatch.setattr("pyinterp.estimands.importance.losses.PREDICTIONS", 0)
     mcse = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1, engine="batched").pfi().mcse
     assert mcse["b"] == 0

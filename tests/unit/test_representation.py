@@ -129,6 +129,7 @@ LINES: dict[str, Callable[[], Any]] = {
     "design": lambda: fitted().model.design,
     "data": lambda: fitted().model.data,
     "refit": lambda: fitted().refits[0],
+    "ExactWhatIf": lambda: fitted().analysis.cases[0].whatif,
     "context": lambda: fitted().pfi().context,
     "variance": lambda: fitted().pfi().variance,
     "replicates": lambda: fitted().pfi().replicates,

@@ -51,7 +51,8 @@ def measure_losses(
     y = case.y if of_response else np.zeros(case.sample.nobs)
     losses = loss(y, serving.factual)
     changed, original = [], []
-    for name, whatif in serving.of_all(features):
+    for name, variables in features.items():
+        whatif = serving.of(variables)
         draw = partial(case.draw, name)
         if name in samplers:
             distribution = case.conditional(samplers[name], whatif.variables)

@@ -140,7 +140,8 @@ def _measure(
     serving = case.of_kind(metric.needs)
     base = evaluate(metric, y, serving.factual)
     parts = []
-    for name, whatif in serving.of_all(features):
+    for name, variables in features.items():
+        whatif = serving.of(variables)
         if isinstance(permutations, int):
             index = balanced_permutations(n, min(permutations, n - 1), case.draw(name))
         else:
