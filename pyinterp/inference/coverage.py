@@ -74,7 +74,7 @@ class CoverageCase(NamedTuple):
 
     Attributes
     ----------
-    estimand : sequence of str
+    estimand : tuple of str
         Names of its kind, the most special first.
     loss : str
     learners : str
@@ -83,7 +83,7 @@ class CoverageCase(NamedTuple):
         Number of rows.
     """
 
-    estimand: Sequence[str]
+    estimand: tuple[str, ...]
     loss: str
     learners: str
     cov_type: str
@@ -99,6 +99,7 @@ def coverages() -> tuple[Coverage, ...]:
     return tuple(Coverage.of(row) for row in rows)
 
 
+@cache
 def coverage_of(case: CoverageCase) -> str:
     """Return what is known about the intervals of a case, in words; empty if nothing is.
 

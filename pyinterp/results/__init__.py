@@ -11,13 +11,11 @@ Module                 What is in it
 `uncertainty_results`  Likelihood, entropy and redundancy, with a decision
 `comparison_results`   Differences of learners, and ranks of them
 `ranks`                Ranks of terms, with the probability of each
-`header`               The analysis behind the numbers, and its header
-`summary`              Summary tables: header, blocks of numbers, footnotes
+`header`               The analysis behind the numbers
+`summary`              Summary tables: header, blocks of numbers, the order of terms
 `footnotes`            Footnotes, short and full
-`order`                The order of terms in tables and plots
 `side_by_side`         ``summary_col`` and ``plot``: several results, of statsmodels too
 `table`                Tables as text, HTML, LaTeX, Markdown and CSV
-`latex`                LaTeX of tables
 `tabular`              What all results with a summary can do: LaTeX, Excel
 `plots`                Plots
 =====================  =============================================================

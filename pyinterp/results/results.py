@@ -154,6 +154,12 @@ class EstimandResults(TableOfEstimands):
         return self._series(self.inference.null_error, "std_error_null")
 
     @cached_property
+    def row_warnings(self) -> pd.DataFrame:
+        """The last two columns of `variance_parts`, which warn of terms, for any plan."""
+        unused, skew = idle_share(self.replicates), skewness(self.replicates)
+        return pd.DataFrame({"unused": unused, "skewness": skew}, index=self._index)
+
+    @cached_property
     def inference(self) -> TermInference:
         """Tests and intervals of the terms under the options of these results."""
         null = np.nan if self.estimand.null is None else self.estimand.null
@@ -171,17 +177,17 @@ class EstimandResults(TableOfEstimands):
             has_test=self.has_test,
         )
 
-    @property
+    @cached_property
     def null(self) -> float | None:
         """Value under the null hypothesis of `tvalues`, if there is one that they test."""
         return self.estimand.null if self.has_test else None
 
-    @property
+    @cached_property
     def has_test(self) -> bool:
         """Whether hypotheses are tested: not of effects of a model that is taken as it is."""
         return not (self.estimand.effect and self.variance.rows_only)
 
-    @property
+    @cached_property
     def without_error(self) -> bool:
         """Whether there is no standard error at all: of no mean over rows, if only rows vary."""
         no_mean = bool(self.estimand.no_model_error) and self.context.level == "model"
@@ -370,11 +376,9 @@ class EstimandResults(TableOfEstimands):
                 "growth_ratio": parts.ratio_growth if self.replicates.relative else np.nan,
                 "variance": np.diag(variance.cov),
                 "variance_null": at_null,
-                "unused": idle_share(self.replicates),
-                "skewness": skewness(self.replicates),
             },
             index=self._index,
-        )
+        ).join(self.row_warnings)
 
     def t_test(self, hypotheses: Hypothesis) -> Contrasts:
         """Test linear hypotheses about the terms, as in statsmodels.
@@ -538,7 +542,7 @@ class EstimandResults(TableOfEstimands):
         corrected, if the estimand has a correction of its bias, and diagnostic, R²_j of conditional
         importances.
         """
-        limits = self.conf_int(alpha).to_numpy()
+        limits, errors = self.conf_int(alpha), self.variance.bse_error
         numbers = pd.DataFrame(
             {
                 "estimate": self.params,
@@ -546,10 +550,12 @@ class EstimandResults(TableOfEstimands):
                 "std_error_null": self.bse_null,
                 "statistic": self.tvalues,
                 "p_value": self.pvalues,
-                "conf_low": limits[:, 0],
-                "conf_high": limits[:, 1],
+                "conf_low": limits[0],
+                "conf_high": limits[1],
                 "mcse": self.mcse,
-                "std_error_mcse": self._bse_error,
+                "std_error_mcse": np.nan
+                if errors is None
+                else np.where(self.bse > 0, errors, np.nan),
             },
             index=self._index,
         )
@@ -702,16 +708,10 @@ class EstimandResults(TableOfEstimands):
         return [places[col] for col in cols]
 
     @property
-    def _bse_error(self) -> FloatArray:
-        errors = self.variance.bse_error
-        none = np.full(len(self.params), np.nan)
-        return none if errors is None else np.where(self.bse.to_numpy() > 0, errors, np.nan)
-
-    @property
     def _without_adjustment(self) -> Self:
         return replace(self, p_adjust=None, simultaneous=False)
 
-    @property
+    @cached_property
     def _index(self) -> pd.Index:
         return pd.Index(self.estimand.terms.names, name="term")
 

@@ -10,8 +10,6 @@ import numpy as np
 import pandas as pd
 from statsmodels.base.model import LikelihoodModelResults
 from statsmodels.base.wrapper import ResultsWrapper
-from statsmodels.iolib.table import SimpleTable
-from statsmodels.iolib.tableformatting import fmt_params
 
 from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, is_list
 from pyinterp.errors import OptionError, list_of, quote
@@ -28,6 +26,7 @@ __all__ = ["learner_names", "plot", "summary_col"]
 
 Several: TypeAlias = EstimandResults | Sequence[EstimandResults] | Mapping[str, EstimandResults]
 WIDEST = 40  # characters of a number in a table of several results
+NARROWEST = 10  # characters of a column
 COEFFICIENTS = "coefficients"
 TWO_QUANTITIES = (
     "Numbers of {} are coefficients, those of the others the estimand: a line is about the same "
@@ -102,14 +101,8 @@ def summary_col(
         for term in terms
         for cell in (_estimate_cell, _error_cell)
     ]
-    stubs, about = [stub for term in terms for stub in (term, "")], _facts(columns)
-    fmt_txt = {**fmt_params, "data_fmts": ["%s"]}
-    estimates = SimpleTable(rows, headers=names, stubs=stubs, txt_fmt=fmt_txt)
-    facts = SimpleTable(list(about.values()), stubs=list(about), txt_fmt=fmt_txt)
-    pairs = zip(estimates.get_colwidths("txt"), facts.get_colwidths("txt"), strict=True)
-    widths = [max(pair) for pair in pairs]
-    for table in (estimates, facts):
-        table.output_formats["txt"]["colwidths"] = widths
+    estimates = pd.DataFrame(rows, [stub for term in terms for stub in (term, "")], names)
+    about = _facts(columns)
     notes = ["Standard errors in parentheses."]
     models = [n for n, c in zip(names, columns, strict=True) if c.description == COEFFICIENTS]
     if 0 < len(models) < len(columns):
@@ -118,7 +111,8 @@ def summary_col(
         notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01: P of each result's table.")
         notes += [f"{n}: {c.note}" for n, c in zip(names, columns, strict=True) if c.note]
     title = "" if "Estimand" in about else columns[0].description
-    return Table([estimates, facts], notes, sum(widths) + len(widths) - 1, title=title)
+    blocks = [estimates, pd.DataFrame(about).T]
+    return Table(blocks, notes, title=title, narrowest=NARROWEST)
 
 
 def plot(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from importlib.util import find_spec
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
@@ -10,9 +11,9 @@ import pandas as pd
 
 from pyinterp.errors import OptionError, quote
 from pyinterp.parameters import takes
-from pyinterp.results import summary as tables
 from pyinterp.results.footnotes import Footnote, NotesOption
-from pyinterp.results.table import Table
+from pyinterp.results.summary import TableOptions, summarize
+from pyinterp.results.table import Fact, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,16 +115,16 @@ class Tabular:
         return str(self.summary().as_html())
 
 
-class TableOfEstimands(Tabular):
+class TableOfEstimands(Tabular, ABC):
     """Results whose table has one block per estimand."""
 
     alpha: float = 0.05
     title = ""  # without one, the heading of the first part
 
     @property
+    @abstractmethod
     def parts(self) -> list[EstimandResults]:
         """The results of the estimands, in the order of the table."""
-        raise NotImplementedError
 
     @takes()
     def summary(
@@ -156,12 +157,10 @@ class TableOfEstimands(Tabular):
             With ``as_text``, ``as_html``, ``as_latex``, ``as_markdown`` and ``as_csv``.
         """
         alpha = self.alpha if alpha is None else alpha
-        options = tables.TableOptions(alpha, sort, top, title, notes, decimals, date)
+        options = TableOptions(alpha, sort, top, title, notes, decimals, date)
         heading = self.title or self.parts[0].estimand.heading
-        return tables.summarize(self.parts, options, heading, self._legend(), self._notes())
+        return summarize(self.parts, options, heading, *self._explanation())
 
-    def _legend(self) -> list[tuple[str, str]]:
-        return []
-
-    def _notes(self) -> list[Footnote]:
-        return []
+    def _explanation(self) -> tuple[list[Fact], list[Footnote]]:
+        """Return what the header explains besides, and the first footnotes."""
+        return [], []

@@ -13,6 +13,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
 from pyinterp.results.footnotes import Footnote
 from pyinterp.results.results import EstimandResults
+from pyinterp.results.table import Fact
 from pyinterp.results.together import SeveralResults
 
 if TYPE_CHECKING:
@@ -108,11 +109,6 @@ class UncertaintyResults(SeveralResults):
         """The three results, in the order of the table."""
         return [self.likelihood, self.entropy, self.redundancy]
 
-    def _legend(self) -> list[tuple[str, str]]:
-        """Return the features of every decision."""
-        listed = {d: self.decisions.index[self.decisions == d] for d in SENTENCES}
-        return [(f"{d.capitalize()}:", ", ".join(map(str, t))) for d, t in listed.items() if len(t)]
-
     def summary_frame(self, alpha: float | None = None) -> pd.DataFrame:
         """Return the parts' summary frames below each other, with measure and decision."""
         frame = super().summary_frame(alpha)
@@ -128,7 +124,8 @@ class UncertaintyResults(SeveralResults):
 
         return plots.likelihood_and_entropy(self, alpha=self.alpha)
 
-    def _notes(self) -> list[Footnote]:
+    def _explanation(self) -> tuple[list[Fact], list[Footnote]]:
+        """Return the features of every decision, and what decisions mean."""
         level = f"{100 * (1 - self.alpha):g}%"
         rule = (
             f"Informative: the {level} interval of likelihood-PFI is above 0. Shared: that of "
@@ -138,11 +135,13 @@ class UncertaintyResults(SeveralResults):
             "What is not told from 0 may still differ from it; unless intervals are simultaneous, "
             "some of many features are put in the wrong place."
         )
-        met = [d for d in SENTENCES if (self.decisions == d).any()]
-        return [
-            Footnote(f"{rule} {limit}", rule),
-            *(Footnote(f"{d.capitalize()}: {SENTENCES[d]}") for d in met),
-        ]
+        legend, notes = [], [Footnote(rule, limit)]
+        for decision, sentence in SENTENCES.items():
+            terms = self.decisions.index[self.decisions == decision]
+            if len(terms):
+                legend.append((f"{decision.capitalize()}:", ", ".join(map(str, terms))))
+                notes.append(Footnote("", f"{decision.capitalize()}: {sentence}"))
+        return legend, notes
 
 
 def _limits(results: EstimandResults, alpha: float) -> FloatArray:

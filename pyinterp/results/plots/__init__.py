@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Any
 
 import plotnine as p9
 
-from pyinterp.results.order import largest_first
 from pyinterp.results.plots.agreement import agreement
 from pyinterp.results.plots.curve import curve
 from pyinterp.results.plots.likelihood_and_entropy import likelihood_and_entropy
@@ -42,6 +41,7 @@ from pyinterp.results.plots.panels import panels
 from pyinterp.results.plots.points import points, together
 from pyinterp.results.plots.style import Style, caption, count_of, in_panels, in_style
 from pyinterp.results.plots.surface import surface, volume
+from pyinterp.results.summary import largest_first
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
