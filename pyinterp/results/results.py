@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from pyinterp.checks import (
     check_flag,
     check_number,
     is_hashable,
+    is_list,
 )
 from pyinterp.data.formula import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
@@ -34,6 +35,7 @@ from pyinterp.inference.interval_scale import IntervalScale
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.results.header import Context, GoodnessOfFit
 from pyinterp.results.ranks import Ranks, ranks_of
+from pyinterp.results.summary import TableOptions
 from pyinterp.results.tabular import TableOfEstimands
 from pyinterp.whatif import Engine
 
@@ -439,9 +441,7 @@ class EstimandResults(TableOfEstimands):
             If a term has no estimate or no variance, there are more hypotheses than degrees of
             freedom, they contradict each other, or the alternative is one-sided.
         """
-        self._need_test()
-        constraint = self._constraint(hypotheses)
-        return wald_test(self._without_adjustment._tests(constraint), constraint, self.variance)
+        return self._joint_test(self._constraint(hypotheses))
 
     def f_test(self, hypotheses: Hypothesis) -> JointTest:
         """Test linear hypotheses together: `wald_test`, under its other name in statsmodels."""
@@ -508,9 +508,12 @@ class EstimandResults(TableOfEstimands):
         OptionError
             If the results are not by groups (``by=``).
         """
+        return self._joint_test(_differences(self.estimand.terms, None))
+
+    def _joint_test(self, hypotheses: Hypotheses) -> JointTest:
         self._need_test()
-        hypotheses = _differences(self.estimand.terms, None)
-        return wald_test(self._without_adjustment._tests(hypotheses), hypotheses, self.variance)
+        each = replace(self, p_adjust=None, simultaneous=False)._tests(hypotheses)
+        return wald_test(each, hypotheses, self.variance)
 
     def _need_test(self) -> None:
         """Raise `InferenceError` if nothing can be tested."""
@@ -614,9 +617,7 @@ class EstimandResults(TableOfEstimands):
         )
         positions = np.concatenate(self.rows)
         first = np.unique(positions, return_index=True)[1]
-        labels = (
-            self.labels[0].append(list(self.labels[1:])) if len(self.labels) > 1 else self.labels[0]
-        )
+        labels = self.labels[0].append(list(self.labels[1:]))
         return stacked.groupby(positions).mean().set_axis(labels.take(first), axis=0)
 
     @property
@@ -668,14 +669,11 @@ class EstimandResults(TableOfEstimands):
         """
         from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
-        check_alpha(alpha)
+        TableOptions(alpha, sort, top)
         check_choice("style", style, ("light", "dark"))
         check_choice("kind", kind, ("auto", *plots.kinds_of(self)))
-        check_flag("sort", sort)
-        if top is not None:
-            check_count("top", top)
-            if self.estimand.terms.axes:
-                raise OptionError("`top` is for plots of one value per feature; this is of a grid.")
+        if top is not None and self.estimand.terms.axes:
+            raise OptionError("`top` is for plots of one value per feature; this is of a grid.")
         check_flag("observed", observed)
         check_count("curves", curves)
         has_curves = self.estimand.curves and len(self.estimand.terms.axes) == 1
@@ -694,22 +692,20 @@ class EstimandResults(TableOfEstimands):
 
     def _positions(self, cols: Sequence[int] | Sequence[str]) -> list[int]:
         """Return the positions of terms that are named, or numbered."""
-        names = self.exog_names
-        places: dict[Any, int] = {k: k % len(names) for k in range(-len(names), len(names))}
-        places |= {name: k for k, name in enumerate(names)}
-        if isinstance(cols, str | Mapping | pd.DataFrame) or np.ndim(np.asarray(cols, object)) != 1:
+        if not is_list(cols):
             raise OptionError(
                 f"`cols` must be a list of names or positions of terms, not {quote(cols)}."
             )
+        names = self.exog_names
+        places: dict[Any, int] = {k: k % len(names) for k in range(-len(names), len(names))}
+        places |= {name: k for k, name in enumerate(names)}
+        positions = []
         for col in cols:
             if not is_hashable(col) or isinstance(col, float) or col not in places:
                 hint = did_you_mean(col, names)
                 raise OptionError(f"`cols` must name terms, but {quote(col)} is none.{hint}")
-        return [places[col] for col in cols]
-
-    @property
-    def _without_adjustment(self) -> Self:
-        return replace(self, p_adjust=None, simultaneous=False)
+            positions.append(places[col])
+        return positions
 
     @cached_property
     def _index(self) -> pd.Index:
@@ -768,16 +764,11 @@ def _differences(terms: Terms, reference: str | None) -> Hypotheses:
             f"`reference` must be one of the groups {list_of(levels)}, not {quote(reference)}."
             + did_you_mean(str(reference), levels)
         )
-    q = len(terms.names) // len(levels)
-    one, at = np.eye(q), levels.index(base)
-    weights, names = [], []
-    for k, level in enumerate(levels):
-        if k != at:
-            row = np.zeros((q, len(levels), q))
-            row[:, k], row[:, at] = one, -one
-            weights.append(row.reshape(q, -1))
-            names += [f"{stub} | {level} - {base}" for stub in terms.stubs[:q]]
-    matrix = np.concatenate(weights)
+    q, at = len(terms.names) // len(levels), levels.index(base)
+    each = np.eye(len(levels))
+    weights = np.kron(np.delete(each - each[at], at, axis=0), np.eye(q))
+    others = [level for level in levels if level != base]
+    names = [f"{stub} | {level} - {base}" for level in others for stub in terms.stubs[:q]]
     return Hypotheses(
-        weights=matrix, target=np.zeros(len(matrix)), names=names, terms=list(terms.names)
+        weights=weights, target=np.zeros(len(weights)), names=names, terms=list(terms.names)
     )

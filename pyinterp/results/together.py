@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from pyinterp.checks import check_alpha, check_count, check_flag
+from pyinterp.checks import check_alpha
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote
 from pyinterp.results.footnotes import headings_of
 from pyinterp.results.results import EstimandResults
+from pyinterp.results.summary import TableOptions
 from pyinterp.results.tabular import TableOfEstimands
 
 if TYPE_CHECKING:
@@ -118,10 +119,7 @@ class ImportanceResults(SeveralResults):
         """
         from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
-        check_alpha(alpha)
-        check_flag("sort", sort)
-        if top is not None:
-            check_count("top", top)
+        TableOptions(alpha, sort, top)
         panels = len({part.estimand.unit for part in self.parts}) > 1
         return plots.together(
             self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=panels
