@@ -15,8 +15,7 @@ from pyinterp.learner.fitted_models import FittedModels, Inference
 from pyinterp.learner.subgroups import ONE_GROUP
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.together import ImportanceResults
-from pyinterp.results.uncertainty_results import UncertaintyResults
+from pyinterp.results.together import ImportanceResults, UncertaintyResults
 from pyinterp.samplers import SamplerLike
 
 __all__ = ["Uncertainties"]

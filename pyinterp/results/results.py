@@ -35,8 +35,7 @@ from pyinterp.inference.interval_scale import IntervalScale
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.results.header import Context, GoodnessOfFit
 from pyinterp.results.ranks import Ranks, ranks_of
-from pyinterp.results.summary import TableOptions
-from pyinterp.results.tabular import TableOfEstimands
+from pyinterp.results.summary import TableOfEstimands, TableOptions
 from pyinterp.whatif import Engine
 
 if TYPE_CHECKING:
