@@ -36,8 +36,12 @@ if TYPE_CHECKING:
     )
     from pyinterp.results.results import EstimandResults
     from pyinterp.results.side_by_side import plot, summary_col
-    from pyinterp.results.together import CausalResults, CurveResults, ImportanceResults
-    from pyinterp.results.uncertainty_results import UncertaintyResults
+    from pyinterp.results.together import (
+        CausalResults,
+        CurveResults,
+        ImportanceResults,
+        UncertaintyResults,
+    )
     from pyinterp.simulation.certify import certify
     from pyinterp.whatif import ExactWhatIf, register_engine
 
@@ -89,44 +93,44 @@ __all__ = [
 ]
 
 _FOLDERS = ("datasets", "distributions", "estimators", "r_style", "samplers", "simulation")
-_HOME = {
-    "Bootstrap": "resampling",
-    "CausalResults": "results.together",
-    "CrossValidation": "resampling",
-    "CurveResults": "results.together",
-    "Distributional": "models.distributional",
-    "Estimand": "estimands.estimand",
-    "EstimandResults": "results.results",
-    "Estimate": "estimands.estimate",
-    "ExactWhatIf": "whatif",
-    "FittedModel": "learner.fitted_model",
-    "FreshDraws": "resampling",
-    "HalfSampling": "resampling",
-    "Holdout": "resampling",
-    "ImportanceResults": "results.together",
-    "Learner": "learner.learner",
-    "LearnerResults": "learner.learner",
-    "Loss": "losses.rowwise",
-    "Metric": "losses.metrics",
-    "NestedBootstrap": "resampling",
-    "NestedCrossValidation": "resampling",
-    "Parameter": "estimands.estimand",
-    "RGrid": "estimands.effects.grids",
-    "Splits": "resampling",
-    "Subsampling": "resampling",
-    "Terms": "estimands.estimand",
-    "UncertaintyResults": "results.uncertainty_results",
-    "Words": "estimands.estimand",
-    "certify": "simulation.certify",
-    "compare": "learner.compare",
-    "mean_over_rows": "estimands.mean_over_rows",
-    "plot": "results.side_by_side",
-    "register_engine": "whatif",
-    "register_variance": "inference",
-    "report": "report_page",
-    "statsmodels_learner": "models.adapters",
-    "summary_col": "results.side_by_side",
+# Names by the module that has them.
+_NAMES = {
+    "estimands.effects.grids": ("RGrid",),
+    "estimands.estimand": ("Estimand", "Parameter", "Terms", "Words"),
+    "estimands.estimate": ("Estimate",),
+    "estimands.mean_over_rows": ("mean_over_rows",),
+    "inference": ("register_variance",),
+    "learner.compare": ("compare",),
+    "learner.fitted_model": ("FittedModel",),
+    "learner.learner": ("Learner", "LearnerResults"),
+    "losses.metrics": ("Metric",),
+    "losses.rowwise": ("Loss",),
+    "models.adapters": ("statsmodels_learner",),
+    "models.distributional": ("Distributional",),
+    "report_page": ("report",),
+    "resampling": (
+        "Bootstrap",
+        "CrossValidation",
+        "FreshDraws",
+        "HalfSampling",
+        "Holdout",
+        "NestedBootstrap",
+        "NestedCrossValidation",
+        "Splits",
+        "Subsampling",
+    ),
+    "results.results": ("EstimandResults",),
+    "results.side_by_side": ("plot", "summary_col"),
+    "results.together": (
+        "CausalResults",
+        "CurveResults",
+        "ImportanceResults",
+        "UncertaintyResults",
+    ),
+    "simulation.certify": ("certify",),
+    "whatif": ("ExactWhatIf", "register_engine"),
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,16 +1,117 @@
-"""Parameters that several functions share: each is described once, and wrong names are refused."""
+"""Parameters that several functions share: each is described once, and wrong names are refused.
+
+A line of a docstring that is one of these names in braces stands for its description. A name in
+`GROUPS` stands for several.
+
+Parameters
+----------
+features : str or sequence of str, optional
+    Features (variables, or groups of variables, which move jointly); by default all.
+loss : str, Loss or callable, optional
+    "squared", "absolute", "huber", "poisson", "gamma", "binomial" for regression; "log",
+    "brier", "zero_one" for classification, "rps" for ordered classes; or a function
+    ``loss(y, prediction)``, elementwise. The default is "squared", "log" for classifiers
+    with probabilities, or "binomial" for models that statsmodels fitted to shares.
+metric : str, Metric or callable
+    A measure of all rows together: "rmse", "mae", "mape", "mse", "rsq" (squared
+    correlation), "rsq_trad", "accuracy", "bal_accuracy", "youden", "logloss" or "log_loss",
+    "brier", "roc_auc" or "pr_auc" (average precision), most named as in R's yardstick; the
+    name of a scorer of scikit-learn, or a scorer; or a function ``metric(y, prediction)``,
+    also of ``weights`` or ``sample_weight``, with codes 0, 1, ... of classes in `y` and
+    their probabilities, shape (n, classes), in `prediction`. Where it stands in place of a
+    loss in an importance, that is the mean over permutations of how much worse it gets.
+permutations : "auto", "all" or int
+    "all" takes the mean over all ordered pairs of different rows, the U-statistic
+    :math:`e_{switch}` of Fisher, Rudin and Dominici (2019), without Monte Carlo error. A
+    number K takes K balanced permutations: no row is its own donor and each meets K
+    different donors. "auto" is "all" as long as rows times distinct values of the feature
+    stay at most 250,000 per refit, else as many permutations as that allows, at least
+    10. For tree ensembles and linear models, which have exact engines, the bound is
+    1e8, and there is none with squared error.
+sampler : str, Sampler or mapping
+    How values that replace a feature are drawn given the other variables: "residual",
+    "categorical", "subgroup" or "knockoff"; "conditional" takes the one that suits the
+    feature, also of features that a mapping from features to samplers does not name. See
+    `pyinterp.samplers`.
+grid : {"quantile", "equidistant", "unique", "r"}, RGrid, array, mapping or DataFrame
+    "r" and `pi.RGrid` are the grids of R's pdp. An array, a mapping from variables to
+    arrays, or a frame with one row per point, is used as it is. Categories give their
+    levels unless they are in it.
+points : int, optional
+    Grid points per variable; 20 for one variable, 10 each for two, 5 each for three.
+kind : {"pd", "ice", "c-ice", "d-ice"}
+    "ice" adds every row's curve to the plot. "c-ice" subtracts each curve's value at the
+    first grid point, "d-ice" takes its slope; estimates and intervals are then of the
+    centered curve or of the slope.
+scale : str, mapping or callable, optional
+    For classifiers: "probability", "logit" or "centered-logit". Of ordered classes also
+    "cumulative", the probability of a class or a lower one, and "score", the expected
+    score: of classes that are numbers these, else 1, 2, ...; a mapping gives others. The
+    centered logit of a class is log p minus its mean over the classes, per row, as in R's
+    pdp; the logit is the same for more than two classes, and for two, log p - log(1 - p),
+    is twice as large. "rate", of models with an exposure: predictions at exposure 1, for
+    `pd` alone. A function is applied to each prediction before the average, such as
+    ``np.exp`` for a model of a logarithm.
+which_class : label or list of labels, optional
+    For classifiers; by default the second of two classes, or all of more.
+average : {"mean", "median", "trimmed", "exemplar"}
+    How the rows' curves are averaged. "trimmed" leaves out 10 % at either end.
+    "exemplar" is no average, but the one curve of a made-up row of medians and most
+    frequent levels.
+rows : str or array of bool, optional
+    Evaluation rows, and donors, to use: a query of the data, such as "age > 50", columns
+    that are not variables included, or a mask with a value per row. Nothing is fitted
+    anew; grids are those of all rows.
+by : str or array, optional
+    Column of the data, or one level per row: estimates for the rows of each level, as
+    `rows` gives them, with one covariance of all.
+title : str, optional
+    Heading of the table.
+notes : {"short", "full", "none"}
+    "short" says what estimates and intervals mean, and what is missing. "full" adds how
+    they are computed, for papers.
+decimals : int, optional
+    Of estimates and their errors; by default four significant digits of the largest
+    estimate, or, if that is more, two of a usual and at most three of the largest error.
+top : int, optional
+    How many terms to print, the first in that order; of groups, of each. By default all.
+date : bool
+    Whether the header has the date; without it the same analysis prints the same text.
+cov_type : str, optional
+    Variance estimator: "half-sample" (default after `HalfSampling`), "nested-cv" (after
+    `NestedCrossValidation`), "bootstrap" (after `NestedBootstrap`; percentile intervals),
+    "bootstrap-bca" (BCa intervals), "corrected" (after other plans whose refits share
+    rows), "naive" (after fresh draws), "delta" (for effects of one fitted model that states
+    the covariance of its coefficients), "ustat" (for another one, and importances) or
+    "rows".
+alternative : {"two-sided", "greater", "less"}
+    Alternative hypothesis of the tests and side of the intervals. Importances vary as
+    squares, which have no sign: their one-sided P is the two-sided one if the estimate is
+    on that side of the null value, else 1, and their limit one of the two-sided interval
+    (nothing is halved).
+p_adjust : str, optional
+    Adjustment of the p-values for multiplicity, a method of statsmodels' ``multipletests``
+    such as "holm" or "fdr_bh". "bonferroni" and "sidak" adjust intervals alike; others have
+    no intervals, and those shown are for one term each. Over the terms of one result; of
+    several measures in one table, over those of each measure.
+simultaneous : bool
+    Whether intervals cover all terms at once with probability 1 - alpha (sup-t), not each
+    of them: a band for a whole curve. p-values are then those of such intervals. Not with
+    `p_adjust`.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
 from functools import wraps
-from inspect import Parameter, Signature, cleandoc, signature
+from inspect import Parameter, Signature, signature
+from textwrap import indent
 from typing import Any, ParamSpec, TypeVar
 
 from pyinterp.errors import did_you_mean, list_of
 
-__all__ = ["fill", "takes"]
+__all__ = ["takes"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,148 +143,23 @@ ELSEWHERE = {
     "vars": "features",
 }
 
-# A line of a docstring that is one of these names in braces stands for the text.
-DESCRIPTIONS = {
-    "features": """
-        features : str or sequence of str, optional
-            Features (variables, or groups of variables, which move jointly); by default all.
-        """,
-    "loss": """
-        loss : str, Loss or callable, optional
-            "squared", "absolute", "huber", "poisson", "gamma", "binomial" for regression; "log",
-            "brier", "zero_one" for classification, "rps" for ordered classes; or a function
-            ``loss(y, prediction)``, elementwise. The default is "squared", "log" for classifiers
-            with probabilities, or "binomial" for models that statsmodels fitted to shares.
-        """,
-    "metric": """
-        metric : str, Metric or callable
-            A measure of all rows together: "rmse", "mae", "mape", "mse", "rsq" (squared
-            correlation), "rsq_trad", "accuracy", "bal_accuracy", "youden", "logloss" or "log_loss",
-            "brier", "roc_auc" or "pr_auc" (average precision), most named as in R's yardstick; the
-            name of a scorer of scikit-learn, or a scorer; or a function ``metric(y, prediction)``,
-            also of ``weights`` or ``sample_weight``, with codes 0, 1, ... of classes in `y` and
-            their probabilities, shape (n, classes), in `prediction`. Where it stands in place of a
-            loss in an importance, that is the mean over permutations of how much worse it gets.
-        """,
-    "permutations": """
-        permutations : "auto", "all" or int
-            "all" takes the mean over all ordered pairs of different rows, the U-statistic
-            :math:`e_{switch}` of Fisher, Rudin and Dominici (2019), without Monte Carlo error. A
-            number K takes K balanced permutations: no row is its own donor and each meets K
-            different donors. "auto" is "all" as long as rows times distinct values of the feature
-            stay at most 250,000 per refit, else as many permutations as that allows, at least
-            10. For tree ensembles and linear models, which have exact engines, the bound is
-            1e8, and there is none with squared error.
-        """,
-    "sampler": """
-        sampler : str, Sampler or mapping
-            How values that replace a feature are drawn given the other variables: "residual",
-            "categorical", "subgroup" or "knockoff"; "conditional" takes the one that suits the
-            feature, also of features that a mapping from features to samplers does not name. See
-            `pyinterp.samplers`.
-        """,
-    "grid": """
-        grid : {"quantile", "equidistant", "unique", "r"}, RGrid, array, mapping or DataFrame
-            "r" and `pi.RGrid` are the grids of R's pdp. An array, a mapping from variables to
-            arrays, or a frame with one row per point, is used as it is. Categories give their
-            levels unless they are in it.
-        """,
-    "points": """
-        points : int, optional
-            Grid points per variable; 20 for one variable, 10 each for two, 5 each for three.
-        """,
-    "kind": """
-        kind : {"pd", "ice", "c-ice", "d-ice"}
-            "ice" adds every row's curve to the plot. "c-ice" subtracts each curve's value at the
-            first grid point, "d-ice" takes its slope; estimates and intervals are then of the
-            centered curve or of the slope.
-        """,
-    "scale": """
-        scale : str, mapping or callable, optional
-            For classifiers: "probability", "logit" or "centered-logit". Of ordered classes also
-            "cumulative", the probability of a class or a lower one, and "score", the expected
-            score: of classes that are numbers these, else 1, 2, ...; a mapping gives others. The
-            centered logit of a class is log p minus its mean over the classes, per row, as in R's
-            pdp; the logit is the same for more than two classes, and for two, log p - log(1 - p),
-            is twice as large. "rate", of models with an exposure: predictions at exposure 1, for
-            `pd` alone. A function is applied to each prediction before the average, such as
-            ``np.exp`` for a model of a logarithm.
-        """,
-    "which_class": """
-        which_class : label or list of labels, optional
-            For classifiers; by default the second of two classes, or all of more.
-        """,
-    "average": """
-        average : {"mean", "median", "trimmed", "exemplar"}
-            How the rows' curves are averaged. "trimmed" leaves out 10 % at either end.
-            "exemplar" is no average, but the one curve of a made-up row of medians and most
-            frequent levels.
-        """,
-    "rows": """
-        rows : str or array of bool, optional
-            Evaluation rows, and donors, to use: a query of the data, such as "age > 50", columns
-            that are not variables included, or a mask with a value per row. Nothing is fitted
-            anew; grids are those of all rows.
-        """,
-    "by": """
-        by : str or array, optional
-            Column of the data, or one level per row: estimates for the rows of each level, as
-            `rows` gives them, with one covariance of all.
-        """,
-    "table": """
-        title : str, optional
-            Heading of the table.
-        notes : {"short", "full", "none"}
-            "short" says what estimates and intervals mean, and what is missing. "full" adds how
-            they are computed, for papers.
-        decimals : int, optional
-            Of estimates and their errors; by default four significant digits of the largest
-            estimate, or, if that is more, two of a usual and at most three of the largest error.
-        """,
-    "top": """
-        top : int, optional
-            How many terms to print, the first in that order; of groups, of each. By default all.
-        """,
-    "date": """
-        date : bool
-            Whether the header has the date; without it the same analysis prints the same text.
-        """,
-    "inference": """
-        cov_type : str, optional
-            Variance estimator: "half-sample" (default after `HalfSampling`), "nested-cv" (after
-            `NestedCrossValidation`), "bootstrap" (after `NestedBootstrap`; percentile intervals),
-            "bootstrap-bca" (BCa intervals), "corrected" (after other plans whose refits share
-            rows), "naive" (after fresh draws), "delta" (for effects of one fitted model that states
-            the covariance of its coefficients), "ustat" (for another one, and importances) or
-            "rows".
-        alternative : {"two-sided", "greater", "less"}
-            Alternative hypothesis of the tests and side of the intervals. Importances vary as
-            squares, which have no sign: their one-sided P is the two-sided one if the estimate is
-            on that side of the null value, else 1, and their limit one of the two-sided interval
-            (nothing is halved).
-        p_adjust : str, optional
-            Adjustment of the p-values for multiplicity, a method of statsmodels' ``multipletests``
-            such as "holm" or "fdr_bh". "bonferroni" and "sidak" adjust intervals alike; others have
-            no intervals, and those shown are for one term each. Over the terms of one result; of
-            several measures in one table, over those of each measure.
-        simultaneous : bool
-            Whether intervals cover all terms at once with probability 1 - alpha (sup-t), not each
-            of them: a band for a whole curve. p-values are then those of such intervals. Not with
-            `p_adjust`.
-        """,
+# Names in braces that stand for several parameters.
+GROUPS = {
+    "table": ("title", "notes", "decimals"),
+    "inference": ("cov_type", "alternative", "p_adjust", "simultaneous"),
 }
-_PLACE = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
+PLACE = re.compile(r"^( *)\{(\w+)\}\n", re.MULTILINE)
 
 
-def fill(docstring: str, descriptions: Mapping[str, str] = DESCRIPTIONS) -> str:
-    """Return a docstring with the descriptions of shared parameters filled in."""
+def _descriptions() -> dict[str, str]:
+    """Return what the docstring of this module says of every parameter, and of the groups."""
+    _, *entries = re.split(r"^(?=\w+ : )", __doc__ or "", flags=re.MULTILINE)
+    texts = {entry.split(" : ")[0]: entry for entry in entries}
+    groups = {name: "".join(texts.get(n, "") for n in members) for name, members in GROUPS.items()}
+    return texts | groups
 
-    def text(place: re.Match[str]) -> str:
-        indent, name = place.groups()
-        lines = cleandoc(descriptions[name]).splitlines()
-        return "\n".join(indent + line if line else line for line in lines)
 
-    return _PLACE.sub(text, docstring)
+DESCRIPTIONS = _descriptions()
 
 
 def takes(
@@ -194,24 +170,29 @@ def takes(
     Parameters
     ----------
     descriptions : mapping of str to str
-        What stands for a name in braces that is a line of the docstring.
+        Text for every name in braces that is a line of the docstring.
     refused : mapping of str to str, optional
         Reasons for keywords that a user may expect, but that the function does not take.
     """
+    reasons = refused or {}
+
+    def description(place: re.Match[str]) -> str:
+        spaces, name = place.groups()
+        return indent(descriptions[name], spaces).rstrip() + "\n"
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
-        shown = _signature(function, refused or {})
-        names = [
-            name for name, p in shown.parameters.items() if name != "self" and p.kind in BY_NAME
-        ]
+        shown = _signature(function, reasons)
+        by_name = (p for p in shown.parameters.values() if p.kind in BY_NAME)
+        names = [p.name for p in by_name if p.name != "self"]
 
         @wraps(function)
         def checked(*args: P.args, **options: P.kwargs) -> R:
             for name in options:
-                _check_keyword(function.__name__, name, names, refused or {})
+                if name not in names:
+                    raise TypeError(_refusal(function.__name__, name, names, reasons))
             return function(*args, **options)
 
-        checked.__doc__ = fill(function.__doc__ or "", descriptions)
+        checked.__doc__ = PLACE.sub(description, function.__doc__ or "")
         checked.__signature__ = shown  # type: ignore[attr-defined]  # what `help` shows
         return checked
 
@@ -231,12 +212,10 @@ def _signature(function: Callable[..., Any], refused: Mapping[str, str]) -> Sign
     return whole.replace(parameters=parameters)
 
 
-def _check_keyword(method: str, name: str, names: list[str], refused: Mapping[str, str]) -> None:
-    if name in names:
-        return
+def _refusal(method: str, name: str, names: list[str], reasons: Mapping[str, str]) -> str:
     start = f"{method}() takes no keyword argument `{name}`"
-    if name in refused:
-        raise TypeError(f"{start}: {refused[name]}")
+    if name in reasons:
+        return f"{start}: {reasons[name]}"
     ours = ELSEWHERE.get(name)
     guess = f" Did you mean `{ours}`?" if ours in names else did_you_mean(name, names)
-    raise TypeError(f"{start}; its options are {list_of(names, most=20, limit=300)}.{guess}")
+    return f"{start}; its options are {list_of(names, most=20, limit=300)}.{guess}"

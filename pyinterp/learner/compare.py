@@ -29,9 +29,9 @@ from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
 from pyinterp.ranges import REAL
-from pyinterp.results.comparison_results import ComparisonResults
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.side_by_side import learner_names
+from pyinterp.results.together import ComparisonResults
 from pyinterp.whatif import Engine
 
 __all__ = ["compare"]

@@ -9,6 +9,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import pandas as pd
 
 from pyinterp.learner.importances import Importances
+from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 
 __all__ = ["DefaultTable"]
@@ -18,16 +19,17 @@ R = TypeVar("R")
 
 
 def _of_pfi(
-    method: Callable[Concatenate[EstimandResults, P], R], first_line: str
+    method: Callable[Concatenate[EstimandResults, P], R],
 ) -> Callable[Concatenate[DefaultTable, P], R]:
-    """Return the method of a fit that is a method of its ``pfi()``, with the same parameters."""
+    """Return a method of results as a method of the fit, which asks ``pfi()``."""
 
     @wraps(method)
-    def of_fit(self: DefaultTable, /, *args: P.args, **options: P.kwargs) -> R:
-        return method(self._pfi, *args, **options)
+    def of_fit(fit: DefaultTable, /, *args: P.args, **options: P.kwargs) -> R:
+        return method(fit._pfi, *args, **options)
 
-    of_fit.__doc__ = "\n\n".join([first_line, *(method.__doc__ or "").split("\n\n")[1:]])
-    return of_fit
+    first, _, rest = (method.__doc__ or "").partition("\n")
+    of_fit.__doc__ = f"{first}\n\n        Of permutation importances, ``pfi()``.\n{rest}"
+    return takes()(of_fit)
 
 
 class DefaultTable(Importances):
@@ -66,16 +68,10 @@ class DefaultTable(Importances):
         """p-values of the hypothesis PFI = 0, as ``pfi()`` has them."""
         return self._pfi.pvalues
 
-    conf_int = _of_pfi(
-        EstimandResults.conf_int, "Return 1 - alpha intervals of PFI, as ``pfi()`` has them."
-    )
-    t_test = _of_pfi(EstimandResults.t_test, "Test linear hypotheses about PFI, by ``pfi()``.")
-    wald_test = _of_pfi(
-        EstimandResults.wald_test, "Test linear hypotheses about PFI together, by ``pfi()``."
-    )
-    summary_frame = _of_pfi(
-        EstimandResults.summary_frame, "Return PFI with its inference, one row per feature."
-    )
-    tidy = _of_pfi(EstimandResults.tidy, "Return `summary_frame` with the features as a column.")
-    summary = _of_pfi(EstimandResults.summary, "Return the table of PFI, which ``pfi()`` prints.")
-    plot = _of_pfi(EstimandResults.plot, "Plot PFI with its intervals, the plot of ``pfi()``.")
+    conf_int = _of_pfi(EstimandResults.conf_int)
+    t_test = _of_pfi(EstimandResults.t_test)
+    wald_test = _of_pfi(EstimandResults.wald_test)
+    summary_frame = _of_pfi(EstimandResults.summary_frame)
+    tidy = _of_pfi(EstimandResults.tidy)
+    summary = _of_pfi(EstimandResults.summary)
+    plot = _of_pfi(EstimandResults.plot)

@@ -25,8 +25,7 @@ from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.together import ImportanceResults
-from pyinterp.results.uncertainty_results import UncertaintyResults
+from pyinterp.results.together import ImportanceResults, UncertaintyResults
 from pyinterp.samplers import SamplerLike, is_conditional
 
 __all__ = ["Importances"]

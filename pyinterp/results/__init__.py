@@ -3,24 +3,19 @@
 In come an estimand, its estimates for every refit and a variance; out go ``params``, ``bse``,
 tests, intervals, ``summary()`` and ``plot()``. Results are frozen: no call changes them.
 
-=====================  =============================================================
-Module                 What is in it
-=====================  =============================================================
-`results`              `EstimandResults`, the results of one estimand
-`together`             Several estimands: importances, curves, and the causal reading
-`uncertainty_results`  Likelihood, entropy and redundancy, with a decision
-`comparison_results`   Differences of learners, and ranks of them
-`ranks`                Ranks of terms, with the probability of each
-`header`               The analysis behind the numbers, and its header
-`summary`              Summary tables: header, blocks of numbers, footnotes
-`footnotes`            Footnotes, short and full
-`order`                The order of terms in tables and plots
-`side_by_side`         ``summary_col`` and ``plot``: several results, of statsmodels too
-`table`                Tables as text, HTML, LaTeX, Markdown and CSV
-`latex`                LaTeX of tables
-`tabular`              What all results with a summary can do: LaTeX, Excel
-`plots`                Plots
-=====================  =============================================================
+==============  ======================================================================
+Module          What is in it
+==============  ======================================================================
+`results`       `EstimandResults`, the results of one estimand
+`together`      Several estimands: importances, curves, uncertainties; differences of learners
+`ranks`         Ranks of terms, with the probability of each
+`header`        The analysis behind the numbers
+`summary`       Summary tables, and what all results with one can do: LaTeX, Excel
+`footnotes`     Footnotes, short and full
+`side_by_side`  ``summary_col`` and ``plot``: several results, of statsmodels too
+`table`         Tables as text, HTML, LaTeX, Markdown and CSV
+`plots`         Plots
+==============  ======================================================================
 
 Tables and plots know estimands by their labels, layouts and notes only: a new estimand changes
 nothing here.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -24,7 +24,7 @@ NO_MEAN = {
     "show its sampling error",
 }
 NO_VALUE = "not defined in some refit"
-NO_SIMULATION = " No simulations say how often such intervals cover."
+NO_SIMULATION = "No simulations say how often such intervals cover."
 MANY_TESTS = 20
 
 # Level at which a value differs from the null value.
@@ -46,6 +46,7 @@ LIMITS_OF_SQUARE = (
     "one (root(c + a) + q root(a))^2. For c of 0 or less they are c - q s0 and that, or c + q s0 "
     "if this is negative."
 )
+ASYMMETRIC = "Limits are not symmetric: like squares, estimates vary more the larger they are."
 WHAT_P_TESTS = (
     "P tests whether the truth is {null} for this learner, not whether the response depends on the "
     "feature: where features are correlated, one that the response does not need has an "
@@ -67,20 +68,21 @@ class Footnote(NamedTuple):
     Attributes
     ----------
     text : str
-        What full footnotes say; empty if they leave it out.
-    short : str
-        What short footnotes say; empty if they leave it out.
+        All of a short footnote; empty if short footnotes leave it out.
+    more : str
+        What a full footnote adds.
     marks : frozenset of (str, str)
         Rows that carry its number, each as the heading of its block and the term.
     """
 
     text: str
-    short: str = ""
+    more: str = ""
     marks: frozenset[tuple[str, str]] = frozenset()
 
 
 def notes_of(
     several: Sequence[EstimandResults],
+    headings: Sequence[str],
     alpha: float,
     option: NotesOption,
     *,
@@ -88,93 +90,84 @@ def notes_of(
 ) -> list[Footnote]:
     """List the footnotes of a table of one or several estimands of one analysis, in `text`.
 
-    What several have in common stands once; their meanings stand in the header.
+    Notes that several have in common stand once; their meanings stand in the header.
     """
-    alone, first = len(several) == 1, several[0].context
-    notes = [
-        *before,
-        *_with_labels(several, [_about(r, alpha, alone=alone) for r in several], option),
-        *_with_labels(several, [_intervals(r, alone=alone) for r in several], option),
-        *_with_labels(several, [_tests(r, alone=alone) for r in several], option),
-        *_of_rows(several),
-        *_with_labels(several, [_limits(r, alpha) for r in several], option),
-        *(_always(text) for text in (first.plan_note, first.missing_note) if text),
-    ]
-    for beside in dict.fromkeys(r.diagnostic for r in several if r.diagnostic is not None):
-        notes += [_always(text) for text in beside.estimand.words.on(beside.params)]
-    return list(dict.fromkeys(_texts(notes, option)))
-
-
-def _texts(notes: Sequence[Footnote], option: NotesOption) -> list[Footnote]:
-    """Return the footnotes that an option shows, what they say in `text` and `short`."""
     if option == "none":
         return []
-    if option == "short":
-        notes = [note._replace(text=note.short) for note in notes]
-    return [note._replace(short=note.text) for note in notes if note.text]
+    full, alone = option == "full", len(several) == 1
+    context = several[0].context
+    notes = [
+        *_in_words(before, full),
+        *_with_labels(headings, [_about(r, alpha, alone=alone) for r in several], full),
+        *_with_labels(headings, [_intervals(r, alone=alone) for r in several], full),
+        *_with_labels(headings, [_tests(r, alone=alone) for r in several], full),
+        *_of_rows(several, headings),
+        *_with_labels(headings, [_limits(r, alpha) for r in several], full),
+        *map(Footnote, filter(None, (context.plan_note, context.missing_note))),
+    ]
+    for diagnostic in dict.fromkeys(r.diagnostic for r in several if r.diagnostic is not None):
+        notes += map(Footnote, diagnostic.estimand.words.on(diagnostic.params))
+    return list(dict.fromkeys(notes))
 
 
-def _always(text: str, marks: Iterable[tuple[str, str]] = ()) -> Footnote:
-    return Footnote(text, text, frozenset(marks))
+def _in_words(notes: Sequence[Footnote], full: bool) -> list[Footnote]:
+    """Return footnotes that are not empty, with all that they say in `text`."""
+    if full:
+        notes = [Footnote(f"{n.text} {n.more}".strip(), marks=n.marks) for n in notes]
+    return [note._replace(more="") for note in notes if note.text]
 
 
 def _with_labels(
-    several: Sequence[EstimandResults], notes: Sequence[Sequence[Footnote]], option: NotesOption
+    headings: Sequence[str], notes: Sequence[Sequence[Footnote]], full: bool
 ) -> list[Footnote]:
     """List the notes on several estimands, with their labels unless they are on all of them."""
     labels: dict[Footnote, list[str]] = {}
-    for heading, some in zip(headings_of(several), notes, strict=True):
-        for note in _texts(some, option):
+    for heading, some in zip(headings, notes, strict=True):
+        for note in _in_words(some, full):
             labels.setdefault(note, []).append(heading)
-    return [
-        note
-        if len(names) == len(several)
-        else _always(f"{', '.join(dict.fromkeys(names))}: {note.text}")
-        for note, names in labels.items()
-    ]
+    shown = []
+    for note, names in labels.items():
+        label = "" if len(names) == len(headings) else f"{', '.join(dict.fromkeys(names))}: "
+        shown.append(note._replace(text=f"{label}{note.text}"))
+    return shown
 
 
 def _about(results: EstimandResults, alpha: float, *, alone: bool) -> list[Footnote]:
     """Say what the values are, what is wrong with them, and which are missing."""
     estimand, null, engine = results.estimand, results.null, results.context.engine
-    words = estimand.words
-    random = bool((results.mcse > 0).any())
+    params, bse, words = results.params, results.bse, estimand.words
+    error = results.mcse.max()
     harm = ""
     squares = estimand.parameter.no_effect is not None
     if null is not None and squares and (results.conf_int(alpha)[1] < null).any():
         harm = f"{f'Below {null:g}' if null else 'Negative'}: predictions are better that way."
     if alone:
-        meaning = f"{words.meaning} {harm}".rstrip()
-        exact = f" {words.exact}" if words.exact and not random else ""
-        notes = [Footnote(f"{meaning}{exact}", meaning)]
+        exact = "" if error > 0 else words.exact or ""
+        notes = [Footnote(f"{words.meaning} {harm}".rstrip(), exact)]
     else:
-        notes = [_always(harm)]
-    notes += [Footnote(text) for text in words.notes]
+        notes = [Footnote(harm)]
+    notes += [Footnote("", text) for text in words.notes]
     if estimand.correction is not None and results.corrected_params is not None:
-        notes.append(Footnote(estimand.correction.note))
-    if random:
-        error = f"Monte Carlo standard error of the estimates: at most {results.mcse.max():.2g}"
-        notes.append(_always(f"{error}, {words.inexact}."))
+        notes.append(Footnote("", estimand.correction.note))
+    if error > 0:
+        text = f"Monte Carlo standard error of the estimates: at most {error:.2g}"
+        notes.append(Footnote(f"{text}, {words.inexact}."))
     if engine.reason:
-        notes.append(Footnote(f"Engine: {engine.name} ({engine.reason})."))
-    return notes + [_always(text) for text in _absent(results)]
-
-
-def _absent(results: EstimandResults) -> list[str]:
-    """List the notes on terms without estimate or interval, and on values of estimates."""
-    words, params, bse = results.estimand.words, results.params, results.bse
+        notes.append(Footnote("", f"Engine: {engine.name} ({engine.reason})."))
     reasons: dict[str, list[str]] = {}
     for term in params.index[params.isna()]:
         reasons.setdefault(words.missing.get(term, NO_VALUE), []).append(term)
-    notes = [f"No estimate for {_enumerate(terms)}: {why}." for why, terms in reasons.items()]
+    for why, terms in reasons.items():
+        notes.append(Footnote(f"No estimate for {_enumerate(terms)}: {why}."))
     constant, unknown = bse.index[bse == 0], bse.index[params.notna() & bse.isna()]
     if results.without_error:
-        notes.append(f"No standard error: {NO_MEAN[results.estimand.basis]}.")
+        notes.append(Footnote(f"No standard error: {NO_MEAN[estimand.basis]}."))
     elif len(unknown) and not results.variance.reason:
-        notes.append(f"No standard error for {_enumerate(unknown)}: {words.unknown_error}.")
+        text = f"No standard error for {_enumerate(unknown)}: {words.unknown_error}."
+        notes.append(Footnote(text))
     if len(constant):
-        notes.append(f"No interval for {_enumerate(constant)}: {results.zero_variance}.")
-    return [*notes, *words.on(params)]
+        notes.append(Footnote(f"No interval for {_enumerate(constant)}: {results.zero_variance}."))
+    return [*notes, *map(Footnote, words.on(params))]
 
 
 def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
@@ -183,20 +176,22 @@ def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
     if results.without_error:
         return []
     if variance.reason:
-        return [_always(f"No standard errors and intervals: {variance.reason}.")]
+        return [Footnote(f"No standard errors and intervals: {variance.reason}.")]
     coverage = _coverage(results)
-    # Variances that are no default are known to fall short.
-    needed = coverage == NO_SIMULATION or variance.cov_type != "half-sample"
-    short = coverage if needed else ""
-    notes = [Footnote(f"{variance.note}{coverage}", f"{variance.note}{short}")]
-    if not alone:  # what several have in common stands once
-        notes = [_always(variance.note), Footnote(coverage.strip(), short.strip())]
-    return [*notes, *([_always(variance.warning)] if variance.warning else [])]
+    # Variances that are no default are known to fall short, which short notes say too.
+    if coverage == NO_SIMULATION or variance.cov_type != "half-sample":
+        parts = [variance.note, coverage]
+        notes = [Footnote(" ".join(filter(None, parts)))] if alone else list(map(Footnote, parts))
+    elif alone:
+        notes = [Footnote(variance.note, coverage)]
+    else:  # what several have in common stands once
+        notes = [Footnote(variance.note), Footnote("", coverage)]
+    return [*notes, Footnote(variance.warning)]
 
 
 def _tests(results: EstimandResults, *, alone: bool) -> list[Footnote]:
     """List the notes on limits, t and P, on sides, and on adjustments for many terms."""
-    variance, null = results.variance, results.null
+    variance, null, inference = results.variance, results.null, results.inference
     if variance.reason or not (results.bse > 0).any():
         return []
     notes: list[Footnote] = []
@@ -204,21 +199,18 @@ def _tests(results: EstimandResults, *, alone: bool) -> list[Footnote]:
         notes = _of_square(results)
     elif results.alternative != "two-sided":
         than = "the value tested" if null is None else "the null value"
-        notes = [_always(f"One-sided: the alternative is {results.alternative} than {than}.")]
-    if variance.interval_note:
-        notes.append(Footnote(variance.interval_note))
-    if variance.test_note and null is not None:
-        notes.append(Footnote(variance.test_note.format(null=f"{null:g}")))
-    if results.inference.rescales:
-        scale = results.inference.scale.name
-        notes.append(_always(f"Intervals are symmetric on the {scale} scale."))
-    adjusted = results.inference.note if alone else results.inference.note_of_each
-    if adjusted:
-        notes.append(_always(adjusted))
+        notes = [Footnote(f"One-sided: the alternative is {results.alternative} than {than}.")]
+    notes.append(Footnote("", variance.interval_note))
+    if null is not None:
+        notes.append(Footnote("", variance.test_note.format(null=f"{null:g}")))
+    if inference.rescales:
+        notes.append(Footnote(f"Intervals are symmetric on the {inference.scale.name} scale."))
+    adjusted = inference.note if alone else inference.note_of_each
+    notes.append(Footnote(adjusted))
     count = int(results.pvalues.notna().sum())
     if count > MANY_TESTS and not adjusted:
         chance = f"about {count / 20:.0f} reject by chance if all truths are {null:g}"
-        notes.append(_always(f"Of {count} tests at 5% {chance}; use `p_adjust`."))
+        notes.append(Footnote(f"Of {count} tests at 5% {chance}; use `p_adjust`."))
     return notes
 
 
@@ -227,58 +219,56 @@ def _of_square(results: EstimandResults) -> list[Footnote]:
     variance, null = results.variance, results.null
     zero = f"{0.0 if null is None else null:g}"
     estimate = f"(estimate - {zero})" if null else "estimate"
+    limits = Footnote("", LIMITS_OF_SQUARE.format(c=estimate.strip("()")))
     if null is None:
-        limits = "Limits are not symmetric: like squares, estimates vary more the larger they are."
-        return [_always(limits), Footnote(LIMITS_OF_SQUARE.format(c=estimate.strip("()")))]
-    law = f"P: Student's t, {variance.df:g} df"
-    if results.inference.note:
-        law = f"P before adjustment: Student's t, {variance.df:g} df"
+        return [Footnote(ASYMMETRIC), limits]
+    p = "P before adjustment" if results.inference.note else "P"
     at = f"at {zero}" if null else f"if the truth is {zero}"
     notes = [
-        _always(
-            f"t = {estimate} / its s.e. {at}, not std err; {law}. Near {zero} importances vary "
-            f"less, so -+ 2 std err may hold {zero} though P < 0.05."
+        Footnote(
+            f"t = {estimate} / its s.e. {at}, not std err; {p}: Student's t, {variance.df:g} df. "
+            f"Near {zero} importances vary less, so -+ 2 std err may hold {zero} though P < 0.05."
         ),
-        Footnote(LIMITS_OF_SQUARE.format(c=estimate.strip("()"))),
-        Footnote(LOCO_TEST if results.estimand.leave_out else WHAT_P_TESTS.format(null=zero)),
+        limits,
+        Footnote("", LOCO_TEST if results.estimand.leave_out else WHAT_P_TESTS.format(null=zero)),
     ]
     if results.alternative != "two-sided":
-        notes.append(_always(ONE_SIDED_SQUARE.format(side=results.alternative)))
+        notes.append(Footnote(ONE_SIDED_SQUARE.format(side=results.alternative)))
     return notes
 
 
-def _of_rows(several: Sequence[EstimandResults]) -> list[Footnote]:
+def _of_rows(several: Sequence[EstimandResults], headings: Sequence[str]) -> list[Footnote]:
     """Warn of intervals that few of the data's rows decide, or few refits."""
     rows: dict[str, dict[tuple[str, str], str]] = {FEW_ROWS: {}, FEW_REFITS: {}}
-    for results, heading in zip(several, headings_of(several), strict=True):
+    for results, heading in zip(several, headings, strict=True):
         variance = results.variance
         if variance.reason or not variance.of_t or variance.cov_type == "delta":  # rows as they are
             continue
-        skewed, idle = results.replicates.skewness, results.replicates.idle_share
-        errors = np.asarray(results.bse > 0)
+        errors = results.bse > 0
         # Not rows whose interval holds the null value: intervals of what does not matter are wide.
-        differs = errors if results.null is None else np.asarray(results.pvalues < NOMINAL)
-        for j, term in enumerate(results.exog_names):
-            if errors[j] and differs[j] and skewed[j] > LARGEST_SKEWNESS:
-                rows[FEW_ROWS][heading, term] = f"{term} ({skewed[j]:.2f})"
-            if errors[j] and idle[j] > LARGEST_IDLE_SHARE:
-                rows[FEW_REFITS][heading, term] = f"{term} ({idle[j]:.0%})"
-    return [
-        _always(warning.format(terms=_enumerate(list(dict.fromkeys(words.values())))), words)
-        for warning, words in rows.items()
-        if words
-    ]
+        differs = errors if results.null is None else errors & (results.pvalues < NOMINAL)
+        skewness, idle = results.row_warnings["skewness"], results.row_warnings["unused"]
+        for term in skewness.index[differs & (skewness > LARGEST_SKEWNESS)]:
+            rows[FEW_ROWS][heading, term] = f"{term} ({skewness[term]:.2f})"
+        for term in idle.index[errors & (idle > LARGEST_IDLE_SHARE)]:
+            rows[FEW_REFITS][heading, term] = f"{term} ({idle[term]:.0%})"
+    notes = []
+    for warning, words in rows.items():
+        if words:
+            terms = _enumerate(list(dict.fromkeys(words.values())))
+            notes.append(Footnote(warning.format(terms=terms), marks=frozenset(words)))
+    return notes
 
 
 def _limits(results: EstimandResults, alpha: float) -> list[Footnote]:
     """List the notes on limits that are infinite."""
-    limits = results.inference.interval(alpha)
-    sides = {"two-sided": limits, "greater": limits[:, :1], "less": limits[:, 1:]}
-    infinite = np.flatnonzero(np.isinf(sides[results.alternative]).any(axis=1))
-    if not len(infinite):
+    limits = results.conf_int(alpha)
+    sides = {"two-sided": [0, 1], "greater": [0], "less": [1]}[results.alternative]
+    infinite = np.isinf(limits[sides].to_numpy()).any(axis=1)
+    if not infinite.any():
         return []
-    terms = _enumerate(results.params.index[infinite])
-    return [_always(f"No limit for {terms}: it lies {results.variance.too_few}.")]
+    terms = _enumerate(limits.index[infinite])
+    return [Footnote(f"No limit for {terms}: it lies {results.variance.too_few}.")]
 
 
 def _enumerate(terms: Sequence[Any] | pd.Index) -> str:
@@ -298,9 +288,9 @@ def _coverage(results: EstimandResults) -> str:
         plan=context.study_name,
         n=context.nobs,
     )
-    single = not results.inference.note and results.alternative == "two-sided"
     if covered:
-        return f" {covered}" if single and not context.failed_refits else ""
+        single = not results.inference.note and results.alternative == "two-sided"
+        return covered if single and not context.failed_refits else ""
     warned = context.level == "model" or variance.cov_type == "naive"
     return "" if warned else NO_SIMULATION
 
@@ -308,17 +298,18 @@ def _coverage(results: EstimandResults) -> str:
 def headings_of(several: Sequence[EstimandResults]) -> list[str]:
     """Return headings of the estimates: labels, or descriptions if one label has two meanings."""
     estimands = [results.estimand for results in several]
-    meanings = {(e.words.label, e.words.meaning) for e in estimands}
-    labels = [label for label, _ in meanings]
+    labels = [label for label, _ in {(e.words.label, e.words.meaning) for e in estimands}]
     return [e.words.label if labels.count(e.words.label) == 1 else e.description for e in estimands]
 
 
-def legend_of(several: Sequence[EstimandResults]) -> list[tuple[str, str]]:
+def legend_of(several: Sequence[EstimandResults], headings: Sequence[str]) -> list[tuple[str, str]]:
     """Return headings of columns with what they mean, if no footnote says so."""
-    headings = headings_of(several) if len(several) > 1 else []
-    meanings = {h: r.estimand.words.meaning for h, r in zip(headings, several, strict=False)}
+    meanings: dict[str, str] = {}
+    for results, heading in zip(several, headings, strict=True):
+        if len(several) > 1:
+            meanings[f"{heading}:"] = results.estimand.words.meaning
     for results in several:
         if results.diagnostic is not None:
             words = results.diagnostic.estimand.words
-            meanings[words.label] = words.meaning
-    return [(f"{heading}:", meaning) for heading, meaning in meanings.items()]
+            meanings[f"{words.label}:"] = words.meaning
+    return list(meanings.items())

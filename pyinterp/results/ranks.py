@@ -12,10 +12,9 @@ from pyinterp.checks import check_alpha, check_count, check_flag
 from pyinterp.inference import Variance
 from pyinterp.inference.posterior import rank_probabilities
 from pyinterp.parameters import takes
-from pyinterp.results import summary as tables
 from pyinterp.results.footnotes import NotesOption
+from pyinterp.results.summary import TableOptions, Tabular, summarize_frame
 from pyinterp.results.table import Table
-from pyinterp.results.tabular import Tabular
 
 if TYPE_CHECKING:
     from plotnine import ggplot
@@ -93,11 +92,11 @@ class Ranks(Tabular):
             Significance level of the intervals.
         {table}
         """
-        tables.TableOptions(alpha, title=title, notes=notes, decimals=decimals)
+        TableOptions(alpha, title=title, notes=notes, decimals=decimals)
         number = f"%.{2 if decimals is None else decimals}f"
         low, high = f"[{alpha / 2:.3g}", f"{1 - alpha / 2:.3g}]"
         formats = {"expected rank": number, low: "%.0f", high: "%.0f", "P(rank 1)": "%.3f"}
-        return tables.summarize_frame(
+        return summarize_frame(
             self.summary_frame(alpha).set_axis(list(formats), axis=1),
             formats,
             title=title or "Ranks with their uncertainty",
@@ -107,9 +106,9 @@ class Ranks(Tabular):
 
     def plot(self) -> ggplot:
         """Plot the probability of each rank for each term, as tiles."""
-        from pyinterp.results.plots.ranks import rank_tiles  # noqa: PLC0415 - plotnine is slow
+        from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
-        return rank_tiles(self)
+        return plots.rank_tiles(self)
 
 
 def ranks_of(

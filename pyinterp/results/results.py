@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from pyinterp.checks import (
     check_flag,
     check_number,
     is_hashable,
+    is_list,
 )
 from pyinterp.data.formula import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
@@ -38,7 +39,7 @@ from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, w
 from pyinterp.inference.posterior import rope_probabilities
 from pyinterp.results.header import Context, GoodnessOfFit
 from pyinterp.results.ranks import Ranks, ranks_of
-from pyinterp.results.tabular import TableOfEstimands
+from pyinterp.results.summary import TableOfEstimands, TableOptions
 from pyinterp.whatif import Engine
 
 if TYPE_CHECKING:
@@ -158,6 +159,12 @@ class EstimandResults(TableOfEstimands):
         return self._series(self.inference.null_error, "std_error_null")
 
     @cached_property
+    def row_warnings(self) -> pd.DataFrame:
+        """The last two columns of `variance_parts`, which warn of terms, for any plan."""
+        unused, skew = self.replicates.idle_share, self.replicates.skewness
+        return pd.DataFrame({"unused": unused, "skewness": skew}, index=self._index)
+
+    @cached_property
     def inference(self) -> TermInference:
         """Tests and intervals of the terms under the options of these results."""
         parameter = self.estimand.parameter
@@ -176,17 +183,17 @@ class EstimandResults(TableOfEstimands):
             has_test=self.has_test,
         )
 
-    @property
+    @cached_property
     def null(self) -> float | None:
         """Value under the null hypothesis of `tvalues`, if there is one that they test."""
         return self.estimand.parameter.null if self.has_test else None
 
-    @property
+    @cached_property
     def has_test(self) -> bool:
         """Whether hypotheses are tested: not of effects of a model that is taken as it is."""
         return not (self.estimand.parameter.effect and self.variance.rows_only)
 
-    @property
+    @cached_property
     def without_error(self) -> bool:
         """Whether there is no standard error at all: of no mean over rows, if only rows vary."""
         no_mean = self.estimand.basis != "rows" and self.context.level == "model"
@@ -375,11 +382,9 @@ class EstimandResults(TableOfEstimands):
                 "growth_ratio": parts.ratio_growth if self.replicates.relative else np.nan,
                 "variance": np.diag(variance.cov),
                 "variance_null": at_null,
-                "unused": self.replicates.idle_share,
-                "skewness": self.replicates.skewness,
             },
             index=self._index,
-        )
+        ).join(self.row_warnings)
 
     def t_test(self, hypotheses: Hypothesis) -> Contrasts:
         """Test linear hypotheses about the terms, as in statsmodels.
@@ -440,9 +445,7 @@ class EstimandResults(TableOfEstimands):
             If a term has no estimate or no variance, there are more hypotheses than degrees of
             freedom, they contradict each other, or the alternative is one-sided.
         """
-        self._need_test()
-        constraint = self._constraint(hypotheses)
-        return wald_test(self._without_adjustment._tests(constraint), constraint, self.variance)
+        return self._joint_test(self._constraint(hypotheses))
 
     def f_test(self, hypotheses: Hypothesis) -> JointTest:
         """Test linear hypotheses together: `wald_test`, under its other name in statsmodels."""
@@ -509,9 +512,12 @@ class EstimandResults(TableOfEstimands):
         OptionError
             If the results are not by groups (``by=``).
         """
+        return self._joint_test(_differences(self.estimand.terms, None))
+
+    def _joint_test(self, hypotheses: Hypotheses) -> JointTest:
         self._need_test()
-        hypotheses = _differences(self.estimand.terms, None)
-        return wald_test(self._without_adjustment._tests(hypotheses), hypotheses, self.variance)
+        each = replace(self, p_adjust=None, simultaneous=False)._tests(hypotheses)
+        return wald_test(each, hypotheses, self.variance)
 
     def _need_test(self) -> None:
         """Raise `InferenceError` if nothing can be tested."""
@@ -543,7 +549,7 @@ class EstimandResults(TableOfEstimands):
         corrected, if the estimand has a correction of its bias, and diagnostic, R²_j of conditional
         importances.
         """
-        limits = self.conf_int(alpha).to_numpy()
+        limits, errors = self.conf_int(alpha), self.variance.bse_error
         numbers = pd.DataFrame(
             {
                 "estimate": self.params,
@@ -551,10 +557,12 @@ class EstimandResults(TableOfEstimands):
                 "std_error_null": self.bse_null,
                 "statistic": self.tvalues,
                 "p_value": self.pvalues,
-                "conf_low": limits[:, 0],
-                "conf_high": limits[:, 1],
+                "conf_low": limits[0],
+                "conf_high": limits[1],
                 "mcse": self.mcse,
-                "std_error_mcse": self._bse_error,
+                "std_error_mcse": np.nan
+                if errors is None
+                else np.where(self.bse > 0, errors, np.nan),
             },
             index=self._index,
         )
@@ -613,9 +621,7 @@ class EstimandResults(TableOfEstimands):
         )
         positions = np.concatenate(self.rows)
         first = np.unique(positions, return_index=True)[1]
-        labels = (
-            self.labels[0].append(list(self.labels[1:])) if len(self.labels) > 1 else self.labels[0]
-        )
+        labels = self.labels[0].append(list(self.labels[1:]))
         return stacked.groupby(positions).mean().set_axis(labels.take(first), axis=0)
 
     @property
@@ -667,14 +673,11 @@ class EstimandResults(TableOfEstimands):
         """
         from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
-        check_alpha(alpha)
+        TableOptions(alpha, sort, top)
         check_choice("style", style, ("light", "dark"))
         check_choice("kind", kind, ("auto", *plots.kinds_of(self)))
-        check_flag("sort", sort)
-        if top is not None:
-            check_count("top", top)
-            if self.estimand.terms.axes:
-                raise OptionError("`top` is for plots of one value per feature; this is of a grid.")
+        if top is not None and self.estimand.terms.axes:
+            raise OptionError("`top` is for plots of one value per feature; this is of a grid.")
         check_flag("observed", observed)
         check_count("curves", curves)
         has_curves = self.estimand.curves and len(self.estimand.terms.axes) == 1
@@ -693,30 +696,22 @@ class EstimandResults(TableOfEstimands):
 
     def _positions(self, cols: Sequence[int] | Sequence[str]) -> list[int]:
         """Return the positions of terms that are named, or numbered."""
-        names = self.exog_names
-        places: dict[Any, int] = {k: k % len(names) for k in range(-len(names), len(names))}
-        places |= {name: k for k, name in enumerate(names)}
-        if isinstance(cols, str | Mapping | pd.DataFrame) or np.ndim(np.asarray(cols, object)) != 1:
+        if not is_list(cols):
             raise OptionError(
                 f"`cols` must be a list of names or positions of terms, not {quote(cols)}."
             )
+        names = self.exog_names
+        places: dict[Any, int] = {k: k % len(names) for k in range(-len(names), len(names))}
+        places |= {name: k for k, name in enumerate(names)}
+        positions = []
         for col in cols:
             if not is_hashable(col) or isinstance(col, float) or col not in places:
                 hint = did_you_mean(col, names)
                 raise OptionError(f"`cols` must name terms, but {quote(col)} is none.{hint}")
-        return [places[col] for col in cols]
+            positions.append(places[col])
+        return positions
 
-    @property
-    def _bse_error(self) -> FloatArray:
-        errors = self.variance.bse_error
-        none = np.full(len(self.params), np.nan)
-        return none if errors is None else np.where(self.bse.to_numpy() > 0, errors, np.nan)
-
-    @property
-    def _without_adjustment(self) -> Self:
-        return replace(self, p_adjust=None, simultaneous=False)
-
-    @property
+    @cached_property
     def _index(self) -> pd.Index:
         return pd.Index(self.estimand.terms.names, name="term")
 
@@ -773,16 +768,11 @@ def _differences(terms: Terms, reference: str | None) -> Hypotheses:
             f"`reference` must be one of the groups {list_of(levels)}, not {quote(reference)}."
             + did_you_mean(str(reference), levels)
         )
-    q = len(terms.names) // len(levels)
-    one, at = np.eye(q), levels.index(base)
-    weights, names = [], []
-    for k, level in enumerate(levels):
-        if k != at:
-            row = np.zeros((q, len(levels), q))
-            row[:, k], row[:, at] = one, -one
-            weights.append(row.reshape(q, -1))
-            names += [f"{stub} | {level} - {base}" for stub in terms.stubs[:q]]
-    matrix = np.concatenate(weights)
+    q, at = len(terms.names) // len(levels), levels.index(base)
+    each = np.eye(len(levels))
+    weights = np.kron(np.delete(each - each[at], at, axis=0), np.eye(q))
+    others = [level for level in levels if level != base]
+    names = [f"{stub} | {level} - {base}" for level in others for stub in terms.stubs[:q]]
     return Hypotheses(
-        weights=matrix, target=np.zeros(len(matrix)), names=names, terms=list(terms.names)
+        weights=weights, target=np.zeros(len(weights)), names=names, terms=list(terms.names)
     )

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 from statsmodels.base.model import LikelihoodModelResults
 from statsmodels.base.wrapper import ResultsWrapper
-from statsmodels.iolib.table import SimpleTable
-from statsmodels.iolib.tableformatting import fmt_params
 
-from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, is_list
+from pyinterp.checks import check_choice, check_flag, is_list
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.inference.digits import number_format
 from pyinterp.results.results import EstimandResults
+from pyinterp.results.summary import TableOptions
 from pyinterp.results.table import Table
 
 if TYPE_CHECKING:
@@ -28,6 +26,7 @@ __all__ = ["learner_names", "plot", "summary_col"]
 
 Several: TypeAlias = EstimandResults | Sequence[EstimandResults] | Mapping[str, EstimandResults]
 WIDEST = 40  # characters of a number in a table of several results
+NARROWEST = 10  # characters of a column
 COEFFICIENTS = "coefficients"
 TWO_QUANTITIES = (
     "Numbers of {} are coefficients, those of the others the estimand: a line is about the same "
@@ -35,21 +34,20 @@ TWO_QUANTITIES = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Column:
+class _Column(NamedTuple):
     """What a table of several results shows of one.
 
     Attributes
     ----------
     learner : str
     description : str
-        What the values are, such as "PFI (squared error)".
+        Name of the values, such as "PFI (squared error)".
     params, bse, pvalues : Series
         By term.
-    note : str
-        Side and adjustment of the tests, if they have any.
     facts : dict of str to str
         The lower part of the table.
+    note : str
+        Side and adjustment of the tests, if they have any.
     """
 
     learner: str
@@ -57,8 +55,8 @@ class _Column:
     params: pd.Series[float]
     bse: pd.Series[float]
     pvalues: pd.Series[float]
+    facts: dict[str, str]
     note: str = ""
-    facts: dict[str, str] = field(default_factory=dict)
 
 
 def summary_col(
@@ -97,19 +95,12 @@ def summary_col(
     names = learner_names([c.learner for c in columns], model_names)
     formats = _formats(columns) if float_format is None else [float_format] * len(columns)
     terms = list(dict.fromkeys(term for c in columns for term in c.params.index))
-    rows = [
-        [cell(c, term, fmt, stars=stars) for c, fmt in zip(columns, formats, strict=True)]
-        for term in terms
-        for cell in (_estimate_cell, _error_cell)
-    ]
-    stubs, about = [stub for term in terms for stub in (term, "")], _facts(columns)
-    fmt_txt = {**fmt_params, "data_fmts": ["%s"]}
-    estimates = SimpleTable(rows, headers=names, stubs=stubs, txt_fmt=fmt_txt)
-    facts = SimpleTable(list(about.values()), stubs=list(about), txt_fmt=fmt_txt)
-    pairs = zip(estimates.get_colwidths("txt"), facts.get_colwidths("txt"), strict=True)
-    widths = [max(pair) for pair in pairs]
-    for table in (estimates, facts):
-        table.output_formats["txt"]["colwidths"] = widths
+    cells = {
+        name: _cells(column, terms, fmt, stars=stars)
+        for name, column, fmt in zip(names, columns, formats, strict=True)
+    }
+    estimates = pd.DataFrame(cells, index=[stub for term in terms for stub in (term, "")])
+    about = _facts(columns)
     notes = ["Standard errors in parentheses."]
     models = [n for n, c in zip(names, columns, strict=True) if c.description == COEFFICIENTS]
     if 0 < len(models) < len(columns):
@@ -118,7 +109,8 @@ def summary_col(
         notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01: P of each result's table.")
         notes += [f"{n}: {c.note}" for n, c in zip(names, columns, strict=True) if c.note]
     title = "" if "Estimand" in about else columns[0].description
-    return Table([estimates, facts], notes, sum(widths) + len(widths) - 1, title=title)
+    blocks = [estimates, pd.DataFrame(about).T]
+    return Table(blocks, notes, title=title, narrowest=NARROWEST)
 
 
 def plot(
@@ -164,19 +156,17 @@ def plot(
 
     every, model_names = _with_names(results, model_names)
     _check_same_axes(every)
-    check_alpha(alpha)
-    check_flag("sort", sort)
+    TableOptions(alpha, sort, top)
     check_choice("style", style, ("light", "dark"))
-    if top is not None:
-        check_count("top", top)
     if every[0].estimand.terms.axes:
         if top is not None:
             raise OptionError("`top` is for plots of one value per feature; these are of a grid.")
         names = learner_names([r.context.learner for r in every], model_names)
         figure = plots.overlay(every, names, alpha=alpha, sort=sort)
     else:
-        names = _names_by_measure(every, model_names)
-        panels = len({r.estimand.description for r in every}) > 1
+        measures = [r.estimand.description for r in every]
+        names = learner_names([r.context.learner for r in every], model_names, measures)
+        panels = len(set(measures)) > 1
         figure = plots.together(every, names, alpha=alpha, sort=sort, top=top, panels=panels)
     return plots.in_style(figure, style)
 
@@ -193,20 +183,21 @@ def _column_of(results: object) -> _Column:
         )
     fit = results.fit
     side = "" if results.alternative == "two-sided" else f"One-sided ({results.alternative})."
+    facts = {
+        "No. observations": str(results.nobs),
+        "No. refits": str(results.context.refits),
+        "Loss": f"{fit.loss:.4g}" if fit else "",
+        "R² or D²": fit.share_text if fit else "",
+        "Cov. type": results.variance.label,
+    }
     return _Column(
-        learner=results.context.learner,
-        description=results.estimand.description,
-        params=results.params,
-        bse=results.bse,
-        pvalues=results.pvalues,
-        note=f"{side} {results.inference.note}".strip(),
-        facts={
-            "No. observations": str(results.nobs),
-            "No. refits": str(results.context.refits),
-            "Loss": f"{fit.loss:.4g}" if fit else "",
-            "R² or D²": fit.share_text if fit else "",
-            "Cov. type": results.variance.label,
-        },
+        results.context.learner,
+        results.estimand.description,
+        results.params,
+        results.bse,
+        results.pvalues,
+        facts,
+        f"{side} {results.inference.note}".strip(),
     )
 
 
@@ -234,25 +225,19 @@ def _of_statsmodels(fitted: Any, name: str) -> _Column:
         "R², in sample": "" if share is None else f"{share:.3f}",
         "Cov. type": str(getattr(fitted, "cov_type", "")),
     }
-    return _Column(
-        learner=name,
-        description=COEFFICIENTS,
-        params=params,
-        bse=bse,
-        pvalues=pvalues,
-        facts=facts,
-    )
+    return _Column(name, COEFFICIENTS, params, bse, pvalues, facts)
 
 
-def _estimate_cell(column: _Column, term: str, fmt: str, *, stars: bool) -> str:
-    if term not in column.params:
-        return ""
-    marks = sum(column.pvalues[term] < level for level in (0.1, 0.05, 0.01)) if stars else 0
-    return fmt % column.params[term] + "*" * int(marks)
-
-
-def _error_cell(column: _Column, term: str, fmt: str, **_: bool) -> str:
-    return f"({fmt % column.bse[term]})" if term in column.bse else ""
+def _cells(column: _Column, terms: Sequence[str], fmt: str, *, stars: bool) -> list[str]:
+    """Return estimates as text, with standard errors below; empty where there is no such term."""
+    cells: list[str] = []
+    for term in terms:
+        if term not in column.params:
+            cells += ["", ""]
+            continue
+        marks = sum(column.pvalues[term] < level for level in (0.1, 0.05, 0.01)) if stars else 0
+        cells += [fmt % column.params[term] + "*" * int(marks), f"({fmt % column.bse[term]})"]
+    return cells
 
 
 def _facts(columns: Sequence[_Column]) -> dict[str, list[str]]:
@@ -270,9 +255,9 @@ def _formats(columns: Sequence[_Column]) -> list[str]:
     formats = []
     for column in columns:
         same = columns if alike else [column]
-        params, bse = (pd.concat([getattr(c, k) for c in same]) for k in ("params", "bse"))
-        own = number_format(params.to_numpy(float), bse.to_numpy(float))
-        formats.append("%.4f" if column.description == COEFFICIENTS else own)
+        params = np.concatenate([c.params for c in same])
+        number = number_format(params, np.concatenate([c.bse for c in same]))
+        formats.append("%.4f" if column.description == COEFFICIENTS else number)
     return formats
 
 
@@ -327,37 +312,26 @@ def _with_names(
     return several, model_names
 
 
-def learner_names(learners: list[str], names: Sequence[str] | None) -> list[str]:
-    """Return the names of learners: the user's, or the estimators', numbered if they repeat."""
-    if names is not None:
-        labels = _checked_names(names, len(learners))
-        if len(set(labels)) < len(labels):
-            raise OptionError(f"Names must be different, which {quote(labels)} are not.")
-        return labels
-    if len(set(learners)) == len(learners):
-        return learners
-    return [f"{name} ({k})" for k, name in enumerate(learners, start=1)]
+def learner_names(
+    learners: list[str], names: Sequence[str] | None, measures: Sequence[str] | None = None
+) -> list[str]:
+    """Return the names of learners: the user's, or the estimators', numbered if they repeat.
 
-
-def _checked_names(names: Sequence[str], count: int) -> list[str]:
+    A name may repeat for another of the `measures`, which are one per learner.
+    """
+    by = np.zeros(len(learners)) if measures is None else np.array(measures)
+    if names is None:
+        usual = pd.Series(learners)
+        groups = usual.groupby(by)
+        repeats = groups.transform("nunique") < groups.transform("size")
+        numbers = (groups.cumcount() + 1).astype(str)
+        return usual.where(~repeats, usual + " (" + numbers + ")").tolist()
     labels = list(names) if is_list(names) else []
-    if len(labels) != count or not all(isinstance(n, str) and n.strip() for n in labels):
+    if len(labels) != len(learners) or not all(isinstance(n, str) and n.strip() for n in labels):
         raise OptionError(
-            f"There must be {count} names, a list of strings that are not empty; got "
+            f"There must be {len(learners)} names, a list of strings that are not empty; got "
             f"{quote(names)}."
         )
+    if len(set(zip(labels, by, strict=True))) < len(labels):
+        raise OptionError(f"Names must be different, which {quote(labels)} are not.")
     return labels
-
-
-def _names_by_measure(results: list[EstimandResults], names: Sequence[str] | None) -> list[str]:
-    """Return the names of learners, which may repeat for another measure."""
-    labels = None if names is None else _checked_names(names, len(results))
-    measures = [r.estimand.description for r in results]
-    named = [""] * len(results)
-    for measure in dict.fromkeys(measures):
-        places = [k for k, one in enumerate(measures) if one == measure]
-        some = None if labels is None else [labels[k] for k in places]
-        learners = learner_names([results[k].context.learner for k in places], some)
-        for k, learner in zip(places, learners, strict=True):
-            named[k] = learner
-    return named

@@ -1,33 +1,44 @@
-"""Summary tables: a header, blocks of numbers, and footnotes."""
+"""Summary tables: a header, blocks of numbers, and footnotes; and results that have them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from importlib.util import find_spec
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, get_args
 
+import numpy as np
 import pandas as pd
-from statsmodels.iolib.table import SimpleTable
-from statsmodels.iolib.tableformatting import fmt_params
 
 from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, check_text
-from pyinterp.errors import OptionError
+from pyinterp.errors import OptionError, quote, short
 from pyinterp.inference.digits import cell, number_format, p_text
-from pyinterp.inference.intervals import symbol
+from pyinterp.parameters import takes
 from pyinterp.results import footnotes
-from pyinterp.results.header import Fact, facts_of, header_lines
-from pyinterp.results.order import largest_first
-from pyinterp.results.table import Table
+from pyinterp.results.footnotes import Footnote, NotesOption
+from pyinterp.results.table import Fact, Table
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["TableOptions", "summarize", "summarize_frame"]
+__all__ = [
+    "TableOfEstimands",
+    "TableOptions",
+    "Tabular",
+    "largest_first",
+    "summarize",
+    "summarize_frame",
+]
 
 WIDTH = 80
 NARROWEST = 9  # column of numbers
 MOST_DECIMALS = 15
+# Columns that have a dot in R's broom.
+BROOM = ("std_error", "std_error_null", "std_error_mcse", "p_value", "conf_low", "conf_high")
+LONGEST_FORMULA = 100
+DIGITS = 9  # of estimates that are put in order
 
 
 @dataclass(frozen=True)
@@ -38,7 +49,7 @@ class TableOptions:
     sort: bool = True
     top: int | None = None
     title: str | None = None
-    notes: footnotes.NotesOption = "short"
+    notes: NotesOption = "short"
     decimals: int | None = None
     date: bool = True
 
@@ -50,7 +61,7 @@ class TableOptions:
             check_count("top", self.top)
         if self.title is not None:
             check_text("title", self.title)
-        check_choice("notes", self.notes, get_args(footnotes.NotesOption))
+        check_choice("notes", self.notes, get_args(NotesOption))
         if self.decimals is not None:
             check_count("decimals", self.decimals, 0, MOST_DECIMALS)
 
@@ -61,27 +72,144 @@ class TableOptions:
         return number_format(frame["estimate"].to_numpy(float), frame["std_error"].to_numpy(float))
 
 
-class _Block(NamedTuple):
-    """Columns of text by their headings, and the names of their rows."""
+class Tabular:
+    """Results that have a method ``summary``."""
 
-    columns: Mapping[str, list[str]]
-    stubs: list[str]
+    if TYPE_CHECKING:
+        summary: Callable[..., Table]
+        summary_frame: Callable[..., pd.DataFrame]
+
+    def to_latex(
+        self, *, caption: str | None = None, label: str = "", notes: NotesOption = "short"
+    ) -> str:
+        r"""Return the summary as a LaTeX table with booktabs rules and footnotes.
+
+        Write ``\usepackage{booktabs,threeparttable}`` in the document.
+
+        Parameters
+        ----------
+        caption : str, optional
+            As LaTeX reads it; by default the table's title. Empty for none.
+        label : str
+            For ``\ref``, such as "tab:pfi".
+        notes : {"short", "full", "none"}
+            Footnotes, as in ``summary``.
+        """
+        return self.summary(notes=notes).as_latex(label, caption)
+
+    def to_markdown(self, *, notes: NotesOption = "short") -> str:
+        """Return the summary in Markdown.
+
+        Parameters
+        ----------
+        notes : {"short", "full", "none"}
+            Footnotes, as in ``summary``.
+        """
+        return self.summary(notes=notes).as_markdown()
+
+    def tidy(self, alpha: float | None = None) -> pd.DataFrame:
+        """Return `summary_frame` with the terms as a column, as R's broom does."""
+        frame = self.summary_frame() if alpha is None else self.summary_frame(alpha)
+        return frame.reset_index()
+
+    def to_r(self, alpha: float | None = None) -> pd.DataFrame:
+        """Return `tidy` under broom's own column names, with dots, for a data frame in R.
+
+        Hand it to R with ``%R -i``, with rpy2's pandas converter, or as a file.
+        """
+        return self.tidy(alpha).rename(columns={name: name.replace("_", ".") for name in BROOM})
+
+    def to_excel(self, path: str | PathLike[str]) -> None:
+        """Write numbers, and what they are, to an Excel file of two sheets.
+
+        The first has `summary_frame`, in full precision, the second the header and footnotes.
+
+        Parameters
+        ----------
+        path : str or path
+            A file whose name ends in ".xlsx", which is overwritten.
+
+        Raises
+        ------
+        ImportError
+            Without openpyxl.
+        """
+        if not isinstance(path, str | PathLike) or not str(fspath(path)).endswith(".xlsx"):
+            raise OptionError(
+                f'`path` must be the name of a file that ends in ".xlsx", not {quote(path)}.'
+            )
+        if find_spec("openpyxl") is None:
+            raise ImportError(
+                "Excel files need openpyxl. Install it with `pip install openpyxl`, or write "
+                "`summary_frame().to_csv(path)`."
+            )
+        table = self.summary(notes="full")
+        notes = [("Note", note) for note in table.notes]
+        about = pd.DataFrame([*table.facts, *table.legend, *notes])
+        with pd.ExcelWriter(path, engine="openpyxl") as file:
+            self.tidy().to_excel(file, sheet_name="estimates", index=False)
+            about.to_excel(file, sheet_name="about", index=False, header=False)
+            for sheet in file.sheets.values():
+                for cell in (cell for row in sheet.iter_rows() for cell in row):
+                    if cell.data_type == "f":  # a name that begins with "=" is no formula
+                        cell.data_type = "s"
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return str(self.summary().as_html())
+
+
+class TableOfEstimands(Tabular, ABC):
+    """Results whose table has one block per estimand."""
+
+    alpha: float = 0.05
+    title = ""  # without one, the heading of the first part
 
     @property
-    def widths(self) -> list[int]:
-        """How wide names and columns are."""
-        numbers = [max(NARROWEST, len(h), *map(len, c)) for h, c in self.columns.items()]
-        return [max(map(len, self.stubs), default=0), *numbers]
+    @abstractmethod
+    def parts(self) -> list[EstimandResults]:
+        """The results of the estimands, in the order of the table."""
 
-    def table(self, widths: Sequence[int]) -> SimpleTable:
-        """Set the block in columns of these widths, with empty ones at the right."""
-        empty = [""] * (len(widths) - 1 - len(self.columns))
-        return SimpleTable(
-            [[*row, *empty] for row in zip(*self.columns.values(), strict=True)],
-            headers=[*self.columns, *empty],
-            stubs=self.stubs,
-            txt_fmt={**fmt_params, "data_fmts": ["%s"], "colwidths": list(widths)},
-        )
+    @takes()
+    def summary(
+        self,
+        alpha: float | None = None,
+        *,
+        sort: bool = True,
+        top: int | None = None,
+        title: str | None = None,
+        notes: NotesOption = "short",
+        decimals: int | None = None,
+        date: bool = True,
+    ) -> Table:
+        """Return a table like those of statsmodels; of several estimands, one below the other.
+
+        Parameters
+        ----------
+        alpha : float, optional
+            Significance level of the intervals; by default 0.05, or that of ``decisions``.
+        sort : bool
+            Print features in decreasing order of their estimates, of several those of the first
+            that has them; grids always keep their order.
+        {top}
+        {table}
+        {date}
+
+        Returns
+        -------
+        statsmodels.iolib.summary.Summary
+            With ``as_text``, ``as_html``, ``as_latex``, ``as_markdown`` and ``as_csv``.
+        """
+        alpha = self.alpha if alpha is None else alpha
+        options = TableOptions(alpha, sort, top, title, notes, decimals, date)
+        heading = self.title or self.parts[0].estimand.words.heading
+        return summarize(self.parts, options, heading, *self._explanation())
+
+    def _explanation(self) -> tuple[list[Fact], list[Footnote]]:
+        """Return what the header explains besides, and the first footnotes."""
+        return [], []
 
 
 def summarize(
@@ -89,7 +217,7 @@ def summarize(
     options: TableOptions,
     title: str,
     legend: Sequence[Fact] = (),
-    notes: Sequence[footnotes.Footnote] = (),
+    notes: Sequence[Footnote] = (),
 ) -> Table:
     """Return the tables of one or several estimands of one analysis below each other.
 
@@ -105,14 +233,14 @@ def summarize(
         What stands before other footnotes.
     """
     headings = footnotes.headings_of(several)
-    notes = footnotes.notes_of(several, options.alpha, options.notes, before=notes)
+    notes = footnotes.notes_of(several, headings, options.alpha, options.notes, before=notes)
     frames = _frames(several, options)
-    diagnostics = [r.diagnostic and r.diagnostic.estimand.words.label for r in several]
-    blocks: list[_Block] = []
+    # A diagnostic of several estimands stands once, below the last one.
+    last = {r.diagnostic.estimand.words.label: k for k, r in enumerate(several) if r.diagnostic}
+    blocks: list[pd.DataFrame] = []
     for k, (results, heading, frame) in enumerate(zip(several, headings, frames, strict=True)):
-        columns = _columns(results, heading, frame, options)
-        blocks.append(_Block(columns, _stubs(heading, frame, notes)))
-        if results.diagnostic is not None and diagnostics[k] not in diagnostics[k + 1 :]:
+        blocks.append(_block(results, heading, frame, notes, options))
+        if results.diagnostic is not None and k in last.values():
             blocks.append(_beside(results.diagnostic, frame.index, options))
     first, shown = several[0], len(frames[0])
     what = first.estimand.description if len(several) == 1 else ", ".join(dict.fromkeys(headings))
@@ -120,12 +248,15 @@ def summarize(
     if shown < len(first.params):
         facts.append(("Terms:", f"{shown} of {len(first.params)} shown"))
     of = "learner" if first.context.level == "learner" else "one fitted model"
-    return _set(
-        facts,
+    return Table(
         blocks,
+        [note.text for note in notes],
         title=options.title or f"{title}, {of}",
-        notes=[note.text for note in notes],
-        legend=[*legend, *footnotes.legend_of(several)],
+        facts=facts,
+        legend=[*legend, *footnotes.legend_of(several, headings)],
+        numbered=True,
+        width=WIDTH,
+        narrowest=NARROWEST,
     )
 
 
@@ -152,92 +283,158 @@ def summarize_frame(
         Footnotes.
     """
     columns = {
-        name: [cell(v, fmt) if fmt else str(v) for v in frame[name]]
+        name: frame[name].apply(cell, args=(fmt,)) if fmt else frame[name].map(str)
         for name, fmt in formats.items()
     }
-    return _set(facts, [_Block(columns, list(map(str, frame.index)))], title=title, notes=notes)
+    block = pd.DataFrame(columns).set_axis(list(map(str, frame.index)))
+    return Table(
+        [block],
+        notes,
+        title=title,
+        facts=facts,
+        numbered=True,
+        width=WIDTH,
+        narrowest=NARROWEST,
+    )
 
 
-def _set(
-    facts: Sequence[Fact],
-    blocks: Sequence[_Block],
-    *,
-    title: str,
-    notes: Sequence[str],
-    legend: Sequence[Fact] = (),
-) -> Table:
-    """Set blocks below each other in columns of the same widths."""
-    widths = [max(column) for column in zip_longest(*(b.widths for b in blocks), fillvalue=0)]
-    total = sum(widths) + len(widths) - 1
-    _, width = header_lines(facts, legend, max(WIDTH, total))
-    widths[0] += width - total
-    tables = [block.table(widths) for block in blocks]
-    return Table(tables, notes, width, title=title, facts=facts, legend=legend, numbered=True)
+def largest_first(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a frame by their column `estimate`, missing ones last.
+
+    Estimates that are equal but for rounding keep their order, which would depend on the machine.
+    """
+    values = frame["estimate"].to_numpy(dtype=np.float64)
+    size = np.abs(values)
+    regular = np.isfinite(size) & (size > 0)
+    unit = 10.0 ** (np.floor(np.log10(np.where(regular, size, 1.0))) - DIGITS + 1)
+    rounds = regular & (unit > 0)
+    digits = np.where(rounds, np.round(values / np.where(rounds, unit, 1.0)) * unit, values)
+    return frame.iloc[np.argsort(-digits, kind="stable")]
 
 
 def _frames(several: Sequence[EstimandResults], options: TableOptions) -> list[pd.DataFrame]:
     """Return the rows of every block in the order in which they are shown."""
     frames: list[pd.DataFrame] = []
+    order = pd.Index([])
     for results in several:
         frame, terms = results.summary_frame(options.alpha), results.estimand.terms
         if options.top is not None and terms.axes:
             raise OptionError("`top` is for tables of one value per feature; this is of a grid.")
-        if frames and not terms.axes and set(frame.index) == set(frames[0].index):
-            frame = frame.loc[frames[0].index]
+        if not terms.axes and set(frame.index) == set(order):
+            frame = frame.loc[order]
         elif options.sort and not terms.axes:
             frame = largest_first(frame)
             if terms.facet is not None and terms.groups:
                 frame = frame.sort_values(terms.facet, kind="stable")
+        order = order if frames else frame.index
+        if options.top is not None:
+            groups = frame.groupby(terms.facet, sort=False, observed=True) if terms.facet else frame
+            frame = groups.head(options.top)
         frames.append(frame)
-    if options.top is None:
-        return frames
-    facets = [results.estimand.terms.facet for results in several]
-    return [
-        frame.head(options.top)
-        if facet is None
-        else frame.groupby(facet, sort=False, observed=True).head(options.top)
-        for facet, frame in zip(facets, frames, strict=True)
-    ]
+    return frames
 
 
-def _stubs(heading: str, frame: pd.DataFrame, notes: Sequence[footnotes.Footnote]) -> list[str]:
-    """Return the names of rows, with the numbers of the footnotes that warn of them."""
-    stubs = []
-    for term in map(str, frame.index):
-        marks = [f"[{k}]" for k, note in enumerate(notes, start=1) if (heading, term) in note.marks]
-        stubs.append(f"{term} {''.join(marks)}" if marks else term)
-    return stubs
+def _block(
+    results: EstimandResults,
+    heading: str,
+    frame: pd.DataFrame,
+    notes: Sequence[Footnote],
+    options: TableOptions,
+) -> pd.DataFrame:
+    """Return estimate, standard error, limits, t and P as text, as far as there are.
 
-
-def _beside(diagnostic: EstimandResults, terms: pd.Index, options: TableOptions) -> _Block:
-    values = diagnostic.params.reindex(terms)
-    fmt = options.number(diagnostic.summary_frame()) if diagnostic.estimand.words.unit else "%.3f"
-    cells = [cell(value, fmt) for value in values]
-    return _Block({diagnostic.estimand.words.label: cells}, list(map(str, terms)))
-
-
-def _columns(
-    results: EstimandResults, heading: str, frame: pd.DataFrame, options: TableOptions
-) -> dict[str, list[str]]:
-    """Return estimate, standard error, limits, t and P, as far as there are."""
-    number, estimand, variance = options.number(frame), results.estimand, results.variance
+    Names of rows have the numbers of the footnotes that warn of them.
+    """
+    number, variance = options.number(frame), results.variance
     # A square has no sign: the limit of a one-sided interval is one of the two-sided ones.
     two_sided = results.alternative == "two-sided" or variance.varies_as_square
     tail = options.alpha / 2 if two_sided else options.alpha
     columns = [(heading, "estimate", number)]
-    if estimand.correction is not None and "corrected" in frame:
+    if "corrected" in frame:
         columns.append(("corrected", "corrected", number))
     columns.append(("std err", "std_error", number))
     if results.alternative != "less":
         columns.append((f"[{tail:.3g}", "conf_low", number))
     if results.alternative != "greater":
         columns.append((f"{1 - tail:.3g}]", "conf_high", number))
-    tested = results.null is not None
-    if tested and frame["statistic"].notna().any():
-        columns.append((symbol(results.df_resid), "statistic", "%.3f"))
-    cells = {name: [cell(v, fmt) for v in frame[column]] for name, column, fmt in columns}
-    if tested:
+    if results.null is not None and frame["statistic"].notna().any():
+        columns.append(("t" if results.use_t else "z", "statistic", "%.3f"))
+    cells = {name: frame[column].apply(cell, args=(fmt,)) for name, column, fmt in columns}
+    if results.null is not None:
         adjusted = results.simultaneous or results.p_adjust is not None
         p = "adj. P" if adjusted else variance.p_heading(results.alternative)
-        cells[p] = [p_text(p) for p in frame["p_value"]]
-    return cells
+        cells[p] = frame["p_value"].map(p_text)
+    marks = dict.fromkeys(map(str, frame.index), "")
+    for k, note in enumerate(notes, start=1):
+        for place, term in note.marks:
+            if place == heading and term in marks:
+                marks[term] += f"[{k}]"
+    stubs = [f"{term} {mark}" if mark else term for term, mark in marks.items()]
+    return pd.DataFrame(cells).set_axis(stubs)
+
+
+def _beside(diagnostic: EstimandResults, terms: pd.Index, options: TableOptions) -> pd.DataFrame:
+    """Return the values of a diagnostic as text, a row per term."""
+    words = diagnostic.estimand.words
+    number = options.number(diagnostic.summary_frame()) if words.unit else "%.3f"
+    values = diagnostic.params.reindex(terms).apply(cell, args=(number,))
+    return pd.DataFrame({words.label: values}).set_axis(list(map(str, terms)))
+
+
+def facts_of(results: EstimandResults, estimand: str, *, date: bool) -> list[Fact]:
+    """Return names and values of a table's header.
+
+    Parameters
+    ----------
+    results : EstimandResults
+    estimand : str
+        What the table is of.
+    date : bool
+        Whether with the date. What no seed and no refit can change has neither.
+    """
+    context, fit = results.context, results.fit
+    dropped = f" ({context.dropped_rows} dropped)" if context.dropped_rows else ""
+    refits = str(context.refits)
+    if context.pairs:
+        apart = context.refits != 2 * context.pairs
+        pairs = f"{context.pairs} pairs"
+        refits = f"{context.refits}, and {pairs}" if apart else pairs
+    if context.failed_refits:
+        refits += f" ({context.failed_refits} failed)"
+    facts = [
+        ("Dep. variable:", context.endog_name),
+        ("Estimand:", estimand),
+        ("Formula:", short(context.formula, LONGEST_FORMULA)),
+        ("Learner:", context.specification or context.learner),
+        ("Groups, rows:", context.groups),
+        ("Subgroup, rows:", context.subgroup),
+        ("No. observations:", f"{context.nobs}{dropped}"),
+        ("Weights:", context.weighting),
+        ("Clusters:", context.clusters),
+        ("Offset:", context.offset),
+        ("Resampling:", context.plan),
+    ]
+    if context.n_train > 0:
+        sizes = f"{context.n_train:.0f} / {context.n_evaluation:.0f}"
+        facts += [("No. refits:", refits), (f"Train / evaluation {context.unit}:", sizes)]
+    if fit is not None:
+        number = number_format(np.array([fit.loss]), np.array([fit.bse]))
+        spread = f" (s.e. {number % fit.bse})" if fit.bse > 0 else ""
+        facts += [
+            (f"{fit.kind}:", fit.name),
+            (f"{fit.kind}, {context.where}:", f"{number % fit.loss}{spread}"),
+            (f"{fit.share_name}, {context.where}:", fit.share_text),
+        ]
+    facts += [
+        ("Df:", f"{results.df_resid:g}" if results.use_t else ""),
+        ("Cov. type:", results.variance.label),
+        ("Intervals for:", "" if results.has_test else "new rows only"),
+        ("Engine:", context.engine.name),
+    ]
+    # Nothing was drawn: one model that was fitted elsewhere, and no draws of values.
+    elsewhere = context.level == "model" and context.where == "evaluation rows"
+    exact = bool(results.estimand.words.exact) and results.diagnostic is None
+    if not (elsewhere and exact and not (results.mcse > 0).any()):
+        facts.append(("Seed:", "none" if context.seed is None else str(context.seed)))
+        facts += [("Date:", context.date)] if date else []
+    return [(name, value) for name, value in facts if value]

@@ -8,21 +8,65 @@ import html
 import io
 import re
 import textwrap
+import unicodedata
 from collections.abc import Sequence
+from itertools import zip_longest
+from typing import TypeAlias
 
+import pandas as pd
 from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import SimpleTable
+from statsmodels.iolib.tableformatting import fmt_params
 
 from pyinterp.errors import OptionError, quote
-from pyinterp.results.header import Fact, header_lines, header_rows
-from pyinterp.results.latex import escape_latex, latex_float
 
-__all__ = ["Table"]
+__all__ = ["Fact", "Table"]
 
+Fact: TypeAlias = tuple[str, str]  # a name and a value of a header
+
+LONG = 22  # characters of a value from which on it has a line by itself
+ALONE = ["Formula:", "Learner:", "Weights:", "Clusters:", "Offset:"]
+ALONE += ["Groups, rows:", "Subgroup, rows:"]
+GAP = "  "
+# A learner with its settings is broken at spaces, and after parentheses.
+BREAKS = re.compile(r"(\s+|(?<=\())")
 LABEL = re.compile(r"[\w:.\-]+", re.ASCII)
 LEFT = ' style="text-align: left"'
 NOT_IN_PAPERS = ("Df:", "Engine:", "Date:")
 MARKDOWN = str.maketrans({c: f"\\{c}" for c in "|*_`<"})
+NUMBER = re.compile(r"-[\d.]+(e[+-]?\d+)?")
+GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
+    "upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+)
+
+
+def _greek(name: str) -> str:
+    """Return the letter that LaTeX calls by a name."""
+    size = "capital" if name[0].isupper() else "small"
+    return unicodedata.lookup(f"greek {size} letter {name.replace('ambda', 'amda')}")
+
+
+# Other letters are as they are: UTF-8 is LaTeX's encoding.
+LATEX = {_greek(name): rf"$\{name}$" for name in GREEK.split()}
+LATEX |= {c: f"\\{c}" for c in "%&#_{}$"} | {c: f"${c}$" for c in "<>|"}
+LATEX |= {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "²": "$^2$",
+    "³": "$^3$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "−": "$-$",
+    "×": r"$\times$",
+    "±": r"$\pm$",
+    "–": "--",
+    "—": "---",
+    "…": r"\ldots{}",
+    "\N{MICRO SIGN}": r"$\mu$",
+}
+IN_LATEX = str.maketrans(LATEX)
 
 
 class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
@@ -30,53 +74,63 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
 
     Parameters
     ----------
-    tables : list of SimpleTable
-        Blocks of numbers below each other, of the same width.
+    blocks : sequence of DataFrame
+        Cells as text, to stand below each other in columns of the same widths. The index names the
+        rows. Columns that are numbered have no headings.
     notes : sequence of str
         Footnotes, one sentence or more each.
-    width : int
-        Line length of header and footnotes in text.
     title : str
     facts, legend : sequence of (str, str)
         What the header says, and explains.
     numbered : bool
         Whether footnotes have numbers.
+    width, narrowest : int
+        Characters of a line, and of a column of cells, at least.
     """
 
     def __init__(
         self,
-        tables: list[SimpleTable],
+        blocks: Sequence[pd.DataFrame],
         notes: Sequence[str],
-        width: int,
         *,
         title: str = "",
         facts: Sequence[Fact] = (),
         legend: Sequence[Fact] = (),
         numbered: bool = False,
+        width: int = 0,
+        narrowest: int = 0,
     ) -> None:
         super().__init__()
-        self.tables, self.width, self.title = tables, width, title
-        self.facts, self.legend = tuple(facts), tuple(legend)
-        self.numbered, self.marked = numbered, [("", note) for note in notes]
-        if numbered:
-            self.marked = [(f"[{k}]", note) for k, note in enumerate(notes, start=1)]
+        self.title, self.facts, self.legend = title, tuple(facts), tuple(legend)
+        self.marked = [(f"[{k}]" if numbered else "", note) for k, note in enumerate(notes, 1)]
         self.notes = tuple(f"{mark} {note}".strip() for mark, note in self.marked)
+        widths: list[int] = []
+        for block in blocks:
+            one = [max(map(len, block.index), default=0)]
+            for heading, cells in block.items():
+                one.append(max(narrowest, len(str(heading)), *map(len, cells)))
+            widths = list(map(max, zip_longest(widths, one, fillvalue=0)))
+        total = sum(widths) + len(widths) - 1
+        self._header, self.width = _header_lines(
+            _header_rows(self.facts, self.legend), max(width, total)
+        )
+        widths[0] += self.width - total
+        self.tables = [_simple_table(block, widths) for block in blocks]
 
     def as_text(self) -> str:
         """Return the table in characters."""
         lines = [self.title.center(self.width)] if self.title else []
         if self.facts:
-            lines += ["=" * self.width, *header_lines(self.facts, self.legend, self.width)[0]]
-        *others, last = (str(table).splitlines() for table in self.tables)
-        # The rule below a block is that above the next one.
-        lines += [line for block in others for line in block[:-1]] + last
+            lines += ["=" * self.width, *self._header]
+        for table in self.tables[:-1]:  # the rule below a block is that above the next one
+            lines += str(table).splitlines()[:-1]
+        lines += str(self.tables[-1]).splitlines()
         lines += [""] if self.notes else []
-        indent = "    " if self.numbered else ""
-        for note in self.notes:
+        for (mark, _), note in zip(self.marked, self.notes, strict=True):
             lines += textwrap.wrap(
-                note, self.width, subsequent_indent=indent, break_on_hyphens=False
+                note, self.width, subsequent_indent=" " * 4 * bool(mark), break_on_hyphens=False
             )
-        return "\n".join(line.rstrip() for line in lines)
+        return "\n".join(map(str.rstrip, lines))
 
     def as_html(self, *, header: bool = True) -> str:
         """Return the tables in HTML, a line per footnote.
@@ -89,18 +143,18 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         first, *others = copy.deepcopy(self.tables)
         for table in others:
             first.extend(table)
-        for cell in (cell for row in first for cell in row):
-            cell.data = html.escape(str(cell.data))
+        for row in first:
+            for cell in row:
+                cell.data = html.escape(str(cell.data))
         parts, caption = [], html.escape(self.title)
         if header and self.facts:
-            rows = map(_html_row, header_rows(self.facts, self.legend))
+            rows = map(_html_row, _header_rows(self.facts, self.legend))
             parts += ['<table class="simpletable">', f"<caption>{caption}</caption>"]
             parts += [*rows, "</table>"]
         else:
             first.title = caption
-        return "\n".join(
-            [*parts, first.as_html(), *(f"<p>{html.escape(n)}</p>" for n in self.notes)]
-        )
+        notes = (f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return "\n".join([*parts, first.as_html(), *notes])
 
     def as_latex(self, label: str = "", caption: str | None = None) -> str:
         r"""Return a LaTeX table with footnotes, for a document that uses two packages.
@@ -121,24 +175,43 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
             )
         if not (caption is None or isinstance(caption, str)):
             raise OptionError(f"`caption` must be a text, not {quote(caption)}.")
-        about = [f"{name} {value}" for name, value in self.facts if name not in NOT_IN_PAPERS]
-        facts = [f"{'; '.join(about)}."] if about and self.notes else []
-        facts += [f"{name} {text}" for name, text in self.legend if self.notes]
-        return latex_float(
-            [_rows(table) for table in self.tables],
-            caption=escape_latex(self.title) if caption is None else caption,
-            label=label,
-            notes=[*(("", fact) for fact in facts), *self.marked],
-        )
+        caption = _latex(self.title) if caption is None else caption
+        blocks = [_rows(table) for table in self.tables]
+        columns = max(len(rows[0]) for rows in blocks)
+        lines = [
+            r"% \usepackage{booktabs,threeparttable}",
+            r"\begin{table}",
+            r"\centering",
+            r"\begin{threeparttable}",
+            f"\\caption{{{caption}}}" if caption else "",
+            f"\\label{{{label}}}" if label else "",
+            f"\\begin{{tabular}}{{l{'r' * (columns - 1)}}}",
+        ]
+        for k, (headings, *rows) in enumerate(blocks):
+            lines += [r"\midrule" if k else r"\toprule", _latex_row(headings), r"\midrule"]
+            lines += map(_latex_row, rows)
+        lines += [r"\bottomrule", r"\end{tabular}"]
+        if self.notes:
+            about = [f"{name} {value}" for name, value in self.facts if name not in NOT_IN_PAPERS]
+            items = [rf"\item[] {_latex('; '.join(about))}."] if about else []
+            items += [rf"\item[] {_latex(f'{name} {text}')}" for name, text in self.legend]
+            for mark, note in self.marked:
+                items.append(rf"\item[{f'{{{mark}}}' if mark else ''}] {_latex(note)}")
+            lines += [r"\begin{tablenotes}[flushleft]", r"\footnotesize"]
+            lines += [*items, r"\end{tablenotes}"]
+        lines += [r"\end{threeparttable}", r"\end{table}"]
+        return "\n".join(filter(None, lines)) + "\n"
 
     def as_markdown(self) -> str:
         """Return the table in Markdown, footnotes below it."""
         parts = [f"**{_plain(self.title)}**"] if self.title else []
         if self.facts:
-            parts.append(
-                "  \n".join(f"{_plain(n)} {_plain(v)}" for n, v in (*self.facts, *self.legend))
-            )
-        parts += ["\n".join(_markdown(_rows(table))) for table in self.tables]
+            about = (*self.facts, *self.legend)
+            parts.append("  \n".join(f"{_plain(name)} {_plain(value)}" for name, value in about))
+        for table in self.tables:
+            rows = [f"| {' | '.join(map(_plain, row))} |" for row in _rows(table)]
+            rule = "|:--|" + "--:|" * (len(_rows(table)[0]) - 1)  # numbers are at the right
+            parts.append("\n".join([rows[0], rule, *rows[1:]]))
         return "\n\n".join([*parts, *map(_plain, self.notes)]) + "\n"
 
     def as_csv(self) -> str:
@@ -154,10 +227,70 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         return text.getvalue()
 
 
+def _header_rows(facts: Sequence[Fact], legend: Sequence[Fact]) -> list[tuple[Fact, ...]]:
+    """Return the rows of a header: two short facts each, or one that is long or explains."""
+    rows: list[tuple[Fact, ...]] = []
+    room = False  # beside the last fact
+    for fact in facts:
+        long = fact[0] in ALONE or len(fact[1]) > LONG
+        if room and not long:
+            rows[-1] = (*rows[-1], fact)
+        else:
+            rows.append((fact,))
+        room = not (room or long)
+    rows += zip(legend)
+    return rows
+
+
+def _header_lines(rows: Sequence[tuple[Fact, ...]], width: int) -> tuple[list[str], int]:
+    """Return the header as lines of text, and how wide it is: at least `width` characters."""
+    name = value = other = last = 0
+    for row in rows:
+        name = max(name, len(row[0][0]))
+        if len(row) == 2:
+            (_, text), (second, more) = row
+            value, other, last = (
+                max(value, len(text)),
+                max(other, len(second)),
+                max(last, len(more)),
+            )
+    room = width - (name + value + other + last + 2 + len(GAP))
+    width = max(width, width - room)
+    value += max(0, room // 2)
+    lines: list[str] = []
+    for row in rows:
+        one, text = row[0]
+        if len(row) == 2:
+            two, more = row[1]
+            lines.append(f"{one:<{name}} {text:<{value}}{GAP}{two:<{other}} {more}")
+            continue
+        wrapper = textwrap.TextWrapper(
+            width - name - 1, break_long_words=False, break_on_hyphens=False
+        )
+        if one == "Learner:":
+            wrapper.wordsep_simple_re = BREAKS
+        for part in wrapper.wrap(text) or [""]:
+            lines.append(f"{one:<{name}} {part}")
+            one = ""
+    return lines, width
+
+
+def _simple_table(block: pd.DataFrame, widths: list[int]) -> SimpleTable:
+    """Return text in columns of these widths, with empty ones at the right."""
+    empty = [""] * (len(widths) - 1 - block.shape[1])
+    numbered = isinstance(block.columns, pd.RangeIndex)
+    return SimpleTable(
+        [row + empty for row in block.to_numpy().tolist()],
+        headers=None if numbered else [*block.columns, *empty],
+        stubs=list(block.index),
+        txt_fmt={**fmt_params, "data_fmts": ["%s"], "colwidths": widths},
+    )
+
+
 def _rows(table: SimpleTable) -> list[list[str]]:
     """Return the cells of a table as text, headings and names of rows included.
 
-    Without the columns that only give a block the width of the others.
+    Columns that only give a block the width of the others are left out.
     """
     rows = [[str(cell.data).strip() for cell in row] for row in table]
     used = max(k for row in rows for k, cell in enumerate(row, start=1) if cell)
@@ -174,12 +307,17 @@ def _html_row(facts: Sequence[Fact]) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
+def _latex(text: str) -> str:
+    """Return text that LaTeX sets as it is."""
+    return text.translate(IN_LATEX)
+
+
+def _latex_row(texts: Sequence[str]) -> str:
+    cells = [f"$-${text[1:]}" if NUMBER.fullmatch(text) else _latex(text) for text in texts]
+    # The braces keep a heading such as "[0.025" from being read as an option of what precedes it.
+    return "{}" + " & ".join(cells) + r" \\"
+
+
 def _plain(text: str) -> str:
     """Escape what Markdown would read as markup."""
     return text.translate(MARKDOWN)
-
-
-def _markdown(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table, numbers aligned right."""
-    first, *others = ["| " + " | ".join(map(_plain, row)) + " |" for row in rows]
-    return [first, "|:--|" + "--:|" * (len(rows[0]) - 1), *others]

@@ -68,9 +68,8 @@ from pyinterp.parallel.threads import workers
 from pyinterp.resampling import Bootstrap, FreshDraws, HalfSampling, Resampling, Subsampling
 from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.summary import TableOptions, summarize_frame
+from pyinterp.results.summary import TableOptions, Tabular, summarize_frame
 from pyinterp.results.table import Table
-from pyinterp.results.tabular import Tabular
 from pyinterp.simulation.processes.data_copy import DataCopy, copy_of
 from pyinterp.simulation.processes.process import Process
 from pyinterp.simulation.studies.coverage_results import COLUMNS, CoverageResults

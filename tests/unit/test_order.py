@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyinterp.results.order import largest_first
+from pyinterp.results.summary import largest_first
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-9, 1.0, 1e12, 1e300])

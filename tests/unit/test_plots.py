@@ -14,7 +14,7 @@ from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegres
 
 import pyinterp as pi
 from pyinterp.results.plots import room
-from pyinterp.results.plots.likelihood_and_entropy import overlap
+from pyinterp.results.plots.scatter import overlap
 
 mpl.use("Agg")
 

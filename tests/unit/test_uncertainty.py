@@ -30,7 +30,7 @@ from pyinterp.distributions import Gamma, Normal, NormalMixture, Poisson
 from pyinterp.errors import OptionError, PredictionError
 from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Predictor
-from pyinterp.results.uncertainty_results import DECISIONS
+from pyinterp.results.together import DECISIONS
 
 N = 40
 RNG = np.random.default_rng(3)

@@ -2,20 +2,16 @@
 
 In come results, out go plots to which layers, scales and a theme can be added.
 
-========================  =====================================================
-Module                    What is in it
-========================  =====================================================
-`points`                  One value per feature: dots, bars, a forest plot, several results
-`curve`                   A curve over a grid with a band, or points for levels
-`surface`                 Tiles over two grids, for every value on a third
-`panels`                  Curves of several variables
-`overlay`                 Curves of several results, or of the levels of a category
-`ranks`                   Probabilities of ranks, a tile per term and rank
-`agreement`               A variable against its prediction
-`likelihood_and_entropy`  Features by what they do to likelihood and entropy
-`room`                    How much room texts need: lines, breaks, panels, sizes of figures
-`style`                   What all share: colors, layers, labels and captions
-========================  =====================================================
+=========  ======================================================================
+Module     What is in it
+=========  ======================================================================
+`points`   One value per feature: dots, bars, a forest plot, several results
+`curves`   A curve over a grid with a band, or points for levels; several of them
+`tiles`    Tiles over two grids, for every value on a third; probabilities of ranks
+`scatter`  A variable and its prediction; features by likelihood and entropy
+`room`     How much room texts need: lines, breaks, panels, sizes of figures
+`style`    Shared by all: colors, layers, labels and captions
+=========  ======================================================================
 
 A plot for another shape of terms is a module with a function of results and their frame, and a line
 in `KINDS`. This folder is imported when the first plot is asked for: plotnine takes a second.
@@ -28,20 +24,19 @@ from typing import TYPE_CHECKING, Any
 
 import plotnine as p9
 
-from pyinterp.results.order import largest_first
-from pyinterp.results.plots.agreement import agreement
-from pyinterp.results.plots.curve import curve
-from pyinterp.results.plots.likelihood_and_entropy import likelihood_and_entropy
-from pyinterp.results.plots.overlay import (
+from pyinterp.results.plots.curves import (
+    curve,
     curve_per_level,
     has_few_levels,
     is_number_by_level,
     overlay,
+    panels,
 )
-from pyinterp.results.plots.panels import panels
 from pyinterp.results.plots.points import points, together
+from pyinterp.results.plots.scatter import agreement, likelihood_and_entropy
 from pyinterp.results.plots.style import Style, caption, count_of, in_panels, in_style
-from pyinterp.results.plots.surface import surface, volume
+from pyinterp.results.plots.tiles import rank_tiles, surface, volume
+from pyinterp.results.summary import largest_first
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -55,6 +50,7 @@ __all__ = [
     "overlay",
     "panels",
     "plot",
+    "rank_tiles",
     "together",
 ]
 

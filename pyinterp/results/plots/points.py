@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import plotnine as p9
 
-from pyinterp.results.order import largest_first
 from pyinterp.results.plots import room as rooms
 from pyinterp.results.plots.style import (
     BLUE,
@@ -21,6 +20,7 @@ from pyinterp.results.plots.style import (
     label,
     rows_with_interval,
 )
+from pyinterp.results.summary import largest_first
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults

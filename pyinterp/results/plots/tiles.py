@@ -1,7 +1,8 @@
-"""Tiles of their true size over two grids, for every value on a third one."""
+"""Tiles: over two grids, for every value on a third one, and of the probabilities of ranks."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,15 +13,17 @@ import plotnine as p9
 
 from pyinterp.data.columns import is_category
 from pyinterp.results.plots import room as rooms
-from pyinterp.results.plots.style import label
+from pyinterp.results.plots.style import BLUE, label
 
 if TYPE_CHECKING:
+    from pyinterp.results.ranks import Ranks
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["surface", "volume"]
+__all__ = ["rank_tiles", "surface", "volume"]
 
 BAR = 0.5  # inches of the bar of colors and of what is around it
 LEGEND = 16  # characters of a line of its title
+MOST_TEXTS = 15  # ranks with room for a number in every tile
 LEAST, STRIP = 1.0, 1.6  # inches of a panel: at least, and for a long text above it
 
 
@@ -129,3 +132,33 @@ def volume(results: EstimandResults, frame: pd.DataFrame, *, sort: bool = True) 
     room = replace(room, panels=panels, across=len(texts))
     grid = p9.facet_grid(facet, "third", labeller=rooms.strips_within(room))
     return surface(results, frame, sort=sort, room=room) + grid
+
+
+def rank_tiles(ranks: Ranks) -> p9.ggplot:
+    """Draw tiles in the order of expected ranks, with their numbers if there is room."""
+    frame = ranks.probabilities.reset_index().melt("term", var_name="rank", value_name="p")
+    levels = [str(rank) for rank in ranks.probabilities.columns]
+    terms = [str(term) for term in ranks.probabilities.index]
+    frame = frame.assign(
+        rank=pd.Categorical(frame["rank"].astype(str), categories=levels),
+        term=pd.Categorical(frame["term"].astype(str), categories=terms[::-1]),
+        text=[f"{p:.2f}" if p >= 0.005 else "" for p in frame["p"]],
+        color=["white" if p > 0.5 else "black" for p in frame["p"]],
+    )
+    figure = (
+        p9.ggplot(frame, p9.aes(x="rank", y="term", fill="p"))
+        + p9.geom_tile()
+        + p9.scale_fill_gradient(low="white", high=BLUE, limits=(0, 1))
+        + p9.scale_x_discrete(limits=levels)
+        + p9.scale_y_discrete(limits=terms[::-1])
+        + p9.labs(
+            x=f"rank (1: {ranks.order})",
+            y="",
+            fill="probability",
+            caption=textwrap.fill(ranks.note, 70),
+        )
+    )
+    if len(levels) > MOST_TEXTS:
+        return figure
+    numbers = p9.geom_text(p9.aes(label="text", color="color"), size=8)
+    return figure + numbers + p9.scale_color_identity()

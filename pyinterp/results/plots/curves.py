@@ -1,0 +1,340 @@
+"""Curves: of one result, of several, of the levels of a category, and of several variables."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+from operator import or_, truediv
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pandas as pd
+import plotnine as p9
+from plotnine.composition import Compose, plot_spacer
+
+from pyinterp.data.columns import is_category
+from pyinterp.results.plots import room as rooms
+from pyinterp.results.plots.style import (
+    BLUE,
+    COLORS,
+    GRAY,
+    caption,
+    captions,
+    colored_curves,
+    colors_of,
+    in_panels,
+    label,
+    line_at_null,
+    marks_of_rows,
+    rows_with_interval,
+)
+
+if TYPE_CHECKING:
+    from pyinterp.results.results import EstimandResults
+
+__all__ = ["curve", "curve_per_level", "has_few_levels", "is_number_by_level", "overlay", "panels"]
+
+MOST_CURVES = 8  # that are told apart; tiles are drawn of more levels, unless curves are asked for
+KEYS = 0.25  # inches of a line of a legend
+TITLE = 24  # characters of a line of the title of a legend
+CAPTION = 42  # characters of a line of the caption below the last of several panels
+MARGIN = 0.04  # of the range, above and below
+WIDTH, HEIGHT = 2.6, 2.1  # of a panel of one of several variables, in inches
+CLASS = 1.1  # inches of a panel of one of several classes or groups
+BELOW = 0.7  # inches below a panel
+POINTS = 9  # size of titles
+
+
+def curve(
+    results: EstimandResults,
+    frame: pd.DataFrame,
+    *,
+    color: str | None = None,
+    observed: bool = False,
+    curves: int = 200,
+    sort: bool = True,
+    width: float = rooms.WIDTH,
+) -> p9.ggplot:
+    """Draw estimates along the grid, and rows' own curves if the estimand has them.
+
+    Levels that have no room side by side are drawn one below the other, sorted unless the category
+    has an order of its own. The figure is as wide as is given in inches, or more if texts need it.
+    """
+    axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
+    numeric = not is_category(frame[axis])
+    room = rooms.room_of_curve(results, frame, width)
+    frame, axes = _axes(results, frame, room, label(results), sort=sort)
+    figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate"))
+    if results.estimand.curves:
+        rows = _row_curves(results, frame, axis, color, curves)
+        figure += _lines(rows, axis, color)
+        if observed:
+            figure += _points(_observed_points(rows, axis, results.data[name]), axis, color)
+    figure += line_at_null(results)
+    limits, mean = rows_with_interval(frame), BLUE if color is None else "black"
+    sides = p9.aes(ymin="conf_low", ymax="conf_high")
+    if numeric:
+        if len(limits):
+            figure += p9.geom_ribbon(sides, limits, fill=BLUE, alpha=0.2)
+        figure += p9.geom_line(color=mean)
+        figure += _rug(results.data, name, frame[axis], color)
+    elif len(limits):
+        figure += p9.geom_errorbar(sides, limits, width=0.2, color=BLUE)
+    return figure + p9.geom_point(color=mean, size=1.2) + axes
+
+
+def _axes(
+    results: EstimandResults, frame: pd.DataFrame, room: rooms.Room, y: str, *, sort: bool
+) -> tuple[pd.DataFrame, list[Any]]:
+    """Return the frame with levels in the order in which they are drawn, and axes with panels.
+
+    `y` is the label of the axis of estimates.
+    """
+    terms = results.estimand.terms
+    axis, name, facet = terms.axes[0], terms.axis_names[0], rooms.facet_of(results)
+    lines = rooms.room_of_levels(frame[axis], room)
+    if lines is None:
+        x, y = rooms.in_room(name, room.width), rooms.in_room(y, rooms.LONGEST)
+        layers = [*rooms.panels_of(facet, room), p9.labs(x=x, y=y), room.size]
+        if not is_category(frame[axis]):
+            return frame, [*layers, *rooms.few_breaks("x", room.panel)]
+        levels = frame[axis].drop_duplicates().tolist()
+    else:
+        levels = rooms.from_below(results, frame, axis, name, sort=sort)
+        labels = p9.labs(x=rooms.in_room(name, lines.height), y=y)
+        layers = [*rooms.panels_of(facet, lines), labels, *rooms.flip(levels, lines)]
+    return frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)}), layers
+
+
+def _lines(rows: pd.DataFrame, axis: str, color: str | None) -> list[Any]:
+    """Return rows' own curves, gray or in the colors of a variable."""
+    look: dict[str, Any] = {"size": 0.3, "inherit_aes": False}
+    if color is None:
+        pale = float(np.clip(50 / rows["row"].nunique(), 0.25, 0.8))  # of few each is seen
+        lines = p9.aes(x=axis, y="estimate", group="line")
+        return [p9.geom_line(lines, rows, color=GRAY, alpha=pale, **look)]
+    lines = p9.aes(x=axis, y="estimate", group="line", color="color")
+    layers = [p9.geom_line(lines, rows, alpha=0.5, **look), p9.labs(color=color)]
+    if not is_category(rows["color"]):
+        return [*layers, p9.scale_color_cmap("viridis")]
+    levels = pd.factorize(rows["color"], sort=True)[1].tolist()
+    if len(levels) > len(COLORS):
+        return layers
+    # Single curves are thin and pale; in the legend they are neither.
+    legend = p9.guides(color=p9.guide_legend(override_aes={"size": 1, "alpha": 1}))
+    colors = dict(zip(levels, COLORS, strict=False))
+    return [*layers, legend, p9.scale_color_manual(colors, breaks=levels)]
+
+
+def _points(rows: pd.DataFrame, axis: str, color: str | None) -> p9.geom_point:
+    """Return a point per row, black or in the color of its curve."""
+    if color is None:
+        place = p9.aes(x=axis, y="estimate")
+        return p9.geom_point(place, rows, color="black", size=0.8, inherit_aes=False)
+    place = p9.aes(x=axis, y="estimate", color="color")
+    return p9.geom_point(place, rows, size=1.2, inherit_aes=False, show_legend=False)
+
+
+def _rug(data: pd.DataFrame, name: str, grid: pd.Series[Any], color: str | None) -> p9.geom_rug:
+    """Return a mark per row within the grid, in the color of the row's level if curves have it."""
+    if color is None or not is_category(data[color]):
+        return marks_of_rows(data[name], grid)
+    axis = str(grid.name)
+    rug = pd.DataFrame({axis: data[name].to_numpy(), "color": data[color].to_numpy()})
+    inside, place = rug[rug[axis].between(grid.min(), grid.max())], p9.aes(x=axis, color="color")
+    look: dict[str, Any] = {"alpha": 0.5, "inherit_aes": False, "show_legend": False}
+    return p9.geom_rug(place, inside, sides="b", **look)
+
+
+def _row_curves(
+    results: EstimandResults, frame: pd.DataFrame, axis: str, color: str | None, curves: int
+) -> pd.DataFrame:
+    """Return rows' own curves in long form, so many of them at most, with their positions."""
+    rows = results.row_frame()
+    positions = np.unique(np.concatenate(results.rows))
+    # Evenly spread over the rows, so that the same plot comes out twice.
+    some = np.linspace(0, len(rows) - 1, min(curves, len(rows))).astype(int)
+    rows = rows.iloc[some].set_axis(pd.RangeIndex(len(some), name="row"), axis=0)
+    long = rows.reset_index().melt(id_vars="row", var_name="term", value_name="estimate")
+    terms = results.estimand.terms
+    facet = rooms.facet_of(results)
+    if terms.groups:
+        long = long.dropna(subset=["estimate"])  # rows of other groups
+    keep = ["term", axis] + ([facet] if facet else [])
+    long = long.merge(frame[keep], on="term")
+    long["position"] = positions[some][long["row"]]
+    if color is not None:  # a category keeps the order of its levels
+        long["color"] = results.data[color].iloc[long["position"]].array
+    return long.assign(line=long["row"].astype(str) + (long[facet].astype(str) if facet else ""))
+
+
+def _observed_points(rows: pd.DataFrame, axis: str, values: pd.Series[Any]) -> pd.DataFrame:
+    """Return a point on every row's curve at the row's own value; none beyond the grid."""
+    marks = []
+    for position in rows["position"].unique():
+        row = rows[rows["position"] == position]
+        value = values.iloc[position]
+        if is_category(rows[axis]):
+            marks.append(row[row[axis] == value].iloc[:1])
+            continue
+        grid = row.sort_values(axis)
+        if grid[axis].iloc[0] <= value <= grid[axis].iloc[-1]:
+            at = float(np.interp(value, grid[axis], grid["estimate"]))
+            marks.append(grid.iloc[:1].assign(**{axis: float(value), "estimate": at}))
+    return pd.concat(marks) if marks else rows.iloc[:0]
+
+
+def overlay(
+    several: Sequence[EstimandResults], names: Sequence[str], *, alpha: float, sort: bool
+) -> p9.ggplot:
+    """Draw curves of the same variable, each with its band; levels have points side by side."""
+    first = several[0]
+    (axis,), (name,) = first.estimand.terms.axes, first.estimand.terms.axis_names
+    frames = [
+        in_panels(results, results.summary_frame(alpha).reset_index())
+        .rename(columns={results.estimand.terms.axes[0]: axis})
+        .assign(result=one)
+        for one, results in zip(names, several, strict=True)
+    ]
+    frame, different = pd.concat(frames, ignore_index=True), list(dict.fromkeys(names))
+    frame = frame.dropna(subset=["estimate"])
+    frame["result"] = pd.Categorical(frame["result"], categories=different)
+    numeric = not is_category(frame[axis])
+    room = replace(rooms.room_of_curve(first, frame), legend=rooms.legend_width(different))
+    what = " / ".join(dict.fromkeys(label(results) for results in several))
+    frame, axes = _axes(first, frame, room, what, sort=sort)
+    figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate", color="result")) + line_at_null(first)
+    limits = rows_with_interval(frame)
+    if numeric:
+        figure += colored_curves(limits, axis, "result", different)
+        figure += marks_of_rows(first.data[name], frame[axis])
+    else:
+        apart = p9.position_dodge(width=0.15 * len(different))
+        sides = p9.aes(ymin="conf_low", ymax="conf_high")
+        if len(limits):
+            figure += p9.geom_errorbar(sides, limits, width=0.1, position=apart)
+        figure += [p9.geom_point(position=apart), colors_of(different)]
+    return figure + axes + p9.labs(color="", caption=captions(several, names, alpha))
+
+
+def is_number_by_level(frame: pd.DataFrame, axes: Sequence[str]) -> bool:
+    """Whether one of two axes is of numbers and the other of levels."""
+    first, second = (is_category(frame[str(axis)]) for axis in axes)
+    return first != second
+
+
+def has_few_levels(frame: pd.DataFrame, axes: Sequence[str]) -> bool:
+    """Whether curves of a category's levels can be told apart."""
+    (level,) = (axis for axis in axes if is_category(frame[str(axis)]))
+    return bool(frame[level].nunique() <= MOST_CURVES)
+
+
+def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
+    """Draw a curve over the number for every level of the category, bands for a few levels."""
+    terms = results.estimand.terms
+    names = dict(zip(terms.axes, terms.axis_names, strict=True))
+    x, level = sorted(terms.axes, key=lambda axis: is_category(frame[str(axis)]))
+    levels = [str(value) for value in pd.factorize(frame[level])[1]]
+    frame = frame.assign(level=pd.Categorical(frame[level].map(str), categories=levels))
+    title = rooms.in_lines(names[level], TITLE)
+    room = replace(rooms.room_of_curve(results, frame), legend=rooms.legend_width(levels, title))
+    figure = p9.ggplot(frame, p9.aes(x=x, y="estimate", color="level")) + line_at_null(results)
+    if len(levels) > len(COLORS):  # a legend of one column, and a figure as high
+        figure += p9.guides(color=p9.guide_legend(ncol=1))
+        keys = KEYS * len(levels) + 2 * rooms.LINE * (title.count("\n") + 2)
+        room = replace(room, high=max(room.high, rooms.MARGINS + keys))
+    return (
+        figure
+        + colored_curves(rows_with_interval(frame), x, "level", levels)
+        + marks_of_rows(results.data[names[x]], frame[x])
+        + room.size
+        + rooms.few_breaks("x", room.panel)
+        + rooms.panels_of(rooms.facet_of(results), room)
+        + p9.labs(
+            x=rooms.in_room(names[x], room.width),
+            y=rooms.in_room(label(results), rooms.LONGEST),
+            color=title,
+        )
+    )
+
+
+def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.ggplot:
+    """Draw a panel per variable, about as many in a row as there are rows.
+
+    A category with more levels than a panel has lines has a column of its own, to the right.
+    """
+    frames = [in_panels(one, one.summary_frame(alpha).reset_index()) for one in several]
+    limits = _limits(np.concatenate([f[["estimate", "conf_low", "conf_high"]] for f in frames]))
+    sizes = [_room(one, frame) for one, frame in zip(several, frames, strict=True)]
+    needs = [rooms.MARGINS + room.lines if room.lines > HEIGHT - BELOW else 0.0 for room in sizes]
+    few = [k for k, need in enumerate(needs) if not need]
+    many = [k for k, need in enumerate(needs) if need]
+    across = int(np.ceil(np.sqrt(len(several) / rooms.across_of(sizes[0].panels))))
+    if many:
+        down = max(int(np.ceil(max(needs) / HEIGHT)), -(-len(few) // max(across - 1, 1)))
+        across = -(-len(few) // down)
+    width = max(room.width for room in sizes)
+    drawings: dict[int, p9.ggplot] = {}
+    for k, (results, frame, need) in enumerate(zip(several, frames, needs, strict=True)):
+        figure = curve(results, frame, width=width)
+        turned = isinstance(figure.coordinates, p9.coord_flip)
+        figure += p9.coord_flip(ylim=limits) if turned else p9.coord_cartesian(ylim=limits)
+        first = need > 0 or few.index(k) % across == 0
+        name, what = results.estimand.terms.axis_names[0], _quantity(results)
+        high = max(need, HEIGHT) - BELOW
+        x = rooms.in_room(name, high if turned else width - BELOW, POINTS)
+        y = rooms.in_room(what, width - BELOW if turned else high, POINTS) if first else ""
+        drawings[k] = figure + p9.labs(x=x, y=y)
+    last = [*few, *many][-1]
+    words = textwrap.fill(caption(several[0], alpha, surface=False), CAPTION)
+    drawings[last] += p9.labs(caption=words)
+    drawings[last] += p9.theme(plot_caption=p9.element_text(size=7))
+    if len(drawings) == 1:
+        return drawings[last]
+    return _grid([drawings[k] for k in few], [drawings[k] for k in many], across, width, max(needs))
+
+
+def _room(results: EstimandResults, frame: pd.DataFrame) -> rooms.Room:
+    """Return the room of a variable's panel, with lines if its levels are below each other."""
+    panels = rooms.room_of_curve(results, frame).columns
+    given = WIDTH if panels == 1 else BELOW + panels * CLASS
+    room = rooms.room_of_curve(results, frame, given)
+    return rooms.room_of_levels(frame[results.estimand.terms.axes[0]], room) or room
+
+
+def _grid(
+    few: list[p9.ggplot], many: list[p9.ggplot], across: int, width: float, need: float
+) -> Compose:
+    """Return drawings in rows; if some need more height than a row has, columns beside them."""
+    down = -(-len(few) // max(across, 1))
+    space: list[Any] = [plot_spacer() for _ in range(across * down - len(few))]
+    cells = [*few, *space]
+    if many:
+        columns: list[Any] = [reduce(truediv, cells[k::across]) for k in range(across)]
+        grid: Any = reduce(or_, [*columns, *many])
+    else:
+        rows = [reduce(or_, cells[k : k + across]) for k in range(0, len(cells), across)]
+        grid = reduce(truediv, rows)
+    high = max(HEIGHT * down + 0.4, need)
+    wide = width * (across + len(many))
+    size = p9.theme(
+        figure_size=(wide, high),
+        axis_title=p9.element_text(size=POINTS),
+        panel_spacing_x=rooms.SPACE / wide,
+    )
+    return cast("Compose", grid & size)
+
+
+def _quantity(results: EstimandResults) -> str:
+    """Return the label of the vertical axis without the variable, which is that of the other."""
+    return label(results).replace(f" of {results.estimand.words.of}", "", 1)
+
+
+def _limits(values: np.ndarray) -> tuple[float, float]:
+    """Return the range of all estimates and limits, with a margin."""
+    finite = values[np.isfinite(values.astype(np.float64))]
+    low, high = float(finite.min()), float(finite.max())
+    margin = MARGIN * (high - low or 1.0)
+    return low - margin, high + margin
