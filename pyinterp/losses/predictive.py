@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -13,7 +13,7 @@ from pyinterp.losses.rowwise import EPSILON, LOSSES, Loss
 from pyinterp.models.predictor import Predictor
 from pyinterp.ranges import POSITIVE
 
-__all__ = ["entropy", "negative_log_likelihood"]
+__all__ = ["CLASS_ENTROPY", "entropy", "negative_log_likelihood"]
 
 
 def negative_log_likelihood(predictor: Predictor, position: int | None = None) -> Loss:
@@ -46,9 +46,7 @@ def entropy(predictor: Predictor, position: int | None = None) -> Loss:
     if predictor.distribution is not None:
         function = _DifferentialEntropy(predictor.distribution)
         return Loss("entropy", function, needs="distribution", unit="nats")
-    return Loss(
-        "entropy", _ClassEntropy(position), needs="probability", unit="nats", range=POSITIVE
-    )
+    return replace(CLASS_ENTROPY, function=_ClassEntropy(position))
 
 
 @dataclass(frozen=True)
@@ -90,3 +88,8 @@ class _OneClass:
         p = probabilities[..., self.position]
         observed = np.where(y == self.position, p, 1 - p)
         return np.asarray(-np.log(np.clip(observed, EPSILON, 1.0)))
+
+
+CLASS_ENTROPY = Loss(
+    "entropy", _ClassEntropy(None), needs="probability", unit="nats", range=POSITIVE
+)

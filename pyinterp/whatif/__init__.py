@@ -17,6 +17,7 @@ Module                     What is in it
 `read_xgboost`             XGBoost's models, with the categories that they store
 `walks`                    Walks down trees, compiled
 `linear`                   Linear and generalized linear models, exactly
+`smooth_sums`              Sums of smooth losses of these, by interpolation along a line of donors
 `calibration`              Calibrated classifiers of trees or linear models, exactly
 `inputs`                   Inputs of a pipeline's last step, and the columns that donors replace
 =========================  ========================================================================

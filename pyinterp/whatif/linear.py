@@ -19,6 +19,7 @@ from pyinterp.models.prediction_checks import check_finite
 from pyinterp.models.predictor import Kind
 from pyinterp.whatif.batches import BatchedWhatIf
 from pyinterp.whatif.inputs import ColumnValues, Inputs
+from pyinterp.whatif.smooth_sums import is_smooth, line_of, smooth_sums
 from pyinterp.whatif.whatif import PAIRS, PREDICTIONS, Block, Engine, FeatureWhatIf, WhatIf
 
 __all__ = [
@@ -273,6 +274,8 @@ class LinearFeature(FeatureWhatIf):
     def summed_losses(self, y: FloatArray, loss: Loss) -> tuple[FloatArray, FloatArray]:
         """Return losses summed over donors, and over rows."""
         sides = self._sides()
+        if sides is not None and is_smooth(loss) and (line := line_of(sides[1])) is not None:
+            return self._smooth_sums(y, loss, sides[0], line)
         if sides is None or not self._sums_squares(loss):
             return super().summed_losses(y, loss)
         # (r_i - b_d)^2 adds up to that of the mean, and the variance around it.
@@ -283,6 +286,24 @@ class LinearFeature(FeatureWhatIf):
         return (
             counts.sum() * np.square(rest - center) + around,
             len(y) * np.square(middle - replaced) + between,
+        )
+
+    def _smooth_sums(
+        self, y: FloatArray, loss: Loss, rest: FloatArray, line: tuple[FloatArray, ...]
+    ) -> tuple[FloatArray, FloatArray]:
+        middle, half, place = line
+
+        def losses(rows: IntArray, place: FloatArray) -> FloatArray:
+            linear = rest[rows, None] + (middle + place[:, None] * half)
+            return loss(y[rows, None], self._whatif.predictions(linear))
+
+        return smooth_sums(
+            losses,
+            len(y),
+            place,
+            self.donors.counts,
+            outputs=rest.shape[1],
+            reach=float(np.ptp([*half, 0.0])),
         )
 
     def _sums_squares(self, loss: Loss) -> bool:
