@@ -10,6 +10,7 @@ Module                     What is in it
 `dispatch`                 The choice: an exact engine is first proven on the model's predictions
 `batches`                  Any model: copies of rows, predicted many at a time
 `trees`                    Ensembles of trees, exactly
+`class_losses`             Sums of losses of class probabilities of these
 `forest`                   Trees as arrays
 `nodes`                    Nodes of trees, collected in the order of these arrays
 `read_forest`              Trees of scikit-learn, XGBoost and LightGBM as such arrays

@@ -13,7 +13,7 @@ from scipy import linalg, special
 from pyinterp._typing import FloatArray
 from pyinterp.whatif.walks import Splits, Trees
 
-__all__ = ["LEAF", "Forest", "alike", "first", "identity", "joint_forest", "link_of"]
+__all__ = ["LEAF", "Forest", "alike", "first", "identity", "joint_forest", "link_of", "sigmoid"]
 
 LEAF = -1
 LEAST = 1e-280  # so that no unit is too small for a double
@@ -232,7 +232,8 @@ def _exponential(sums: FloatArray) -> FloatArray:
     return np.asarray(np.exp(sums[..., 0]))
 
 
-def _sigmoid(sums: FloatArray) -> FloatArray:
+def sigmoid(sums: FloatArray) -> FloatArray:
+    """Return probabilities of two classes, from the only sum."""
     p = special.expit(sums[..., 0])
     return np.stack([1 - p, p], axis=-1)
 
@@ -246,5 +247,5 @@ def link_of(name: str, outputs: int) -> Callable[[FloatArray], FloatArray] | Non
     if name == "identity":
         return first if outputs == 1 else identity
     if outputs == 1:
-        return {"sigmoid": _sigmoid, "exponential": _exponential}.get(name)
+        return {"sigmoid": sigmoid, "exponential": _exponential}.get(name)
     return {"softmax": _softmax}.get(name)

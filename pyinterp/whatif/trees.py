@@ -15,6 +15,7 @@ from pyinterp.models.prediction_checks import check_finite
 from pyinterp.parallel import go_on
 from pyinterp.samplers import Distinct, distinct
 from pyinterp.whatif.batches import BatchedWhatIf
+from pyinterp.whatif.class_losses import sums_of_classes
 from pyinterp.whatif.forest import Forest
 from pyinterp.whatif.inputs import ColumnValues, Inputs
 from pyinterp.whatif.walks import (
@@ -239,8 +240,11 @@ class TreesFeature(FeatureWhatIf):
         """Return losses summed over donors, and over rows."""
         whatif = self._whatif
         ranges = None if self._of_donors is None else self._one_range(*self._of_donors)
-        if ranges is None or not self._sums_squares(loss):
+        if ranges is None:
             return super().summed_losses(y, loss)
+        if not self._sums_squares(loss):
+            sums = sums_of_classes(whatif, ranges, self.donors.counts, y, loss)
+            return super().summed_losses(y, loss) if sums is None else sums
         increasing, driven, position = ranges
         over_donors, over_rows = np.empty(len(y)), np.zeros(len(increasing))
         in_order, counts = np.empty(len(y)), self.donors.counts[increasing].astype(np.float64)
