@@ -481,6 +481,8 @@ class Estimand:
         Reason to print no interval for a term on which all refits agree exactly.
     engine : str
         Name of what computes the estimand, if it is not what-if predictions.
+    values : tuple of int
+        Numbers of distinct values of features that meet all rows because `permutations` says "all".
     distributional : bool
         Whether what-if predictions are of distributions.
     rowless : str
@@ -526,6 +528,7 @@ class Estimand:
     coverage: tuple[str, ...] = ()
     zero_variance: str = "all refits agree exactly, so there is no variance"
     engine: str = ""
+    values: tuple[int, ...] = ()
     distributional: bool = False
     rowless: str = ""
     no_weights: str = "its weighted form is not written yet"

@@ -35,10 +35,11 @@ from pyinterp.whatif.dispatch import (
     dispatch_labels,
     with_coefficients,
 )
-from pyinterp.whatif.whatif import PREDICTIONS, Block, Engine, FeatureWhatIf, WhatIf
+from pyinterp.whatif.whatif import PERMUTATIONS, PREDICTIONS, Block, Engine, FeatureWhatIf, WhatIf
 
 __all__ = [
     "ENGINES",
+    "PERMUTATIONS",
     "PREDICTIONS",
     "BatchedWhatIf",
     "Block",

@@ -232,7 +232,7 @@ class LinearFeature(FeatureWhatIf):
     def most_pairs(self, loss: Loss) -> float:
         """No bound for squared error, whose sums need no predictions; else many."""
         if self._of_donors is None:
-            return PREDICTIONS
+            return super().most_pairs(loss)
         return np.inf if self._sums_squares(loss) else PAIRS
 
     @property

@@ -184,7 +184,7 @@ class TreesFeature(FeatureWhatIf):
     def most_pairs(self, loss: Loss) -> float:
         """No bound for squared error and one column, whose sums need no predictions."""
         if self._of_donors is None:
-            return PREDICTIONS
+            return super().most_pairs(loss)
         if self._one_range(*self._of_donors) is None:
             return max(PREDICTIONS, ADDITIONS / len(self._whatif.trees.roots))
         return np.inf if self._sums_squares(loss) else PAIRS

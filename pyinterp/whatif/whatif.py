@@ -19,10 +19,12 @@ from pyinterp.losses.rowwise import Loss
 from pyinterp.models.predictor import Predictor
 from pyinterp.samplers import Distinct, distinct
 
-__all__ = ["PAIRS", "PREDICTIONS", "Block", "Engine", "FeatureWhatIf", "WhatIf"]
+__all__ = ["PAIRS", "PERMUTATIONS", "PREDICTIONS", "Block", "Engine", "FeatureWhatIf", "WhatIf"]
 
 # Predictions of copies of rows that are worth making per feature and model.
 PREDICTIONS = 250_000
+# Permutations of rows that are predicted where no engine is exact.
+PERMUTATIONS = 30
 # Pairs of a row and a donor that are worth an exact mean where a pair costs little more than its
 # loss.
 PAIRS = 1e8
@@ -150,7 +152,7 @@ class FeatureWhatIf(ABC):
 
     def most_pairs(self, loss: Loss) -> float:
         """Return how many pairs of rows and distinct donors are worth an exact mean of a loss."""
-        return PREDICTIONS
+        return PERMUTATIONS * self.sample.nobs
 
     @property
     def most_draws(self) -> float:

@@ -12,7 +12,7 @@ from pyinterp.estimands.estimand import Estimate
 from pyinterp.estimands.importance.weighted_losses import weighted_pairs
 from pyinterp.losses.rowwise import Loss
 from pyinterp.samplers import balanced_permutations
-from pyinterp.whatif import PREDICTIONS, FeatureWhatIf
+from pyinterp.whatif import PERMUTATIONS, PREDICTIONS, FeatureWhatIf
 
 __all__ = ["LEAST_PERMUTATIONS", "Permutations", "marginal_losses", "one_term", "some_pairs"]
 
@@ -71,8 +71,9 @@ def _number(permutations: Permutations, n: int, values: int, most: float) -> int
     """Return the number of permutations; n - 1 stands for all pairs."""
     if permutations == "all" or (permutations == "auto" and n * values <= most):
         return n - 1
-    number = max(LEAST_PERMUTATIONS, PREDICTIONS // n) if permutations == "auto" else permutations
-    return min(int(number), n - 1)
+    if permutations == "auto":
+        return min(PERMUTATIONS, max(LEAST_PERMUTATIONS, PREDICTIONS // n), n - 1)
+    return min(int(permutations), n - 1)
 
 
 def _all_pairs(

@@ -89,6 +89,7 @@ def permutation_importance(
         no_weights=no_weights_of(permutations, conditional=conditional),
         diagnostic=beside,
         loss=row_loss,
+        values=_values(problem, chosen) if permutations == "all" and not conditional else (),
     )
 
 
@@ -224,6 +225,12 @@ def check_permutations(permutations: object) -> None:
             '`permutations` must be "auto", "all" or a whole number of at least 2 (the Monte Carlo '
             f"error of one permutation is unknown), not {quote(permutations)}."
         )
+
+
+def _values(problem: Problem, features: Features) -> tuple[int, ...]:
+    """Return how many distinct values every feature has."""
+    data = problem.population.variables
+    return tuple(len(data[list(names)].drop_duplicates()) for names in features.values())
 
 
 def _varies(column: pd.Series[Any]) -> bool:
