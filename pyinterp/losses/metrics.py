@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -15,7 +14,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import is_hashable
 from pyinterp.data.sample import Response
 from pyinterp.errors import LossError, quote, reason
-from pyinterp.losses.rowwise import LOSSES, Loss, LossName, check_needs
+from pyinterp.losses.rowwise import LOSSES, check_needs
 from pyinterp.models.answers import most_probable
 from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Kind, Predictor
@@ -25,21 +24,9 @@ from pyinterp.representation import about
 __all__ = ["METRICS", "Metric", "MetricName", "check_metric", "evaluate"]
 
 MetricName: TypeAlias = Literal[
-    "rmse",
-    "mae",
-    "mape",
-    "mse",
-    "rsq",
-    "rsq_trad",
-    "accuracy",
-    "bal_accuracy",
-    "youden",
-    "logloss",
-    "log_loss",
-    "brier",
-    "roc_auc",
-    "pr_auc",
-]
+    "rmse", "mae", "mape", "mse", "rsq", "rsq_trad", "accuracy", "bal_accuracy", "youden",
+    "logloss", "log_loss", "brier", "roc_auc", "pr_auc",
+]  # fmt: skip
 # What rounding may change, relative to the distance from 0 or 1.
 ROUNDING = 1e-12
 
@@ -122,7 +109,7 @@ class OfMeans(Metric):
     Attributes
     ----------
     rows : callable
-        ``rows(y, prediction)`` returns the n rows' values, shape (n, c).
+        ``rows(y, prediction)`` returns the n rows' values, shape (n,) or (n, c).
     combine : callable
         ``combine(means)`` returns the metric and its gradient, shape (c,).
     """
@@ -138,7 +125,7 @@ class OfMeans(Metric):
         self, y: FloatArray, prediction: FloatArray, weights: FloatArray
     ) -> tuple[float, FloatArray]:
         """Return the function of weighted means, and influences by the delta method."""
-        rows = self.rows(y, prediction)
+        rows = self.rows(y, prediction).reshape(len(y), -1)
         means = np.average(rows, axis=0, weights=weights)
         value, gradient = self.combine(means)
         return value, weights / weights.mean() * ((rows - means) @ gradient)
@@ -254,14 +241,6 @@ def evaluate(
     return float(number), influences
 
 
-def _of_loss(name: LossName) -> Rows:
-    return partial(_losses, loss=LOSSES[name])
-
-
-def _losses(y: FloatArray, prediction: FloatArray, *, loss: Loss) -> FloatArray:
-    return loss(y, prediction)[:, None]
-
-
 def _mean(means: FloatArray) -> tuple[float, FloatArray]:
     return float(means[0]), np.ones(1)
 
@@ -277,7 +256,7 @@ def _percent(y: FloatArray, prediction: FloatArray) -> FloatArray:
             f"The percentage error is not defined where the response is 0, as in "
             f'{int((y == 0).sum())} rows; use "mae".'
         )
-    return 100 * np.abs((y - prediction) / y)[:, None]
+    return 100 * np.abs((y - prediction) / y)
 
 
 def _moments(y: FloatArray, prediction: FloatArray) -> FloatArray:
@@ -340,11 +319,11 @@ def _levels(probability: FloatArray) -> IntArray:
 def _half_brier(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return half the squared distance from the observed class, as yardstick has it."""
     observed = y[:, None] == np.arange(prediction.shape[-1])
-    return np.asarray(np.square(prediction - observed).sum(axis=-1, keepdims=True) / 2)
+    return np.asarray(np.square(prediction - observed).sum(axis=-1) / 2)
 
 
 def _correct(y: FloatArray, prediction: FloatArray) -> FloatArray:
-    return np.asarray(most_probable(prediction) == y, dtype=np.float64)[:, None]
+    return np.asarray(most_probable(prediction) == y, dtype=np.float64)
 
 
 def _tables(y: FloatArray, prediction: FloatArray) -> FloatArray:
@@ -401,17 +380,17 @@ def _area(name: str, formula: Formula, note: str = "") -> Metric:
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
-        _error("rmse", _of_loss("squared"), _root, unit="{y}"),
-        _error("mae", _of_loss("absolute"), unit="{y}"),
+        _error("rmse", LOSSES["squared"], _root, unit="{y}"),
+        _error("mae", LOSSES["absolute"], unit="{y}"),
         _error("mape", _percent, unit="percent"),
-        _error("mse", _of_loss("squared"), unit="{y}²"),
+        _error("mse", LOSSES["squared"], unit="{y}²"),
         _score("rsq", _moments, _squared_correlation),
         _score("rsq_trad", _errors_and_moments, _explained_share, range=(-np.inf, 1.0)),
         _score("accuracy", _correct, needs="label"),
         _score("bal_accuracy", _tables, _balanced_accuracy, needs="label", note=BALANCED),
         _score("youden", _tables, _youden, needs="label", range=(-1.0, 1.0)),
-        _error("logloss", _of_loss("log"), needs="probability", unit="nats"),
-        _error("log_loss", _of_loss("log"), needs="probability", unit="nats"),
+        _error("logloss", LOSSES["log"], needs="probability", unit="nats"),
+        _error("log_loss", LOSSES["log"], needs="probability", unit="nats"),
         _error("brier", _half_brier, needs="probability", range=SHARES, note=HALF_BRIER),
         _area("roc_auc", _area_under_roc),
         _area("pr_auc", _average_precision, note=STEPS),

@@ -25,17 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["LOSSES", "Loss", "LossLike", "LossName", "check_needs", "choose"]
 
 LossName: TypeAlias = Literal[
-    "squared",
-    "absolute",
-    "huber",
-    "poisson",
-    "gamma",
-    "binomial",
-    "log",
-    "brier",
-    "rps",
+    "squared", "absolute", "huber", "poisson", "gamma", "binomial", "log", "brier", "rps",
     "zero_one",
-]
+]  # fmt: skip
 LossFunction: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 LossLike: TypeAlias = "LossName | Loss | LossFunction"
 
