@@ -24,10 +24,11 @@ permutations : "auto", "all" or int
     "all" takes the mean over all ordered pairs of different rows, the U-statistic
     :math:`e_{switch}` of Fisher, Rudin and Dominici (2019), without Monte Carlo error. A
     number K takes K balanced permutations: no row is its own donor and each meets K
-    different donors. "auto" is "all" as long as rows times distinct values of the feature
-    stay at most 250,000 per refit, else as many permutations as that allows, at least
-    10. For tree ensembles and linear models, which have exact engines, the bound is
-    1e8, and there is none with squared error.
+    different donors. "auto" is "all" for tree ensembles and linear models, which have
+    exact engines, as long as rows times distinct values of the feature stay at most 1e8
+    per refit; with squared error there is no bound. For other models, and beyond it, "auto"
+    is 30, down to 10 where these would make more than 250,000 predictions; "all" where
+    the feature has fewer distinct values than that.
 sampler : str, Sampler or mapping
     How values that replace a feature are drawn given the other variables: "residual",
     "categorical", "subgroup" or "knockoff"; "conditional" takes the one that suits the

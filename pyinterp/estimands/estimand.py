@@ -243,6 +243,8 @@ class Words:
         Reason to print no interval for a term on which all refits agree exactly.
     missing : mapping of str to str
         By term, the reason to print if its estimate is missing in some refit.
+    values : tuple of int
+        Numbers of distinct values of features that meet all rows because `permutations` says "all".
     """
 
     label: str
@@ -260,6 +262,7 @@ class Words:
     unknown_error: str = "the contributions of some rows are missing"
     zero_variance: str = "all refits agree exactly, so there is no variance"
     missing: Mapping[str, str] = field(default_factory=dict)
+    values: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         check_text("title", self.title)

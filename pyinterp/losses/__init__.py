@@ -1,10 +1,9 @@
-"""Losses: what a prediction costs.
+"""Losses: the costs of predictions.
 
 `rowwise` has losses of one row, whose mean over rows is a risk; `metrics` has functions of all
 rows, such as the root mean squared error or the area under the ROC curve; `metric_functions` takes
-functions of users and scorers of scikit-learn, of which `sklearn_metrics` has formulas, and
-`influences` tells whether rows' influences on one add up; `predictive` has those of predictive
-distributions, negative log likelihood and entropy. In come
-responses and predictions; out go numbers, each with its best constant prediction where there is
-one. A new loss is a `Loss`, a new metric a `Metric`: nothing else must change.
+functions of users, and scorers of scikit-learn, which `scorers` reads; `predictive` has losses of
+predictive distributions, negative log likelihood and entropy. In come responses and predictions;
+out go numbers, each with its best constant prediction where there is one. A new loss is a `Loss`, a
+new metric a `Metric`: nothing else must change.
 """

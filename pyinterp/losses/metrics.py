@@ -3,45 +3,50 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import is_hashable
 from pyinterp.data.sample import Response
 from pyinterp.errors import LossError, quote, reason
-from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.losses.rowwise import LOSSES, check_needs
 from pyinterp.models.prediction_checks import read_only, real_numbers
-from pyinterp.models.predictor import Kind, Predictor, learner_name, most_probable
+from pyinterp.models.predictor import Kind, Predictor, most_probable
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.representation import about
 
 __all__ = ["METRICS", "Metric", "MetricName", "check_metric", "evaluate"]
 
 MetricName: TypeAlias = Literal[
-    "rmse",
-    "mae",
-    "mape",
-    "mse",
-    "rsq",
-    "rsq_trad",
-    "accuracy",
-    "bal_accuracy",
-    "youden",
-    "logloss",
-    "log_loss",
-    "brier",
-    "roc_auc",
-    "pr_auc",
-]
+    "rmse", "mae", "mape", "mse", "rsq", "rsq_trad", "accuracy", "bal_accuracy", "youden",
+    "logloss", "log_loss", "brier", "roc_auc", "pr_auc",
+]  # fmt: skip
 # What rounding may change, relative to the distance from 0 or 1.
 ROUNDING = 1e-12
+
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+Rows: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
+Combine: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
+Formula: TypeAlias = Callable[[FloatArray, IntArray, BoolArray], tuple[float, FloatArray]]
+
+BALANCED = (
+    "bal_accuracy is the mean of sensitivity and specificity, averaged over classes, as in R's "
+    "yardstick; scikit-learn's balanced_accuracy, the mean sensitivity, differs for more than two "
+    "classes."
+)
+HALF_BRIER = (
+    "brier is half the squared error of probabilities, summed over classes, as in R's yardstick; "
+    "the loss of that name is the whole sum for more than two classes."
+)
+STEPS = (
+    "pr_auc is the average precision, the area under steps, as in scikit-learn; R's yardstick "
+    "joins the points of the curve by lines."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +87,7 @@ class Metric(ABC):
     @property
     def takes_weights(self) -> bool:
         """Whether the metric of weighted rows is written."""
-        return False
+        return type(self).with_weights is not Metric.with_weights
 
     def with_weights(
         self, y: FloatArray, prediction: FloatArray, weights: FloatArray
@@ -103,129 +108,99 @@ class OfMeans(Metric):
     Attributes
     ----------
     rows : callable
-        ``rows(y, prediction)`` returns the n rows' values, shape (n, c).
+        ``rows(y, prediction)`` returns the n rows' values, shape (n,) or (n, c).
     combine : callable
         ``combine(means)`` returns the metric and its gradient, shape (c,).
     """
 
-    rows: Callable[[FloatArray, FloatArray], FloatArray]
-    combine: Callable[[FloatArray], tuple[float, FloatArray]]
+    rows: Rows
+    combine: Combine
 
     def __call__(self, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
         """Return the metric and influences by the delta method."""
-        rows = self.rows(y, prediction)
-        means = rows.mean(axis=0)
-        value, gradient = self.combine(means)
-        return value, (rows - means) @ gradient
-
-    @property
-    def takes_weights(self) -> bool:
-        """Always: means are weighted."""
-        return True
+        return self.with_weights(y, prediction, np.ones(len(y)))
 
     def with_weights(
         self, y: FloatArray, prediction: FloatArray, weights: FloatArray
     ) -> tuple[float, FloatArray]:
         """Return the function of weighted means, and influences by the delta method."""
-        rows = self.rows(y, prediction)
+        rows = self.rows(y, prediction).reshape(len(y), -1)
         means = np.average(rows, axis=0, weights=weights)
         value, gradient = self.combine(means)
         return value, weights / weights.mean() * ((rows - means) @ gradient)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AreaUnderROC(Metric):
-    """Probability that a row of the second of two classes scores above one of the first."""
+class OfRanks(Metric):
+    """A function of the ranks of the probability of the second of two classes.
+
+    Attributes
+    ----------
+    formula : callable
+        ``formula(weights, level, events)`` returns the metric and its derivatives with respect to
+        the rows' weights, times the sum of the weights of `events`; `level` numbers equal ranks.
+    """
+
+    formula: Formula
 
     def __call__(self, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
-        """Return the area, ties counting half, and influences by placement values.
-
-        DeLong, DeLong and Clarke-Pearson (1988).
-        """
-        event, score = _events_and_scores(y, prediction, "area under the ROC curve")
-        # The share of the other class that a row ranks above (below, for the first class).
-        placement = np.empty(len(y))
-        ranks = stats.rankdata(score)
-        for side in (event, ~event):
-            above = (ranks[side] - stats.rankdata(score[side])) / (~side).sum()
-            placement[side] = above if side is event else 1 - above
-        area = float(placement[event].mean())
-        share = np.where(event, event.mean(), 1 - event.mean())
-        return area, (placement - area) / share
-
-    @property
-    def takes_weights(self) -> bool:
-        """Always: pairs of rows weigh the product of their weights."""
-        return True
+        """Return the metric, rows with equal probabilities being ties."""
+        return self.with_weights(y, prediction, np.ones(len(y)))
 
     def with_weights(
         self, y: FloatArray, prediction: FloatArray, weights: FloatArray
     ) -> tuple[float, FloatArray]:
-        """Return the area over weighted pairs, and influences by weighted placement values."""
-        event, score = _events_and_scores(y, prediction, "area under the ROC curve")
-        _, level = np.unique(score, return_inverse=True)
-        events, others = (np.bincount(level, weights=weights * side) for side in (event, ~event))
-        below = (others.cumsum() - others / 2) / others.sum()
-        above = 1 - (events.cumsum() - events / 2) / events.sum()
-        area = float(events @ below / events.sum())
-        placement = np.where(event, below[level], above[level])
-        total = np.where(event, events.sum(), others.sum())
-        return area, len(y) * weights * (placement - area) / total
+        """Return the metric of weighted rows."""
+        if prediction.shape[-1] != 2:
+            raise LossError(
+                f"The metric {quote(self.name)} is for two classes; this learner predicts "
+                f"{prediction.shape[-1]}."
+            )
+        events = y == 1
+        if events.all() or not events.any():
+            raise LossError(
+                f"The metric {quote(self.name)} needs rows of both classes, but all of the "
+                f"{len(y)} evaluation rows have the same; stratify the resampling by the response."
+            )
+        value, derivatives = self.formula(weights, _levels(prediction[:, 1]), events)
+        return value, len(y) * weights * derivatives
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class AveragePrecision(Metric):
-    r"""Area under the steps of precision against recall.
+def _area_under_roc(
+    weights: FloatArray, level: IntArray, events: BoolArray
+) -> tuple[float, FloatArray]:
+    """Return the probability that an event is ranked above another row, ties counting half.
+
+    Influences are placement values (DeLong, DeLong and Clarke-Pearson 1988): the share of the other
+    class that a row is ranked above, or below.
+    """
+    hits, others = (np.bincount(level, weights=weights * side) for side in (events, ~events))
+    below = (others.cumsum() - others / 2) / others.sum()
+    above = 1 - (hits.cumsum() - hits / 2) / hits.sum()
+    area = float(hits @ below / hits.sum())
+    placement = np.where(events, below[level], above[level])
+    return area, (placement - area) / np.where(events, hits.sum(), others.sum())
+
+
+def _average_precision(
+    weights: FloatArray, level: IntArray, events: BoolArray
+) -> tuple[float, FloatArray]:
+    r"""Return the area under the steps of precision against recall.
 
     .. math:: AP = \frac{\sum_i w_i y_i P_i}{\sum_i w_i y_i}, \quad
         P_i = \frac{\sum_j w_j y_j 1[s_j \ge s_i]}{\sum_j w_j 1[s_j \ge s_i]}
 
-    with 1 for rows of the second of two classes as y and its probability as s, all weights w
-    equal. Influences are derivatives with respect to the weights.
+    with 1 for events as y and their probability as s. Rows with equal probabilities enter together.
     """
-
-    def __call__(self, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
-        """Return the average precision, rows with equal scores entering together."""
-        return self.with_weights(y, prediction, np.ones(len(y)))
-
-    @property
-    def takes_weights(self) -> bool:
-        """Always, as in the formula."""
-        return True
-
-    def with_weights(
-        self, y: FloatArray, prediction: FloatArray, weights: FloatArray
-    ) -> tuple[float, FloatArray]:
-        """Return the average precision of weighted rows."""
-        event, score = _events_and_scores(y, prediction, "average precision")
-        _, level = np.unique(score, return_inverse=True)
-        rows = np.bincount(level, weights=weights)
-        events = np.bincount(level, weights=weights * event)
-        above, hits = rows[::-1].cumsum()[::-1], events[::-1].cumsum()[::-1]
-        precision, total = hits / above, events.sum()
-        value = float(events @ precision / total)
-        # A row with a higher score counts in the precision at the scores of all events below it.
-        by_event = (events / above).cumsum()
-        by_row = (events * precision / above).cumsum()
-        change = event * (precision[level] - value + by_event[level]) - by_row[level]
-        return value, len(y) / total * weights * change
-
-
-def _events_and_scores(
-    y: FloatArray, prediction: FloatArray, what: str
-) -> tuple[npt.NDArray[np.bool_], FloatArray]:
-    """Return whether rows are of the second of two classes, and ranks of its probability."""
-    if prediction.shape[-1] != 2:
-        raise LossError(
-            f"The {what} is for two classes; this learner predicts {prediction.shape[-1]}."
-        )
-    event = y == 1
-    if event.all() or not event.any():
-        raise LossError(
-            f"The {what} needs rows of both classes, but all of the "
-            f"{len(y)} evaluation rows have the same; stratify the resampling by the response."
-        )
-    return event, _ranks(prediction[:, 1])
+    rows, hits = (np.bincount(level, weights=weights * side) for side in (1, events))
+    above, hits_above = rows[::-1].cumsum()[::-1], hits[::-1].cumsum()[::-1]
+    precision, total = hits_above / above, hits.sum()
+    value = float(hits @ precision / total)
+    # A row with a higher probability counts in the precision at those of all events below it.
+    by_event = (hits / above).cumsum()
+    by_row = (hits * precision / above).cumsum()
+    change = events * (precision[level] - value + by_event[level]) - by_row[level]
+    return value, change / total
 
 
 def check_metric(metric: Metric, predictor: Predictor, response: Response) -> None:
@@ -235,26 +210,7 @@ def check_metric(metric: Metric, predictor: Predictor, response: Response) -> No
             "A metric must be hashable, as what it gives is kept: make its class a dataclass "
             f"with `frozen=True` that holds no arrays; {type(metric).__name__} is not."
         )
-    classes: tuple[Kind, ...] = ("label", "probability")
-    enough: dict[Kind, tuple[Kind, ...]] = {
-        "mean": ("mean",),
-        "probability": ("probability",),
-        "label": classes,
-        "answers": classes,
-    }
-    if predictor.kind in enough[metric.needs]:
-        return
-    what = {
-        "mean": "numeric predictions",
-        "probability": "class probabilities",
-        "label": "a classifier",
-        "answers": "a classifier",
-    }[metric.needs]
-    suited = [name for name, m in METRICS.items() if predictor.kind in enough[m.needs]]
-    raise LossError(
-        f"The metric {quote(metric.name)} needs {what}; {learner_name(predictor.estimator)}, "
-        f"which predicts `{response.name}`, can serve {', '.join(suited)}."
-    )
+    check_needs(f"metric {quote(metric.name)}", metric.needs, predictor, response, METRICS)
 
 
 def evaluate(
@@ -284,14 +240,6 @@ def evaluate(
     return float(number), influences
 
 
-def _of_loss(loss: Loss) -> Callable[[FloatArray, FloatArray], FloatArray]:
-    return partial(_losses, loss=loss)
-
-
-def _losses(y: FloatArray, prediction: FloatArray, *, loss: Loss) -> FloatArray:
-    return loss(y, prediction)[:, None]
-
-
 def _mean(means: FloatArray) -> tuple[float, FloatArray]:
     return float(means[0]), np.ones(1)
 
@@ -307,7 +255,7 @@ def _percent(y: FloatArray, prediction: FloatArray) -> FloatArray:
             f"The percentage error is not defined where the response is 0, as in "
             f'{int((y == 0).sum())} rows; use "mae".'
         )
-    return 100 * np.abs((y - prediction) / y)[:, None]
+    return 100 * np.abs((y - prediction) / y)
 
 
 def _moments(y: FloatArray, prediction: FloatArray) -> FloatArray:
@@ -353,28 +301,28 @@ def _explained_share(means: FloatArray) -> tuple[float, FloatArray]:
     )
 
 
-def _ranks(probability: FloatArray) -> FloatArray:
+def _levels(probability: FloatArray) -> IntArray:
     """Return the ranks of probabilities; those that differ by rounding only are ties.
 
     The tolerance is relative to the distance from 0 or 1, so that tiny probabilities, and those
-    near 1, are told apart.
+    near 1, are told from each other.
     """
     order = np.argsort(probability, kind="stable")
     ordered = probability[order]
-    apart = np.diff(ordered) > ROUNDING * np.minimum(ordered, 1 - ordered)[1:]
-    places = np.empty(len(ordered))
-    places[order] = np.concatenate([[0], np.cumsum(apart)])
-    return places
+    higher = np.diff(ordered) > ROUNDING * np.minimum(ordered, 1 - ordered)[1:]
+    levels = np.empty(len(ordered), np.intp)
+    levels[order] = np.concatenate([[0], np.cumsum(higher)])
+    return levels
 
 
 def _half_brier(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return half the squared distance from the observed class, as yardstick has it."""
     observed = y[:, None] == np.arange(prediction.shape[-1])
-    return np.asarray(np.square(prediction - observed).sum(axis=-1, keepdims=True) / 2)
+    return np.asarray(np.square(prediction - observed).sum(axis=-1) / 2)
 
 
 def _correct(y: FloatArray, prediction: FloatArray) -> FloatArray:
-    return np.asarray(most_probable(prediction) == y, dtype=np.float64)[:, None]
+    return np.asarray(most_probable(prediction) == y, dtype=np.float64)
 
 
 def _tables(y: FloatArray, prediction: FloatArray) -> FloatArray:
@@ -405,122 +353,45 @@ def _youden(means: FloatArray) -> tuple[float, FloatArray]:
     return 2 * value - 1, 2 * gradient
 
 
-_ROWS: tuple[Metric, ...] = (
-    OfMeans(
-        name="rmse",
-        range=POSITIVE,
-        smaller_is_better=True,
-        unit="{y}",
-        rows=_of_loss(LOSSES["squared"]),
-        combine=_root,
-    ),
-    OfMeans(
-        name="mae",
-        range=POSITIVE,
-        smaller_is_better=True,
-        unit="{y}",
-        rows=_of_loss(LOSSES["absolute"]),
-        combine=_mean,
-    ),
-    OfMeans(
-        name="mape",
-        range=POSITIVE,
-        smaller_is_better=True,
-        unit="percent",
-        rows=_percent,
-        combine=_mean,
-    ),
-    OfMeans(
-        name="mse",
-        range=POSITIVE,
-        smaller_is_better=True,
-        unit="{y}²",
-        rows=_of_loss(LOSSES["squared"]),
-        combine=_mean,
-    ),
-    OfMeans(
-        name="rsq",
-        range=SHARES,
-        smaller_is_better=False,
-        rows=_moments,
-        combine=_squared_correlation,
-    ),
-    OfMeans(
-        name="rsq_trad",
-        range=(-np.inf, 1.0),
-        smaller_is_better=False,
-        rows=_errors_and_moments,
-        combine=_explained_share,
-    ),
-    OfMeans(
-        name="accuracy",
-        range=SHARES,
-        smaller_is_better=False,
-        needs="label",
-        rows=_correct,
-        combine=_mean,
-    ),
-    OfMeans(
-        name="bal_accuracy",
-        range=SHARES,
-        smaller_is_better=False,
-        needs="label",
-        rows=_tables,
-        combine=_balanced_accuracy,
-        note=(
-            "bal_accuracy is the mean of sensitivity and specificity, averaged over classes, as in "
-            "R's yardstick; scikit-learn's balanced_accuracy, the mean sensitivity, differs for "
-            "more than two classes."
-        ),
-    ),
-    OfMeans(
-        name="youden",
-        range=(-1.0, 1.0),
-        smaller_is_better=False,
-        needs="label",
-        rows=_tables,
-        combine=_youden,
-    ),
-    OfMeans(
-        name="logloss",
-        range=POSITIVE,
-        smaller_is_better=True,
-        needs="probability",
-        unit="nats",
-        rows=_of_loss(LOSSES["log"]),
-        combine=_mean,
-    ),
-    OfMeans(
-        name="log_loss",
-        range=POSITIVE,
-        smaller_is_better=True,
-        needs="probability",
-        unit="nats",
-        rows=_of_loss(LOSSES["log"]),
-        combine=_mean,
-    ),
-    OfMeans(
-        name="brier",
-        range=SHARES,
-        smaller_is_better=True,
-        needs="probability",
-        rows=_half_brier,
-        combine=_mean,
-        note=(
-            "brier is half the squared error of probabilities, summed over classes, as in R's "
-            "yardstick; the loss of that name is the whole sum for more than two classes."
-        ),
-    ),
-    AreaUnderROC(name="roc_auc", range=SHARES, smaller_is_better=False, needs="probability"),
-    AveragePrecision(
-        name="pr_auc",
-        range=SHARES,
+def _error(name: str, rows: Rows, combine: Combine = _mean, **options: Any) -> Metric:
+    """Return a metric of which smaller values are better, 0 the best."""
+    options = {"range": POSITIVE, **options}
+    return OfMeans(name=name, smaller_is_better=True, rows=rows, combine=combine, **options)
+
+
+def _score(name: str, rows: Rows, combine: Combine = _mean, **options: Any) -> Metric:
+    """Return a metric of which larger values are better, 1 the best."""
+    options = {"range": SHARES, **options}
+    return OfMeans(name=name, smaller_is_better=False, rows=rows, combine=combine, **options)
+
+
+def _area(name: str, formula: Formula, note: str = "") -> Metric:
+    return OfRanks(
+        name=name,
         smaller_is_better=False,
         needs="probability",
-        note=(
-            "pr_auc is the average precision, the area under steps, as in scikit-learn; R's "
-            "yardstick joins the points of the curve by lines."
-        ),
-    ),
-)
-METRICS = {metric.name: metric for metric in _ROWS}
+        range=SHARES,
+        formula=formula,
+        note=note,
+    )
+
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        _error("rmse", LOSSES["squared"], _root, unit="{y}"),
+        _error("mae", LOSSES["absolute"], unit="{y}"),
+        _error("mape", _percent, unit="percent"),
+        _error("mse", LOSSES["squared"], unit="{y}²"),
+        _score("rsq", _moments, _squared_correlation),
+        _score("rsq_trad", _errors_and_moments, _explained_share, range=(-np.inf, 1.0)),
+        _score("accuracy", _correct, needs="label"),
+        _score("bal_accuracy", _tables, _balanced_accuracy, needs="label", note=BALANCED),
+        _score("youden", _tables, _youden, needs="label", range=(-1.0, 1.0)),
+        _error("logloss", LOSSES["log"], needs="probability", unit="nats"),
+        _error("log_loss", LOSSES["log"], needs="probability", unit="nats"),
+        _error("brier", _half_brier, needs="probability", range=SHARES, note=HALF_BRIER),
+        _area("roc_auc", _area_under_roc),
+        _area("pr_auc", _average_precision, note=STEPS),
+    )
+}

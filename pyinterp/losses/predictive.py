@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
 
 from pyinterp._typing import FloatArray
 from pyinterp.distributions import Distribution
-from pyinterp.losses.rowwise import EPSILON, LOSSES, Loss
+from pyinterp.losses.rowwise import LOSSES, Loss, LossFunction
 from pyinterp.models.predictor import Predictor
 from pyinterp.ranges import POSITIVE
 
-__all__ = ["entropy", "negative_log_likelihood"]
+__all__ = ["CLASS_ENTROPY", "entropy", "negative_log_likelihood"]
 
 
 def negative_log_likelihood(predictor: Predictor, position: int | None = None) -> Loss:
@@ -27,15 +27,12 @@ def negative_log_likelihood(predictor: Predictor, position: int | None = None) -
         Of a class, which is told from all others together.
     """
     if predictor.distribution is not None:
-        return Loss(
-            "negative log likelihood",
-            _MinusLogDensity(predictor.distribution),
-            needs="distribution",
-            unit="nats",
-        )
+        function = _OfDistribution(predictor.distribution, of_response=True)
+        return Loss("negative log likelihood", function, needs="distribution", unit="nats")
     if position is None:
         return LOSSES["log"]
-    return Loss("log loss of one class", _OneClass(position), needs="probability", unit="nats")
+    of_one = _OfOneClass(LOSSES["log"].function, position)
+    return Loss("log loss of one class", of_one, needs="probability", unit="nats")
 
 
 def entropy(predictor: Predictor, position: int | None = None) -> Loss:
@@ -44,49 +41,44 @@ def entropy(predictor: Predictor, position: int | None = None) -> Loss:
     Parameters are those of `negative_log_likelihood`.
     """
     if predictor.distribution is not None:
-        function = _DifferentialEntropy(predictor.distribution)
+        function = _OfDistribution(predictor.distribution, of_response=False)
         return Loss("entropy", function, needs="distribution", unit="nats")
-    return Loss(
-        "entropy", _ClassEntropy(position), needs="probability", unit="nats", range=POSITIVE
-    )
+    if position is None:
+        return CLASS_ENTROPY
+    return replace(CLASS_ENTROPY, function=_OfOneClass(_entropy, position))
 
 
 @dataclass(frozen=True)
-class _MinusLogDensity:
+class _OfDistribution:
+    """Minus the log density of the response, or the differential entropy."""
+
     distribution: Distribution
+    of_response: bool
 
     def __call__(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
+        if not self.of_response:
+            return self.distribution.entropy(parameters)
         self.distribution.check_response(y)
         return -self.distribution.log_density(y, parameters)
 
 
 @dataclass(frozen=True)
-class _DifferentialEntropy:
-    distribution: Distribution
+class _OfOneClass:
+    """A loss of class probabilities, of one class and all others together."""
 
-    def __call__(self, _: FloatArray, parameters: FloatArray) -> FloatArray:
-        return self.distribution.entropy(parameters)
-
-
-@dataclass(frozen=True)
-class _ClassEntropy:
-    """Entropy of class probabilities, with 0 log 0 = 0; of one class, that of its indicator."""
-
-    position: int | None
-
-    def __call__(self, _: FloatArray, probabilities: FloatArray) -> FloatArray:
-        # Rounding, of single precision too, leaves some outside of [0, 1].
-        if self.position is None:
-            return np.asarray(special.entr(np.clip(probabilities, 0.0, 1.0)).sum(axis=-1))
-        p = np.clip(probabilities[..., self.position], 0.0, 1.0)
-        return np.asarray(special.entr(p) + special.entr(1 - p))
-
-
-@dataclass(frozen=True)
-class _OneClass:
+    loss: LossFunction
     position: int
 
     def __call__(self, y: FloatArray, probabilities: FloatArray) -> FloatArray:
         p = probabilities[..., self.position]
-        observed = np.where(y == self.position, p, 1 - p)
-        return np.asarray(-np.log(np.clip(observed, EPSILON, 1.0)))
+        member = np.asarray(y == self.position, dtype=np.float64)
+        return self.loss(member, np.stack([1 - p, p], axis=-1))
+
+
+def _entropy(_: FloatArray, probabilities: FloatArray) -> FloatArray:
+    """Return the entropy of class probabilities, with 0 log 0 = 0."""
+    # Rounding, of single precision too, leaves some outside of [0, 1].
+    return np.asarray(special.entr(np.clip(probabilities, 0.0, 1.0)).sum(axis=-1))
+
+
+CLASS_ENTROPY = Loss("entropy", _entropy, needs="probability", unit="nats", range=POSITIVE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from scipy import special
@@ -18,20 +18,15 @@ from pyinterp.models.predictor import Kind, Predictor, learner_name, most_probab
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.representation import about
 
-__all__ = ["LOSSES", "Loss", "LossLike", "LossName", "choose"]
+if TYPE_CHECKING:
+    from pyinterp.losses.metrics import Metric
+
+__all__ = ["LOSSES", "Loss", "LossLike", "LossName", "check_needs", "choose"]
 
 LossName: TypeAlias = Literal[
-    "squared",
-    "absolute",
-    "huber",
-    "poisson",
-    "gamma",
-    "binomial",
-    "log",
-    "brier",
-    "rps",
+    "squared", "absolute", "huber", "poisson", "gamma", "binomial", "log", "brier", "rps",
     "zero_one",
-]
+]  # fmt: skip
 LossFunction: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 LossLike: TypeAlias = "LossName | Loss | LossFunction"
 
@@ -86,7 +81,13 @@ class Loss:
                     f"The {name} of a Loss must be hashable, as what it gives is kept; pass a "
                     "function."
                 )
-        _check_unit(self.unit)
+        try:
+            self.unit.format(y="y")
+        except (TypeError, ValueError, LookupError, AttributeError) as error:
+            raise LossError(
+                f'The unit of a Loss must be a text in terms of {{y}}, such as "{{y}}²", not '
+                f"{quote(self.unit)}."
+            ) from error
         check_range("range", self.range)
 
     def __call__(self, y: FloatArray, prediction: FloatArray) -> FloatArray:
@@ -176,41 +177,41 @@ def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> L
     return chosen
 
 
-def _check_unit(unit: object) -> None:
-    try:
-        str.format(unit, y="y")  # type: ignore[arg-type]  # refused if it is no string
-    except (TypeError, ValueError, LookupError, AttributeError) as error:
-        raise LossError(
-            f'The unit of a Loss must be a text in terms of {{y}}, such as "{{y}}²", not '
-            f"{quote(unit)}."
-        ) from error
-
-
 def _check_serves(loss: Loss, predictor: Predictor, response: Response) -> None:
     if loss is LOSSES["rps"] and predictor.classes is not None and not response.ordinal:
         raise LossError(
             f"The ranked probability score needs ordered classes, but `{response.name}` has none: "
             "make it an ordered category, `astype(pd.CategoricalDtype([...], ordered=True))`."
         )
-    if loss.needs == "distribution":
-        return  # whether the model states one is seen where it is asked
-    rank = {"mean": ("mean",), "probability": ("probability",), "label": ("label", "probability")}
-    if predictor.kind in rank[loss.needs]:
+    if loss.needs != "distribution":  # whether the model states one is seen where it is asked
+        check_needs(f"loss `{loss.name}`", loss.needs, predictor, response, LOSSES)
+
+
+def check_needs(
+    what: str,
+    needs: Kind,
+    predictor: Predictor,
+    response: Response,
+    table: Mapping[str, Loss] | Mapping[str, Metric],
+) -> None:
+    """Raise `LossError` unless a model's predictions serve a loss or metric, which others do."""
+
+    def serves(needs: Kind) -> bool:
+        both = needs in ("label", "answers") and predictor.kind in ("label", "probability")
+        return needs == predictor.kind or both
+
+    if serves(needs):
         return
-    name = learner_name(predictor.estimator)
-    if loss.needs == "mean":
-        raise LossError(
-            f"The loss `{loss.name}` needs numeric predictions, but {name} predicts the classes "
-            f'of `{response.name}`; use "log", "brier" or "zero_one".'
-        )
-    if predictor.kind == "mean":
-        raise LossError(
-            f"The loss `{loss.name}` needs a classifier, but {name} is a regressor; "
-            'use "squared", "absolute", "huber", "poisson", "gamma" or "binomial".'
-        )
+    wanted = {"mean": "numeric predictions", "probability": "class probabilities"}
+    wants = "a classifier" if predictor.kind == "mean" else wanted[needs]
+    has = {
+        "mean": "is a regressor",
+        "probability": f"predicts the classes of `{response.name}`",
+        "label": "has no `predict_proba`" if needs == "probability" else "predicts classes",
+    }[predictor.kind]
+    others = ", ".join(f'"{name}"' for name, other in table.items() if serves(other.needs))
     raise LossError(
-        f"The loss `{loss.name}` needs class probabilities, but {name} has no `predict_proba`; "
-        'use "zero_one", or a calibrated classifier.'
+        f"The {what} needs {wants}, but {learner_name(predictor.estimator)} {has}; use {others}."
     )
 
 

@@ -26,7 +26,7 @@ Fact: TypeAlias = tuple[str, str]  # a name and a value of a header
 
 LONG = 22  # characters of a value from which on it has a line by itself
 ALONE = ["Formula:", "Learner:", "Weights:", "Clusters:", "Offset:"]
-ALONE += ["Groups, rows:", "Subgroup, rows:"]
+ALONE += ["Faster:", "Groups, rows:", "Subgroup, rows:"]
 GAP = "  "
 # A learner with its settings is broken at spaces, and after parentheses.
 BREAKS = re.compile(r"(\s+|(?<=\())")

@@ -10,12 +10,14 @@ Module                     What is in it
                            share
 `dispatch`                 The choice: an exact engine is first proven on the model's predictions
 `trees`                    Ensembles of trees, exactly
+`class_losses`             Sums of losses of class probabilities of trees
 `forest`                   Trees as arrays
 `read_forest`              Trees of scikit-learn, XGBoost and LightGBM as such arrays
 `read_histogram_boosting`  Those of scikit-learn's histogram boosting, with its categories
 `read_xgboost`             XGBoost's models, with the categories that they store
 `walks`                    Walks down trees, compiled
 `linear`                   Linear and generalized linear models, exactly
+`smooth_sums`              Sums of smooth losses of these, by interpolation along a line of donors
 `links`                    From sums and linear predictors to predictions
 `calibration`              Calibrated classifiers of trees or linear models, exactly
 `inputs`                   Inputs of a pipeline's last step, and the columns that donors replace
@@ -34,6 +36,7 @@ from pyinterp.whatif.dispatch import (
     with_coefficients,
 )
 from pyinterp.whatif.whatif import (
+    PERMUTATIONS,
     PREDICTIONS,
     Block,
     Engine,
@@ -43,6 +46,7 @@ from pyinterp.whatif.whatif import (
 )
 
 __all__ = [
+    "PERMUTATIONS",
     "PREDICTIONS",
     "Block",
     "Engine",

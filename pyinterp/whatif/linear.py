@@ -19,6 +19,7 @@ from pyinterp.whatif import links
 from pyinterp.whatif.calibration import calibration_link, mean_link, members, side_by_side
 from pyinterp.whatif.inputs import Before, Inputs, Mixes, in_turn
 from pyinterp.whatif.links import Link, first
+from pyinterp.whatif.smooth_sums import is_smooth, line_of, smooth_sums
 from pyinterp.whatif.whatif import PAIRS, ExactWhatIf
 
 __all__ = ["LinearModel", "LinearWhatIf", "read_linear"]
@@ -194,13 +195,13 @@ class LinearWhatIf(ExactWhatIf):
         """Return how many pairs are worth an exact mean: no bound for sums without predictions."""
         return np.inf if loss == LOSSES["squared"] and self.model.link is first else PAIRS
 
-    def summed_squares(
-        self, y: FloatArray, columns: IntArray, values: FloatArray, counts: IntArray
+    def summed_losses(
+        self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
     ) -> tuple[FloatArray, FloatArray] | None:
-        """Sum squared errors over donors and over rows; None unless predictions add up."""
-        if self.model.link is not first:
-            return None
+        """Sum losses over donors and over rows; None for losses with kinks."""
         kept, donated = self._sides(self.inputs.rows, columns, values)
+        if loss != LOSSES["squared"] or self.model.link is not first:
+            return self._smooth_sums(y, loss, kept, donated, counts)
         # (r_i - b_d)^2 adds up to that of the mean, and the variance around it.
         rest, replaced = y - kept[:, 0], donated[:, 0]
         center, middle = np.average(replaced, weights=counts), rest.mean()
@@ -209,6 +210,27 @@ class LinearWhatIf(ExactWhatIf):
         return (
             counts.sum() * np.square(rest - center) + around,
             len(y) * np.square(middle - replaced) + between,
+        )
+
+    def _smooth_sums(
+        self, y: FloatArray, loss: Loss, kept: FloatArray, donated: FloatArray, counts: IntArray
+    ) -> tuple[FloatArray, FloatArray] | None:
+        line = line_of(donated) if is_smooth(loss) else None
+        if line is None:
+            return None
+        middle, half, place = line
+
+        def losses(rows: IntArray, place: FloatArray) -> FloatArray:
+            linear = kept[rows, None] + (middle + place[:, None] * half)
+            return loss(y[rows, None], self.finish(self._predictions(linear)))
+
+        return smooth_sums(
+            losses,
+            len(y),
+            place,
+            counts,
+            outputs=kept.shape[1],
+            reach=float(np.ptp([*half, 0.0])),
         )
 
     def compute(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -13,6 +13,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.parallel import go_on
 from pyinterp.samplers import Distinct
+from pyinterp.whatif.class_losses import sums_of_classes
 from pyinterp.whatif.forest import Forest
 from pyinterp.whatif.inputs import Before, Inputs, in_turn
 from pyinterp.whatif.links import first
@@ -163,13 +164,15 @@ class TreesWhatIf(ExactWhatIf):
         """Many for one column of numbers, for which `pairs` walks the trees."""
         return PAIRS if self._are_numbers(columns, values) else PREDICTIONS
 
-    def summed_squares(
-        self, y: FloatArray, columns: IntArray, values: FloatArray, counts: IntArray
+    def summed_losses(
+        self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
     ) -> tuple[FloatArray, FloatArray] | None:
-        """Sum squared errors over donors and over rows; None unless walks find them."""
-        if self.model.link is not first or not self._are_numbers(columns, values):
+        """Sum losses over donors and over rows; None unless walks find them."""
+        if not self._are_numbers(columns, values) or self.predictor.order is not None:
             return None
         increasing, driven, position = self._ranges(columns, values)
+        if loss != LOSSES["squared"] or self.model.link is not first:
+            return sums_of_classes(self, (increasing, driven, position), counts, y, loss)
         over_donors, over_rows = np.empty(len(y)), np.zeros(len(increasing))
         in_order, times = np.empty(len(y)), counts[increasing].astype(np.float64)
         responses, base = y[self.order], float(self.model.base[0])

@@ -16,7 +16,7 @@ from pyinterp.data.design import Design, Swap
 from pyinterp.data.features import check_names, names_of
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, list_of
-from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.losses.rowwise import Loss
 from pyinterp.models.prediction_checks import check_finite
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.parallel import go_on
@@ -28,6 +28,7 @@ __all__ = [
     "NO_COLUMNS",
     "NO_VALUES",
     "PAIRS",
+    "PERMUTATIONS",
     "PREDICTIONS",
     "SINGLE",
     "Block",
@@ -40,6 +41,8 @@ __all__ = [
 
 # Predictions of copies of rows that are worth making per feature and model.
 PREDICTIONS = 250_000
+# Permutations of rows that are predicted where no engine is exact.
+PERMUTATIONS = 30
 # Pairs of a row and a donor that are worth an exact mean where a pair costs little more than its
 # loss.
 PAIRS = 1e8
@@ -176,7 +179,7 @@ class FeatureWhatIf:
 
     def most_pairs(self, loss: Loss) -> float:
         """Return how many pairs of rows and distinct donors are worth an exact mean of a loss."""
-        return PREDICTIONS
+        return PERMUTATIONS * self.sample.nobs
 
     @property
     def most_draws(self) -> float:
@@ -428,10 +431,10 @@ class ExactWhatIf(WhatIf, ABC):
         """Many where inputs are columns; else earlier steps would have to encode every pair."""
         return PAIRS if self.inputs.before is None else PREDICTIONS
 
-    def summed_squares(
-        self, y: FloatArray, columns: IntArray, values: FloatArray, counts: IntArray
+    def summed_losses(
+        self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
     ) -> tuple[FloatArray, FloatArray] | None:
-        """Sum squared errors over donors, each of which stands for `counts`, and over rows.
+        """Sum losses over donors, each of which stands for `counts`, and over rows.
 
         None if they must be added up one by one.
         """
@@ -471,7 +474,7 @@ class ExactFeature(FeatureWhatIf):
     def most_pairs(self, loss: Loss) -> float:
         """Return how many pairs of rows and distinct donors are worth an exact mean of a loss."""
         if self._of_donors is None:
-            return PREDICTIONS
+            return super().most_pairs(loss)
         return self._whatif.most_pairs(loss, *self._of_donors)
 
     @property
@@ -509,8 +512,8 @@ class ExactFeature(FeatureWhatIf):
 
     def summed_losses(self, y: FloatArray, loss: Loss) -> tuple[FloatArray, FloatArray]:
         """Return losses summed over donors, and over rows."""
-        if loss == LOSSES["squared"] and self._of_donors is not None:
-            sums = self._whatif.summed_squares(y, *self._of_donors, self.donors.counts)
+        if self._of_donors is not None:
+            sums = self._whatif.summed_losses(y, loss, *self._of_donors, self.donors.counts)
             if sums is not None:
                 return sums
         return super().summed_losses(y, loss)

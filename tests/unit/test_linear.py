@@ -172,7 +172,7 @@ def compare_each(whatif: Any) -> None:
 
 def same_importance(make: Callable[[str], pi.FittedModel], loss: str) -> None:
     """Exact PFI equals that of all pairs predicted in batches, in all its parts."""
-    exact = make("auto").pfi(loss=loss)
+    exact = make("auto").pfi(loss=loss, permutations="all")
     slow = make("batched").pfi(loss=loss, permutations="all")
     assert exact.engine.name == "linear, exact"
     assert slow.engine.name == "batched"

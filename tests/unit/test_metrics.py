@@ -186,7 +186,7 @@ class TestImportance:
         ("ask", "error", "said"),
         [
             (lambda m: m.pfi(metric="auc"), OptionError, "roc_auc"),
-            (lambda m: m.pfi(metric="roc_auc"), LossError, "needs class probabilities"),
+            (lambda m: m.pfi(metric="roc_auc"), LossError, "needs a classifier"),
             (lambda m: m.pfi(metric="rmse", loss="squared"), OptionError, "not both"),
             (lambda m: m.pfi(metric="rmse", sampler="residual"), OptionError, "not both"),
             (lambda m: m.pfi(metric="rmse", permutations="all"), OptionError, "not defined"),

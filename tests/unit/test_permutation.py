@@ -13,7 +13,6 @@ import pyinterp as pi
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.samplers import balanced_permutations, distinct
-from pyinterp.whatif import FeatureWhatIf
 
 EXACT = 1e-10  # the bar for closed forms; measured differences are near 1e-14
 
@@ -164,17 +163,20 @@ def test_balanced_permutations_beat_independent_ones_at_the_same_cost() -> None:
     assert mse_ours < mse_theirs
 
 
-def test_auto_takes_all_pairs_while_few_rows_are_predicted(monkeypatch) -> None:
+def test_batches_draw_permutations_of_features_with_many_values() -> None:
     X, y = linear_data(40)
-    fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1, engine="batched")
-    assert (fitted.pfi().mcse == 0).all()
-    # b has few distinct values, a and c have 40: only b stays under this bound.
-    monkeypatch.setattr(FeatureWhatIf, "most_pairs", lambda *_: 40 * X["b"].nunique())
-    monkeypatch.setattr("pyinterp.estimands.importance.losses.PREDICTIONS", 0)
-    mcse = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1, engine="batched").pfi().mcse
-    assert mcse["b"] == 0
-    assert mcse["a"] > 0
-    assert mcse["c"] > 0
+    model = LinearRegression().fit(X, y)
+    fitted = pi.FittedModel(model, X, y, seed=1, engine="batched")
+    auto, thirty, every = (fitted.pfi(permutations=k) for k in ("auto", 30, "all"))
+    # b has few distinct values, a and c have 40.
+    assert auto.mcse["b"] == 0
+    assert (every.mcse == 0).all()
+    assert auto.params["b"] == every.params["b"]
+    for name in ("a", "c"):
+        assert auto.mcse[name] == thirty.mcse[name] > 0
+        assert auto.params[name] == thirty.params[name]
+        assert auto.params[name] == pytest.approx(every.params[name], abs=5 * auto.mcse[name])
+    assert (pi.FittedModel(model, X, y).pfi().mcse == 0).all()
 
 
 def test_a_feature_has_the_same_draws_whatever_else_is_asked_for() -> None:

@@ -16,7 +16,7 @@ from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.positivity import variance_parts
 from pyinterp.losses.rowwise import Loss
 from pyinterp.samplers import ConditionalDistribution, Draws, Sampler, balanced_permutations
-from pyinterp.whatif import PREDICTIONS, FeatureWhatIf
+from pyinterp.whatif import PERMUTATIONS, PREDICTIONS, FeatureWhatIf
 
 __all__ = [
     "Permutations",
@@ -103,7 +103,7 @@ def marginal_losses(
         return _weighted_pairs(whatif, y, losses, loss, weights)
     k = n - 1  # all pairs
     if permutations == "auto" and n * len(donors.frame) > whatif.most_pairs(loss):
-        k = max(LEAST_PERMUTATIONS, PREDICTIONS // n)
+        k = min(PERMUTATIONS, max(LEAST_PERMUTATIONS, PREDICTIONS // n))
     elif not isinstance(permutations, str):
         k = int(permutations)
     if k < n - 1:

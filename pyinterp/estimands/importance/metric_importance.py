@@ -26,8 +26,7 @@ from pyinterp.estimands.importance.relation import (
     with_loss_below,
     without_rounding,
 )
-from pyinterp.losses.influences import NOT_SMOOTH
-from pyinterp.losses.metric_functions import MetricLike, choose_metric
+from pyinterp.losses.metric_functions import NOT_SMOOTH, MetricLike, choose_metric
 from pyinterp.losses.metrics import Metric, evaluate
 from pyinterp.samplers import balanced_permutations
 

@@ -91,6 +91,7 @@ def permutation_importance(
             exact="All draws, no Monte Carlo error." if samplers else ALL_PAIRS,
             inexact=SOME_PAIRS,
             zero_variance=NO_USE,
+            values=_values(problem, chosen) if permutations == "all" and not samplers else (),
         ),
         parameter=compared.parameter,
         coverage=coverage,
@@ -148,3 +149,9 @@ def check_permutations(permutations: object) -> str | None:
             f"error of one permutation is unknown), not {quote(permutations)}."
         )
     return 'weighted donors are those of all pairs of rows, `permutations="all"`'
+
+
+def _values(problem: Problem, features: Mapping[str, Sequence[str]]) -> tuple[int, ...]:
+    """Return how many distinct values every feature has."""
+    data = problem.population.variables
+    return tuple(len(data[list(names)].drop_duplicates()) for names in features.values())

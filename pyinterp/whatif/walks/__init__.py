@@ -10,6 +10,7 @@ Module            What is in it
 ================  ==========================================================================
 `bits`            The trees, rows as they are, and the sides to which splits send rows
 `cross`           All rows x all donors of some columns
+`classes`         The same, summing losses of the probability of one class
 `donors_per_row`  Rows each with donors of its own, for one numerical column
 ================  ==========================================================================
 
@@ -25,11 +26,22 @@ from pyinterp.whatif.walks.bits import (
     left_bits,
     preorder,
 )
+from pyinterp.whatif.walks.classes import (
+    BOTH_ENTROPIES,
+    ENTROPY,
+    LOG,
+    SQUARE,
+    one_class_pairs,
+)
 from pyinterp.whatif.walks.cross import cross_parts, cross_ranges, squared_pairs
 from pyinterp.whatif.walks.donors_per_row import add_up_pairs
 
 __all__ = [
+    "BOTH_ENTROPIES",
+    "ENTROPY",
     "GROUP",
+    "LOG",
+    "SQUARE",
     "Splits",
     "Trees",
     "add_up",
@@ -38,6 +50,7 @@ __all__ = [
     "cross_ranges",
     "first_leaves",
     "left_bits",
+    "one_class_pairs",
     "preorder",
     "squared_pairs",
 ]

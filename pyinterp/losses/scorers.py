@@ -1,0 +1,177 @@
+"""Scorers of scikit-learn as functions of responses and predictions; formulas of some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sklearn import metrics as sk
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.data.sample import Response
+from pyinterp.losses.metrics import METRICS, Combine, Metric, OfMeans
+from pyinterp.models.predictor import Kind, Predictor, most_probable
+from pyinterp.ranges import REAL
+
+__all__ = ["ScorerFunction", "formula_of", "name_of", "needs_of", "scorer_named"]
+
+AnyScorer: TypeAlias = Callable[..., Any]
+
+# Functions with their default options, by our name.
+FUNCTIONS = {
+    "mean_absolute_error": "mae",
+    "mean_squared_error": "mse",
+    "r2_score": "rsq_trad",
+    "root_mean_squared_error": "rmse",
+}
+SCORERS = {
+    "neg_mean_absolute_error": "mae",
+    "neg_mean_squared_error": "mse",
+    "neg_root_mean_squared_error": "rmse",
+    "r2": "rsq_trad",
+}
+
+
+@lru_cache  # scikit-learn makes another one each time, whose measurements would not be shared
+def scorer_named(name: str) -> AnyScorer:
+    """Return a scorer by its name."""
+    scorer: AnyScorer = sk.get_scorer(name)
+    return scorer
+
+
+def formula_of(metric: object) -> Metric | None:
+    """Return the formula of a function, scorer or scorer's name of scikit-learn; None without."""
+    if isinstance(metric, str):
+        return _formula(metric) if metric in SCORERS else None
+    for function, ours in FUNCTIONS.items():
+        if metric is getattr(sk, function):
+            return replace(METRICS[ours], name=function)
+    if hasattr(metric, "_score_func"):
+        for name in SCORERS:
+            if repr(metric) == repr(scorer := sk.get_scorer(name)):  # options and all
+                return _formula(name) if metric._score_func is scorer._score_func else None
+    return None
+
+
+@lru_cache  # as above
+def _formula(name: str) -> Metric:
+    """Return a scorer's formula: that of our metric, with the sign that makes larger better."""
+    metric = METRICS[SCORERS[name]]
+    if isinstance(metric, OfMeans) and metric.smaller_is_better:
+        combine = partial(_negative, combine=metric.combine)
+        metric = replace(metric, smaller_is_better=False, range=REAL, combine=combine)
+    return replace(metric, name=name)
+
+
+def _negative(means: FloatArray, *, combine: Combine) -> tuple[float, FloatArray]:
+    value, gradient = combine(means)
+    return -value, -gradient
+
+
+def name_of(scorer: AnyScorer) -> str:
+    """Return the name of a scorer's function, with the sign that the scorer gives it."""
+    text = repr(scorer)
+    if not text.startswith("make_scorer("):
+        return getattr(scorer, "__name__", type(scorer).__name__)
+    name = text.removeprefix("make_scorer(").split(",")[0].rstrip(")")
+    return f"-{name}" if "greater_is_better=False" in text else name
+
+
+def needs_of(scorer: AnyScorer, predictor: Predictor) -> Kind:
+    """Return what a scorer asks a model for; a scorer that does not say may ask for anything."""
+    if predictor.kind == "mean":
+        return "mean"
+    methods = getattr(scorer, "_response_method", ())
+    answers: dict[str, Kind] = {"predict": "label"}
+    if predictor.kind == "probability":
+        answers["predict_proba"] = "probability"
+    if predictor.decision_function is not None:
+        answers["decision_function"] = "answers"
+    wanted = (methods,) if isinstance(methods, str) else methods  # the first that there is
+    return next((answers[method] for method in wanted if method in answers), "answers")
+
+
+@dataclass(frozen=True)
+class ScorerFunction:
+    """A scorer of scikit-learn as a function of responses and predictions.
+
+    Attributes
+    ----------
+    scorer : callable
+    needs : str
+        What predictions are.
+    response : Response
+    probable : bool
+        Whether answers have probabilities.
+    """
+
+    scorer: AnyScorer
+    needs: Kind
+    response: Response
+    probable: bool
+
+    def __call__(self, y: FloatArray, prediction: FloatArray, **weights: FloatArray) -> Any:
+        """Return the score of a model that is known by its answers for the rows."""
+        rows = np.arange(len(y))[:, None]
+        if self.response.classes is None:
+            return self.scorer(_Regressor(prediction), rows, y, **weights)
+        model = self._classifier(prediction, np.array(self.response.classes))
+        return self.scorer(model, rows, self.response.labels(y), **weights)
+
+    def _classifier(self, prediction: FloatArray, classes: npt.NDArray[Any]) -> _Classifier:
+        if self.needs != "answers":
+            probabilities = prediction if self.needs == "probability" else None
+            return _Classifier(classes, classes[most_probable(prediction)], probabilities)
+        labels = classes[prediction[:, 0].astype(np.intp)]
+        k = len(classes) if self.probable else 0
+        probabilities, scores = prediction[:, 1 : 1 + k], prediction[:, 1 + k :]
+        # scikit-learn's shape for two classes.
+        scores = scores[:, 0] if scores.shape[1] == 1 else scores
+        return _Classifier(
+            classes, labels, probabilities if k else None, scores if scores.size else None
+        )
+
+
+class _Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
+    """A regressor that knows the predictions of the rows."""
+
+    def __init__(self, prediction: FloatArray) -> None:
+        self.prediction = prediction
+
+    def predict(self, rows: IntArray) -> FloatArray:
+        """Return the predictions of rows, by their numbers."""
+        return self.prediction[rows[:, 0]]
+
+
+class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
+    """A classifier that knows its answers for the rows."""
+
+    def __init__(
+        self,
+        classes: npt.NDArray[Any],
+        labels: npt.NDArray[Any],
+        probabilities: FloatArray | None = None,
+        scores: FloatArray | None = None,
+    ) -> None:
+        self.classes, self.classes_, self.labels = classes, classes, labels
+        self.probabilities, self.scores = probabilities, scores
+
+    def predict(self, rows: IntArray) -> npt.NDArray[Any]:
+        """Return the labels of rows, by their numbers."""
+        return np.asarray(self.labels[rows[:, 0]])
+
+    @available_if(lambda self: self.probabilities is not None)  # type: ignore[untyped-decorator]  # as above
+    def predict_proba(self, rows: IntArray) -> FloatArray:
+        """Return the probabilities of rows, by their numbers."""
+        return np.asarray(self.probabilities)[rows[:, 0]]
+
+    @available_if(lambda self: self.scores is not None)  # type: ignore[untyped-decorator]  # as above
+    def decision_function(self, rows: IntArray) -> FloatArray:
+        """Return the decision function of rows, by their numbers."""
+        return np.asarray(self.scores)[rows[:, 0]]

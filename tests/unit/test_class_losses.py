@@ -1,0 +1,111 @@
+"""Sums of losses of class probabilities of trees are those of plain loops over rows and donors."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.tree import DecisionTreeClassifier
+
+import pyinterp as pi
+from pyinterp.losses.predictive import CLASS_ENTROPY
+from pyinterp.losses.rowwise import LOSSES
+from pyinterp.whatif import class_losses
+from pyinterp.whatif.whatif import FeatureWhatIf
+
+# Of sums over donors or rows, in units of their mean: terms are added in another order.
+RTOL = 1e-10
+N = 150
+MODELS = {
+    "tree": DecisionTreeClassifier(random_state=0),
+    "forest": RandomForestClassifier(10, random_state=0),
+    "extra": ExtraTreesClassifier(10, min_samples_leaf=3, random_state=0),
+    "gradient boosting": GradientBoostingClassifier(n_estimators=15, random_state=0),
+    "histogram boosting": HistGradientBoostingClassifier(max_iter=15, random_state=0),
+}
+
+
+def rows(classes):
+    rng = np.random.default_rng(classes)
+    x = rng.normal(size=(2 * N, 4)).round(1)
+    x[:, 3] = 1.5  # no tree splits here
+    signal = x[:, 0] + x[:, 1] * x[:, 2] + rng.normal(size=2 * N)
+    return x, np.digitize(signal, np.quantile(signal, np.arange(1, classes) / classes))
+
+
+def check_sums(model, x, y, loss):
+    case = pi.FittedModel(model, x, y).analysis.cases[0]
+    assert "trees" in case.whatif.engine.name
+    for name in case.sample.variables:
+        feature = case.whatif.of([name])
+        for sums, naive in zip(
+            feature.summed_losses(case.y, loss),
+            FeatureWhatIf.summed_losses(feature, case.y, loss),
+            strict=True,
+        ):
+            assert sums == pytest.approx(naive, rel=0, abs=RTOL * np.abs(naive).mean())
+
+
+@pytest.mark.parametrize("loss", [LOSSES["log"], LOSSES["brier"], LOSSES["rps"], CLASS_ENTROPY])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", MODELS)
+def test_sums(name, classes, loss):
+    x, y = rows(classes)
+    check_sums(MODELS[name].fit(x[:N], y[:N]), x[N:], y[N:], loss)
+
+
+def test_classes_in_another_order():
+    x, y = rows(3)
+    labels = np.array(["low", "mid", "top"])[y]
+    model = RandomForestClassifier(5, random_state=0).fit(x[:N], labels[:N])
+    ordered = pd.Series(labels).astype(pd.CategoricalDtype(["top", "low", "mid"], ordered=True))
+    frame = pd.DataFrame(x, columns=list("abcd")).assign(y=ordered)
+    by_name, by_order = (
+        pi.FittedModel(model, frame[N:].drop(columns="y").to_numpy(), response).pfi(loss="log")
+        for response in (labels[N:], ordered[N:])
+    )
+    assert by_order.params.to_numpy() == pytest.approx(by_name.params.to_numpy(), rel=1e-10)
+
+
+def test_short_walks_give_the_same(monkeypatch):
+    x, y = rows(2)
+    model = RandomForestClassifier(10, random_state=0).fit(x[:N], y[:N])
+    monkeypatch.setattr(class_losses, "MOST_PAIRS", 1)
+    check_sums(model, x[N:], y[N:], LOSSES["log"])
+
+
+CODE = """
+import numpy as np, pyinterp as pi
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+rng = np.random.default_rng(0)
+X = rng.normal(size=(70, 2))
+for model, classes in (
+    (RandomForestClassifier(2, random_state=0), 3),
+    (GradientBoostingClassifier(n_estimators=2), 2),
+):
+    y = rng.integers(classes, size=70)
+    for loss in ("log", "brier"):
+        print(*pi.FittedModel(model.fit(X, y), X, y).pfi(loss=loss).params.round(12))
+"""
+
+
+def test_without_compilation_the_numbers_are_the_same():
+    printed = [
+        subprocess.run(  # noqa: S603 - our own interpreter and code
+            [sys.executable, "-c", CODE],
+            env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for disabled in ("0", "1")
+    ]
+    assert printed[0] == printed[1]
