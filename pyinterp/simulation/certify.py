@@ -74,9 +74,13 @@ from pyinterp.results.table import Table
 from pyinterp.results.tabular import Tabular
 from pyinterp.simulation.processes.data_copy import DataCopy, copy_of
 from pyinterp.simulation.processes.process import Process
-from pyinterp.simulation.studies.coverage_results import COLUMNS, CoverageResults
-from pyinterp.simulation.studies.coverage_study import TRUTH_BLOCKS, CoverageStudy
-from pyinterp.simulation.studies.records import StudyFile
+from pyinterp.simulation.studies.coverage import (
+    COLUMNS,
+    TRUTH_BLOCKS,
+    CoverageResults,
+    CoverageStudy,
+)
+from pyinterp.simulation.studies.study import StudyFile
 
 __all__ = ["Certificate", "certify"]
 

@@ -34,7 +34,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.estimands.estimand import Estimate
-from pyinterp.simulation.studies.coverage_results import CoverageResults
+from pyinterp.simulation.studies.coverage import CoverageResults
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

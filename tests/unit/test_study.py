@@ -22,7 +22,7 @@ import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError
 from pyinterp.learner.learner import LearnerResults
 from pyinterp.simulation import CoverageStudy, ideal, molnar_linear
-from pyinterp.simulation.studies.records import Record, Row, StudyFile, pool_records
+from pyinterp.simulation.studies.study import Record, Row, StudyFile, pool_records
 
 
 def study(**options) -> CoverageStudy:

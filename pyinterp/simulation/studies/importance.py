@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -16,15 +16,243 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_count, check_list
 from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.learner.learner import Learner
+from pyinterp.parameters import takes
+from pyinterp.representation import about
 from pyinterp.resampling.refits import fit_alone
-from pyinterp.simulation.components import TruthAndPredictions, components
 from pyinterp.simulation.processes.process import Process
-from pyinterp.simulation.studies.importance_results import ImportanceStudyResults, Measure
-from pyinterp.simulation.studies.records import Record, Row, Term
-from pyinterp.simulation.studies.runner import Study, Unit
+from pyinterp.simulation.studies.coverage import matching_rows
+from pyinterp.simulation.studies.study import Record, Row, Study, Term, Unit, pool_records
 from pyinterp.simulation.truth import Truth, dgp_pfi
 
-__all__ = ["ImportanceStudy", "Validation"]
+if TYPE_CHECKING:
+    from plotnine import ggplot
+
+__all__ = [
+    "COLUMNS",
+    "ImportanceStudy",
+    "ImportanceStudyResults",
+    "Measure",
+    "TruthAndPredictions",
+    "Validation",
+    "components",
+]
+
+COLUMNS = (
+    "bias2_switch",
+    "bias2_orig",
+    "variance_switch",
+    "variance_orig",
+    "delta",
+    "estimate",
+    "corrected",
+)
+
+
+class TruthAndPredictions(NamedTuple):
+    """The true f of v rows, shape (v,), and the predictions of m models, shape (m, v)."""
+
+    f: FloatArray
+    predictions: FloatArray
+
+
+def components(
+    y: FloatArray, original: TruthAndPredictions, switched: TruthAndPredictions
+) -> FloatArray:
+    r"""Estimate `COLUMNS` from models trained on independent data and the same validation rows.
+
+    Parameters
+    ----------
+    y : ndarray of shape (v,)
+        Responses of the validation rows.
+    original, switched : TruthAndPredictions
+        True f, shape (v,), and predictions, shape (m, v), of the rows X and of the rows
+        :math:`X'_j`, in which one feature has been drawn anew; at least two models.
+
+    Returns
+    -------
+    ndarray of shape (7,)
+        Every entry is unbiased.
+
+    Notes
+    -----
+    Means over rows of: the variance over models with divisor m - 1; the squared distance of the
+    mean prediction from f less a share 1/m of that variance, which the square of a mean of m has
+    in excess (so that an estimate near 0 can be below it);
+    :math:`\delta_j = 2 (f(X'_j) - f(X)) (f(X'_j) - \bar f(X'_j))` with the mean prediction
+    :math:`\bar f`, which is linear in it; the estimated importance, the mean over models of
+    :math:`(Y - \hat f(X'_j))^2 - (Y - \hat f(X))^2`; and this estimate corrected, plus
+    :math:`\delta_j` less the differences in squared bias and in variance. Of the latter the
+    algebra leaves :math:`(f(X'_j) - f(X))^2 + 2 (Y - f(X)) (\bar f(X) - \bar f(X'_j))`, whose
+    expectation is the importance of the true f for any learner.
+    """
+    bias2, variance = [], []
+    for f, predicted in (switched, original):
+        spread = predicted.var(axis=0, ddof=1).mean()
+        distance = np.square(predicted.mean(axis=0) - f).mean()
+        bias2.append(distance - spread / len(predicted))
+        variance.append(spread)
+    (f_switched, p_switched), (f, p) = switched, original
+    delta = 2 * np.mean((f_switched - f) * (f_switched - p_switched.mean(axis=0)))
+    estimate = np.mean(np.square(y - p_switched) - np.square(y - p))
+    corrected = estimate + delta - (bias2[0] - bias2[1]) - (variance[0] - variance[1])
+    return np.array([*bias2, *variance, delta, estimate, corrected])
+
+
+Measure: TypeAlias = Literal["mvim", "cvim"]
+
+ROW = ["process", "learner", "n", "measure", "feature"]
+KEY = ["process", "learner", "measure", "feature", "n"]
+
+HEADER = {
+    "bias2_switch": ("Bias²", "switch"),
+    "bias2_orig": ("Bias²", "orig"),
+    "variance_switch": ("Variance", "switch"),
+    "variance_orig": ("Variance", "orig"),
+    "delta": ("", "δ"),
+    "estimate": ("", "Estimate"),
+    "corrected": ("", "Corrected"),
+    "truth": ("", "True"),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ImportanceStudyResults:
+    """Bias, variance and delta of estimated importances; made by `ImportanceStudy`.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        One row per process, learner, n (training rows), measure ("mvim" or "cvim") and feature:
+        `repetitions` (models) and `validation` (rows per block of models); `bias2_switch`,
+        `bias2_orig`, `variance_switch`, `variance_orig`, `delta`, `estimate` (mean of the
+        estimated importances), `corrected` (which has the expectation `truth`, whatever the
+        learner) and `truth`, in squared units of the response, each with a Monte Carlo standard
+        error, such as `delta_mcse`, which is missing for a single block.
+    """
+
+    frame: pd.DataFrame
+
+    @classmethod
+    def of(
+        cls,
+        records: Sequence[Record],
+        truths: Mapping[tuple[str, ...], Truth[float]],
+        validation: int,
+    ) -> ImportanceStudyResults:
+        """Return the results of records, with truths by process, feature and measure."""
+        rows = []
+        for row, terms in pool_records(records).items():
+            for (feature, measure), pool in terms.items():
+                values = (*row[1:4], measure, feature)
+                names: dict[str, Any] = dict(zip(ROW, values, strict=True))
+                truth, truth_mcse = truths[row.process, feature, measure]
+                rows.append(
+                    {
+                        **names,
+                        "repetitions": pool.size,
+                        "validation": validation,
+                        **_describe(pool),
+                        "truth": truth,
+                        "truth_mcse": truth_mcse,
+                    }
+                )
+        return cls(pd.DataFrame(rows) if rows else pd.DataFrame(columns=[*ROW, *HEADER]))
+
+    @takes()
+    def only(
+        self,
+        *,
+        process: str | Sequence[str] | None = None,
+        learner: str | Sequence[str] | None = None,
+        n: int | Sequence[int] | None = None,
+        measure: Measure | Sequence[Measure] | None = None,
+        feature: str | Sequence[str] | None = None,
+    ) -> ImportanceStudyResults:
+        """Return the rows with these values, such as ``only(measure="cvim", n=[100, 1000])``.
+
+        Parameters
+        ----------
+        process, learner : str or sequence of str, optional
+            Names, by default all.
+        n : int or sequence of int, optional
+            Training rows.
+        measure : {"mvim", "cvim"} or sequence of them, optional
+        feature : str or sequence of str, optional
+        """
+        values = {
+            "process": process,
+            "learner": learner,
+            "n": n,
+            "measure": measure,
+            "feature": feature,
+        }
+        return ImportanceStudyResults(matching_rows(self.frame, values))
+
+    def table(self, digits: int = 2) -> pd.DataFrame:
+        """Return the components as Tables 2 to 7 of Khan et al. (2025) have them, rounded.
+
+        One row per process, learner, measure, feature and n, the last varying fastest.
+        """
+        places = self.frame[KEY].apply(lambda column: pd.factorize(column)[0])
+        ordered = self.frame.loc[places.sort_values(KEY).index]
+        table = ordered.set_index(KEY)[list(HEADER)].astype(np.float64).round(digits) + 0.0  # no -0
+        table.columns = pd.MultiIndex.from_tuples(HEADER.values())
+        return table
+
+    def plot(self) -> ggplot:
+        """Plot delta and the estimated importance against n (Khan et al. 2025, Figures 4 to 9).
+
+        The dashed line is the true importance; bars are 95% Monte Carlo intervals.
+        """
+        import plotnine as p9  # noqa: PLC0415 - takes a second to import
+
+        named = self.frame["process"] + "\n" + self.frame["measure"].str.upper()
+        panel = named + " of " + self.frame["feature"] + ", " + self.frame["learner"]
+        frame = self.frame.assign(panel=pd.Categorical(panel, categories=panel.unique()))
+        long = pd.concat(
+            [
+                frame.assign(
+                    what=what, value=frame[column], half=1.96 * frame[f"{column}_mcse"].fillna(0)
+                )
+                for column, what in (("delta", "delta"), ("estimate", "estimate"))
+            ],
+            ignore_index=True,
+        )
+        long = long.assign(low=long["value"] - long["half"], high=long["value"] + long["half"])
+        truth = frame.drop_duplicates("panel")
+        return (
+            p9.ggplot(long, p9.aes("n", "value", color="what"))
+            + p9.geom_hline(p9.aes(yintercept="truth"), data=truth, linetype="dashed")
+            + p9.geom_linerange(p9.aes(ymin="low", ymax="high"))
+            + p9.geom_line()
+            + p9.geom_point()
+            + p9.facet_wrap("panel", scales="free_y")
+            + p9.scale_x_log10()
+            + p9.scale_color_manual(values={"delta": "#D55E00", "estimate": "#0072B2"})
+            + p9.labs(
+                x="Training rows",
+                y="Squared units of the response",
+                color="",
+                caption="Dashed: the true importance. Bars: 95% Monte Carlo intervals.",
+            )
+            + p9.theme_bw()
+        )
+
+    def __repr__(self) -> str:
+        return about(self, f"{len(self.frame)} rows")
+
+    def __str__(self) -> str:
+        return self.table().to_string()
+
+
+def _describe(pool: Record) -> dict[str, float]:
+    """Return means over blocks and their standard errors."""
+    blocks = len(pool.blocks)
+    mean = pool.sums["sums"] / blocks
+    spread = np.clip(pool.sums["squares"] / blocks - mean**2, 0, None)
+    error = np.sqrt(spread / (blocks - 1)) if blocks > 1 else np.full(len(mean), np.nan)
+    pairs = zip(COLUMNS, mean.tolist(), error.tolist(), strict=True)
+    return {name: v for c, m, e in pairs for name, v in ((c, m), (f"{c}_mcse", e))}
 
 
 class Validation(NamedTuple):
