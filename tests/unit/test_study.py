@@ -316,7 +316,7 @@ file.add(blocks())
 def in_another(code: str, path: Path) -> subprocess.CompletedProcess[str]:
     """Run code in another process; `file` is that of the path."""
     begin = (
-        "from pyinterp.simulation.studies import records\n"
+        "from pyinterp.simulation.studies import study as records\n"
         f"file = records.StudyFile({str(path)!r})\n"
     )
     return subprocess.run(  # noqa: S603 - our own code
