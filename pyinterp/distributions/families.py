@@ -16,8 +16,6 @@ from pyinterp.errors import LossError, PredictionError
 from pyinterp.parallel import go_on
 from pyinterp.representation import call_form
 
-__all__ = ["Distribution", "Gamma", "LogNormal", "Normal", "NormalMixture", "Poisson"]
-
 HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 # Of a mean: a standard deviation below it is what rounding leaves of 0.
 ROUNDING = 4 * float(np.finfo(np.float64).eps)

@@ -30,8 +30,6 @@ from pyinterp.estimators.training import (
 )
 from pyinterp.random import Seeds
 
-__all__ = ["BayesByBackpropClassifier", "BayesByBackpropRegressor", "NormalNetworks"]
-
 START_SD = 0.005  # of the weights: a network that is sure of itself, and learns to be less so
 
 # Of PyTorch, outputs, targets and the logarithm of the noise.

@@ -31,8 +31,6 @@ from pyinterp.estimators.training import (
 )
 from pyinterp.random import Seeds
 
-__all__ = ["DropoutNetworks", "MCDropoutClassifier", "MCDropoutRegressor", "noise_of"]
-
 RATE = Interval(0, 1, "low")
 LEVELS = 2**16  # of the random numbers behind a mask: two bytes are quicker to draw than floats
 LEAST_NOISE, MOST_NOISE = 1e-3, 1e1  # standard deviations, of a standardized response

@@ -24,8 +24,6 @@ from pyinterp.checks import POSITIVE, check_count, check_flag, check_number, is_
 from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.random import Seeds
 
-__all__ = ["Layer", "Network", "NetworkClassifier", "NetworkRegressor", "Networks", "Scale"]
-
 ROWS = 512  # per block: its activations in one draw stay in a core's cache
 
 # Weights of shape (draws or 1, inputs, outputs) and biases (draws or 1, 1, outputs).

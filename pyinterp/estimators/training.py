@@ -15,18 +15,6 @@ from pyinterp.errors import OptionError
 from pyinterp.estimators.networks import Network
 from pyinterp.parallel import go_on
 
-__all__ = [
-    "SingleArray",
-    "Tensor",
-    "adam",
-    "check_trained",
-    "descent",
-    "forward",
-    "load_torch",
-    "start_weights",
-    "train",
-]
-
 INSTALL = 'pip install "pyinterp-stats[torch]"'
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # of Adam (Kingma, Ba 2015)
 

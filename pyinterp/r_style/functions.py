@@ -36,8 +36,6 @@ from pyinterp.r_style.arguments import (
 from pyinterp.r_style.r_functions import HSTATS, PARTIAL, VI, VI_FIRM, VI_PERMUTE, VINT
 from pyinterp.results.results import EstimandResults
 
-__all__ = ["hstats", "partial", "vi", "vi_firm", "vi_permute", "vint"]
-
 
 @PARTIAL.keywords("r_style", Curve)
 def partial(

@@ -28,21 +28,6 @@ from pyinterp.checks import (
 )
 from pyinterp.parameters import takes
 
-__all__ = [
-    "CONVENTIONS",
-    "FUNCTIONS",
-    "HSTATS",
-    "PARTIAL",
-    "VI",
-    "VINT",
-    "VI_FIRM",
-    "VI_PERMUTE",
-    "Argument",
-    "Convention",
-    "RFunction",
-    "Side",
-]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -82,8 +82,6 @@ from pyinterp.simulation.studies.coverage import (
 )
 from pyinterp.simulation.studies.study import StudyFile
 
-__all__ = ["Certificate", "certify"]
-
 PLANS = (HalfSampling, Subsampling, Bootstrap)
 
 HEADINGS = {"coverage_error": "std err", "relative_width": "rel. width"}

@@ -32,7 +32,6 @@ from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = ["Decomposition", "decompose"]
 
 EstimandName: TypeAlias = Literal["pd", "pfi"]
 Ask: TypeAlias = Callable[[LearnerResults], list[EstimandResults]]

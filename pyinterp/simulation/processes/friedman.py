@@ -22,8 +22,6 @@ from pyinterp.simulation.processes.process import (
     uniform,
 )
 
-__all__ = ["friedman1", "friedman2", "friedman3"]
-
 LOW = np.array([0, 40 * np.pi, 0, 1])
 HIGH = np.array([100, 560 * np.pi, 1, 11])
 

@@ -23,8 +23,6 @@ from pyinterp.simulation.processes.process import (
     noise_names,
 )
 
-__all__ = ["SCENARIOS", "Dependence", "Scenario", "khan_regression"]
-
 Scenario: TypeAlias = Literal["independent", "simple", "multivariate", "weak", "moderate", "strong"]
 LEVELS = ("1", "2", "3")
 NORMAL = ("X2", "X3", "X4", "X5")
@@ -240,9 +238,7 @@ def _importance(feature: str, *, conditional: bool, dependence: Dependence, offs
             value = _group(dependence) if conditional else 2 + 8 * variance
         case "C2":
             value = 28 / 9  # 2 V of 0, -1, 2
-        case (
-            "U1" | "U2"
-        ):  # the mean of 4 (sin(pi U1 U2) - sin(pi U1' U2))^2; given U2 its mean is 0
+        case "U1" | "U2":  # E[4 (sin(pi U1 U2) - sin(pi U1' U2))^2]; means given U2 are 0
             value = float(4 * (1 - special.sici(2 * np.pi)[0] / (2 * np.pi)))
         case _:
             value = 0.0

@@ -29,14 +29,6 @@ from pyinterp.simulation.processes.process import (
     uniform,
 )
 
-__all__ = [
-    "CopiedFeature",
-    "mease_wyner_classification",
-    "wood_classification",
-    "wood_regression",
-    "wood_ring",
-]
-
 
 def mease_wyner_classification(
     features: int = 10, relevant: int = 4, noise: float = 0.1

@@ -31,20 +31,11 @@ from pyinterp.representation import about
 from pyinterp.resampling import FreshDraws, Resampling
 from pyinterp.results.results import EstimandResults
 from pyinterp.simulation.processes.process import Process
-from pyinterp.simulation.studies.study import Record, Row, Study, Term, Unit, pool_records
+from pyinterp.simulation.studies.study import Record, Row, Study, Term, Unit, Worker, pool_records
 
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = [
-    "COLUMNS",
-    "CoverageResults",
-    "CoverageStudy",
-    "Target",
-    "ideal",
-    "matching_rows",
-    "pooled_truths",
-]
 
 # Process, learner, n and estimand of a truth.
 Target: TypeAlias = tuple[str, str, int, str]
@@ -419,13 +410,13 @@ class CoverageStudy(Study[CoverageResults]):
         for cov_type in self.cov_types[row.plan]:
             results.loss(cov_type=cov_type)
 
-    def _worker(self, kind: str, records: Sequence[Record]) -> Callable[[Unit], list[Record]]:
+    def _worker(self, kind: str, records: Sequence[Record]) -> Worker:
         if kind == "truth":
             return self._truth
         return partial(self._cover, pooled_truths(records))
 
-    def _truth(self, unit: Unit) -> list[Record]:
-        """Return the records of a block of refits on fresh data."""
+    def _truth(self, unit: Unit) -> dict[Term, dict[str, Any]]:
+        """Return sums over a block of refits on fresh data."""
         row = unit.row
         process = self.process(row.process)
         data = self.draw(process, row.n, -1)  # for the formula and the classes only
@@ -434,20 +425,21 @@ class CoverageStudy(Study[CoverageResults]):
         plan = self.truth_plan(process, row.n, unit.size)
         learner = self.learner(process, row.learner, data)
         results = learner.fit(plan, seed=seed, progress=False)
-        records = []
+        sums = {}
         for term in unit.terms:
             answer = self._ask(term[0], results)
             values = answer.replicates.per_refit
-            sums = {
+            sums[term] = {
                 "labels": tuple(answer.params.index),
                 "sums": values.sum(axis=0),
                 "squares": np.square(values).sum(axis=0),
             }
-            records.append(unit.record(term, sums, self.settings(row)))
-        return records
+        return sums
 
-    def _cover(self, truths: Mapping[Target, pd.DataFrame], unit: Unit) -> list[Record]:
-        """Return the records of a block of data sets.
+    def _cover(
+        self, truths: Mapping[Target, pd.DataFrame], unit: Unit
+    ) -> dict[Term, dict[str, Any]]:
+        """Return sums over a block of data sets.
 
         The share of terms covered varies less over data sets than single terms.
         """
@@ -466,13 +458,12 @@ class CoverageStudy(Study[CoverageResults]):
             for term in unit.terms:
                 truth = truths[*row[1:4], term[0]]
                 columns[term].append(self._one(term, results, truth))
-        records = []
+        sums = {}
         for term, values in columns.items():
             each = np.array(values)
             shares = each[:, :, COLUMNS.index("covered")].mean(axis=1)
-            sums = {"sums": each.sum(axis=0), "shares": np.square(shares).sum()}
-            records.append(unit.record(term, sums, self.settings(row)))
-        return records
+            sums[term] = {"sums": each.sum(axis=0), "shares": np.square(shares).sum()}
+        return sums
 
     def _ask(self, name: str, results: LearnerResults, **options: Any) -> EstimandResults:
         """Return what the user's function of an estimand answers."""
@@ -502,16 +493,11 @@ class CoverageStudy(Study[CoverageResults]):
         limits = answer.conf_int(self.alpha).to_numpy().T
         low, high = (np.where(np.isnan(limit), estimate, limit) for limit in limits)
         width, error = high - low, estimate - value
-        columns = {
-            "covered": (low <= value) & (value <= high),
-            "rejected": np.nan_to_num(np.asarray(answer.pvalues), nan=1.0) < self.alpha,
-            "width": width,
-            "width2": width**2,
-            "error": error,
-            "error2": error**2,
-            "variance": np.square(np.asarray(answer.bse)),
-        }
-        return np.column_stack([columns[name] for name in COLUMNS]).astype(np.float64)
+        covered = (low <= value) & (value <= high)
+        rejected = np.nan_to_num(np.asarray(answer.pvalues), nan=1.0) < self.alpha
+        variance = np.square(np.asarray(answer.bse))
+        columns = covered, rejected, width, width**2, error, error**2, variance
+        return np.column_stack(columns).astype(np.float64)
 
     def results(self, records: Sequence[Record]) -> CoverageResults:
         """Return the results of records."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -21,21 +20,12 @@ from pyinterp.representation import about
 from pyinterp.resampling.refits import fit_alone
 from pyinterp.simulation.processes.process import Process
 from pyinterp.simulation.studies.coverage import matching_rows
-from pyinterp.simulation.studies.study import Record, Row, Study, Term, Unit, pool_records
+from pyinterp.simulation.studies.study import Record, Row, Study, Term, Unit, Worker, pool_records
 from pyinterp.simulation.truth import Truth, dgp_pfi
 
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = [
-    "COLUMNS",
-    "ImportanceStudy",
-    "ImportanceStudyResults",
-    "Measure",
-    "TruthAndPredictions",
-    "Validation",
-    "components",
-]
 
 COLUMNS = (
     "bias2_switch",
@@ -48,11 +38,8 @@ COLUMNS = (
 )
 
 
-class TruthAndPredictions(NamedTuple):
-    """The true f of v rows, shape (v,), and the predictions of m models, shape (m, v)."""
-
-    f: FloatArray
-    predictions: FloatArray
+# The true f of v rows, shape (v,), and the predictions of m models, shape (m, v).
+TruthAndPredictions: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 def components(
@@ -64,7 +51,7 @@ def components(
     ----------
     y : ndarray of shape (v,)
         Responses of the validation rows.
-    original, switched : TruthAndPredictions
+    original, switched : tuple of ndarray
         True f, shape (v,), and predictions, shape (m, v), of the rows X and of the rows
         :math:`X'_j`, in which one feature has been drawn anew; at least two models.
 
@@ -407,8 +394,30 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         plan = f"{self.block} models on {self.validation} rows: {names}"
         return Row("importance", process, learner, n, plan)
 
-    def _worker(self, kind: str, records: Sequence[Record]) -> Callable[[Unit], list[Record]]:
-        return partial(_decompose, self)
+    def _worker(self, kind: str, records: Sequence[Record]) -> Worker:
+        return self._decompose
+
+    def _decompose(self, unit: Unit) -> dict[Term, dict[str, Any]]:
+        """Return the components of a block of models."""
+        row = unit.row
+        process = self.process(row.process)
+        rows = self.rows(process, row.n, unit.block)
+        frames = [rows.frame.assign(**{feature: v}) for (feature, _), v in rows.switches.items()]
+        first = unit.block * self.block
+        predictions = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of learners, thousands of times
+            for repetition in range(first, first + unit.size):
+                learner = self.learner(process, row.learner, self.draw(process, row.n, repetition))
+                rng = self.stream("importance", row.process, row.learner, row.n, repetition)
+                predictions.append(_predictions(process, learner, rng, [rows.frame, *frames]))
+        original, *others = np.stack(predictions, axis=1)
+        before = process.f(rows.frame), original
+        sums: dict[Term, dict[str, Any]] = {}
+        for term, frame, predicted in zip(rows.switches, frames, others, strict=True):
+            parts = components(rows.y, before, (process.f(frame), predicted))
+            sums[term] = {"sums": parts, "squares": np.square(parts)}
+        return sums
 
     def results(self, records: Sequence[Record]) -> ImportanceStudyResults:
         """Return the results of records."""
@@ -427,29 +436,6 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
             if any(record.row.process == process.name for record in done)
         }
         return ImportanceStudyResults.of(done, truths, self.validation)
-
-
-def _decompose(study: ImportanceStudy, unit: Unit) -> list[Record]:
-    row = unit.row
-    process = study.process(row.process)
-    rows = study.rows(process, row.n, unit.block)
-    switched = [rows.frame.assign(**{feature: v}) for (feature, _), v in rows.switches.items()]
-    first = unit.block * study.block
-    predictions = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of learners, thousands of times
-        for repetition in range(first, first + unit.size):
-            learner = study.learner(process, row.learner, study.draw(process, row.n, repetition))
-            rng = study.stream("importance", row.process, row.learner, row.n, repetition)
-            predictions.append(_predictions(process, learner, rng, [rows.frame, *switched]))
-    original, *others = np.stack(predictions, axis=1)
-    before = TruthAndPredictions(process.f(rows.frame), original)
-    records = []
-    for term, frame, predicted in zip(rows.switches, switched, others, strict=True):
-        parts = components(rows.y, before, TruthAndPredictions(process.f(frame), predicted))
-        sums = {"sums": parts, "squares": np.square(parts)}
-        records.append(unit.record(term, sums, study.settings(row)))
-    return records
 
 
 def _predictions(

@@ -26,18 +26,6 @@ from pyinterp.parallel.progress import ProgressOption, check_progress
 from pyinterp.representation import about
 from pyinterp.simulation.processes.process import Process, check_process, formula_and_estimator
 
-__all__ = [
-    "Record",
-    "Row",
-    "Study",
-    "StudyFile",
-    "Term",
-    "Unit",
-    "as_json",
-    "from_json",
-    "pool_records",
-]
-
 # Names of what is estimated: an estimand; for its intervals also the variance estimator; for
 # importances a feature and a measure.
 Term: TypeAlias = tuple[str, ...]
@@ -155,18 +143,12 @@ class StudyFile:
             every = connection.execute("SELECT record FROM study ORDER BY rowid")
             return [from_json(text) for (text,) in every]
 
-    def begin(self) -> None:
-        """Make the file if there is none."""
-        with self._connection() as connection:
-            connection.execute(TABLE)
-
     def add(self, records: Iterable[Record]) -> None:
         """Add the records of a block, all or none, and see them on the disk."""
         with self._connection() as connection:
             connection.execute(TABLE)
             for record in records:
-                key = json.dumps(record[:3])
-                line = (key, as_json(record))
+                line = json.dumps(record[:3]), as_json(record)
                 connection.execute("INSERT OR REPLACE INTO study VALUES (?, ?)", line)
 
     @contextmanager
@@ -194,9 +176,8 @@ class Unit(NamedTuple):
     size: int
     terms: tuple[Term, ...]
 
-    def record(self, term: Term, sums: dict[str, Any], settings: dict[str, Any]) -> Record:
-        """Return what this piece of work says of a term."""
-        return Record(self.row, term, (self.block,), self.size, sums, settings)
+
+Worker: TypeAlias = Callable[[Unit], Mapping[Term, dict[str, Any]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,8 +235,8 @@ class Study(ABC, Generic[Answer]):
         """Yield the rows of the study, kind by kind, each with its number of repetitions."""
 
     @abstractmethod
-    def _worker(self, kind: str, records: Sequence[Record]) -> Callable[[Unit], Sequence[Record]]:
-        """Return the function that does a unit of work, from the records of earlier kinds."""
+    def _worker(self, kind: str, records: Sequence[Record]) -> Worker:
+        """Return what does a unit of work: by its terms their sums. It may use earlier records."""
 
     @abstractmethod
     def results(self, records: Sequence[Record]) -> Answer:
@@ -301,12 +282,12 @@ class Study(ABC, Generic[Answer]):
         units = list(self._todo(records))
         for row in dict.fromkeys(unit.row for unit in units):
             self._try(row)
-        file.begin()  # a path that can't be written is an error before the work
+        file.add([])  # a path that can't be written is an error before the work
         for kind in dict.fromkeys(unit.row.kind for unit in units):
             same = [unit for unit in units if unit.row.kind == kind]
-            do = self._worker(kind, file.records())
+            worker = self._worker(kind, file.records())
             with outcomes(
-                (partial(do, unit) for unit in same),
+                (partial(self._record, worker, unit) for unit in same),
                 len(same),
                 n_jobs=n_jobs,
                 label=kind,
@@ -331,6 +312,14 @@ class Study(ABC, Generic[Answer]):
             A database that `run` has written or is writing.
         """
         return self.results(StudyFile(path).records())
+
+    def _record(self, worker: Worker, unit: Unit) -> list[Record]:
+        """Do a unit of work, and return its records."""
+        settings = self.settings(unit.row)
+        return [
+            Record(unit.row, term, (unit.block,), unit.size, sums, settings)
+            for term, sums in worker(unit).items()
+        ]
 
     def _try(self, row: Row) -> None:
         """Raise before the work what would be raised in every unit of a row."""
