@@ -1,119 +1,106 @@
-"""How the code looks from outside, beside packages of the field: counts from the files.
+"""The code of the package beside its peers: how much there is, and how far a call walks in it.
 
-``python benchmarks/house.py`` downloads the wheels of the others, unpacks them and prints a table;
-nothing of them is installed or run.
+``python benchmarks/house.py`` prints a table of what is installed. A way is the number of functions
+of the package that a later call runs, the number of their files, and the depth of the deepest.
 """
 
 from __future__ import annotations
 
-import ast
-import statistics
-import subprocess
-import sys
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-ROOT = Path(__file__).parents[1]
-PLACE = ROOT / "build" / "house"
-PEERS = {
-    "pyfixest": "pyfixest",
-    "linearmodels": "linearmodels",
-    "marginaleffects": "marginaleffects",
-    "glum": "glum",
-    "formulaic": "formulaic",
-    "great-tables": "great_tables",
+import pandas as pd
+from counts import Size, Way, size_of, way_of
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+
+FORMULA = "progression ~ bmi + bp + sex"
+FEATURES = ["bmi", "bp", "sex"]
+Call = Callable[[], Any]
+
+
+def pyinterp_calls(data: pd.DataFrame) -> Iterator[tuple[str, Call]]:
+    """Yield the calls of this package."""
+    learner = pi.Learner.from_formula(FORMULA, data, LinearRegression())
+
+    def fit() -> pi.LearnerResults:
+        return learner.fit(seed=1, progress=False)
+
+    results = fit()
+    results.pd("bmi")
+    yield "fit", fit
+    yield "pfi", fit().pfi
+    yield "pd", lambda: results.pd("bmi")
+    importances = results.pfi()
+    str(importances.summary())
+    yield "table", lambda: str(importances.summary())
+
+
+def sklearn_calls(data: pd.DataFrame) -> Iterator[tuple[str, Call]]:
+    """Yield the calls of scikit-learn."""
+    inspection = import_module("sklearn.inspection")
+    X, y = data[FEATURES], data["progression"]
+    model = LinearRegression().fit(X, y)
+    yield "fit", lambda: LinearRegression().fit(X, y)
+    yield "pfi", lambda: inspection.permutation_importance(model, X, y, random_state=1)
+    yield "pd", lambda: inspection.partial_dependence(model, X, ["bmi"])
+
+
+def statsmodels_calls(data: pd.DataFrame) -> Iterator[tuple[str, Call]]:
+    """Yield the calls of statsmodels, which have no importance and no partial dependence."""
+    ols = import_module("statsmodels.formula.api").ols
+    results = ols(FORMULA, data).fit()
+    yield "fit", lambda: ols(FORMULA, data).fit()
+    yield "table", lambda: str(results.summary())
+
+
+def linearmodels_calls(data: pd.DataFrame) -> Iterator[tuple[str, Call]]:
+    """Yield the calls of linearmodels, likewise."""
+    ols = import_module("linearmodels.iv").IV2SLS
+    results = ols.from_formula(FORMULA, data).fit()
+    yield "fit", lambda: ols.from_formula(FORMULA, data).fit()
+    yield "table", lambda: str(results.summary)
+
+
+# The folder whose code is counted, and the calls. Ways are those in the whole package.
+PACKAGES: dict[str, Callable[[pd.DataFrame], Iterator[tuple[str, Call]]]] = {
+    "pyinterp": pyinterp_calls,
+    "sklearn.inspection": sklearn_calls,
+    "statsmodels": statsmodels_calls,
+    "linearmodels": linearmodels_calls,
 }
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class Counts(NamedTuple):
-    """Of one package, tests left out."""
-
-    files: int
-    lines: int
-    bodies: list[int]
-    classes: list[int]
-    flat: int
-    folders: int
-    hidden: int
-
-
-def counts_of(folders: list[Path]) -> Counts:
-    """Count files, functions and classes."""
-    files = [file for folder in folders for file in sorted(folder.rglob("*.py")) if _ours(file)]
-    bodies, classes, hidden, lines = [], [], 0, 0
-    for file in files:
-        text = file.read_text(encoding="utf-8", errors="replace")
-        lines += text.count("\n")
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, Function):
-                bodies.append(_body(node))
-                public = not node.name.startswith("_")
-                hidden += public and node.args.kwarg is not None
-            elif isinstance(node, ast.ClassDef):
-                classes.append((node.end_lineno or node.lineno) - node.lineno + 1)
-    top = folders[0]
-    return Counts(
-        files=len(files),
-        lines=lines,
-        bodies=bodies,
-        classes=classes,
-        flat=len([f for f in top.glob("*.py") if f.name != "__init__.py"]),
-        folders=len([f for f in top.iterdir() if (f / "__init__.py").exists() and _ours(f)]),
-        hidden=hidden,
-    )
-
-
-def _ours(file: Path) -> bool:
-    return not {"tests", "_tests", "__pycache__"} & set(file.parts)
-
-
-def _body(function: Function) -> int:
-    """Return the number of lines without decorators, signature and docstring."""
-    body = function.body
-    if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-        body = body[1:]
-    if not body:
-        return 0
-    return (body[-1].end_lineno or body[-1].lineno) - body[0].lineno + 1
-
-
-def unpack_wheel(package: str, folder: str) -> Path:
-    """Download a wheel and unpack it."""
-    into = PLACE / package
-    if not (into / folder).exists():
-        into.mkdir(parents=True, exist_ok=True)
-        download = [sys.executable, "-m", "pip", "--quiet", "download", "--no-deps", "-d", into]
-        subprocess.run([*download, "--only-binary", ":all:", package], check=True)  # noqa: S603 - a constant command
-        for wheel in into.glob("*.whl"):
-            zipfile.ZipFile(wheel).extractall(into)
-    return into / folder
-
-
-def rows(counts: Counts) -> Iterator[tuple[str, str]]:
-    """Yield the rows of the table."""
-    bodies = sorted(counts.bodies)
-    middle, high = statistics.median(bodies), bodies[int(0.9 * len(bodies))]
-    yield "files, lines per file", f"{counts.files}, {counts.lines / counts.files:.0f}"
-    yield "function body: median / p90 / max", f"{middle:g} / {high} / {bodies[-1]}"
-    yield "biggest class", f"{max(counts.classes):,}"
-    yield "classes / functions", f"{len(counts.classes)} / {len(bodies):,}"
-    yield "top of the package", f"{counts.flat} modules + {counts.folders} folders"
-    yield "public functions with `**options`", str(counts.hidden)
+def column_of(size: Size, ways: Mapping[str, Way]) -> dict[str, str]:
+    """Return the cells of a package."""
+    return {
+        "lines of code": f"{size.lines:,}",
+        "classes": f"{size.classes:,}",
+        "lines that import": f"{size.imports:.1f}%",
+        **{f"way of {name}": " / ".join(map(str, way)) for name, way in ways.items()},
+    }
 
 
 def main() -> None:
     """Print the table."""
-    table = {"pyinterp + r_bridge": counts_of([ROOT / "pyinterp", ROOT / "r_bridge"])}
-    for package, folder in PEERS.items():
-        table[package] = counts_of([unpack_wheel(package, folder)])
-    columns = {name: dict(rows(counts)) for name, counts in table.items()}
-    print("| | " + " | ".join(columns) + " |")
-    print("|---" * (len(columns) + 1) + "|")
-    for name in next(iter(columns.values())):
-        print(f"| {name} | " + " | ".join(column[name] for column in columns.values()) + " |")
+    data = pi.datasets.load_diabetes()
+    columns = {}
+    for name, calls in PACKAGES.items():
+        try:
+            folder = Path(str(import_module(name).__file__)).parent
+        except ModuleNotFoundError:
+            print(f"{name} is not installed.")
+            continue
+        top = Path(str(import_module(name.partition(".")[0]).__file__)).parent
+        files = [f for f in sorted(folder.rglob("*.py")) if "tests" not in f.parts]
+        for _, call in calls(data):
+            call()
+        ways = {which: way_of(call, top) for which, call in calls(data)}
+        columns[name] = column_of(size_of(files), ways)
+    print(pd.DataFrame(columns).fillna("").to_string())
 
 
 if __name__ == "__main__":

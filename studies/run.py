@@ -13,14 +13,14 @@ from typing import Any
 
 from settings import STUDIES, only
 
-from pyinterp.simulation.studies.records import (
+from pyinterp.simulation.studies.study import (
     Record,
+    Study,
     StudyFile,
     as_json,
     from_json,
     pool_records,
 )
-from pyinterp.simulation.studies.runner import Study
 
 RESULTS = Path(__file__).with_name("results")
 

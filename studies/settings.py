@@ -34,8 +34,8 @@ from pyinterp.estimands.importance.permutation import permutation_importance
 from pyinterp.inference import CovType
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.simulation.processes.khan import Scenario
-from pyinterp.simulation.studies.importance_results import Measure
-from pyinterp.simulation.studies.runner import Study
+from pyinterp.simulation.studies.importance import Measure
+from pyinterp.simulation.studies.study import Study
 
 GRID = (0.1, 0.3, 0.5, 0.7, 0.9)
 # rpart's defaults: cp is relative to the variance of the response, 1.17 and 1.19 here.

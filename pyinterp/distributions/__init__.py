@@ -4,18 +4,21 @@ In come parameters, one row of numbers per prediction; out go log densities and 
 What an estimator predicts is read elsewhere (`models.predictive`). A new family is a
 subclass of `Distribution`.
 
-============  ====================================================================
-Module        What is in it
-============  ====================================================================
-distribution  What a family is
-families      Normal, log-normal, gamma and Poisson
-mixture       Equal-weight mixtures of Normals
-quadrature    Their entropy
-============  ====================================================================
+==========  ==============================================
+Module      What is in it
+==========  ==============================================
+families    What a family is, and the families themselves
+quadrature  The entropy of a mixture of Normals
+==========  ==============================================
 """
 
-from pyinterp.distributions.distribution import Distribution
-from pyinterp.distributions.families import Gamma, LogNormal, Normal, Poisson
-from pyinterp.distributions.mixture import NormalMixture
+from pyinterp.distributions.families import (
+    Distribution,
+    Gamma,
+    LogNormal,
+    Normal,
+    NormalMixture,
+    Poisson,
+)
 
 __all__ = ["Distribution", "Gamma", "LogNormal", "Normal", "NormalMixture", "Poisson"]

@@ -1,7 +1,8 @@
-"""Families with one or two parameters: Normal, log-normal, gamma and Poisson."""
+"""Predictive distributions: Normal, log-normal, gamma, Poisson and mixtures of Normals."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,10 +10,11 @@ import numpy.typing as npt
 from scipy import special
 
 from pyinterp._typing import FloatArray
-from pyinterp.distributions.distribution import Distribution
-from pyinterp.errors import PredictionError
-
-__all__ = ["Gamma", "LogNormal", "Normal", "Poisson", "check_spread", "log_normal_density"]
+from pyinterp.checks import check_count
+from pyinterp.distributions.quadrature import NODES, WEIGHTS, entropies
+from pyinterp.errors import LossError, PredictionError
+from pyinterp.parallel import go_on
+from pyinterp.representation import call_form
 
 HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 # Of a mean: a standard deviation below it is what rounding leaves of 0.
@@ -23,6 +25,77 @@ LARGE = 200.0
 SPREAD, MORE = 10.0, 30.0
 # Means whose counts are added together.
 BLOCK = 2**10
+# Mixtures of one call of the kernel, which ends before Ctrl-C is heard.
+MIXTURES = 2**14
+
+
+class Distribution(ABC):
+    """A family of densities q(y), or of probabilities of counts, with P parameters.
+
+    Arrays of parameters have shape (..., P). A subclass is a frozen dataclass, so that what is
+    computed with equal families is shared.
+
+    Attributes
+    ----------
+    name : str
+        What messages and tables call it.
+    discrete : bool
+        Whether y is a count: then the entropy is not negative.
+    support : str
+        What y can be.
+    above : float
+        Every y is larger than this.
+    positive : tuple of int
+        Positions of the parameters that must be larger than 0.
+    """
+
+    name: str
+    discrete: bool = False
+    support: str = "numbers"
+    above: float = -np.inf
+    positive: tuple[int, ...] = ()
+
+    @property
+    @abstractmethod
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the P parameters, in order."""
+
+    @abstractmethod
+    def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return log q(y), shape (...); `y` broadcasts against it."""
+
+    @abstractmethod
+    def entropy(self, parameters: FloatArray) -> FloatArray:
+        r"""Return :math:`-\int q \log q`, for counts the sum, in nats; shape (...)."""
+
+    @abstractmethod
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return E(y), shape (...)."""
+
+    def check(self, parameters: FloatArray, who: str) -> None:
+        """Raise `PredictionError` unless parameters, shape (n, P), are those of a distribution."""
+        for place in self.positive:
+            smallest = parameters[..., place].min(initial=np.inf)
+            if not smallest > 0:
+                raise PredictionError(
+                    f"The {self.parameters[place]} of a predictive distribution must be larger "
+                    f"than 0, but {who} predicts {smallest:.6g} for some row; use a learner whose "
+                    "predictions stay above 0, such as one with a log link."
+                )
+
+    def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return whether each of the responses is possible, in the shape of `y`."""
+        return np.asarray(y > self.above)
+
+    def check_response(self, y: FloatArray) -> None:
+        """Raise `LossError` if some response is impossible."""
+        impossible = y[~self.covers(y)]
+        if impossible.size:
+            raise LossError(
+                f"The likelihood of a {self.name} distribution is that of {self.support}, but the "
+                f"response has {impossible[0]:.6g}; use a learner that states a distribution of "
+                "such numbers."
+            )
 
 
 def check_spread(means: FloatArray, sds: FloatArray, who: str) -> None:
@@ -75,6 +148,7 @@ class LogNormal(Distribution):
 
     name = "log-normal"
     support = "numbers larger than 0"
+    above = 0.0
     parameters = ("mean of the logarithm", "standard deviation of the logarithm")
     positive = (1,)
 
@@ -91,10 +165,6 @@ class LogNormal(Distribution):
         """Return means."""
         return np.asarray(np.exp(parameters[..., 0] + 0.5 * np.square(parameters[..., 1])))
 
-    def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
-        """Return whether responses are larger than 0."""
-        return np.asarray(y > 0)
-
 
 @dataclass(frozen=True)
 class Gamma(Distribution):
@@ -102,6 +172,7 @@ class Gamma(Distribution):
 
     name = "gamma"
     support = "numbers larger than 0"
+    above = 0.0
     parameters = ("shape", "scale")
     positive = (0, 1)
 
@@ -121,10 +192,6 @@ class Gamma(Distribution):
     def mean(self, parameters: FloatArray) -> FloatArray:
         """Return means."""
         return np.asarray(parameters[..., 0] * parameters[..., 1])
-
-    def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
-        """Return whether responses are larger than 0."""
-        return np.asarray(y > 0)
 
 
 @dataclass(frozen=True)
@@ -169,3 +236,59 @@ class Poisson(Distribution):
     def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
         """Return whether responses are counts."""
         return np.asarray((y >= 0) & (y == np.floor(y)))
+
+
+@dataclass(frozen=True)
+class NormalMixture(Distribution):
+    r"""Mixture of M Normals with equal weights.
+
+    .. math:: q(y) = \frac1M \sum_m N(y; \mu_m, \sigma_m)
+
+    Its parameters are the M means, then the M standard deviations. The entropy, which has no closed
+    form, is found by quadrature, with an error below 1e-6 nats.
+
+    Parameters
+    ----------
+    components : int
+        M.
+    """
+
+    components: int
+    name = "Normal mixture"
+
+    __repr__ = call_form
+
+    def __post_init__(self) -> None:
+        check_count("components", self.components)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters."""
+        numbers = range(1, self.components + 1)
+        return tuple(f"{name} {m}" for name in ("mean", "standard deviation") for m in numbers)
+
+    def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return log densities."""
+        means, sds = parameters[..., : self.components], parameters[..., self.components :]
+        each = log_normal_density(np.asarray(y)[..., None], means, sds)
+        top = each.max(axis=-1, keepdims=True)
+        total = np.log(np.exp(each - top).mean(axis=-1))
+        return np.asarray(total + top[..., 0])
+
+    def entropy(self, parameters: FloatArray) -> FloatArray:
+        """Return entropies."""
+        flat = np.ascontiguousarray(parameters.reshape(-1, 2 * self.components))
+        entropy = np.empty(len(flat))
+        for start in range(0, len(flat), MIXTURES):
+            go_on()
+            part = slice(start, start + MIXTURES)
+            entropies(flat[part], self.components, NODES, WEIGHTS, entropy[part])
+        return entropy.reshape(parameters.shape[:-1])
+
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return means."""
+        return np.asarray(parameters[..., : self.components].mean(axis=-1))
+
+    def check(self, parameters: FloatArray, who: str) -> None:
+        """Raise `PredictionError` unless all standard deviations are positive."""
+        check_spread(parameters[..., : self.components], parameters[..., self.components :], who)

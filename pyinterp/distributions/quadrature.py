@@ -6,8 +6,6 @@ import numpy as np
 
 from pyinterp.parallel.loops import compiled_loop
 
-__all__ = ["NODES", "WEIGHTS", "entropies"]
-
 # Gauss and Legendre's on [-1, 1]. A panel is as wide as the narrowest component that has mass on
 # it: errors stay below 1e-8 nats.
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)

@@ -4,9 +4,8 @@ In come rows and a response, out go scikit-learn estimators that say how sure th
 `calibrated_forest` and `gaussian_process`, in `scikit_learn`, are composed of its parts.
 `MCDropoutRegressor`, `MCDropoutClassifier`, `BayesByBackpropRegressor` and
 `BayesByBackpropClassifier` are networks that PyTorch trains, in `dropout` and `backprop`;
-`training` is the only importer of PyTorch. What they predict, by NumPy alone, is in `networks`,
-their methods in `network_estimators`. No one who lives here knows of learners, tables or
-importance.
+`training` is the only importer of PyTorch. Their methods, and what they predict by NumPy alone,
+are in `networks`. No one who lives here knows of learners, tables or importance.
 """
 
 from pyinterp.estimators.backprop import BayesByBackpropClassifier, BayesByBackpropRegressor

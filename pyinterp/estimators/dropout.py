@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import SHARE, Interval, check_count, check_number
-from pyinterp.estimators.network_estimators import NetworkClassifier, NetworkRegressor
-from pyinterp.estimators.networks import Layer, Networks, Scale, WeightDraws
+from pyinterp.checks import SHARE, Interval, check_number
+from pyinterp.estimators.networks import (
+    Layer,
+    Network,
+    NetworkClassifier,
+    NetworkRegressor,
+    Networks,
+    Scale,
+)
 from pyinterp.estimators.training import (
     SingleArray,
     Tensor,
-    Training,
     check_trained,
     descent,
+    forward,
     load_torch,
     start_weights,
     train,
 )
 from pyinterp.random import Seeds
-
-__all__ = ["DropoutDraws", "MCDropoutClassifier", "MCDropoutRegressor", "noise_of"]
 
 RATE = Interval(0, 1, "low")
 LEVELS = 2**16  # of the random numbers behind a mask: two bytes are quicker to draw than floats
@@ -34,7 +37,7 @@ LEAST_NOISE, MOST_NOISE = 1e-3, 1e1  # standard deviations, of a standardized re
 
 
 @dataclass(frozen=True)
-class DropoutDraws(WeightDraws):
+class DropoutNetworks(Networks):
     """One network, of which every draw leaves out other units.
 
     Attributes
@@ -43,22 +46,19 @@ class DropoutDraws(WeightDraws):
         Weights and biases, layer by layer.
     rate : float
         Probability that a hidden unit is left out.
-    draws, seed : int
     feature_rate : float
         Probability that a feature is left out.
     """
 
     parameters: tuple[FloatArray, ...]
     rate: float
-    draws: int
-    seed: int
     feature_rate: float = 0.0
 
     def layers(self) -> list[Layer]:
         """Return weights that are 0 behind features and units that are left out."""
         rng = np.random.default_rng(self.seed)
         layers: list[Layer] = []
-        for weights, biases in _pairs(self.parameters):
+        for weights, biases in zip(self.parameters[::2], self.parameters[1::2], strict=True):
             whole, rate = weights[None], self.rate if layers else self.feature_rate
             if layers or rate > 0:
                 stays = rng.random((self.draws, len(weights))) >= rate
@@ -67,7 +67,56 @@ class DropoutDraws(WeightDraws):
         return layers
 
 
-class MCDropoutRegressor(NetworkRegressor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class MCDropout(Network):
+    """A network whose units are left out at random."""
+
+    dropout: float = 0.1
+    feature_dropout: float = 0.0
+    learning_rate: float = 0.1
+    epochs: int = 5000
+
+    def _networks(
+        self, X: FloatArray, targets: Any, outputs: int, loss_name: str, seeds: Seeds
+    ) -> DropoutNetworks:
+        """Train a network by a loss that PyTorch has by this name."""
+        self._check()
+        check_number("dropout", self.dropout, RATE)
+        check_number("feature_dropout", self.feature_dropout, RATE)
+        name = type(self).__name__
+        torch = load_torch(name)
+        scale = Scale.of(X)
+        rows = scale.standardize(X).astype(np.float32)
+        widths = [X.shape[1], *self.hidden_layer_sizes]
+        rates = [self.feature_dropout, *(self.dropout for _ in self.hidden_layer_sizes)]
+        start = start_weights([*widths, outputs], seeds.stream("refits", name="start"))
+        parameters = [torch.from_numpy(part).requires_grad_() for part in start]
+        rng = seeds.stream("refits", name="dropout")
+        loss_of = getattr(torch.nn.functional, loss_name)
+
+        def loss(batch: IntArray) -> Tensor:
+            masks = [_mask(len(batch), *w, rng) for w in zip(widths, rates, strict=True)]
+            units = forward(torch, torch.from_numpy(rows[batch]), parameters, masks)
+            return loss_of(units, torch.from_numpy(targets[batch]))
+
+        order = seeds.stream("refits", name="order")
+        train(torch, parameters, loss, len(X), descent(self.learning_rate), self, order)
+        weights = tuple(part.detach().numpy().astype(np.float64) for part in parameters)
+        check_trained(weights, name)
+        seed = int(seeds.stream("draws").integers(2**63))
+        return DropoutNetworks(scale, self.draws, seed, weights, self.dropout, self.feature_dropout)
+
+
+def _mask(rows: int, width: int, rate: float, rng: np.random.Generator) -> SingleArray | None:
+    """Return the mask of a layer, by which units that stay grow; None leaves nothing out."""
+    if rate == 0:
+        return None
+    stays = rng.integers(LEVELS, size=(rows, width), dtype=np.uint16) >= round(rate * LEVELS)
+    return stays * np.float32(1 / (1 - rate))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MCDropoutRegressor(MCDropout, NetworkRegressor):
     """Network of a number whose hidden units are left out at random, in prediction too.
 
     Every draw of units gives a normal distribution of a response: the network's mean, and the
@@ -120,30 +169,7 @@ class MCDropoutRegressor(NetworkRegressor):
     MCDropoutRegressor(epochs=100, random_state=1)
     """
 
-    def __init__(
-        self,
-        hidden_layer_sizes: Sequence[int] = (100, 100),
-        *,
-        dropout: float = 0.1,
-        feature_dropout: float = 0.0,
-        learning_rate: float = 0.1,
-        epochs: int = 5000,
-        batch_size: int = 200,
-        reserved: float = 0.1,
-        draws: int = 50,
-        random_state: Any = None,
-        progress: bool = False,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.dropout = dropout
-        self.feature_dropout = feature_dropout
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.reserved = reserved
-        self.draws = draws
-        self.random_state = random_state
-        self.progress = progress
+    reserved: float = 0.1
 
     def _learn(self, X: FloatArray, y: FloatArray, seeds: Seeds) -> None:
         check_number("reserved", self.reserved, SHARE)
@@ -153,13 +179,13 @@ class MCDropoutRegressor(NetworkRegressor):
         rows, rest = order[n:], order[:n]
         self.response_scale_ = Scale.of(y[rows])
         response = self.response_scale_.standardize(y).astype(np.float32)
-        self.networks_ = _networks(self, X[rows], response[rows, None], 1, _square, seeds)
+        self.networks_ = self._networks(X[rows], response[rows, None], 1, "mse_loss", seeds)
         means = np.concatenate([b[:, :, 0].T for b in self.networks_.outputs(X[rest])])
         noise = noise_of(response[rest].astype(np.float64), means)
         self.noise_ = float(self.response_scale_.spread) * noise
 
 
-class MCDropoutClassifier(NetworkClassifier):
+class MCDropoutClassifier(MCDropout, NetworkClassifier):
     """Network of classes whose hidden units are left out at random, in prediction too.
 
     Probabilities are means over draws of units (Gal and Ghahramani 2016). Defaults are those
@@ -200,32 +226,9 @@ class MCDropoutClassifier(NetworkClassifier):
     MCDropoutClassifier(epochs=100, random_state=1)
     """
 
-    def __init__(
-        self,
-        hidden_layer_sizes: Sequence[int] = (100, 100),
-        *,
-        dropout: float = 0.1,
-        feature_dropout: float = 0.0,
-        learning_rate: float = 0.1,
-        epochs: int = 5000,
-        batch_size: int = 200,
-        draws: int = 50,
-        random_state: Any = None,
-        progress: bool = False,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.dropout = dropout
-        self.feature_dropout = feature_dropout
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.draws = draws
-        self.random_state = random_state
-        self.progress = progress
-
     def _learn(self, X: FloatArray, y: IntArray, seeds: Seeds) -> None:
-        classes = len(self.classes_)
-        self.networks_ = _networks(self, X, y.astype(np.int64), classes, _log_loss, seeds)
+        targets, classes = y.astype(np.int64), len(self.classes_)
+        self.networks_ = self._networks(X, targets, classes, "cross_entropy", seeds)
 
 
 def noise_of(response: FloatArray, means: FloatArray) -> float:
@@ -249,90 +252,3 @@ def noise_of(response: FloatArray, means: FloatArray) -> float:
     best = int(np.argmin([loss(log_sd) for log_sd in grid]))
     bounds = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
     return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))
-
-
-def _networks(
-    model: MCDropoutRegressor | MCDropoutClassifier,
-    X: FloatArray,
-    targets: Any,
-    outputs: int,
-    loss_of: Callable[[Any, Tensor, Tensor], Tensor],
-    seeds: Seeds,
-) -> Networks:
-    """Train a network with the settings of an estimator."""
-    settings = Training(
-        model.hidden_layer_sizes,
-        model.learning_rate,
-        model.epochs,
-        model.batch_size,
-        model.progress,
-    )
-    settings.check()
-    check_number("dropout", model.dropout, RATE)
-    check_number("feature_dropout", model.feature_dropout, RATE)
-    check_count("draws", model.draws)
-    name = type(model).__name__
-    torch = load_torch(name)
-    scale = Scale.of(X)
-    rows = scale.standardize(X).astype(np.float32)
-    start = start_weights(
-        [X.shape[1], *model.hidden_layer_sizes, outputs], seeds.stream("refits", name="start")
-    )
-    parameters = [torch.from_numpy(part).requires_grad_() for part in start]
-    rates = model.feature_dropout, *(model.dropout for _ in model.hidden_layer_sizes)
-    masks = _masks(
-        (X.shape[1], *model.hidden_layer_sizes), rates, seeds.stream("refits", name="dropout")
-    )
-
-    def loss(batch: IntArray) -> Tensor:
-        units = _forward(torch, torch.from_numpy(rows[batch]), parameters, masks)
-        return loss_of(torch, units, torch.from_numpy(targets[batch]))
-
-    order = seeds.stream("refits", name="order")
-    train(torch, parameters, loss, len(X), descent(model.learning_rate), settings, order)
-    weights = tuple(part.detach().numpy().astype(np.float64) for part in parameters)
-    check_trained(weights, name)
-    seed = int(seeds.stream("draws").integers(2**63))
-    draws = DropoutDraws(weights, model.dropout, model.draws, seed, model.feature_dropout)
-    return Networks(scale, draws)
-
-
-Masks: TypeAlias = Callable[[int], list[SingleArray | None]]
-
-
-def _forward(torch: Any, units: Tensor, parameters: Sequence[Tensor], masks: Masks) -> Tensor:
-    """Return outputs of rows, each with masks of its own on its features and hidden units."""
-    layers = zip(_pairs(parameters), masks(len(units)), strict=True)
-    for number, ((weights, biases), mask) in enumerate(layers):
-        inputs = torch.relu(units) if number else units
-        masked = inputs if mask is None else inputs * torch.from_numpy(mask)
-        units = torch.addmm(biases, masked, weights)
-    return units
-
-
-def _masks(widths: Sequence[int], rates: Sequence[float], rng: np.random.Generator) -> Masks:
-    """Return a function that draws a mask per layer for so many rows; None leaves nothing out."""
-
-    def mask(rows: int, width: int, rate: float) -> SingleArray | None:
-        if rate == 0:
-            return None
-        stays = rng.integers(LEVELS, size=(rows, width), dtype=np.uint16) >= round(rate * LEVELS)
-        return stays * np.float32(1 / (1 - rate))  # what stays grows for what is left out
-
-    def masks(rows: int) -> list[SingleArray | None]:
-        return [mask(rows, width, rate) for width, rate in zip(widths, rates, strict=True)]
-
-    return masks
-
-
-def _square(torch: Any, outputs: Tensor, targets: Tensor) -> Tensor:
-    return torch.nn.functional.mse_loss(outputs, targets)
-
-
-def _log_loss(torch: Any, outputs: Tensor, targets: Tensor) -> Tensor:
-    return torch.nn.functional.cross_entropy(outputs, targets)
-
-
-def _pairs(parameters: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield weights and biases of each layer."""
-    return zip(parameters[::2], parameters[1::2], strict=True)

@@ -1,20 +1,28 @@
-"""What networks with drawn weights predict, by NumPy: no PyTorch, no threads of its own.
+"""Networks with drawn weights: what they are told, how they are fitted, and what they predict.
 
-The weights of every draw are set once per fitted model, by a seed. So a prediction is a function of
-its row, whichever rows stand beside it.
+Prediction is by NumPy: no PyTorch, no threads of its own. The weights of every draw are set once
+per fitted model, by a seed. So a prediction is a function of its row, whichever rows stand beside
+it.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pyinterp._typing import FloatArray
-
-__all__ = ["Layer", "Networks", "Scale", "WeightDraws", "probabilities"]
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import POSITIVE, check_count, check_flag, check_number, is_list
+from pyinterp.errors import DataError, OptionError, quote
+from pyinterp.random import Seeds
 
 ROWS = 512  # per block: its activations in one draw stay in a core's cache
 
@@ -52,31 +60,28 @@ class Scale:
         return self.center + self.spread * standardized
 
 
-class WeightDraws(ABC):
-    """A distribution of a network's weights, and a seed that sets the draws from it."""
-
-    @abstractmethod
-    def layers(self) -> list[Layer]:
-        """Return the weights of every draw, the same at every call."""
-
-
 @dataclass(frozen=True)
-class Networks:
+class Networks(ABC):
     """One network per draw of the weights.
 
     Attributes
     ----------
     scale : Scale
         Of the features.
-    weights : WeightDraws
+    draws, seed : int
     """
 
     scale: Scale
-    weights: WeightDraws
+    draws: int
+    seed: int
+
+    @abstractmethod
+    def layers(self) -> list[Layer]:
+        """Return the weights of every draw, the same at every call."""
 
     def outputs(self, X: FloatArray) -> Iterator[FloatArray]:
         """Yield the outputs of blocks of rows in order, each of shape (draws, rows, outputs)."""
-        layers = self.weights.layers()
+        layers = self.layers()
         for start in range(0, len(X), ROWS):
             yield forward(self.scale.standardize(X[start : start + ROWS]), layers)
 
@@ -94,3 +99,153 @@ def probabilities(outputs: FloatArray) -> FloatArray:
     """Return the softmax over the last axis."""
     powers = np.exp(outputs - outputs.max(axis=-1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Network(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
+    """An estimator that is a network; the classes that users make describe the parameters."""
+
+    hidden_layer_sizes: Sequence[int] = field(default=(100, 100), kw_only=False)
+    learning_rate: float
+    epochs: int
+    batch_size: int = 200
+    draws: int = 50
+    random_state: Any = None
+    progress: bool = False
+
+    def _check(self) -> None:
+        """Raise `OptionError` unless every setting is allowed."""
+        if not is_list(self.hidden_layer_sizes):
+            raise OptionError(
+                "`hidden_layer_sizes` must be a list such as (100, 100), not "
+                f"{quote(self.hidden_layer_sizes)}."
+            )
+        for units in self.hidden_layer_sizes:
+            check_count("hidden_layer_sizes", units)
+        check_number("learning_rate", self.learning_rate, POSITIVE)
+        check_count("epochs", self.epochs)
+        check_count("batch_size", self.batch_size)
+        check_count("draws", self.draws)
+        check_flag("progress", self.progress)
+
+    def _seeds(self) -> Seeds:
+        """Return the root of a fit's random streams."""
+        random = check_random_state(self.random_state)
+        return Seeds(int(random.randint(np.iinfo(np.int32).max)))
+
+    def _outputs(self, X: npt.ArrayLike) -> Iterator[FloatArray]:
+        """Yield the outputs for the rows, their columns compared with those of the fit."""
+        check_is_fitted(self)
+        networks: Networks = self.networks_
+        return networks.outputs(np.asarray(validate_data(self, X, reset=False, dtype=np.float64)))
+
+
+class NetworkRegressor(RegressorMixin, Network):  # type: ignore[misc]  # untyped
+    """A regressor whose prediction is a mixture of normal distributions, one per draw of weights.
+
+    Attributes
+    ----------
+    networks_ : Networks
+    response_scale_ : Scale
+        Of the response: networks predict it standardized.
+    noise_ : float
+        Standard deviation of a response around a network's mean.
+    """
+
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> NetworkRegressor:
+        """Train the networks; PyTorch is needed for this alone."""
+        rows, response = validate_data(
+            self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2
+        )
+        self._learn(rows, np.asarray(response, dtype=np.float64), self._seeds())
+        return self
+
+    @abstractmethod
+    def _learn(self, X: FloatArray, y: FloatArray, seeds: Seeds) -> None:
+        """Set `networks_`, `response_scale_` and `noise_`."""
+
+    networks_: Networks
+    response_scale_: Scale
+    noise_: float
+
+    def predict(
+        self, X: npt.ArrayLike, return_std: bool = False
+    ) -> FloatArray | tuple[FloatArray, FloatArray]:
+        """Return the mean of the mixture, and its standard deviation if asked for.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n, features)
+        return_std : bool
+            Whether the standard deviation, noise included, is returned too.
+
+        Returns
+        -------
+        array of shape (n,), or two of them
+        """
+        parts = [(block.mean(axis=0), block.std(axis=0)) for block in self._outputs(X)]
+        center, spread = (np.concatenate(part)[:, 0] for part in zip(*parts, strict=True))
+        mean = self.response_scale_.restore(center)
+        if not return_std:
+            return mean
+        return mean, np.hypot(self.response_scale_.spread * spread, self.noise_)
+
+    def predict_components(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return the mixture: means and standard deviations of its equally likely parts.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n, features)
+
+        Returns
+        -------
+        means, sds : arrays of shape (n, draws)
+            Of normal distributions. The sds include the noise of an observation.
+        """
+        outputs = np.concatenate([block[:, :, 0].T for block in self._outputs(X)])
+        means = self.response_scale_.restore(outputs)
+        return means, np.full_like(means, self.noise_)
+
+
+class NetworkClassifier(ClassifierMixin, Network):  # type: ignore[misc]  # untyped
+    """A classifier whose probabilities are means over draws of a network's weights.
+
+    Attributes
+    ----------
+    networks_ : Networks
+    classes_ : array of shape (classes,)
+    """
+
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> NetworkClassifier:
+        """Train the networks; PyTorch is needed for this alone."""
+        rows, response = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        check_classification_targets(response)
+        self.classes_, codes = np.unique(response, return_inverse=True)
+        if len(self.classes_) == 1:
+            raise DataError(
+                f"{type(self).__name__} needs at least two classes, but the response has one class."
+            )
+        self._learn(rows, codes, self._seeds())
+        return self
+
+    @abstractmethod
+    def _learn(self, X: FloatArray, y: IntArray, seeds: Seeds) -> None:
+        """Set `networks_`; `y` are positions in `classes_`."""
+
+    networks_: Networks
+
+    def predict_proba(self, X: npt.ArrayLike) -> FloatArray:
+        """Return class probabilities, means over the draws, shape (n, classes)."""
+        blocks = (probabilities(block).mean(axis=0) for block in self._outputs(X))
+        return np.concatenate(list(blocks))
+
+    def predict_proba_draws(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the class probabilities of every draw, shape (draws, n, classes)."""
+        blocks = [probabilities(block) for block in self._outputs(X)]
+        return np.concatenate(blocks, axis=1)
+
+    def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Return the most probable classes."""
+        best = np.argmax(self.predict_proba(X), axis=1)
+        classes: npt.NDArray[Any] = self.classes_[best]
+        return classes

@@ -12,8 +12,6 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-__all__ = ["calibrated_forest", "gaussian_process"]
-
 
 def calibrated_forest(random_state: int | None = None, **forest: Any) -> CalibratedClassifierCV:
     """Return a random forest with calibrated class probabilities, not yet fitted.

@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import POSITIVE, check_count, check_flag, check_number, is_list
-from pyinterp.errors import OptionError, quote
+from pyinterp.errors import OptionError
+from pyinterp.estimators.networks import Network
 from pyinterp.parallel import go_on
-
-__all__ = [
-    "SingleArray",
-    "Tensor",
-    "Training",
-    "adam",
-    "check_trained",
-    "descent",
-    "load_torch",
-    "start_weights",
-    "train",
-]
 
 INSTALL = 'pip install "pyinterp-stats[torch]"'
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # of Adam (Kingma, Ba 2015)
@@ -34,44 +21,6 @@ BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # of Adam (Kingma, Ba 2015)
 Tensor: TypeAlias = Any  # torch.Tensor: PyTorch is imported when a network is trained
 SingleArray: TypeAlias = npt.NDArray[np.float32]
 Step: TypeAlias = Callable[[Sequence[Tensor], Sequence[Tensor]], None]
-
-
-@dataclass(frozen=True)
-class Training:
-    """How a network is trained.
-
-    Attributes
-    ----------
-    hidden_layer_sizes : sequence of int
-        Numbers of units of the hidden layers; none for a linear model.
-    learning_rate : float
-    epochs : int
-        How often the training rows are gone through.
-    batch_size : int
-        Rows per step.
-    progress : bool
-        Whether epochs are counted on a progress bar.
-    """
-
-    hidden_layer_sizes: Sequence[int]
-    learning_rate: float
-    epochs: int
-    batch_size: int
-    progress: bool
-
-    def check(self) -> None:
-        """Raise `OptionError` unless every setting is allowed."""
-        if not is_list(self.hidden_layer_sizes):
-            raise OptionError(
-                "`hidden_layer_sizes` must be a list such as (100, 100), not "
-                f"{quote(self.hidden_layer_sizes)}."
-            )
-        for units in self.hidden_layer_sizes:
-            check_count("hidden_layer_sizes", units)
-        check_number("learning_rate", self.learning_rate, POSITIVE)
-        check_count("epochs", self.epochs)
-        check_count("batch_size", self.batch_size)
-        check_flag("progress", self.progress)
 
 
 def load_torch(who: str) -> Any:
@@ -106,7 +55,7 @@ def train(
     loss: Callable[[IntArray], Tensor],
     rows: int,
     step: Step,
-    settings: Training,
+    model: Network,
     rng: np.random.Generator,
 ) -> None:
     """Change parameters so that a loss becomes small, batch by batch in random order.
@@ -122,28 +71,25 @@ def train(
         Number of training rows.
     step : callable
         Takes parameters and gradients, and changes the parameters.
-    settings : Training
+    model : Network
+        Which says how many epochs there are, and of how many rows batches are.
     rng : Generator
         For the order of rows.
     """
+    epochs: Iterable[int] = range(model.epochs)
+    if model.progress:
+        from tqdm.auto import tqdm  # noqa: PLC0415 - it warns in notebooks that can't show bars
+
+        epochs = tqdm(epochs, unit="epoch")
     with one_thread(torch):
-        for _ in epochs(settings):
+        for _ in epochs:
             go_on()  # Ctrl-C ends a training in another thread here
             order = rng.permutation(rows)
-            for first in range(0, rows, settings.batch_size):
-                value = loss(order[first : first + settings.batch_size])
+            for first in range(0, rows, model.batch_size):
+                value = loss(order[first : first + model.batch_size])
                 gradients = torch.autograd.grad(value, parameters)
                 with torch.no_grad():
                     step(parameters, gradients)
-
-
-def epochs(settings: Training) -> Iterable[int]:
-    """Return the numbers of the epochs, on a progress bar if asked for."""
-    if not settings.progress:
-        return range(settings.epochs)
-    from tqdm.auto import tqdm  # noqa: PLC0415 - it warns in notebooks that can't show bars
-
-    return tqdm(range(settings.epochs), unit="epoch")
 
 
 @contextmanager
@@ -155,6 +101,24 @@ def one_thread(torch: Any) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def forward(
+    torch: Any,
+    units: Tensor,
+    parameters: Sequence[Tensor],
+    masks: Iterable[SingleArray | None] = repeat(None),
+) -> Tensor:
+    """Return outputs of rows: layers of weights and biases, whose hidden units are rectified.
+
+    Inputs of a layer are multiplied by its mask.
+    """
+    layers = zip(parameters[::2], parameters[1::2], masks, strict=False)
+    for number, (weights, biases, mask) in enumerate(layers):
+        inputs = torch.relu(units) if number else units
+        masked = inputs if mask is None else inputs * torch.from_numpy(mask)
+        units = torch.addmm(biases, masked, weights)
+    return units
 
 
 # The steps are written out: `torch.optim` imports PyTorch's compiler, which takes seconds.

@@ -30,24 +30,6 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.predictor import Predictor
 from pyinterp.r_style.r_functions import PARTIAL
 
-__all__ = [
-    "Curve",
-    "CurveKeywords",
-    "GridKeywords",
-    "PredGrid",
-    "Task",
-    "check_results",
-    "check_scale",
-    "class_of",
-    "classes_in_order",
-    "different",
-    "factors",
-    "frame_of_grid",
-    "names_or_all",
-    "rows_of",
-    "translate",
-]
-
 Task: TypeAlias = Literal["auto", "regression", "classification"]
 PredGrid: TypeAlias = npt.ArrayLike | Mapping[str, npt.ArrayLike] | pd.DataFrame
 

@@ -36,8 +36,6 @@ from pyinterp.r_style.arguments import (
 from pyinterp.r_style.r_functions import HSTATS, PARTIAL, VI, VI_FIRM, VI_PERMUTE, VINT
 from pyinterp.results.results import EstimandResults
 
-__all__ = ["hstats", "partial", "vi", "vi_firm", "vi_permute", "vint"]
-
 
 @PARTIAL.keywords("r_style", Curve)
 def partial(
@@ -65,7 +63,7 @@ def partial(
     pandas.DataFrame
         A column per variable, ``yhat``, and ``yhat.id`` with `ice`.
     """
-    PARTIAL.check({"ice": ice, "center": center, "approx": approx})
+    PARTIAL.check(locals())
     if pred_var is not None:
         names = names_of(pred_var, "pred_var")
     elif isinstance(pred_grid, Mapping | pd.DataFrame):
@@ -123,7 +121,7 @@ def vi_firm(
     pandas.DataFrame
         Columns Variable and Importance, in the order of `feature_names`.
     """
-    VI_FIRM.check({"ice": ice, "center": center, **curve})
+    VI_FIRM.check({**locals(), **curve})
     names = names_or_all(object, feature_names)
     # One variable has no hull: R ignores `chull` here.
     options = translate(object, replace(Curve(**curve), chull=False), names)
@@ -170,7 +168,7 @@ def vi_permute(
         Columns Variable and Importance, and StDev over more than one permutation.
     """
     check_results(object)
-    VI_PERMUTE.check({"type": type, "nsim": nsim})
+    VI_PERMUTE.check(locals())
     if metric == "pr_auc":
         raise OptionError(
             "R's `pr_auc` joins the points of precision and recall by lines, which is not here; "
@@ -244,7 +242,7 @@ def vi(
     TypeError
         For an argument that belongs to another method.
     """
-    VI.check({"method": method, "scale": scale, "rank": rank})
+    VI.check(locals())
     if method == "permute" and metric is None:
         raise OptionError('`method="permute"` needs a metric; give one, such as `metric="rmse"`.')
     keywords = {"feature_names": feature_names, "type": type, "metric": metric, **others}
@@ -336,16 +334,7 @@ def hstats(
     pandas.DataFrame
         Columns statistic (h2, h2_overall, h2_pairwise, h2_threeway, pd_importance), term and value.
     """
-    HSTATS.check(
-        {
-            "pairwise_m": pairwise_m,
-            "threeway_m": threeway_m,
-            "n_max": n_max,
-            "eps": eps,
-            "normalize": normalize,
-            "squared": squared,
-        }
-    )
+    HSTATS.check(locals())
     check_results(object)
     classes = object.analysis.problem.predictor.classes
     if classes is not None and len(classes) > 2:

@@ -28,22 +28,6 @@ from pyinterp.checks import (
 )
 from pyinterp.parameters import takes
 
-__all__ = [
-    "CONVENTIONS",
-    "FUNCTIONS",
-    "HSTATS",
-    "PARTIAL",
-    "VI",
-    "VINT",
-    "VI_FIRM",
-    "VI_PERMUTE",
-    "Argument",
-    "Convention",
-    "RFunction",
-    "Refusal",
-    "Side",
-]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -51,19 +35,6 @@ R = TypeVar("R")
 Side: TypeAlias = Literal["r_style", "r_bridge"]
 WIDTH = 88  # of lines in docstrings, without their indentation
 INTERVALS = {"not negative": NOT_NEGATIVE, "share": Interval(0, 1, "high")}
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """An argument of R that one side does not take.
-
-    Attributes
-    ----------
-    reason : str
-        Why, and what to use in its place; ends the sentence "f() takes no keyword argument `x`: ".
-    """
-
-    reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,9 +56,11 @@ class Argument:
         Where its numbers must be, a key of `INTERVALS`.
     method : str
         What says the same in a method of results.
-    r_style, r_bridge : str or Refusal
-        The name on that side, or why it is refused there; empty for R's name with dots as
-        underscores.
+    r_style, r_bridge : str
+        The name on that side; empty for R's name with dots as underscores.
+    not_r_style, not_r_bridge, neither : str
+        Why one side, or both, refuse it, and what to use in its place: it ends the sentence "f()
+        takes no keyword argument `x`: ".
     """
 
     name: str
@@ -97,17 +70,24 @@ class Argument:
     least: int = 0
     interval: str = ""
     method: str = ""
-    r_style: str | Refusal = ""
-    r_bridge: str | Refusal = ""
+    r_style: str = ""
+    r_bridge: str = ""
+    not_r_style: str = ""
+    not_r_bridge: str = ""
+    neither: str = ""
 
     @property
     def word(self) -> str:
         """R's name with dots as underscores."""
         return self.name.replace(".", "_")
 
-    def on(self, side: Side) -> str | Refusal:
-        """Return the name on one side, or why it is refused there."""
+    def on(self, side: Side) -> str:
+        """Return the name on one side."""
         return (self.r_style if side == "r_style" else self.r_bridge) or self.word
+
+    def refusal(self, side: Side) -> str:
+        """Return why one side refuses it; empty if it does not."""
+        return self.neither or (self.not_r_style if side == "r_style" else self.not_r_bridge)
 
     def check(self, value: object) -> None:
         """Raise `OptionError` unless the argument may have this value; NULL may be a default."""
@@ -126,7 +106,9 @@ class Argument:
                 check_choice(self.word, value, json.loads(f"[{choices[1:-1]}]"))
 
     def entry(self, name: str) -> str:
-        """Return the entry for docstrings."""
+        """Return the entry for docstrings; none if each side describes it."""
+        if not self.text:
+            return ""
         optional = ", optional" if self.default == "NULL" else ""
         text = fill(self.text, WIDTH, break_on_hyphens=False)
         return f"{name} : {self.values}{optional}\n{indent(text, '    ')}"
@@ -159,8 +141,7 @@ class RFunction:
 
     def names(self, side: Side) -> list[str]:
         """Return the names of the arguments that one side takes."""
-        names = (argument.on(side) for argument in self.arguments)
-        return [name for name in names if isinstance(name, str)]
+        return [argument.on(side) for argument in self.arguments if not argument.refusal(side)]
 
     def common(self) -> list[str]:
         """Return the names that both sides take."""
@@ -184,12 +165,14 @@ class RFunction:
         refused: dict[str, str] = {}
         entries = []
         for argument in self.arguments:
-            name = argument.on(side)
-            if argument.text and isinstance(name, str):
+            name, reason = argument.on(side), argument.refusal(side)
+            spellings = {argument.name, argument.word}
+            if reason:
+                refused |= dict.fromkeys(spellings, reason)
+            else:
+                refused |= dict.fromkeys(spellings - {name}, f"it is `{name}` here.")
                 entries.append(argument.entry(name))
-            reason = name.reason if isinstance(name, Refusal) else f"it is `{name}` here."
-            refused |= dict.fromkeys({argument.name, argument.word} - {name}, reason)
-        checked = takes({"arguments": "\n".join(entries)}, refused=refused)
+        checked = takes({"arguments": "\n".join(filter(None, entries))}, refused=refused)
 
         def decorated(function: Callable[P, R]) -> Callable[P, R]:
             function.__signature__ = _signature(function, others)  # type: ignore[attr-defined]
@@ -236,22 +219,15 @@ class Convention:
 
 
 def _words(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of an argument: texts on one line, and refusals on their sides."""
-    words = {key: " ".join(v.split()) if isinstance(v, str) else v for key, v in entry.items()}
-    if "neither" in words:
-        words["not_r_style"] = words["not_r_bridge"] = words.pop("neither")
-    for side in ("r_style", "r_bridge"):
-        if f"not_{side}" in words:
-            words[side] = Refusal(words.pop(f"not_{side}"))
-    return words
+    """Return the fields of an argument or of a convention, texts on one line."""
+    return {key: " ".join(v.split()) if isinstance(v, str) else v for key, v in entry.items()}
 
 
 def _arguments(entries: list[dict[str, Any]], shared: Mapping[str, Any]) -> Iterator[Argument]:
     for entry in entries:
         if "defaults" in entry:
-            refusals = _words({"neither": entry["neither"]})
             for name, default in entry["defaults"].items():
-                yield Argument(name=name, default=default, **refusals)
+                yield Argument(name=name, default=default, neither=entry["neither"])
         else:
             yield Argument(**_words({**shared.get(entry["name"], {}), **entry}))
 

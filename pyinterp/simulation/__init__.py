@@ -17,30 +17,25 @@ Process                         Source
 ==============================  ============================================================
 
 Processes are in `processes`, studies in `studies`; `truth` has PD and PFI of the true function,
-`decomposition` the bias and variance of a learner's, `components` the parts of Khan et al.'s bias,
-`certify` the coverage of intervals on copies of a user's data. Every public name is imported on
-first use, so that importing this package imports nothing else.
+`decomposition` the bias and variance of a learner's PD and PFI, `certify` the coverage of
+intervals on copies of a user's data.
 """
 
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from pyinterp.simulation.certify import Certificate
-    from pyinterp.simulation.decomposition import Decomposition, decompose
-    from pyinterp.simulation.processes.friedman import friedman1, friedman2, friedman3
-    from pyinterp.simulation.processes.khan import khan_regression
-    from pyinterp.simulation.processes.mease_wyner import mease_wyner_classification
-    from pyinterp.simulation.processes.molnar import molnar_figure2, molnar_linear, molnar_nonlinear
-    from pyinterp.simulation.processes.process import Process
-    from pyinterp.simulation.processes.wood import wood_classification, wood_regression, wood_ring
-    from pyinterp.simulation.studies.coverage_results import CoverageResults
-    from pyinterp.simulation.studies.coverage_study import CoverageStudy, ideal
-    from pyinterp.simulation.studies.importance_results import ImportanceStudyResults
-    from pyinterp.simulation.studies.importance_study import ImportanceStudy
-    from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
+from pyinterp.simulation.certify import Certificate
+from pyinterp.simulation.decomposition import Decomposition, decompose
+from pyinterp.simulation.processes.friedman import friedman1, friedman2, friedman3
+from pyinterp.simulation.processes.khan import khan_regression
+from pyinterp.simulation.processes.molnar import molnar_figure2, molnar_linear, molnar_nonlinear
+from pyinterp.simulation.processes.process import Process
+from pyinterp.simulation.processes.wood import (
+    mease_wyner_classification,
+    wood_classification,
+    wood_regression,
+    wood_ring,
+)
+from pyinterp.simulation.studies.coverage import CoverageResults, CoverageStudy, ideal
+from pyinterp.simulation.studies.importance import ImportanceStudy, ImportanceStudyResults
+from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
 
 __all__ = [
     "Certificate",
@@ -67,33 +62,3 @@ __all__ = [
     "wood_regression",
     "wood_ring",
 ]
-
-_NAMES = {
-    "certify": ["Certificate"],
-    "decomposition": ["Decomposition", "decompose"],
-    "processes.friedman": ["friedman1", "friedman2", "friedman3"],
-    "processes.khan": ["khan_regression"],
-    "processes.mease_wyner": ["mease_wyner_classification"],
-    "processes.molnar": ["molnar_figure2", "molnar_linear", "molnar_nonlinear"],
-    "processes.process": ["Process"],
-    "processes.wood": ["wood_classification", "wood_regression", "wood_ring"],
-    "studies.coverage_results": ["CoverageResults"],
-    "studies.coverage_study": ["CoverageStudy", "ideal"],
-    "studies.importance_results": ["ImportanceStudyResults"],
-    "studies.importance_study": ["ImportanceStudy"],
-    "truth": ["Truth", "dgp_pd", "dgp_pfi"],
-}
-_HOME = {name: module for module, names in _NAMES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    """Import the module that holds `name` (PEP 562)."""
-    if name in _HOME:
-        value = getattr(importlib.import_module(f"pyinterp.simulation.{_HOME[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'pyinterp.simulation' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*(name for name in globals() if name.startswith("__")), *__all__})

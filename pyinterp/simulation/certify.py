@@ -72,11 +72,13 @@ from pyinterp.results.summary import TableOptions, Tabular, summarize_frame
 from pyinterp.results.table import Table
 from pyinterp.simulation.processes.data_copy import DataCopy, copy_of
 from pyinterp.simulation.processes.process import Process
-from pyinterp.simulation.studies.coverage_results import COLUMNS, CoverageResults
-from pyinterp.simulation.studies.coverage_study import TRUTH_BLOCKS, CoverageStudy
-from pyinterp.simulation.studies.records import StudyFile
-
-__all__ = ["Certificate", "certify"]
+from pyinterp.simulation.studies.coverage import (
+    COLUMNS,
+    TRUTH_BLOCKS,
+    CoverageResults,
+    CoverageStudy,
+)
+from pyinterp.simulation.studies.study import StudyFile
 
 PLANS = (HalfSampling, Subsampling, Bootstrap)
 

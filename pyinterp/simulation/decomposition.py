@@ -5,7 +5,7 @@ A decomposition has a frame with Monte Carlo errors, and the plots of Figure 2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -18,7 +18,7 @@ from pyinterp.checks import check_choice, check_count, check_jobs
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.effects.grids import Grid
-from pyinterp.learner.learner import Learner
+from pyinterp.learner.learner import Learner, LearnerResults
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.models.predictor import learner_name
 from pyinterp.parallel import outcomes
@@ -32,9 +32,9 @@ from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = ["Decomposition", "decompose"]
 
 EstimandName: TypeAlias = Literal["pd", "pfi"]
+Ask: TypeAlias = Callable[[LearnerResults], list[EstimandResults]]
 
 COLORS = ["#999999", "#0072B2", "#009E73"]  # gray; blue and green of Okabe and Ito
 PARTS = 10  # of the first refit's evaluation rows, for the left panel of Figure 2
@@ -145,21 +145,19 @@ class Decomposition:
         feature : str, optional
             Of PD, the feature to show; needed if several were decomposed.
         """
-        return self._importances() if self.estimand == "pfi" else self._curves(self._one(feature))
-
-    def _one(self, feature: str | None) -> str:
-        """Return the feature to plot: the only one, or the one that is named."""
-        features = list(dict.fromkeys(self.layout["feature"]))
+        if self.estimand == "pfi":
+            return self._plot_importances()
+        features = self.layout["feature"].unique().tolist()
         if feature is None and len(features) == 1:
-            return str(features[0])
+            return self._plot_curves(features[0])
         if not isinstance(feature, str) or feature not in features:
             raise OptionError(
                 f"`feature` must name one of the features decomposed, {list_of(features)}; got "
                 f"{quote(feature)}."
             )
-        return feature
+        return self._plot_curves(feature)
 
-    def _curves(self, feature: str) -> ggplot:
+    def _plot_curves(self, feature: str) -> ggplot:
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
         which = (self.layout["feature"] == feature).to_numpy()
@@ -196,7 +194,7 @@ class Decomposition:
             + p9.labs(x=feature, y="PD", color="", linetype="", caption=self._caption())
         )
 
-    def _importances(self) -> ggplot:
+    def _plot_importances(self) -> ggplot:
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
         layers = {
@@ -326,29 +324,23 @@ def decompose(
         loss = "brier"
     seeds = Seeds.start(seed)
     formula, estimator = formula_and_estimator(learner)
-    model = _learner(process, formula, estimator, n, seeds)
-    names = list(model.features) if features is None else names_of(features)
+    refits = _Refits(process, formula, estimator, n, evaluation, seeds)
+    model = refits.learner()
+    names = list(dict.fromkeys(model.features if features is None else names_of(features)))
     for feature in names:
         process.check(feature)
-    task = _Task(
-        process=process,
-        formula=formula,
-        estimator=estimator,
-        estimand=estimand,
-        loss=loss,
-        features=tuple(dict.fromkeys(names)),
-        grid=grid,
-        points=points,
-        n=n,
-        evaluation=evaluation,
-        seeds=seeds,
-    )
-    first = task.results(model, 1)
-    layout = task.layout(first)
+    if estimand == "pfi":
+        ask = partial(_importances, features=names, loss=loss)
+    else:
+        grids = grid if isinstance(grid, Mapping) else dict.fromkeys(names, grid)
+        label = None if process.classes is None else process.classes[1]
+        grids = {feature: grids.get(feature, "quantile") for feature in names}
+        ask = partial(_curves, grids=grids, points=points, which_class=label)
+    first = refits.results(model, ask, 1)
     starts = range(1, repetitions + 1, BLOCK)
     blocks = [range(start, min(start + BLOCK, repetitions + 1)) for start in starts]
     with outcomes(
-        (partial(task.estimates, block) for block in blocks),
+        (partial(refits.estimates, ask, block) for block in blocks),
         len(blocks),
         n_jobs=n_jobs,
         label=f"Refits, {BLOCK} a block",
@@ -356,6 +348,21 @@ def decompose(
         unit="block",
     ) as done:
         estimates, errors = zip(*done, strict=True)
+    streams = {feature: seeds.stream("draws", name=feature) for feature in names}
+    truths: list[Truth[Any]]
+    if estimand == "pfi":
+        layout = pd.DataFrame({"feature": names})
+        truths = [dgp_pfi(process, f, loss, n=truth_n, seed=rng) for f, rng in streams.items()]
+        parts = np.empty((0, len(names)))
+    else:
+        values = {f: r.estimand.terms.layout["value"] for f, r in zip(names, first, strict=True)}
+        layout = pd.concat([pd.DataFrame({"feature": f, "value": v}) for f, v in values.items()])
+        truths = [
+            dgp_pd(process, f, values[f].tolist(), n=truth_n, seed=rng)
+            for f, rng in streams.items()
+        ]
+        rows = np.concatenate([result.row_frame().to_numpy() for result in first], axis=1)
+        parts = np.array([part.mean(axis=0) for part in np.array_split(rows, PARTS)])
     return Decomposition(
         process=process.name,
         learner=learner_name(estimator),
@@ -364,94 +371,57 @@ def decompose(
         n=n,
         evaluation=evaluation,
         seed=seeds.entropy,
-        layout=layout,
-        truth=task.truth(layout, truth_n),
+        layout=layout.reset_index(drop=True),
+        truth=Truth(np.hstack([t.value for t in truths]), np.hstack([t.mcse for t in truths])),
         estimates=np.concatenate(estimates),
         monte_carlo=np.concatenate(errors),
-        parts=task.parts(first),
+        parts=parts,
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Task:
-    """Process, learner, estimand and sizes: all that the estimates of a refit depend on."""
+def _importances(
+    fitted: LearnerResults, *, features: list[str], loss: LossLike
+) -> list[EstimandResults]:
+    return [fitted.pfi(features, loss=loss)]
+
+
+def _curves(
+    fitted: LearnerResults, *, grids: Mapping[str, Any], points: int, which_class: str | None
+) -> list[EstimandResults]:
+    return [
+        fitted.pd(feature, grid=grid, points=points, which_class=which_class)
+        for feature, grid in grids.items()
+    ]
+
+
+@dataclass(frozen=True)
+class _Refits:
+    """Refits of a learner, each trained on fresh rows and evaluated on others."""
 
     process: Process
     formula: str
     estimator: Any
-    estimand: EstimandName
-    features: tuple[str, ...]
-    grid: Grid
-    points: int
-    loss: LossLike
     n: int
     evaluation: int
     seeds: Seeds
 
-    def results(self, learner: Learner, k: int) -> list[EstimandResults]:
-        """Train on fresh rows and evaluate on others; PD has one result per feature."""
+    def learner(self) -> Learner:
+        """Return the learner, made of the draw that fixes grids and what the formula learns."""
+        data = self.process.draw(self.n, self.seeds.stream("splits"))
+        return Learner.from_formula(self.formula, data, self.estimator)
+
+    def results(self, learner: Learner, ask: Ask, k: int) -> list[EstimandResults]:
+        """Return what is asked of one refit."""
         rows = self.n + self.evaluation
         plan = FreshDraws(partial(self.process.draw, rows), refits=1, fraction=self.n / rows)
         sequence = np.random.SeedSequence(self.seeds.entropy, spawn_key=(k,))
         seed = int(sequence.generate_state(1, np.uint64)[0])
-        fitted = learner.fit(plan, seed=seed, progress=False)
-        if self.estimand == "pfi":
-            return [fitted.pfi(self.features, loss=self.loss)]
-        label = None if self.process.classes is None else self.process.classes[1]
-        grids = (
-            self.grid if isinstance(self.grid, Mapping) else dict.fromkeys(self.features, self.grid)
-        )
-        return [
-            fitted.pd(f, grid=grids.get(f, "quantile"), points=self.points, which_class=label)
-            for f in self.features
-        ]
+        return ask(learner.fit(plan, seed=seed, progress=False))
 
-    def estimates(self, repetitions: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    def estimates(self, ask: Ask, repetitions: Sequence[int]) -> tuple[FloatArray, FloatArray]:
         """Return the estimates of some refits, one row each, and their squared errors."""
-        # Formulas can't be sent to other processes, so the learner is made there.
-        learner = _learner(self.process, self.formula, self.estimator, self.n, self.seeds)
-        estimates, errors = [], []
-        for k in repetitions:
-            results = self.results(learner, k)
-            estimates.append(np.concatenate([r.params.to_numpy() for r in results]))
-            errors.append(np.concatenate([np.square(r.bse.to_numpy()) for r in results]))
-        return np.array(estimates), np.array(errors)
-
-    def layout(self, results: Sequence[EstimandResults]) -> pd.DataFrame:
-        """Return the feature and, of PD, the grid value of every term."""
-        if self.estimand == "pfi":
-            return pd.DataFrame({"feature": list(self.features)})
-        parts = [
-            pd.DataFrame({"feature": feature, "value": result.estimand.terms.layout["value"]})
-            for feature, result in zip(self.features, results, strict=True)
-        ]
-        return pd.concat(parts, ignore_index=True)
-
-    def parts(self, results: Sequence[EstimandResults]) -> FloatArray:
-        """Return means over disjoint parts of the evaluation rows of one refit's ICE curves."""
-        if self.estimand == "pfi":
-            return np.empty((0, len(self.features)))
-        rows = np.concatenate([r.row_frame().to_numpy() for r in results], axis=1)
-        return np.array([part.mean(axis=0) for part in np.array_split(rows, PARTS)])
-
-    def truth(self, layout: pd.DataFrame, n: int) -> Truth[FloatArray]:
-        """Return the true PD or PFI of every term."""
-        values: list[float] = []
-        errors: list[float] = []
-        for feature in self.features:
-            rng = self.seeds.stream("draws", name=feature)
-            if self.estimand == "pd":
-                grid = layout["value"][layout["feature"] == feature].tolist()
-                curve = dgp_pd(self.process, feature, grid, n=n, seed=rng)
-                values.extend(curve.value)
-                errors.extend(curve.mcse)
-            else:
-                importance = dgp_pfi(self.process, feature, self.loss, n=n, seed=rng)
-                values.append(importance.value)
-                errors.append(importance.mcse)
-        return Truth(np.array(values), np.array(errors))
-
-
-def _learner(process: Process, formula: str, estimator: Any, n: int, seeds: Seeds) -> Learner:
-    """Return the learner, made of the draw that fixes grids and what the formula learns."""
-    return Learner.from_formula(formula, process.draw(n, seeds.stream("splits")), estimator)
+        learner = self.learner()  # formulas can't be sent to other processes
+        every = [self.results(learner, ask, k) for k in repetitions]
+        estimates = [np.concatenate([r.params for r in results]) for results in every]
+        errors = [np.concatenate([r.bse for r in results]) for results in every]
+        return np.array(estimates), np.square(errors)

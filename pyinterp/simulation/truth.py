@@ -15,8 +15,6 @@ from pyinterp.losses.rowwise import LossLike, choose
 from pyinterp.models.predictor import Predictor
 from pyinterp.simulation.processes.process import Process, Seed, check_process, generator
 
-__all__ = ["Method", "Truth", "dgp_pd", "dgp_pfi"]
-
 Method: TypeAlias = Literal["auto", "monte-carlo"]
 Value = TypeVar("Value", float, FloatArray)
 

@@ -13,7 +13,7 @@ from pyinterp import r_style
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import DECILES
 from pyinterp.r_style.arguments import Curve
-from pyinterp.r_style.r_functions import FUNCTIONS, PARTIAL, Argument, Refusal, RFunction, Side
+from pyinterp.r_style.r_functions import FUNCTIONS, PARTIAL, Argument, RFunction, Side
 
 MODULES = {"r_style": r_style, "r_bridge": r_bridge}
 BOTH: list[tuple[str, Side]] = [(n, side) for n, f in FUNCTIONS.items() for side in f.sides]
@@ -58,9 +58,9 @@ def test_both_sides_have_the_arguments_and_r_s_defaults(name: str, side: Side) -
     function = FUNCTIONS[name]
     parameters = dict(inspect.signature(getattr(MODULES[side], name)).parameters)
     defaults = {
-        word: default_of(argument, side)
+        argument.on(side): default_of(argument, side)
         for argument in function.arguments
-        if isinstance(word := argument.on(side), str)
+        if not argument.refusal(side)
     }
     others = OURS | HANDED_ON.get(name, set())
     assert {n: p.default for n, p in parameters.items() if n in defaults} == defaults
@@ -72,14 +72,14 @@ def test_arguments_of_r_that_one_side_lacks_are_refused_with_the_reason(
     name: str, side: Side
 ) -> None:
     function = FUNCTIONS[name]
-    refused = [a for a in function.arguments if isinstance(a.on(side), Refusal)]
+    refused = [a for a in function.arguments if a.refusal(side)]
     assert refused
     for argument in refused:
         for spelling in (argument.name, argument.word):
             with pytest.raises(TypeError) as caught:
                 getattr(MODULES[side], name)(None, None, **{spelling: None})
             start = f"{name}() takes no keyword argument `{spelling}`: "
-            assert str(caught.value) == start + argument.on(side).reason
+            assert str(caught.value) == start + argument.refusal(side)
 
 
 @pytest.mark.parametrize("name", ["compare", "hstats", "partial", "vi_firm", "vi_permute", "vint"])
@@ -132,9 +132,9 @@ def deviations(function: RFunction, formals: dict[str, str]) -> dict[str, str]:
 
 def as_described(argument: Argument, default: str) -> bool:
     """Whether R's default is the one described; of choices the first is taken."""
-    refused = all(isinstance(argument.on(side), Refusal) for side in MODULES)
+    refused = argument.refusal("r_style") and argument.refusal("r_bridge")
     first = default.removeprefix("c(").partition(",")[0] if default.startswith("c(") else default
-    return refused or argument.default in (first, "range / 4")
+    return bool(refused) or argument.default in (first, "range / 4")
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

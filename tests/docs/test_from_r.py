@@ -22,8 +22,8 @@ from pyinterp.r_style.r_functions import (
     FUNCTIONS,
     PARTIAL,
     Argument,
-    Refusal,
     RFunction,
+    Side,
 )
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "from_r.md"
@@ -42,14 +42,15 @@ def code(text: str) -> str:
     return f"`{text}`" if text else ""
 
 
-def side(on: str | Refusal) -> str:
-    return code(on) if isinstance(on, str) else f"no: {on.reason.rstrip('.')}"
+def side(argument: Argument, name: Side) -> str:
+    reason = argument.refusal(name)
+    return f"no: {reason.rstrip('.')}" if reason else code(argument.on(name))
 
 
 def reasons(argument: Argument) -> tuple[object, ...]:
     """Return what arguments have in common that neither side takes, else the name."""
-    sides = (argument.r_style, argument.r_bridge)
-    return sides if all(isinstance(s, Refusal) for s in sides) else (argument.name,)
+    sides = argument.refusal("r_style"), argument.refusal("r_bridge")
+    return sides if all(sides) else (argument.name,)
 
 
 def hands_on(function: RFunction) -> bool:
@@ -64,7 +65,7 @@ def rows(function: RFunction) -> Iterator[tuple[str, ...]]:
     for _, group in groupby(mine, reasons):
         arguments = list(group)
         first = arguments[0]
-        ours, bridge = side(first.on("r_style")), side(first.on("r_bridge"))
+        ours, bridge = side(first, "r_style"), side(first, "r_bridge")
         yield (
             ", ".join(code(a.name) for a in arguments),
             code(first.default) if len(arguments) == 1 else "",

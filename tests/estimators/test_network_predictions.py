@@ -13,9 +13,9 @@ from scipy.stats import norm
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.estimators.backprop import NormalDraws
-from pyinterp.estimators.dropout import DropoutDraws, noise_of
-from pyinterp.estimators.networks import Networks, Scale, forward, probabilities
+from pyinterp.estimators.backprop import NormalNetworks
+from pyinterp.estimators.dropout import DropoutNetworks, noise_of
+from pyinterp.estimators.networks import Scale, forward, probabilities
 
 # Sums of the same numbers in another order, by the BLAS.
 ROUNDING = {"rtol": 1e-12, "atol": 1e-12}
@@ -25,17 +25,22 @@ X = rng.normal(size=(1100, FEATURES))  # more rows than two blocks
 SHAPES = [(FEATURES, HIDDEN), (HIDDEN,), (HIDDEN, HIDDEN), (HIDDEN,), (HIDDEN, 2), (2,)]
 PARAMETERS = tuple(rng.normal(size=shape) for shape in SHAPES)
 COUNT = sum(map(np.size, PARAMETERS))
+SCALE = Scale(np.arange(3.0), np.array([1.0, 2.0, 3.0]))
 SOURCES: dict[str, Any] = {
-    "dropout": DropoutDraws(PARAMETERS, 0.4, DRAWS, 5),
-    "backprop": NormalDraws(
-        (FEATURES, HIDDEN, HIDDEN, 2), rng.normal(size=COUNT), rng.uniform(size=COUNT), DRAWS, 5
+    "dropout": DropoutNetworks(SCALE, DRAWS, 5, PARAMETERS, 0.4),
+    "backprop": NormalNetworks(
+        SCALE,
+        DRAWS,
+        5,
+        (FEATURES, HIDDEN, HIDDEN, 2),
+        rng.normal(size=COUNT),
+        rng.uniform(size=COUNT),
     ),
 }
-SCALE = Scale(np.arange(3.0), np.array([1.0, 2.0, 3.0]))
 
 
 def outputs(source: str, rows: np.ndarray) -> np.ndarray:
-    return np.concatenate(list(Networks(SCALE, SOURCES[source]).outputs(rows)), axis=1)
+    return np.concatenate(list(SOURCES[source].outputs(rows)), axis=1)
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -62,7 +67,7 @@ def test_a_row_is_predicted_the_same_whichever_rows_stand_beside_it(
 
 def test_units_are_left_out_at_the_rate_and_the_others_grow_for_them() -> None:
     ones = tuple(np.ones(shape) for shape in ((2, 1000), (1000,), (1000, 1), (1,)))
-    source = DropoutDraws(ones, 0.1, 200, 0)
+    source = DropoutNetworks(SCALE, 200, 0, ones, 0.1)
     first, last = (weights for weights, _ in source.layers())
     assert first.shape == (1, 2, 1000)  # features stay, by default
     assert set(np.unique(last)) == {0.0, 1 / 0.9}
@@ -72,7 +77,7 @@ def test_units_are_left_out_at_the_rate_and_the_others_grow_for_them() -> None:
 
 def test_features_are_left_out_at_their_rate_and_the_others_grow_for_them() -> None:
     ones = tuple(np.ones(shape) for shape in ((1000, 2), (2,), (2, 1), (1,)))
-    source = DropoutDraws(ones, 0.0, 200, 0, feature_rate=0.2)
+    source = DropoutNetworks(SCALE, 200, 0, ones, 0.0, feature_rate=0.2)
     first, last = (weights for weights, _ in source.layers())
     assert first.shape == (200, 1000, 2)
     assert set(np.unique(first)) == {0.0, 1.25}
@@ -82,14 +87,14 @@ def test_features_are_left_out_at_their_rate_and_the_others_grow_for_them() -> N
 
 
 def test_without_dropout_all_draws_are_the_network() -> None:
-    source = DropoutDraws(PARAMETERS, 0.0, DRAWS, 0)
+    source = DropoutNetworks(SCALE, DRAWS, 0, PARAMETERS, 0.0)
     rows = forward(X[:9], source.layers())
     np.testing.assert_allclose(rows, np.broadcast_to(rows[0], rows.shape), **ROUNDING)
 
 
 def test_drawn_weights_have_their_means_and_standard_deviations() -> None:
     means, sds = np.array([1.0, -2.0, 0.5]), np.array([0.1, 1.0, 0.0])
-    ((weights, biases),) = NormalDraws((2, 1), means, sds, 40_000, 1).layers()
+    ((weights, biases),) = NormalNetworks(SCALE, 40_000, 1, (2, 1), means, sds).layers()
     drawn = np.column_stack([weights[:, :, 0], biases[:, :, 0]])
     np.testing.assert_allclose(drawn.mean(axis=0), means, atol=4 / np.sqrt(40_000))
     np.testing.assert_allclose(drawn.std(axis=0), sds, atol=3 / np.sqrt(40_000))
@@ -193,7 +198,7 @@ def test_options_of_one_method_are_checked_too(model: Any, sentence: str) -> Non
 @pytest.mark.usefixtures("no_torch")
 def test_a_model_can_be_unpickled_and_predict_without_torch() -> None:
     model = pi.estimators.MCDropoutClassifier()
-    model.networks_, model.classes_ = Networks(SCALE, SOURCES["dropout"]), np.array(["a", "b"])
+    model.networks_, model.classes_ = SOURCES["dropout"], np.array(["a", "b"])
     model.n_features_in_ = FEATURES
     again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))

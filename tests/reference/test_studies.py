@@ -23,7 +23,7 @@ from sklearn.linear_model import LinearRegression
 import pyinterp as pi
 from pyinterp.inference.coverage import coverages
 from pyinterp.simulation import CoverageStudy, dgp_pfi, khan_regression, molnar_linear
-from pyinterp.simulation.studies.records import StudyFile
+from pyinterp.simulation.studies.study import StudyFile
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "studies"

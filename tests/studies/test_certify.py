@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 import pyinterp as pi
 from pyinterp.errors import OptionError
 from pyinterp.simulation.processes.data_copy import NOISE, copy_of
-from pyinterp.simulation.studies.records import StudyFile
+from pyinterp.simulation.studies.study import StudyFile
 
 # A Monte Carlo mean of a test with a fixed seed is within so many standard errors of its target.
 ERRORS = 4.0

@@ -23,8 +23,8 @@ from pyinterp.simulation import (
     molnar_linear,
     wood_classification,
 )
-from pyinterp.simulation.components import COLUMNS, components
-from pyinterp.simulation.studies.records import StudyFile
+from pyinterp.simulation.studies.importance import COLUMNS, components
+from pyinterp.simulation.studies.study import StudyFile
 
 mpl.use("Agg")
 

@@ -22,7 +22,7 @@ import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError
 from pyinterp.learner.learner import LearnerResults
 from pyinterp.simulation import CoverageStudy, ideal, molnar_linear
-from pyinterp.simulation.studies.records import Record, Row, StudyFile, pool_records
+from pyinterp.simulation.studies.study import Record, Row, StudyFile, pool_records
 
 
 def study(**options) -> CoverageStudy:
@@ -316,7 +316,7 @@ file.add(blocks())
 def in_another(code: str, path: Path) -> subprocess.CompletedProcess[str]:
     """Run code in another process; `file` is that of the path."""
     begin = (
-        "from pyinterp.simulation.studies import records\n"
+        "from pyinterp.simulation.studies import study as records\n"
         f"file = records.StudyFile({str(path)!r})\n"
     )
     return subprocess.run(  # noqa: S603 - our own code

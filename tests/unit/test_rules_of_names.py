@@ -23,6 +23,7 @@ REASONS = {
     "is_fitted": "scikit-learn's word",
     "split": "a noun too: of a tree, or of rows",
     "left": "the side",
+    "reserved": "an option of MCDropoutRegressor",
 }
 
 

@@ -3,17 +3,16 @@
 In come numbers of rows and seeds; out go data frames, and the true function with its PD, PFI and
 CVIM where there are formulas.
 
-=============  =======================================================
-Module         What is in it
-=============  =======================================================
-`process`      What a process is
-`data_copy`    The copy of data, for `certify`
-`friedman`     Friedman (1991): three regressions
-`khan`         Khan et al. (2025): six dependence scenarios
-`mease_wyner`  Mease and Wyner (2008): two classes beside a hyperplane
-`molnar`       Molnar et al. (2021): linear, non-linear, Figure 2
-`wood`         Wood et al. (2024): redundant features, and a ring
-=============  =======================================================
+===========  ======================================================================================
+Module       What is in it
+===========  ======================================================================================
+`process`    What a process is
+`data_copy`  The copy of data, for `certify`
+`friedman`   Friedman (1991): three regressions
+`khan`       Khan et al. (2025): six dependence scenarios
+`molnar`     Molnar et al. (2021): linear, non-linear, Figure 2
+`wood`       Wood et al. (2024) and Mease and Wyner (2008): two classes, redundant features, a ring
+===========  ======================================================================================
 
 A new process is a function here that returns a `Process`, and a line in `pyinterp.simulation`. The
 order in which a process draws may not change: results of studies rest on it.

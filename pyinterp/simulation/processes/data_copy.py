@@ -16,8 +16,6 @@ from pyinterp.learner.analysis import Analysis
 from pyinterp.models.predictor import learner_name
 from pyinterp.simulation.processes.process import Process, Seed, generator
 
-__all__ = ["DataCopy", "copy_of"]
-
 NOISE = 0.1  # standard deviation of what is added to a number, in standard deviations of it
 MOST_POWER = 10.0
 

@@ -22,8 +22,6 @@ from pyinterp.simulation.processes.process import (
     uniform,
 )
 
-__all__ = ["friedman1", "friedman2", "friedman3"]
-
 LOW = np.array([0, 40 * np.pi, 0, 1])
 HIGH = np.array([100, 560 * np.pi, 1, 11])
 
@@ -60,18 +58,15 @@ def _f1(frame: pd.DataFrame) -> FloatArray:
     return np.asarray(10 * np.sin(np.pi * x1 * x2) + 20 * (x3 - 0.5) ** 2 + 10 * x4 + 5 * x5)
 
 
-def _mean_sine(x: FloatArray) -> FloatArray:
-    """Mean of sin(pi x U) over a uniform U: (1 - cos(pi x)) / (pi x), 0 at 0."""
-    return np.asarray(np.pi * x / 2 * np.sinc(x / 2) ** 2)
-
-
 def _f1_pd(feature: str, x: FloatArray) -> FloatArray:
     # E sin(pi U V) = (gamma + log(pi) - Ci(pi)) / pi
     sine = 10 / np.pi * (np.euler_gamma + np.log(np.pi) - special.sici(np.pi)[1])
     means = {"sine": sine, "x3": 20 / 12, "x4": 10 / 2, "x5": 5 / 2}
+    # E sin(pi x U) over a uniform U is (1 - cos(pi x)) / (pi x), 0 at 0.
+    wave = {"sine": 10 * (np.pi * x / 2 * np.sinc(x / 2) ** 2)}
     parts = {
-        "x1": {"sine": 10 * _mean_sine(x)},
-        "x2": {"sine": 10 * _mean_sine(x)},
+        "x1": wave,
+        "x2": wave,
         "x3": {"x3": 20 * (x - 0.5) ** 2},
         "x4": {"x4": 10 * x},
         "x5": {"x5": 5 * x},
@@ -83,9 +78,10 @@ def _f1_pfi(feature: str) -> float:
     si, si2 = special.sici(np.pi)[0], special.sici(2 * np.pi)[0]
     square = 1 / 2 - si2 / (4 * np.pi)
     of_mean = (2 * si - si2 - 4 / np.pi) / np.pi
+    wave = float(200 * (square - of_mean))  # 2 100 (E[sin^2] - E[E[sin | x1]^2])
     pfi = {
-        "x1": float(200 * (square - of_mean)),  # 2 100 (E[sin^2] - E[E[sin | x1]^2])
-        "x2": float(200 * (square - of_mean)),
+        "x1": wave,
+        "x2": wave,
         "x3": 800 * (1 / 80 - 1 / 144),  # 2 20^2 V((x - 1/2)^2)
         "x4": 2 * 100 / 12,
         "x5": 2 * 25 / 12,

@@ -23,10 +23,9 @@ from pyinterp.simulation.processes.process import (
     noise_names,
 )
 
-__all__ = ["SCENARIOS", "Dependence", "Scenario", "khan_regression"]
-
 Scenario: TypeAlias = Literal["independent", "simple", "multivariate", "weak", "moderate", "strong"]
 LEVELS = ("1", "2", "3")
+NORMAL = ("X2", "X3", "X4", "X5")
 
 
 class Dependence(NamedTuple):
@@ -37,35 +36,27 @@ class Dependence(NamedTuple):
     """
 
     c1: float
-    b2: float
-    b3: float
-    b4: float
-    b5: float
+    b: tuple[float, float, float, float]
     variance: float
 
     @property
     def slopes(self) -> dict[str, float]:
         """The coefficients of the normal features."""
-        return {"X2": self.b2, "X3": self.b3, "X4": self.b4, "X5": self.b5}
+        return dict(zip(NORMAL, self.b, strict=True))
 
     @property
     def marginal_variance(self) -> float:
         r""":math:`V(X_1)`."""
-        return self.c1**2 / 4 + sum(b**2 for b in self.slopes.values()) + self.variance
-
-    def shared_correlation(self, feature: str) -> float:
-        """Correlation of two draws of a normal feature given all the others."""
-        explained = self.slopes[feature] ** 2
-        return explained / (explained + self.variance)
+        return self.c1**2 / 4 + sum(b**2 for b in self.b) + self.variance
 
 
 SCENARIOS: dict[str, Dependence] = {
-    "independent": Dependence(0, 0, 0, 0, 0, 1.0),
-    "simple": Dependence(0, 0, 0, 0, 0.9, 1 - 0.9**2),
-    "multivariate": Dependence(1, -0.5, 0.5, 0.3, 0.3, 0.07),
-    "weak": Dependence(1, -0.5, 0.5, 0.3, -0.3, 1.0),
-    "moderate": Dependence(1, -0.5, 0.5, 0.3, -0.3, 0.5075**2),
-    "strong": Dependence(1, -0.5, 0.5, 0.3, -0.3, 0.2575**2),
+    "independent": Dependence(0, (0, 0, 0, 0), 1.0),
+    "simple": Dependence(0, (0, 0, 0, 0.9), 1 - 0.9**2),
+    "multivariate": Dependence(1, (-0.5, 0.5, 0.3, 0.3), 0.07),
+    "weak": Dependence(1, (-0.5, 0.5, 0.3, -0.3), 1.0),
+    "moderate": Dependence(1, (-0.5, 0.5, 0.3, -0.3), 0.5075**2),
+    "strong": Dependence(1, (-0.5, 0.5, 0.3, -0.3), 0.2575**2),
 }
 
 
@@ -121,8 +112,8 @@ def khan_regression(
         levels={"C2": LEVELS},
         conditional=partial(_conditional, dependence=dependence),
         closed_pd=partial(_pd, dependence=dependence, offset=offset),
-        closed_pfi=partial(_mvim, dependence=dependence, offset=offset),
-        closed_cvim=partial(_cvim, dependence=dependence, offset=offset),
+        closed_pfi=partial(_importance, conditional=False, dependence=dependence, offset=offset),
+        closed_cvim=partial(_importance, conditional=True, dependence=dependence, offset=offset),
     )
 
 
@@ -213,11 +204,6 @@ def _logarithm(r: float, offset: float) -> float:
     return float(8 * WEIGHTS @ (of**2 @ WEIGHTS - product))
 
 
-def _wave() -> float:
-    """Mean of 4 (sin(pi U1 U2) - sin(pi U1' U2))^2; sin(pi U1 U2) has mean 0 given U2."""
-    return float(4 * (1 - special.sici(2 * np.pi)[0] / (2 * np.pi)))
-
-
 def _group(dependence: Dependence) -> float:
     """CVIM of C1, E[2 p (1 - p) (2 - 4 X1)^2] with p = P(C1 = 1 | the others).
 
@@ -233,36 +219,30 @@ def _group(dependence: Dependence) -> float:
     return float(np.sum(2 * p * (1 - p) * square * density) * step)
 
 
-def _mvim(feature: str, *, dependence: Dependence, offset: float) -> float:
-    variance = dependence.marginal_variance
-    mvim = {
-        "X1": 8 * variance,  # the slope is 2 or -2
-        "X2": _logarithm(0.0, offset),
-        "X3": _logarithm(0.0, offset),
-        "X4": _cubic(0.0),
-        "X5": 8.0,
-        "C1": 2 + 8 * variance,  # E[(2 - 4 X1)^2] / 2
-        "C2": 28 / 9,  # 2 V of 0, -1, 2
-        "U1": _wave(),
-        "U2": _wave(),
-    }
-    return mvim.get(feature, 0.0)
-
-
-def _cvim(feature: str, *, dependence: Dependence, offset: float) -> float:
+def _importance(feature: str, *, conditional: bool, dependence: Dependence, offset: float) -> float:
+    """Return the MVIM or, conditional, the CVIM of a feature: 0 of one that f does not have."""
+    variance = dependence.variance if conditional else dependence.marginal_variance
+    # The correlation of two draws of a normal feature, given all the others if conditional.
+    explained = dependence.slopes.get(feature, 0.0) ** 2
+    r = explained / (explained + dependence.variance) if conditional else 0.0
     match feature:
         case "X1":
-            return 8 * dependence.variance
+            value = 8 * variance  # the slope is 2 or -2
         case "X2" | "X3":
-            return _logarithm(dependence.shared_correlation(feature), offset)
+            value = _logarithm(r, offset)
         case "X4":
-            return _cubic(dependence.shared_correlation("X4"))
+            value = _cubic(r)
         case "X5":
-            return 8 * (1 - dependence.shared_correlation("X5"))
-        case "C1":
-            return _group(dependence)
+            value = 8 * (1 - r)
+        case "C1":  # E[(2 - 4 X1)^2] / 2
+            value = _group(dependence) if conditional else 2 + 8 * variance
+        case "C2":
+            value = 28 / 9  # 2 V of 0, -1, 2
+        case "U1" | "U2":  # E[4 (sin(pi U1 U2) - sin(pi U1' U2))^2]; means given U2 are 0
+            value = float(4 * (1 - special.sici(2 * np.pi)[0] / (2 * np.pi)))
         case _:
-            return _mvim(feature, dependence=dependence, offset=offset)
+            value = 0.0
+    return value
 
 
 def _pd(feature: str, x: Values, *, dependence: Dependence, offset: float) -> FloatArray:
@@ -270,9 +250,9 @@ def _pd(feature: str, x: Values, *, dependence: Dependence, offset: float) -> Fl
     # C1 is the only feature that X1 depends on and with which it interacts.
     means = {"X1": -dependence.c1, "C1": 1.0, "log": 2 * mean_log, "X4": CUBIC[0], "C2": 1 / 3}
     parts: dict[str, FloatArray] = {}  # U1 and U2: sin is odd, they are symmetric
+    if feature in ("X1", "C1"):
+        means["X1"] = 0.0  # slopes 2 and -2 cancel
     match feature:
-        case "X1":
-            means["X1"] = 0.0  # slopes 2 and -2 cancel
         case "X2" | "X3":
             parts = {"log": 2 * np.log(np.abs(np.outer(x, NODES)) + offset) @ WEIGHTS}
         case "X4":
@@ -280,7 +260,6 @@ def _pd(feature: str, x: Values, *, dependence: Dependence, offset: float) -> Fl
         case "X5":
             parts = {"X5": -2 * x}
         case "C1":
-            means["X1"] = 0.0
             parts = {"C1": 2 * x}
         case "C2":
             parts = {"C2": np.where(x == "3", 2.0, np.where(x == "2", -1.0, 0.0))}

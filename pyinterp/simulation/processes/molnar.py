@@ -16,8 +16,6 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.simulation.processes.process import Process, at_means, columns, uniform
 
-__all__ = ["Version", "molnar_figure2", "molnar_linear", "molnar_nonlinear"]
-
 Version: TypeAlias = Literal["code", "printed"]
 
 FIGURE2_MEAN = float((1 - np.cos(10)) / 10 + 5 / 2)  # of sin(x1) + x1 / 2

@@ -17,22 +17,6 @@ from pyinterp.errors import OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.effects.grids import as_floats, check_levels, values_of
 from pyinterp.random import Seeds
 
-__all__ = [
-    "LABEL_NOISE",
-    "MOST_FEATURES",
-    "OF_LABELS",
-    "Process",
-    "Seed",
-    "Values",
-    "at_means",
-    "check_process",
-    "columns",
-    "formula_and_estimator",
-    "generator",
-    "noise_names",
-    "uniform",
-]
-
 Seed: TypeAlias = int | np.random.Generator | None
 Values: TypeAlias = npt.NDArray[Any]
 

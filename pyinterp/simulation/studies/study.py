@@ -2,32 +2,168 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sqlite3
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from pyinterp.checks import check_count, check_jobs, check_list, check_mapping
-from pyinterp.errors import OptionError, list_of, quote
+from pyinterp.errors import DataError, OptionError, list_of, quote, reason
 from pyinterp.learner.learner import Learner
 from pyinterp.models.predictor import check_estimator
 from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption, check_progress
 from pyinterp.representation import about
-from pyinterp.simulation.processes.process import (
-    Process,
-    check_process,
-    formula_and_estimator,
-)
-from pyinterp.simulation.studies.records import Record, Row, StudyFile, Term
+from pyinterp.simulation.processes.process import Process, check_process, formula_and_estimator
 
-__all__ = ["Study", "Unit"]
+# Names of what is estimated: an estimand; for its intervals also the variance estimator; for
+# importances a feature and a measure.
+Term: TypeAlias = tuple[str, ...]
+
+TABLE = "CREATE TABLE IF NOT EXISTS study (key TEXT PRIMARY KEY, record TEXT NOT NULL)"
+PATIENCE = 60.0  # seconds that one waits for another process to have read or written a block
+
+
+class Row(NamedTuple):
+    """Data sets and fits that all terms share.
+
+    Attributes
+    ----------
+    kind : {"truth", "coverage", "importance"}
+        Refits on fresh data, whose mean estimates are the truth; data sets to each of which a
+        learner is fitted with a plan; blocks of models that share validation rows.
+    process, learner : str
+    n : int
+        Rows of a data set.
+    plan : str
+        For coverage the name of the plan; for importances what a block of models shares.
+    """
+
+    kind: str
+    process: str
+    learner: str
+    n: int
+    plan: str = ""
+
+
+class Record(NamedTuple):
+    """Sums over the repetitions of some blocks of a row, for one term.
+
+    Attributes
+    ----------
+    row : Row
+    term : tuple of str
+    blocks : tuple of int
+        One block, or several that were added up.
+    size : int
+        Number of repetitions.
+    sums : dict
+        Arrays by name, which add up over repetitions, and maybe "labels", which stay.
+    settings : dict
+        The options that the numbers depend on.
+    """
+
+    row: Row
+    term: Term
+    blocks: tuple[int, ...]
+    size: int
+    sums: dict[str, Any]
+    settings: dict[str, Any]
+
+    def plus(self, other: Record) -> Record:
+        """Return the record of the repetitions of both."""
+        sums = {
+            name: value if name == "labels" else value + other.sums[name]
+            for name, value in self.sums.items()
+        }
+        return self._replace(
+            blocks=self.blocks + other.blocks, size=self.size + other.size, sums=sums
+        )
+
+
+def pool_records(records: Iterable[Record]) -> dict[Row, dict[Term, Record]]:
+    """Add records up, by row and term, in the order of their blocks."""
+    every = list(records)
+    pools: dict[Row, dict[Term, Record]] = {record.row: {} for record in every}
+    for record in sorted(every, key=lambda record: min(record.blocks)):
+        terms = pools[record.row]
+        pool = terms.get(record.term)
+        terms[record.term] = record if pool is None else pool.plus(record)
+    return pools
+
+
+def as_json(record: Record) -> str:
+    """Return a record as a JSON object."""
+    return json.dumps(record._asdict(), default=np.ndarray.tolist)
+
+
+def from_json(text: str) -> Record:
+    """Return the record of a JSON object."""
+    parts = json.loads(text)
+    sums = {
+        name: tuple(value) if name == "labels" else np.array(value)
+        for name, value in parts["sums"].items()
+    }
+    blocks, term = tuple(parts["blocks"]), tuple(parts["term"])
+    return Record(Row(*parts["row"]), term, blocks, parts["size"], sums, parts["settings"])
+
+
+class StudyFile:
+    """The records of a study, kept in an SQLite database.
+
+    A block stands once for every term of its row: one that is made again, because it was the last
+    and smaller than others, takes the place of the former.
+
+    Parameters
+    ----------
+    path : path
+        Made when records are added.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+
+    def records(self) -> list[Record]:
+        """Return the records of the file, in the order in which they were added; none if new."""
+        if not self._path.exists():
+            return []
+        with self._connection() as connection:
+            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                return []  # only begun
+            every = connection.execute("SELECT record FROM study ORDER BY rowid")
+            return [from_json(text) for (text,) in every]
+
+    def add(self, records: Iterable[Record]) -> None:
+        """Add the records of a block, all or none, and see them on the disk."""
+        with self._connection() as connection:
+            connection.execute(TABLE)
+            for record in records:
+                line = json.dumps(record[:3]), as_json(record)
+                connection.execute("INSERT OR REPLACE INTO study VALUES (?, ?)", line)
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """Connect for one transaction."""
+        try:
+            with closing(sqlite3.connect(self._path, timeout=PATIENCE)) as connection, connection:
+                yield connection
+        except sqlite3.Error as error:
+            raise DataError(
+                "A study's file must be a database that a study has written, or a new one in a "
+                f"folder that exists, but {str(self._path)!r} is not ({reason(error)}); give "
+                "another path."
+            ) from error
+
 
 Answer = TypeVar("Answer")
 
@@ -40,9 +176,8 @@ class Unit(NamedTuple):
     size: int
     terms: tuple[Term, ...]
 
-    def record(self, term: Term, sums: dict[str, Any], settings: dict[str, Any]) -> Record:
-        """Return what this piece of work says of a term."""
-        return Record(self.row, term, (self.block,), self.size, sums, settings)
+
+Worker: TypeAlias = Callable[[Unit], Mapping[Term, dict[str, Any]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,8 +235,8 @@ class Study(ABC, Generic[Answer]):
         """Yield the rows of the study, kind by kind, each with its number of repetitions."""
 
     @abstractmethod
-    def _worker(self, kind: str, records: Sequence[Record]) -> Callable[[Unit], Sequence[Record]]:
-        """Return the function that does a unit of work, from the records of earlier kinds."""
+    def _worker(self, kind: str, records: Sequence[Record]) -> Worker:
+        """Return what does a unit of work: by its terms their sums. It may use earlier records."""
 
     @abstractmethod
     def results(self, records: Sequence[Record]) -> Answer:
@@ -147,12 +282,12 @@ class Study(ABC, Generic[Answer]):
         units = list(self._todo(records))
         for row in dict.fromkeys(unit.row for unit in units):
             self._try(row)
-        file.begin()  # a path that can't be written is an error before the work
+        file.add([])  # a path that can't be written is an error before the work
         for kind in dict.fromkeys(unit.row.kind for unit in units):
             same = [unit for unit in units if unit.row.kind == kind]
-            do = self._worker(kind, file.records())
+            worker = self._worker(kind, file.records())
             with outcomes(
-                (partial(do, unit) for unit in same),
+                (partial(self._record, worker, unit) for unit in same),
                 len(same),
                 n_jobs=n_jobs,
                 label=kind,
@@ -177,6 +312,14 @@ class Study(ABC, Generic[Answer]):
             A database that `run` has written or is writing.
         """
         return self.results(StudyFile(path).records())
+
+    def _record(self, worker: Worker, unit: Unit) -> list[Record]:
+        """Do a unit of work, and return its records."""
+        settings = self.settings(unit.row)
+        return [
+            Record(unit.row, term, (unit.block,), unit.size, sums, settings)
+            for term, sums in worker(unit).items()
+        ]
 
     def _try(self, row: Row) -> None:
         """Raise before the work what would be raised in every unit of a row."""
