@@ -21,7 +21,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from pyinterp.simulation.studies.coverage_results import CoverageResults
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.linear_model import (
@@ -34,7 +33,6 @@ from sklearn.model_selection import KFold, TimeSeriesSplit
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp.estimands.estimand import Estimate
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.simulation.studies.coverage import CoverageResults
 
