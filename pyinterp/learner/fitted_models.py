@@ -23,6 +23,7 @@ from pyinterp.inference import (
     side_by_side,
     variance,
 )
+from pyinterp.inference.cov_types import needs_coefficients
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.delta import coefficient_errors
 from pyinterp.learner.subgroups import By, among, apart, groups_of
@@ -155,7 +156,7 @@ def _takes_delta(estimand: Estimand, cov_type: CovType | None) -> bool:
 
     Distributions are predicted by more than coefficients.
     """
-    wanted = cov_type == "delta" or (cov_type is None and estimand.effect)
+    wanted = estimand.effect if cov_type is None else needs_coefficients(cov_type)
     return wanted and not estimand.distributional
 
 

@@ -166,6 +166,8 @@ class NestedBootstrap(Splitting):
         check_count("splits", self.splits)
         check_fraction(self.fraction)
         check_choice("split_by", self.split_by, get_args(SplitBy))
+        if self.split_by == "copy":
+            object.__setattr__(self, "where", "partly in sample")
 
     @property
     def number(self) -> int:
@@ -177,11 +179,6 @@ class NestedBootstrap(Splitting):
         """What tables call the plan."""
         by = ", by copy" if self.split_by == "copy" else ""
         return f"nested bootstrap, {self.bootstraps} x {self.splits}{by}"
-
-    @property
-    def where(self) -> str:
-        """Whether evaluation rows train the model too."""
-        return "partly in sample" if self.split_by == "copy" else super().where
 
     def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None

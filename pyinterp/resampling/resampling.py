@@ -154,6 +154,10 @@ class Resampling(ABC):
         Whether the plan can draw within strata.
     refits : int
         Number of refits, of plans that are told it.
+    where : str
+        Whether evaluation rows train the model too: "out of sample", or "partly in sample".
+    note : str
+        Footnote on the plan; empty if there is none.
     """
 
     shares_data: ClassVar[bool] = True
@@ -161,20 +165,12 @@ class Resampling(ABC):
     strata: By = None
     cluster: By = None
     refits: int = 1
+    where: str = "out of sample"
+    note: str = ""
 
     @property
     def study_name(self) -> str:
         """Name under which published simulations studied this plan; empty if they did not."""
-        return ""
-
-    @property
-    def where(self) -> str:
-        """Whether evaluation rows train the model too: "out of sample", or "partly in sample"."""
-        return "out of sample"
-
-    @property
-    def note(self) -> str:
-        """Footnote on the plan; empty if there is none."""
         return ""
 
     def on(self, population: Sample, units: Units, rng: np.random.Generator) -> Resampling:
@@ -303,11 +299,21 @@ def problem_of_train(
 
 
 def problem_of_split(
-    units: Units, classes: FloatArray | None, split: Split, *, stratifies: bool = False
+    units: Units,
+    classes: FloatArray | None,
+    split: Split,
+    *,
+    both: bool = False,
+    stratifies: bool = False,
 ) -> str:
-    """Return what is wrong if a split lacks a side, or its training units a class."""
-    if len(split.evaluation) and len(split.train):
-        return problem_of_train(units, classes, np.unique(split.train), stratifies=stratifies)
+    """Return what is wrong if a split lacks a side, or its training units a class.
+
+    With `both`, the evaluation units must have every class too, as where they train another refit.
+    """
+    train, evaluation, _ = split
+    if len(train) and len(evaluation):
+        what = problem_of_train(units, classes, np.unique(train), stratifies=stratifies)
+        return what or (problem_of_train(units, classes, evaluation) if both else "")
     return (
         "Every refit needs rows that train and rows that evaluate, but {draws} did not give both; "
         f"there are {units.count} rows or clusters in {len(np.unique(units.strata))} strata: use "
